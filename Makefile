@@ -1,0 +1,32 @@
+# `make demo` and `make test` need Python 3.11 or newer with venv; the rest comes into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types clean
+
+demo: .venv/core-installed
+	$(BIN)/gravure demo
+
+test: .venv/dev-installed
+	$(BIN)/python -m pytest -q -n auto
+
+lint: .venv/dev-installed
+	$(BIN)/ruff check .
+
+types: .venv/dev-installed
+	$(BIN)/mypy
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/core-installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gravure needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/dev-installed: .venv/core-installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
