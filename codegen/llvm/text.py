@@ -110,7 +110,7 @@ def number(element: str, value: float | int) -> str:
     """
     if element in SUFFIX:
         value = float(value)
-        if value != value:  # a quiet NaN, whatever its payload was
+        if math.isnan(value):  # a quiet NaN, whatever its payload was
             return {"half": "0xH7E00", "bfloat": "0xR7FC0"}.get(element, "0x7FF8000000000000")
         return _spell(element, value, struct.pack(">d", value)[0] >= 128)
     if element == "i1":

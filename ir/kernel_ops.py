@@ -1,0 +1,360 @@
+"""The `gvk` dialect: what kernels say that the upstream dialects of the `loops` level cannot.
+
+    %i = gvk.step : vector<16xindex>                                  [0, 1, ... 15]
+    %g = gvk.gather %m[%base] %i mask %k, %z : ...                    m[base + i], z where not k
+    gvk.scatter %v, %m[%base] %i mask %k : ...                        m[base + i] = v where k
+    gvk.prefetch %m[%o] {write = true, locality = 3 : i64} : ...
+    gvk.gemm_tile %a[%ao] %lda, %b[%bo] %ldb, %c[%co] %ldc, ...       a register tile of a product
+    gvk.transpose_tile %s[%so] %ls, %d[%do] %ld, %rows, %cols ...     a block, columns to rows
+
+Offsets count elements. The constructors skip xDSL's generic argument handling, because templates
+make many of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from xdsl.context import Context
+from xdsl.dialects import arith, builtin, func, math, memref, scf, vector
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    i64,
+)
+from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import (
+    MemoryReadEffect,
+    MemoryWriteEffect,
+    Pure,
+)
+from xdsl.utils.exceptions import VerifyException
+
+INDEX = IndexType()
+
+Strided: TypeAlias = tuple[SSAValue, SSAValue, SSAValue]
+"""Where a matrix lies: the memref, the offset of its first element, the distance of rows."""
+
+
+@lru_cache(maxsize=256)
+def _integer(value: int) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(value, i64)
+
+
+_BOOLS = (BoolAttr.from_bool(False), BoolAttr.from_bool(True))
+
+
+def _lanes(kind: Attribute) -> int:
+    """Return how many elements a 1-D vector type has."""
+    if not isinstance(kind, VectorType) or len(kind.get_shape()) != 1:
+        raise VerifyException(f"expected a vector of one dimension, found {kind}")
+    return int(kind.get_shape()[0])
+
+
+def _element(kind: Attribute) -> Attribute:
+    """Return the element type of a memref or vector."""
+    assert isinstance(kind, MemRefType | VectorType)
+    element: Attribute = kind.element_type
+    return element
+
+
+@irdl_op_definition
+class Step(IRDLOperation):
+    """The vector 0, 1, 2, ... of `index`."""
+
+    name = "gvk.step"
+    result = result_def(VectorType)
+    traits = traits_def(Pure())
+    assembly_format = "attr-dict `:` type($result)"
+
+    def __init__(self, lanes: int) -> None:
+        Operation.__init__(self, result_types=(VectorType(INDEX, [lanes]),))
+
+
+@irdl_op_definition
+class Gather(IRDLOperation):
+    """Elements of a memref at `base + offsets`; `passthru` where the mask is false."""
+
+    name = "gvk.gather"
+    memref = operand_def(MemRefType)
+    base = operand_def(IndexType)
+    offsets = operand_def(VectorType)
+    masking = var_operand_def(VectorType)
+    result = result_def(VectorType)
+    traits = traits_def(MemoryReadEffect())
+    assembly_format = (
+        "$memref `[` $base `]` $offsets (`mask` $masking^ `:` type($masking))? attr-dict"
+        " `:` type($memref) `,` type($offsets) `->` type($result)"
+    )
+
+    def __init__(
+        self,
+        memref: SSAValue,
+        base: SSAValue,
+        offsets: SSAValue,
+        mask: SSAValue | None = None,
+        passthru: SSAValue | None = None,
+    ) -> None:
+        assert (mask is None) == (passthru is None), "gvk.gather: mask and passthru go together"
+        kind = VectorType(_element(memref.type), [_lanes(offsets.type)])
+        masking = () if mask is None or passthru is None else (mask, passthru)
+        Operation.__init__(self, operands=(memref, base, offsets, *masking), result_types=(kind,))
+
+    def verify_(self) -> None:
+        """Check that types and lanes agree."""
+        _check_lanes(self, self.offsets.type, self.result.type)
+        if len(self.masking) not in (0, 2):
+            raise VerifyException("expected mask and passthru, or neither")
+
+
+@irdl_op_definition
+class Scatter(IRDLOperation):
+    """Write the lanes of a vector to `base + offsets`, in lane order, where the mask is true."""
+
+    name = "gvk.scatter"
+    value = operand_def(VectorType)
+    memref = operand_def(MemRefType)
+    base = operand_def(IndexType)
+    offsets = operand_def(VectorType)
+    masking = var_operand_def(VectorType)
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = (
+        "$value `,` $memref `[` $base `]` $offsets (`mask` $masking^ `:` type($masking))?"
+        " attr-dict `:` type($memref) `,` type($offsets) `,` type($value)"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        memref: SSAValue,
+        base: SSAValue,
+        offsets: SSAValue,
+        mask: SSAValue | None = None,
+    ) -> None:
+        masking = () if mask is None else (mask,)
+        Operation.__init__(self, operands=(value, memref, base, offsets, *masking))
+
+    def verify_(self) -> None:
+        """Check that types and lanes agree."""
+        _check_lanes(self, self.offsets.type, self.value.type)
+        if len(self.masking) > 1:
+            raise VerifyException("expected one mask at most")
+
+
+def _check_lanes(op: Gather | Scatter, offsets: Attribute, values: Attribute) -> None:
+    """Check lanes and element types of a gather or scatter."""
+    if _element(offsets) != INDEX:
+        raise VerifyException(f"expected offsets of index, found {offsets}")
+    if _element(values) != _element(op.memref.type):
+        raise VerifyException(f"expected elements of {op.memref.type}, found {values}")
+    for kind in (values, *(value.type for value in op.masking)):
+        if _lanes(kind) != _lanes(offsets):
+            raise VerifyException(f"expected {_lanes(offsets)} lanes, found {kind}")
+
+
+@irdl_op_definition
+class Prefetch(IRDLOperation):
+    """Ask for the cache line at an offset, which need not lie inside the buffer."""
+
+    name = "gvk.prefetch"
+    memref = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    write = prop_def(BoolAttr)
+    locality = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "$memref `[` $offset `]` attr-dict `:` type($memref)"
+
+    def __init__(
+        self, memref: SSAValue, offset: SSAValue, *, write: bool = False, locality: int = 3
+    ) -> None:
+        Operation.__init__(
+            self,
+            operands=(memref, offset),
+            properties={"write": _BOOLS[write], "locality": _integer(locality)},
+        )
+
+    def verify_(self) -> None:
+        """Check the locality."""
+        if not 0 <= self.locality.value.data <= 3:
+            raise VerifyException(f"expected locality 0 to 3, found {self.locality.value.data}")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The part of a `gvk.gemm_tile` that code is specialised on; `lanes` elements a vector."""
+
+    rows: int
+    vectors: int
+    lanes: int
+    accumulate: bool = False
+    masked: bool = False
+
+
+class GemmSizes(NamedTuple):
+    """The numbers a `gvk.gemm_tile` is told at run time, all of `index`."""
+
+    k: SSAValue
+    segments: SSAValue
+    a_segment: SSAValue
+    b_segment: SSAValue
+    columns: SSAValue
+    a_step: SSAValue
+
+
+@lru_cache(maxsize=256)
+def _properties(tile: Tile) -> dict[str, Attribute]:
+    return {
+        "rows": _integer(tile.rows),
+        "vectors": _integer(tile.vectors),
+        "lanes": _integer(tile.lanes),
+        "accumulate": _BOOLS[tile.accumulate],
+        "masked": _BOOLS[tile.masked],
+    }
+
+
+@irdl_op_definition
+class GemmTile(IRDLOperation):
+    """A register tile of a matrix product, its sum over `segments` stretches of `k` each.
+
+    c[r*ldc + j] (+)= a[r*lda + s*a_segment + kk*a_step] * b[s*b_segment + kk*ldb + j], beyond
+    the three offsets, for r < rows, j < vectors*lanes (j < columns too when masked; b is always
+    readable in full), s < segments, kk < k. The sum starts from c when accumulating, else from
+    0, and is kept in registers throughout: the order is s, then kk, each step one fused
+    multiply-add.
+    """
+
+    name = "gvk.gemm_tile"
+    a = operand_def(MemRefType)
+    a_offset = operand_def(IndexType)
+    lda = operand_def(IndexType)
+    b = operand_def(MemRefType)
+    b_offset = operand_def(IndexType)
+    ldb = operand_def(IndexType)
+    c = operand_def(MemRefType)
+    c_offset = operand_def(IndexType)
+    ldc = operand_def(IndexType)
+    k = operand_def(IndexType)
+    segments = operand_def(IndexType)
+    a_segment = operand_def(IndexType)
+    b_segment = operand_def(IndexType)
+    columns = operand_def(IndexType)
+    a_step = operand_def(IndexType)
+    rows = prop_def(IntegerAttr)
+    vectors = prop_def(IntegerAttr)
+    lanes = prop_def(IntegerAttr)
+    accumulate = prop_def(BoolAttr)
+    masked = prop_def(BoolAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$a `[` $a_offset `]` $lda `,` $b `[` $b_offset `]` $ldb `,` $c `[` $c_offset `]` $ldc"
+        " `,` $k `,` $segments `,` $a_segment `,` $b_segment `,` $columns `,` $a_step attr-dict"
+        " `:` type($a) `,` type($b) `,` type($c)"
+    )
+
+    def __init__(self, a: Strided, b: Strided, c: Strided, sizes: GemmSizes, tile: Tile) -> None:
+        Operation.__init__(self, operands=(*a, *b, *c, *sizes), properties=_properties(tile))
+
+    @property
+    def tile(self) -> Tile:
+        """Return the attributes as one value."""
+        found = self.properties
+        rows, vectors, lanes, accumulate, masked = [
+            found[name].value.data  # type: ignore[attr-defined]
+            for name in ("rows", "vectors", "lanes", "accumulate", "masked")
+        ]
+        return Tile(rows, vectors, lanes, bool(accumulate), bool(masked))
+
+    def verify_(self) -> None:
+        """Check the tile and the element types."""
+        for name in ("rows", "vectors", "lanes"):
+            value = self.properties[name]
+            assert isinstance(value, IntegerAttr)
+            if value.value.data < 1:
+                raise VerifyException(f"expected positive {name}, found {value.value.data}")
+        kinds = {_element(matrix.type) for matrix in (self.a, self.b, self.c)}
+        if len(kinds) != 1:
+            raise VerifyException("expected one element type for a, b and c")
+
+
+@irdl_op_definition
+class TransposeTile(IRDLOperation):
+    """dst[j*ld + i] = src[i*ls + j] beyond the offsets, i < rows <= lanes, j < cols <= lanes."""
+
+    name = "gvk.transpose_tile"
+    src = operand_def(MemRefType)
+    src_offset = operand_def(IndexType)
+    ls = operand_def(IndexType)
+    dst = operand_def(MemRefType)
+    dst_offset = operand_def(IndexType)
+    ld = operand_def(IndexType)
+    rows = operand_def(IndexType)
+    cols = operand_def(IndexType)
+    lanes = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$src `[` $src_offset `]` $ls `,` $dst `[` $dst_offset `]` $ld `,` $rows `,` $cols"
+        " attr-dict `:` type($src) `,` type($dst)"
+    )
+
+    def __init__(
+        self,
+        src: Strided,
+        dst: Strided,
+        rows: SSAValue,
+        cols: SSAValue,
+        *,
+        lanes: int,
+    ) -> None:
+        Operation.__init__(
+            self, operands=(*src, *dst, rows, cols), properties={"lanes": _integer(lanes)}
+        )
+
+    def verify_(self) -> None:
+        """Check that both sides have one element type."""
+        if _element(self.src.type) != _element(self.dst.type):
+            raise VerifyException(
+                f"expected one element type, found {self.src.type}, {self.dst.type}"
+            )
+
+
+GVK = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile])
+
+LOOPS_DIALECTS: Sequence[Dialect] = (
+    builtin.Builtin,
+    func.Func,
+    arith.Arith,
+    math.Math,
+    memref.MemRef,
+    scf.Scf,
+    vector.Vector,
+    GVK,
+)
+"""The dialects that may stand at the `loops` level."""
+
+
+def loops_context() -> Context:
+    """Return a fresh context in which `loops` modules parse."""
+    context = Context()
+    for dialect in LOOPS_DIALECTS:
+        context.load_dialect(dialect)
+    return context
