@@ -337,7 +337,7 @@ class TransposeTile(IRDLOperation):
             )
 
 
-GVK = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile])
+Gvk = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile])
 
 LOOPS_DIALECTS: Sequence[Dialect] = (
     builtin.Builtin,
@@ -347,7 +347,7 @@ LOOPS_DIALECTS: Sequence[Dialect] = (
     memref.MemRef,
     scf.Scf,
     vector.Vector,
-    GVK,
+    Gvk,
 )
 """The dialects that may stand at the `loops` level."""
 
