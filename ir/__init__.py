@@ -1,4 +1,59 @@
-"""What a program is: operations, levels, text, verifier, reference interpreter.
+"""The IR: types, operations, text, verifier, interpreter.
 
-Imports xdsl and numpy, and nothing of gravure but its errors.
+Imports xDSL and numpy, nothing else of gravure. Read in this order: `dtypes`, `dims`,
+`tensor` (types), `attributes`, `op` (what an operation is), `ops/` (the operations, one
+family a file), `build` (making graphs), `program` (module and weights), `levels` (what may
+stand where), `text`, `verify`, `interpret`.
 """
+
+from . import dims, dtypes, ops
+from .attributes import Symbol
+from .build import SOURCE, EagerEmit, GraphEmit, replace
+from .dims import Dim, DimExpr, Range
+from .dtypes import DTYPES, DType
+from .interpret import Interpreter, interpret
+from .iteration import Affine, Iteration
+from .op import REGISTRY, Array, Call, Op, register
+from .program import Program
+from .samples import Sample
+from .tensor import TensorSpec, memref_of, spec, spec_of, spec_of_array
+from .text import canonical_hash, context, parse, print_module
+from .verify import InvalidModuleError, verify
+
+__all__ = [
+    "DTYPES",
+    "REGISTRY",
+    "SOURCE",
+    "Affine",
+    "Array",
+    "Call",
+    "DType",
+    "Dim",
+    "DimExpr",
+    "EagerEmit",
+    "GraphEmit",
+    "Interpreter",
+    "InvalidModuleError",
+    "Iteration",
+    "Op",
+    "Program",
+    "Range",
+    "Sample",
+    "Symbol",
+    "TensorSpec",
+    "canonical_hash",
+    "context",
+    "dims",
+    "dtypes",
+    "interpret",
+    "memref_of",
+    "ops",
+    "parse",
+    "print_module",
+    "register",
+    "replace",
+    "spec",
+    "spec_of",
+    "spec_of_array",
+    "verify",
+]

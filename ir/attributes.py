@@ -1,0 +1,274 @@
+"""Attributes of the IR as plain Python values, and back.
+
+| Python                              | IR                                         |
+|-------------------------------------|--------------------------------------------|
+| bool, int, float, str               | `true`, `1 : i64`, `1.0 : f64`, `"text"`   |
+| tuple of int                        | `array<i64: 1, 2>`                         |
+| tuple of float                      | `array<f64: 1.0>`                          |
+| tuple with symbolic dimensions      | `#gv.dims<"N, 3">`                         |
+| any other tuple                     | `[a, b]`                                   |
+| symbolic dimension                  | `#gv.dim<"N + 1">`                         |
+| `DType`                             | `#gv.dtype<f32>`                           |
+| numpy array                         | `#gv.array<f32, "2, 3", [1.0, 2.0, ...]>`  |
+| `Symbol`                            | `@name`                                    |
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+    f64,
+    i64,
+)
+from xdsl.ir import Attribute, Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from . import dims
+from .dims import Dim, DimExpr
+from .dtypes import DTYPES, DType
+from .tensor import Array, DimsAttr, parse_shape
+
+INLINE_ELEMENTS = 32
+"""Arrays up to this many elements are written as numbers, longer ones as base64."""
+
+
+class Symbol(str):
+    """The name of a function or a weight, written `@name`."""
+
+
+@irdl_attr_definition
+class DimAttr(Data[Dim]):
+    """One dimension: `#gv.dim<"N + 1">`."""
+
+    name = "gv.dim"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Dim:
+        """Read the quoted expression."""
+        with parser.in_angle_brackets():
+            return dims.parse(parser.parse_str_literal())
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write the quoted expression."""
+        with printer.in_angle_brackets():
+            printer.print_string_literal(str(self.data))
+
+
+@irdl_attr_definition
+class DTypeAttr(Data[DType]):
+    """An element type as a value: `#gv.dtype<f32>`."""
+
+    name = "gv.dtype"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> DType:
+        """Read the name."""
+        with parser.in_angle_brackets():
+            return _parse_dtype(parser)
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write the name."""
+        with printer.in_angle_brackets():
+            printer.print_string(self.data.name)
+
+
+def _parse_dtype(parser: AttrParser) -> DType:
+    name = parser.parse_identifier("an element type")
+    if name not in DTYPES:
+        parser.raise_error(f"element type {name} is unknown, expected one of {', '.join(DTYPES)}")
+    return DTYPES[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """A numpy array that compares and hashes by dtype, shape and bytes. Splats stay unexpanded."""
+
+    array: Array
+
+    def __post_init__(self) -> None:
+        self.array.flags.writeable = False
+
+    @property
+    def is_splat(self) -> bool:
+        """Say whether one stored element stands for all."""
+        return self.array.size > 1 and not any(self.array.strides)
+
+    def _key(self) -> tuple[Any, ...]:
+        stored = self.array[(0,) * self.array.ndim] if self.is_splat else self.array
+        return str(self.array.dtype), self.array.shape, self.is_splat, stored.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Elements) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+@irdl_attr_definition
+class ArrayValueAttr(Data[Elements]):
+    """The elements of a constant tensor."""
+
+    name = "gv.array"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Elements:
+        """Read `<dtype, "shape", numbers>`."""
+        with parser.in_angle_brackets():
+            dtype = _parse_dtype(parser)
+            parser.parse_punctuation(",")
+            shape = parse_shape(parser.parse_str_literal())
+            parser.parse_punctuation(",")
+            if not all(isinstance(d, int) and 0 <= d < 2**40 for d in shape):
+                parser.raise_error("the shape of a constant must be numbers")
+            return _parse_elements(parser, dtype, cast("tuple[int, ...]", shape))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """Write dtype, shape and numbers."""
+        array = self.data.array
+        dtype = next(t for t in DTYPES.values() if t.numpy == array.dtype)
+        with printer.in_angle_brackets():
+            shape = ", ".join(map(str, array.shape))
+            printer.print_string(f'{dtype}, "{shape}", ')
+            if self.data.is_splat:
+                printer.print_string(f"splat {_number(array[(0,) * array.ndim])}")
+            elif array.size <= INLINE_ELEMENTS:
+                numbers = ", ".join(_number(x) for x in array.ravel())
+                printer.print_string(f"[{numbers}]")
+            else:
+                printer.print_string_literal(base64.b64encode(array.tobytes()).decode())
+
+
+def _number(value: Any) -> str:
+    """Return one element in text, exactly; floats by their shortest repr, nan and inf quoted."""
+    if value.dtype.kind == "b":
+        return "true" if value else "false"
+    if value.dtype.kind in "iu":
+        return str(int(value))
+    if value.dtype.kind == "c":
+        return f'"{complex(value)!r}"'
+    number = float(value)
+    text = repr(number)
+    return text if np.isfinite(number) else f'"{text}"'
+
+
+def _parse_elements(parser: AttrParser, dtype: DType, shape: tuple[int, ...]) -> Elements:
+    count = int(np.prod(shape, dtype=object)) if shape else 1
+    if parser.parse_optional_keyword("splat"):
+        value = np.array(_parse_number(parser, dtype), dtype.numpy)
+        return Elements(np.broadcast_to(value, shape))
+    if (text := parser.parse_optional_str_literal()) is not None:
+        data = np.frombuffer(base64.b64decode(text), dtype.numpy)
+    else:
+        numbers = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, lambda: _parse_number(parser, dtype)
+        )
+        data = np.array(numbers, dtype.numpy)
+    if data.size != count:
+        parser.raise_error(f"expected {count} elements, found {data.size}")
+    return Elements(data.reshape(shape).copy())
+
+
+def _parse_number(parser: AttrParser, dtype: DType) -> Any:
+    if (flag := parser.parse_optional_boolean()) is not None:
+        return flag
+    if (text := parser.parse_optional_str_literal()) is not None:
+        return complex(text) if dtype.kind == "c" else float(text)
+    number = parser.parse_number()
+    low, high = dtype.minimum, dtype.maximum
+    if dtype.is_integer and not (isinstance(number, int) and low <= number <= high):
+        parser.raise_error(f"{number} is not a value of {dtype}")
+    return number
+
+
+def to_python(attribute: Attribute) -> Any:
+    """Return the plain value of an attribute."""
+    rule = _TO_PYTHON.get(type(attribute))
+    if rule is None:
+        raise TypeError(f"{attribute} has no plain value")
+    return rule(attribute)
+
+
+def _integer_to_python(attribute: Any) -> int | bool:
+    value = int(attribute.value.data)
+    of_one_bit = isinstance(attribute.type, IntegerType) and attribute.type.width.data == 1
+    return bool(value) if of_one_bit else value
+
+
+_TO_PYTHON: dict[type[Attribute], Callable[[Any], Any]] = {
+    IntegerAttr: _integer_to_python,
+    FloatAttr: lambda a: a.value.data,
+    StringAttr: lambda a: a.data,
+    DenseArrayBase: lambda a: tuple(a.get_values()),
+    ArrayAttr: lambda a: tuple(map(to_python, a.data)),
+    ArrayValueAttr: lambda a: a.data.array,
+    DTypeAttr: lambda a: a.data,
+    DimAttr: lambda a: a.data,
+    DimsAttr: lambda a: a.data,
+    SymbolRefAttr: lambda a: Symbol(a.string_value()),
+    UnitAttr: lambda _: True,
+}
+
+
+def to_attribute(value: Any) -> Attribute:
+    """Return the attribute for a plain value."""
+    if isinstance(value, np.ndarray):
+        return ArrayValueAttr(Elements(_frozen(value)))
+    if isinstance(value, np.generic):
+        return to_attribute(value.item())
+    return _to_attribute(type(value), value)
+
+
+def _frozen(array: Array) -> Array:
+    if array.size > 1 and not any(array.strides):
+        return array[...]
+    return np.array(array, order="C", copy=True)
+
+
+@lru_cache(maxsize=8192)
+def _to_attribute(kind: type[Any], value: Any) -> Attribute:
+    match value:
+        case bool():
+            return IntegerAttr(int(value), IntegerType(1))
+        case int():
+            return IntegerAttr(value, i64)
+        case float():
+            return FloatAttr(value, f64)
+        case Symbol():
+            return SymbolRefAttr(str(value))
+        case str():
+            return StringAttr(value)
+        case DType():
+            return DTypeAttr(value)
+        case DimExpr():
+            return DimAttr(value)
+        case tuple():
+            return _tuple_attribute(value)
+        case _:
+            raise TypeError(f"{value!r} cannot be an attribute")
+
+
+def _tuple_attribute(value: tuple[Any, ...]) -> Attribute:
+    kinds = {type(v) for v in value}
+    if kinds <= {int}:
+        return DenseArrayBase.from_list(i64, value)
+    if kinds == {float}:
+        return DenseArrayBase.from_list(f64, value)
+    if kinds <= {int, DimExpr}:
+        return DimsAttr(value)
+    return ArrayAttr([to_attribute(v) for v in value])

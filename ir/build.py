@@ -1,0 +1,72 @@
+"""Build graphs: carry out operations by appending them to a block.
+
+`GraphEmit` is the `emit` of gradient and decomposition rules in a graph; `EagerEmit`
+is the same on numpy arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from .op import Op
+from .tensor import Array, spec_of_array
+
+SOURCE = "source"
+"""The attribute that names the node or the Python line that an operation comes from."""
+
+
+@dataclass
+class GraphEmit:
+    """Appends each operation at a point of a block and returns its result value(s)."""
+
+    point: InsertPoint
+    source: Attribute | None = None
+    """Copied to each operation made, so that every operation knows its origin."""
+    made: list[Op] = field(default_factory=list)
+
+    def __call__(self, op: type[Op], *operands: SSAValue, **attributes: Any) -> Any:
+        """Append one operation; return its result, or the tuple of several."""
+        created = op.make(*operands, **attributes)
+        if self.source is not None:
+            created.attributes[SOURCE] = self.source
+        Builder(self.point).insert(created)
+        self.made.append(created)
+        results: Sequence[SSAValue] = created.results
+        return results[0] if len(results) == 1 else tuple(results)
+
+    @classmethod
+    def before(cls, op: Any) -> GraphEmit:
+        """Return an emit that inserts before `op` and inherits its source."""
+        return cls(InsertPoint.before(op), op.attributes.get(SOURCE))
+
+    @classmethod
+    def at_end(cls, block: Any, source: str | None = None) -> GraphEmit:
+        """Return an emit that appends to a block."""
+        return cls(InsertPoint.at_end(block), StringAttr(source) if source else None)
+
+
+@dataclass(frozen=True)
+class EagerEmit:
+    """Carries out each operation at once on numpy arrays."""
+
+    def __call__(self, op: type[Op], *operands: Array, **attributes: Any) -> Any:
+        """Evaluate one operation; return its result, or the tuple of several."""
+        attributes = op.complete(attributes)
+        op.infer(*map(spec_of_array, operands), **attributes)
+        results = tuple(op.evaluate(*operands, **attributes))
+        return results[0] if len(results) == 1 else results
+
+
+def replace(op: Op, *values: SSAValue) -> None:
+    """Let `values` stand for the results of `op`, and erase it."""
+    for old, new in zip(op.results, values, strict=True):
+        old.replace_all_uses_with(new)
+    op.detach()
+    op.erase()

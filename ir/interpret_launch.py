@@ -1,0 +1,58 @@
+"""Interpret `gv.launch`: tensor kernels at `planned`, flat kernels at `loops`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp
+
+from . import dims
+from .program import find_function
+
+if TYPE_CHECKING:
+    from .interpret import Interpreter
+    from .ops.structure import Launch
+
+SYMBOLS = "gv.symbols"
+"""Attribute of a kernel function: the names of its own dimension symbols."""
+UNITS = "gv.units"
+"""Attribute of a `loops` kernel: the extent of its parallel range, an expression of its symbols."""
+SCRATCH = "gv.scratch"
+"""Attribute of a `loops` kernel: scratch bytes that each slot needs."""
+
+
+def kernel_symbols(kernel: FuncOp) -> list[str]:
+    """Return the names of a kernel function's own symbols."""
+    row = kernel.attributes.get(SYMBOLS)
+    assert row is None or isinstance(row, ArrayAttr), f"{SYMBOLS} is {row}"
+    return [name.data for name in row.data if isinstance(name, StringAttr)] if row else []
+
+
+def interpret_launch(launch: Launch, machine: Interpreter, operands: Sequence[Any]) -> None:
+    """Run the kernel on arrays; results are written into the last operands."""
+    attributes = launch.plain_attributes()
+    assert machine.module is not None, "a launch needs a module"
+    kernel = find_function(machine.module, str(attributes["kernel"]))
+    values = [dims.evaluate(d, machine.symbols) for d in attributes["dims"]]
+    symbols = dict(zip(kernel_symbols(kernel), values, strict=True))
+    count = attributes["inputs"]
+    if all(isinstance(t, TensorType) for t in kernel.function_type.inputs):
+        for out, made in zip(
+            operands[count:], machine.call(kernel, operands[:count], symbols), strict=True
+        ):
+            out[...] = made
+        return
+    from .interpret_loops import interpret_kernel  # noqa: PLC0415  (only this level needs it)
+
+    flat = [np.reshape(x, -1) for x in operands]
+    assert all(np.shares_memory(a, b) or not a.size for a, b in zip(flat, operands, strict=True))
+    units = kernel.attributes[UNITS]
+    assert isinstance(units, StringAttr), f"{UNITS} is {units}"
+    extent = dims.evaluate(dims.parse(units.data), symbols)
+    # Two calls instead of one: a kernel must not depend on how its range is cut.
+    middle = extent // 2
+    for low, high in ((0, middle), (middle, extent)):
+        interpret_kernel(kernel, [*flat, *values, low, high, 0])

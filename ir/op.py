@@ -1,0 +1,291 @@
+"""`Op`: everything gravure knows about one operation, in one class.
+
+A subclass in `ir/ops/` states the result types (`infer`), the meaning (`evaluate`), the
+derivative (`gradient`) and one lowering. Nothing else changes for a new operation: the
+tracer, the eager API, the interpreter, the constant folder, autodiff, the importers, the
+text form and the generated tests all read it from here.
+
+One calling convention: operands by position, attributes by keyword, as plain Python
+values. The signature of `infer` *is* the definition: its positional parameters name the
+operands (`*xs` for any number), its keyword-only parameters name the attributes, with
+their defaults.
+
+Text form of every operation, with attributes that have their default left out:
+
+    %r = gv.softmax %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, TypeVar
+
+from xdsl.ir import Attribute, Operation, OpTraits, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from .attributes import to_attribute, to_python
+from .tensor import Array, TensorSpec, spec_of
+
+OpT = TypeVar("OpT", bound="Op")
+
+REGISTRY: dict[str, type[Op]] = {}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One use of an operation: on SSA values in a graph, on arrays in eager code."""
+
+    op: type[Op]
+    operands: Sequence[Any]
+    results: Sequence[Any]
+    attributes: dict[str, Any]
+    specs: Sequence[TensorSpec]
+    """The specs of the operands."""
+    emit: Callable[..., Any]
+    """`emit(op, *operands, **attributes)` carries out another operation the same way.
+
+    It returns the result, or the tuple of results where the operation has several.
+    """
+    result_specs: Sequence[TensorSpec] = ()
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What `infer`'s parameters say of an operation."""
+
+    operands: tuple[str, ...]
+    variadic: str | None
+    defaults: dict[str, Any]
+    required: tuple[str, ...]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Return the names of all attributes."""
+        return (*self.required, *self.defaults)
+
+
+class Op(Operation):
+    """Base of all graph operations."""
+
+    ONNX: ClassVar[str | None] = None
+    """The ONNX operator that means exactly this, attribute names included, if there is one."""
+
+    HOST: ClassVar[str | None] = None
+    """The entry of the runtime that carries the operation out, for effects on the host."""
+
+    SAMPLES: ClassVar[tuple[Any, ...]] = ()
+    """`Sample`s (ir/samples.py) for the generated tests."""
+
+    PURE: ClassVar[bool] = True
+    """Whether equal calls may be merged and unused ones dropped."""
+
+    LEVEL: ClassVar[str] = "graph"
+    """The first level of the ladder on which the operation may stand."""
+
+    traits = OpTraits(lambda: (Pure(),))
+
+    @classmethod
+    @abstractmethod
+    def infer(cls, *operands: Any, **attributes: Any) -> Sequence[TensorSpec]:
+        """Return the result specs, or raise `TypeError` with what is wrong."""
+
+    @classmethod
+    def evaluate(cls, *operands: Any, **attributes: Any) -> Sequence[Array]:
+        """Return the results on numpy arrays. All compiled code is tested against this.
+
+        An operation that only decomposes is evaluated through its decomposition.
+        """
+        from .evaluate import evaluate_decomposition  # noqa: PLC0415  (op -> evaluate -> op)
+
+        return evaluate_decomposition(cls, operands, attributes)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Return the gradient of each operand, None where there is none."""
+        raise NotImplementedError(f"{cls.name} has no gradient")
+
+    @classmethod
+    def scalar(cls, math: Any, *elements: Any, **attributes: Any) -> Any:
+        """Return one result element from one element of each operand (element-wise only)."""
+        raise NotImplementedError(f"{cls.name} is not element-wise")
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Return the result made by other operations through `call.emit`."""
+        raise NotImplementedError(f"{cls.name} does not decompose")
+
+    @classmethod
+    def iteration(cls, *specs: Any, **attributes: Any) -> Any:
+        """Return the iteration space and its combiner (an `ir.iteration.Iteration`)."""
+        raise NotImplementedError(f"{cls.name} has no iteration space")
+
+    @classmethod
+    def has(cls, rule: str) -> bool:
+        """Say whether the class defines a rule itself or by a family base."""
+        return getattr(cls, rule).__func__ is not getattr(Op, rule).__func__
+
+    @classmethod
+    def signature(cls) -> Signature:
+        """Return operand and attribute names, read off `infer`."""
+        return _signature(cls)
+
+    @classmethod
+    def make(
+        cls: type[OpT], *operands: SSAValue, regions: Sequence[Region] = (), **attributes: Any
+    ) -> OpT:
+        """Create the operation on SSA values; result types are inferred."""
+        attributes = cls.complete(attributes)
+        specs = [spec_of(operand.type) for operand in operands]
+        types = [made.type for made in cls.infer(*specs, **attributes)]
+        return cls.build_unchecked(operands, types, attributes, regions)
+
+    @classmethod
+    def build_unchecked(
+        cls: type[OpT],
+        operands: Sequence[SSAValue],
+        types: Sequence[Attribute],
+        attributes: dict[str, Any],
+        regions: Sequence[Region] = (),
+    ) -> OpT:
+        """Create the operation with given result types."""
+        defaults = cls.signature().defaults
+        properties = {
+            name: to_attribute(value)
+            for name, value in attributes.items()
+            if not (name in defaults and _same(defaults[name], value))
+        }
+        return cls.create(
+            operands=operands, properties=properties, result_types=types, regions=regions
+        )
+
+    @classmethod
+    def complete(cls, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Return the attributes with defaults filled in, or raise `TypeError`."""
+        signature = cls.signature()
+        unknown = [name for name in attributes if name not in signature.attributes]
+        missing = [name for name in signature.required if name not in attributes]
+        if unknown or missing:
+            wrong = [f"attribute {n} is unknown" for n in unknown]
+            wrong += [f"attribute {n} is missing" for n in missing]
+            raise TypeError(f"{cls.name}: {', '.join(wrong)}")
+        return {**signature.defaults, **attributes}
+
+    @property
+    def specs(self) -> list[TensorSpec]:
+        """Return the specs of the operands."""
+        return [spec_of(operand.type) for operand in self.operands]
+
+    @property
+    def result_specs(self) -> list[TensorSpec]:
+        """Return the specs of the results."""
+        return [spec_of(result.type) for result in self.results]
+
+    def plain_attributes(self) -> dict[str, Any]:
+        """Return all attributes as plain Python values, defaults included."""
+        given = {name: to_python(value) for name, value in self.properties.items()}
+        return {**self.signature().defaults, **given}
+
+    def verify_(self) -> None:
+        """Check attribute names, and the result types against `infer`."""
+        try:
+            attributes = self.complete({n: to_python(a) for n, a in self.properties.items()})
+            signature = self.signature()
+            if signature.variadic is None and len(self.operands) != len(signature.operands):
+                raise TypeError(
+                    f"{len(self.operands)} operands, expected {len(signature.operands)}"
+                )
+            expected = [s.type for s in self.infer(*self.specs, **attributes)]
+        except TypeError as error:
+            raise VerifyException(str(error)) from error
+        found = [result.type for result in self.results]
+        if expected != found:
+            raise VerifyException(
+                f"result type is {_list(found)}, but the operands give {_list(expected)}"
+            )
+
+    def print(self, printer: Printer) -> None:
+        """Write the part behind the name."""
+        if self.operands:
+            printer.print_string(" ")
+            printer.print_list(self.operands, printer.print_ssa_value)
+        if self.regions:
+            printer.print_string(" (")
+            printer.print_list(self.regions, printer.print_region)
+            printer.print_string(")")
+        if self.properties:
+            ordered = {name: self.properties[name] for name in sorted(self.properties)}
+            printer.print_op_attributes(ordered)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+
+    @classmethod
+    def parse(cls: type[OpT], parser: Parser) -> OpT:
+        """Read the part behind the name."""
+        operands = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        regions = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_region
+        )
+        properties = parser.parse_optional_attr_dict()
+        discardable = parser.parse_optional_attr_dict_with_keyword()
+        parser.parse_punctuation(":")
+        type_ = parser.parse_function_type()
+        resolved = parser.resolve_operands(operands or [], type_.inputs.data, parser.pos)
+        return cls.create(
+            operands=resolved,
+            properties=properties,
+            attributes=discardable.data if discardable else {},
+            result_types=type_.outputs.data,
+            regions=regions or [],
+        )
+
+
+def register(cls: type[OpT]) -> type[OpT]:
+    """Enter the operation in the registry (a class decorator)."""
+    if cls.name in REGISTRY:
+        raise ValueError(f"{cls.name} is defined twice")
+    if not cls.PURE:
+        cls.traits = OpTraits(lambda: ())
+    REGISTRY[cls.name] = cls
+    return cls
+
+
+@cache
+def _signature(cls: type[Op]) -> Signature:
+    parameters = inspect.signature(cls.infer).parameters.values()
+    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    variadic = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
+    return Signature(
+        operands=tuple(p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD),
+        variadic=variadic[0] if variadic else None,
+        defaults={p.name: p.default for p in keywords if p.default is not p.empty},
+        required=tuple(p.name for p in keywords if p.default is p.empty),
+    )
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and bool(a == b)
+
+
+def _list(types: Sequence[Attribute]) -> str:
+    return ", ".join(map(str, types))
+
+
+__all__ = [
+    "REGISTRY",
+    "Array",
+    "Call",
+    "Op",
+    "Signature",
+    "TensorSpec",
+    "register",
+]

@@ -1,0 +1,203 @@
+"""Values that are given, and the operations that hold programs together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from xdsl.ir import Block, OpTraits, Region, SSAValue
+from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from ..attributes import Symbol, to_attribute
+from ..dims import Dim, evaluate
+from ..dtypes import DType
+from ..op import Array, Op, register
+from ..tensor import TensorSpec, memref_of, spec_of, spec_of_array
+
+
+@register
+class Constant(Op):
+    """A tensor that is known at compile time and small enough for the text."""
+
+    name = "gv.constant"
+
+    @classmethod
+    def infer(cls, *, value: Array) -> Sequence[TensorSpec]:
+        """Return the spec of the value."""
+        return (spec_of_array(value),)
+
+    @classmethod
+    def evaluate(cls, *, value: Array) -> Sequence[Array]:
+        """Return the value."""
+        return (value,)
+
+
+@register
+class Weight(Op):
+    """A tensor whose data is in the program's store under a name."""
+
+    name = "gv.weight"
+
+    @classmethod
+    def infer(cls, *, weight: Symbol, dtype: DType, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+        """Return the declared spec."""
+        return (TensorSpec(dtype, shape),)
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
+        """Return the stored array."""
+        return (np.asarray(machine.weights[str(self.plain_attributes()["weight"])]),)
+
+
+@register
+class Yield(Op):
+    """Ends a region and gives its results."""
+
+    name = "gv.yield"
+    PURE: ClassVar = False
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec) -> Sequence[TensorSpec]:
+        """Return nothing: a terminator has no results."""
+        return ()
+
+
+Yield.traits = OpTraits(lambda: (IsTerminator(),))
+
+
+@register
+class Kernel(Op):
+    """A group of operations that will be one kernel; `kind` names its template.
+
+    The region's arguments are the operands. Choices (tiles, threads, algorithm) are
+    discardable attributes put there by `choose-kernels`.
+    """
+
+    name = "gv.kernel"
+    LEVEL: ClassVar = "fused"
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec, kind: str) -> Sequence[TensorSpec]:
+        """Refuse: the results are what the region yields."""
+        raise TypeError("the results of gv.kernel are given by its region")
+
+    @classmethod
+    def make_from(cls, operands: Sequence[SSAValue], body: Block, kind: str) -> Kernel:
+        """Create a kernel from a block whose arguments match and that ends in `gv.yield`."""
+        last = body.last_op
+        assert isinstance(last, Yield), "the body of a kernel ends in gv.yield"
+        return cls.create(
+            operands=operands,
+            result_types=[v.type for v in last.operands],
+            properties={"kind": to_attribute(kind)},
+            regions=[Region(body)],
+        )
+
+    @property
+    def body(self) -> Block:
+        """Return the block of operations."""
+        return self.regions[0].block
+
+    @property
+    def kind(self) -> str:
+        """Return the template's name."""
+        return str(self.plain_attributes()["kind"])
+
+    @property
+    def yielded(self) -> Sequence[SSAValue]:
+        """Return the values inside that are the results."""
+        last = self.body.last_op
+        assert last is not None, "the body of a kernel ends in gv.yield"
+        return tuple(last.operands)
+
+    def verify_(self) -> None:
+        """Check arguments against operands and results against what is yielded."""
+        if [a.type for a in self.body.args] != [o.type for o in self.operands]:
+            raise VerifyException("the region's arguments differ from the operands")
+        last = self.body.last_op
+        if not isinstance(last, Yield):
+            raise VerifyException("the region does not end in gv.yield")
+        if [r.type for r in self.results] != [v.type for v in last.operands]:
+            raise VerifyException("the results differ from what the region yields")
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Run the region."""
+        done: Sequence[Any] = machine.block(self.body, operands)
+        return done
+
+
+@register
+class Buffer(Op):
+    """A tensor's place in memory: `offset` bytes into a space (`workspace` or `weights`)."""
+
+    name = "gv.buffer"
+    LEVEL: ClassVar = "planned"
+
+    @classmethod
+    def infer(
+        cls, base: TensorSpec, *, offset: Dim, dtype: DType, shape: tuple[Dim, ...]
+    ) -> Sequence[TensorSpec]:
+        """Return the spec of the tensor that lies there."""
+        return (TensorSpec(dtype, shape),)
+
+    @classmethod
+    def at(cls, base: SSAValue, offset: Dim, spec: TensorSpec) -> Buffer:
+        """Create a buffer for a tensor."""
+        attributes = {"offset": offset, "dtype": spec.dtype, "shape": spec.dims}
+        return cls.build_unchecked([base], [memref_of(spec)], attributes)
+
+    def verify_(self) -> None:
+        """Check that the result is the memref of the declared spec."""
+        attributes = self.plain_attributes()
+        expected = memref_of(TensorSpec(attributes["dtype"], attributes["shape"]))
+        if self.results[0].type != expected:
+            raise VerifyException(f"result type is {self.results[0].type}, expected {expected}")
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
+        """Return a view of the bytes."""
+        attributes = self.plain_attributes()
+        shape = tuple(evaluate(d, machine.symbols) for d in attributes["shape"])
+        offset = evaluate(attributes["offset"], machine.symbols)
+        dtype: DType = attributes["dtype"]
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.size
+        data: Array = operands[0][offset : offset + size]
+        assert data.nbytes == size, f"buffer at {offset} of {size} bytes does not fit its space"
+        return (data.view(dtype.numpy).reshape(shape),)
+
+
+@register
+class Launch(Op):
+    """Run a kernel function: `inputs` read buffers, then written buffers.
+
+    `dims` are the values of the kernel's own symbols, in the order of its `gv.symbols`;
+    `after` are the positions of the earlier launches that this one waits for.
+    """
+
+    name = "gv.launch"
+    LEVEL: ClassVar = "planned"
+    PURE: ClassVar = False
+
+    @classmethod
+    def infer(
+        cls,
+        *xs: TensorSpec,
+        kernel: Symbol,
+        inputs: int,
+        dims: tuple[Dim, ...] = (),
+        after: tuple[int, ...] = (),
+    ) -> Sequence[TensorSpec]:
+        """Return nothing: results are written in place."""
+        return ()
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Call the kernel function and copy its results out."""
+        from ..interpret_launch import interpret_launch  # noqa: PLC0415  (uses this class)
+
+        interpret_launch(self, machine, operands)
+        return ()
+
+
+def spec_of_buffer(value: SSAValue) -> TensorSpec:
+    """Return the spec of a tensor in memory."""
+    return spec_of(value.type)

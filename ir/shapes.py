@@ -1,0 +1,48 @@
+"""Arithmetic on shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .dims import Dim
+
+
+def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
+    """Return the shape that shapes broadcast to, by numpy's rule, or raise `TypeError`.
+
+    >>> broadcast((4, 1), (3,))
+    (4, 3)
+    """
+    rank = max(map(len, shapes), default=0)
+    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
+    result: list[Dim] = []
+    for column in zip(*padded, strict=True):
+        wide = [d for d in column if d != 1]
+        if any(d != wide[0] for d in wide):
+            names = " and ".join(_shape(s) for s in shapes)
+            others = [d for d in wide if d != wide[0]]
+            raise TypeError(f"shapes {names} do not broadcast: {wide[0]} against {others[0]}")
+        result.append(wide[0] if wide else 1)
+    return tuple(result)
+
+
+def _shape(shape: Sequence[Dim]) -> str:
+    inner = ", ".join(map(str, shape))
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """Return the axis counted from the front, or raise `TypeError`."""
+    if not -rank <= axis < max(rank, 1):
+        raise TypeError(f"axis {axis} is out of range for rank {rank}")
+    return axis % rank if rank else 0
+
+
+def normalize_axes(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Return distinct axes counted from the front and sorted; None means all."""
+    if axes is None:
+        return tuple(range(rank))
+    found = tuple(sorted(normalize_axis(axis, rank) for axis in axes))
+    if len(set(found)) != len(found):
+        raise TypeError(f"axes {tuple(axes)} name an axis twice")
+    return found

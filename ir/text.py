@@ -1,0 +1,173 @@
+"""Text to module and back, with the place of every operation; and the canonical hash.
+
+xDSL's own parser does not record positions, takes exponential time on some unterminated
+strings and lets Python's own errors through: this module stands in front of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from io import StringIO
+
+from xdsl.context import Context
+from xdsl.dialects import arith, builtin, func, math, memref, scf, vector
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import Dialect, Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils import mlir_lexer
+from xdsl.utils.exceptions import ParseError as XdslParseError
+
+from ..errors import ParseError
+from .attributes import ArrayValueAttr, DimAttr, DTypeAttr
+from .kernel_ops import Gvk
+from .op import REGISTRY
+from .tensor import DimsAttr
+from .verify import verify
+
+MAX_DEPTH = 100
+"""Nested brackets beyond this are refused: xDSL's parser is recursive."""
+
+ATTRIBUTES = (ArrayValueAttr, DimAttr, DTypeAttr, DimsAttr)
+
+
+def context() -> Context:
+    """Return a context that knows every dialect of every level."""
+    from . import ops  # noqa: F401, PLC0415  (fills the registry)
+
+    ctx = Context()
+    dialects = (
+        builtin.Builtin, func.Func, arith.Arith, math.Math, memref.MemRef, scf.Scf, vector.Vector,
+    )  # fmt: skip
+    for dialect in (*dialects, Gvk, Dialect("gv", list(REGISTRY.values()), list(ATTRIBUTES))):
+        ctx.load_dialect(dialect)
+    return ctx
+
+
+def parse(text: str, name: str = "<text>", *, check: bool = True) -> ModuleOp:
+    """Parse a module, and verify it unless told not to.
+
+    Raises `ParseError` with file:line:col, `VerifyError` with all faults.
+    """
+    _refuse_what_xdsl_cannot(text, name)
+    try:
+        module = LocatingParser(context(), text, name).parse_module()
+    except XdslParseError as error:
+        line, column = position(text, error.span.start)
+        raise ParseError(error.msg, location=f"{name}:{line}:{column}") from error
+    except (
+        RecursionError,
+        ValueError,
+        OverflowError,
+        NotImplementedError,
+        IndexError,
+        TypeError,
+    ) as error:
+        raise ParseError(str(error) or type(error).__name__, location=name) from error
+    if check:
+        verify(module)
+    return module
+
+
+def print_module(module: Operation) -> str:
+    """Return the module's text."""
+    stream = StringIO()
+    Printer(stream=stream).print_op(module)
+    return stream.getvalue() + "\n"
+
+
+def canonical_hash(module: Operation) -> str:
+    """Return the SHA-256 of the text with values numbered in order and sources left out.
+
+    Two modules that differ only in the names of values, in places and in provenance have
+    the same hash.
+    """
+    stream = StringIO()
+    _CanonicalPrinter(stream=stream, print_generic_format=False).print_op(module)
+    return hashlib.sha256(stream.getvalue().encode()).hexdigest()
+
+
+class _CanonicalPrinter(Printer):
+    """A printer that ignores name hints and provenance."""
+
+    def print_ssa_value(self, value: object) -> str:
+        """Write a value by number."""
+        hint, value._name = value._name, None  # type: ignore[attr-defined]
+        try:
+            return super().print_ssa_value(value)  # type: ignore[arg-type]
+        finally:
+            value._name = hint  # type: ignore[attr-defined]
+
+    def print_op(self, op: Operation) -> None:
+        """Write an operation without its source."""
+        source = op.attributes.pop("source", None)
+        super().print_op(op)
+        if source is not None:
+            op.attributes["source"] = source
+
+
+def position(text: str, offset: int) -> tuple[int, int]:
+    """Return line and column, from 1, of an offset."""
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+class LocatingParser(Parser):
+    """A parser that gives each operation the place it stands at."""
+
+    _starts: list[int] | None = None
+
+    def parse_operation(self) -> Operation:
+        """Parse one operation."""
+        span = self._current_token.span
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            line, column = self._line(span.start, span.input.content)
+            op.location = FileLineColLoc(
+                StringAttr(span.input.name), IntAttr(line), IntAttr(column)
+            )
+        return op
+
+    def _line(self, offset: int, text: str) -> tuple[int, int]:
+        from bisect import bisect_right  # noqa: PLC0415
+
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+
+def _refuse_what_xdsl_cannot(text: str, name: str) -> None:
+    """Refuse unterminated strings, control characters and deep nesting by place."""
+    depth = 0
+    for match in _STRUCTURE.finditer(text):
+        kind = match.group()
+        if kind[0] == "/":
+            continue
+        if kind[0] == '"':
+            if len(kind) < 2 or kind[-1] != '"':
+                _refuse(text, name, match.start(), "unterminated string")
+        elif kind in "([{<":
+            depth += 1
+            if depth > MAX_DEPTH:
+                _refuse(text, name, match.start(), f"nesting deeper than {MAX_DEPTH}")
+        elif kind in ")]}":
+            depth -= 1
+        elif kind == ">":
+            if text[match.start() - 1] != "-":
+                depth -= 1
+        else:
+            _refuse(text, name, match.start(), f"character {kind!r} is not allowed")
+
+
+_STRUCTURE = re.compile(
+    r'//[^\n]*|"(?:[^"\\\n]|\\.)*+"?|[(\[{<>)\]}]|[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]'
+)
+# xDSL's own pattern backtracks exponentially on unterminated strings; possessive does not.
+assert hasattr(mlir_lexer, "MLIRLexer"), "xDSL's lexer has moved"
+
+
+def _refuse(text: str, name: str, offset: int, message: str) -> None:
+    line, column = position(text, offset)
+    raise ParseError(message, location=f"{name}:{line}:{column}")

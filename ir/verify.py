@@ -1,0 +1,114 @@
+"""Check a module, and report everything that is wrong with it at once.
+
+Beyond xDSL's own checks: every use stands behind its definition (xDSL does not look at
+dominance), and the rules of the level that the module says it is on (`levels.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, StringAttr
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ..errors import VerifyError
+from .levels import fault_of_level
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with one operation."""
+
+    op: Operation
+    message: str
+
+    def __str__(self) -> str:
+        return f"{place(self.op)}: error: {self.op.name}: {self.message}"
+
+
+class InvalidModuleError(VerifyError):
+    """The module breaks the rules of the IR. `faults` lists each."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        super().__init__("\n".join(map(str, faults)))
+        self.faults = faults
+
+
+def verify(module: ModuleOp) -> None:
+    """Raise `InvalidModuleError` with every fault, if there is one."""
+    faults = find_faults(module)
+    if faults:
+        raise InvalidModuleError(faults)
+
+
+def find_faults(module: ModuleOp) -> list[Fault]:
+    """Return every fault, in the order of the text."""
+    level = module.attributes.get("gv.level")
+    level_name = level.data if isinstance(level, StringAttr) else None
+    faults: list[Fault] = []
+    defined: set[SSAValue] = set()
+    for op in _visit(module, defined):
+        message = _fault(op, defined) or (fault_of_level(op, level_name) if level_name else None)
+        if message:
+            faults.append(Fault(op, message))
+    return faults
+
+
+def _visit(module: Operation, defined: set[SSAValue]) -> Iterator[Operation]:
+    """Give each operation in text order, keeping `defined` as the values visible there."""
+    yield module
+    stack = [_Scope(block) for region in module.regions for block in region.blocks][::-1]
+    for scope in stack:
+        scope.enter(defined)
+    while stack:
+        top = stack[-1]
+        if top.next is None:
+            defined.difference_update(top.values)
+            stack.pop()
+            continue
+        op, top.next = top.next, top.next.next_op
+        yield op
+        top.define(op.results, defined)
+        inner = [_Scope(block) for region in op.regions for block in region.blocks][::-1]
+        for scope in inner:
+            scope.enter(defined)
+        stack.extend(inner)
+
+
+class _Scope:
+    """One block on the way through: the operation to come and the values defined so far."""
+
+    def __init__(self, block: Block) -> None:
+        self.block, self.next = block, block.first_op
+        self.values: list[SSAValue] = []
+
+    def enter(self, defined: set[SSAValue]) -> None:
+        """Make the block's arguments visible."""
+        self.define(self.block.args, defined)
+
+    def define(self, values: Sequence[SSAValue], defined: set[SSAValue]) -> None:
+        """Make values visible until the block ends."""
+        self.values.extend(values)
+        defined.update(values)
+
+
+def _fault(op: Operation, defined: set[SSAValue]) -> str | None:
+    for index, operand in enumerate(op.operands):
+        if operand not in defined:
+            what = "an argument of another block" if isinstance(operand, BlockArgument) else "later"
+            return f"operand {index} is used before its definition ({what})"
+    try:
+        op.verify(verify_nested_ops=False)
+    except VerifyException as error:
+        return str(error).removeprefix("Operation does not verify: ").split("\n\n")[0]
+    return None
+
+
+def place(op: Operation) -> str:
+    """Return file:line:column of an operation, or its source, as far as it is known."""
+    if isinstance(at := op.location, FileLineColLoc):
+        return f"{at.filename.data}:{at.line.data}:{at.column.data}"
+    source = op.attributes.get("source")
+    return source.data if isinstance(source, StringAttr) else "<unknown>"
