@@ -221,7 +221,8 @@ def _compare_floats(op: Operation, x: Value, y: Value) -> Value:
 
 
 def _select(_: Operation, condition: Value, x: Value, y: Value) -> Value:
-    return np.where(condition, x, y)[()]
+    chosen: Value = np.where(condition, x, y)
+    return chosen[()]
 
 
 # Conversions.
