@@ -1,0 +1,270 @@
+"""What a compiled model is, as plain data: the face between the compiler and what runs it.
+
+A `Description` says what goes in and out, how much memory a run needs, and which kernels run on
+which pieces of it, in which order. `codegen` makes one from planned IR, writes the entry function
+from it, and leaves the part that callers need in the artefact's manifest.
+
+    >>> add = Launch("k0", (Pointer("input", 0), Pointer("output", 0), Scalar("N")), count="N")
+    >>> model = Description(
+    ...     tag="twice",
+    ...     inputs=(TensorInfo("x", "f32", ("N", 4)),),
+    ...     outputs=(TensorInfo("y", "f32", ("N", 4)),),
+    ...     dims=(DimInfo("N", 1, 64),),
+    ...     steps=(add,),
+    ... )
+    >>> Description.from_json(model.to_json()) == model
+    True
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from .expression import Extent, evaluate, symbols
+
+DTYPES: Mapping[str, int] = {
+    **{"bool": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8},
+    **{"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16},
+}
+"""Bytes of an element of each type; the position in this table is the type's code in C."""
+
+DTYPE_CODES: Mapping[str, int] = {name: code for code, name in enumerate(DTYPES)}
+"""The number of each element type in the C interface."""
+
+ALIGNMENT = 64
+"""Bytes that the workspace, the weights, and each buffer in them are aligned to."""
+
+Base: TypeAlias = Literal["input", "output", "workspace", "scratch", "weights", "raw"]
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """A tensor that goes in or comes out; a dimension is a number or an expression of symbols."""
+
+    name: str
+    dtype: str
+    shape: tuple[Extent, ...]
+
+    def __post_init__(self) -> None:
+        assert self.dtype in DTYPES, f"tensor {self.name!r}: no element type {self.dtype!r}"
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+    @property
+    def is_static(self) -> bool:
+        """Say whether every dimension is a number."""
+        return all(isinstance(size, int) for size in self.shape)
+
+    def shape_for(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the shape when the symbols have these values."""
+        return tuple(evaluate(size, values) for size in self.shape)
+
+
+@dataclass(frozen=True)
+class DimInfo:
+    """A symbolic dimension and the lowest and highest value that a run may give it."""
+
+    name: str
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        assert self.name.isidentifier(), f"dimension {self.name!r} is not an identifier"
+        assert 0 <= self.low <= self.high < 1 << 62, f"dimension {self.name!r}: no such range"
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """The address a kernel gets for one of its buffers: `offset` bytes behind a base.
+
+    `workspace` is the arena of this run; `scratch` comes behind it and holds `Description.slots`
+    times `Description.scratch` bytes, of which a kernel uses the part of its own slot; `weights`
+    are the constants; `raw` (only in `prepare`) are the weights as they were given.
+    """
+
+    base: Base
+    index: int = 0
+    """Which input, output or raw weight; 0 for the other bases."""
+    offset: Extent = 0
+
+    def __post_init__(self) -> None:
+        assert self.base in get_args(Base), f"no base {self.base!r} of a pointer"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that a kernel gets: a symbolic dimension or an expression of them."""
+
+    value: Extent
+
+
+Argument: TypeAlias = Pointer | Scalar
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Run a kernel over `count` units that may run at the same time.
+
+    Threads share the units when there are more than `grain` of them; the next step begins when
+    all are done.
+    """
+
+    kernel: str
+    arguments: tuple[Argument, ...]
+    count: Extent = 1
+    grain: int = 1
+
+
+@dataclass(frozen=True)
+class If:
+    """Run `then` when the byte at `condition` is not zero, and else `otherwise`."""
+
+    condition: Pointer
+    then: tuple[Step, ...]
+    otherwise: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class While:
+    """Run `test` and then, as long as the byte at `condition` is not zero, `body` and `test`."""
+
+    test: tuple[Step, ...]
+    condition: Pointer
+    body: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Run `body` `count` times; the symbol `index` counts from 0 in the expressions of `body`."""
+
+    index: str
+    count: Extent
+    body: tuple[Step, ...]
+
+
+Step: TypeAlias = Launch | If | While | Repeat
+
+
+@dataclass(frozen=True)
+class Description:
+    """All that is to be known about a compiled model, except the code of its kernels."""
+
+    tag: str
+    """What the names of all its symbols begin with: an identifier of C."""
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    steps: tuple[Step, ...]
+    dims: tuple[DimInfo, ...] = ()
+    """Each must be one dimension of an input, by itself: that is where it gets its value."""
+    workspace: int = 0
+    """Bytes of the arena that all steps share, at the largest dimensions."""
+    scratch: int = 0
+    """Bytes of the scratch memory of one slot."""
+    slots: int = 1
+    """How many threads may run a kernel at the same time."""
+    weights: int = 0
+    """Bytes of the constants."""
+    raw: tuple[TensorInfo, ...] = ()
+    """The weights as they were given, before `prepare`."""
+    prepare: tuple[Step, ...] = ()
+    """What makes the constants from the raw weights; empty if they are ready as they are."""
+    prepare_workspace: int = 0
+    """Bytes of the arena while `prepare` runs."""
+    target: str = "x86-64-v2"
+    triple: str = "x86_64-unknown-linux-gnu"
+    features: tuple[str, ...] = ()
+    """What the kernels need of the processor beyond the plain architecture."""
+    checks: bool = True
+    """Whether a run looks at its arguments before it uses them."""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    """More for the manifest, as JSON: pipeline, versions, options, hash of the input."""
+
+    def __post_init__(self) -> None:
+        assert self.tag.encode("ascii", "replace").decode().isidentifier(), f"tag {self.tag!r}"
+        known = {dim.name for dim in self.dims}
+        bound = {size for each in self.inputs for size in each.shape if isinstance(size, str)}
+        assert known <= bound, f"no input says what the dimensions {sorted(known - bound)} are"
+        for tensor in (*self.inputs, *self.outputs):
+            used = {name for size in tensor.shape for name in symbols(size)}
+            assert used <= known, f"tensor {tensor.name!r}: unknown {sorted(used - known)}"
+
+    @property
+    def arena(self) -> int:
+        """Return the bytes from the start of the workspace to the scratch memory."""
+        return round_up(max(self.workspace, self.prepare_workspace), ALIGNMENT)
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Return the bytes of memory that a run needs beyond its inputs, outputs and weights."""
+        return self.arena + self.slots * round_up(self.scratch, ALIGNMENT)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Return the names of the kernels, each once, in the order they are first launched."""
+        return tuple(dict.fromkeys(each.kernel for each in launches(self.prepare + self.steps)))
+
+    def to_json(self) -> str:
+        """Return this as text; equal descriptions give equal text."""
+        return json.dumps(_plain(self), sort_keys=True, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Description:
+        """Return what `to_json` was called on."""
+        value = _rebuild(json.loads(text))
+        assert isinstance(value, Description), "the text of something else"
+        return value
+
+
+def launches(steps: tuple[Step, ...]) -> Iterator[Launch]:
+    """Give every launch in `steps`, also those inside of other steps, in order."""
+    for step in steps:
+        match step:
+            case Launch():
+                yield step
+            case If(then=first, otherwise=second) | While(test=first, body=second):
+                yield from launches(first)
+                yield from launches(second)
+            case Repeat(body=body):
+                yield from launches(body)
+
+
+def round_up(size: int, multiple: int) -> int:
+    """Return the smallest multiple of `multiple` that is not below `size`."""
+    return -(-size // multiple) * multiple
+
+
+_CLASSES = {
+    each.__name__: each
+    for each in (
+        *(Description, TensorInfo, DimInfo, Pointer, Scalar),
+        *(Launch, If, While, Repeat),
+    )
+}
+
+
+def _plain(value: Any) -> Any:
+    """Return dataclasses as dictionaries that name their class, tuples as lists, JSON as it is."""
+    if is_dataclass(value):
+        items = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        return {"kind": type(value).__name__, **items}
+    if isinstance(value, Mapping):
+        return {"kind": "json", "value": value}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _rebuild(value: Any) -> Any:
+    """Return what `_plain` was called on, with tuples for all lists."""
+    if isinstance(value, list):
+        return tuple(_rebuild(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if value["kind"] == "json":
+        return value["value"]
+    items = {key: _rebuild(item) for key, item in value.items() if key != "kind"}
+    return _CLASSES[value["kind"]](**items)

@@ -1,0 +1,82 @@
+"""Descriptions of models, and the sizes in them."""
+
+import pytest
+
+from gravure.runtime.artifact import (
+    Description,
+    DimInfo,
+    If,
+    Launch,
+    Pointer,
+    Repeat,
+    Scalar,
+    TensorInfo,
+    While,
+    launches,
+)
+from gravure.runtime.expression import evaluate, symbols
+
+
+def description() -> Description:
+    step = Launch("k0", (Pointer("input", 0, "N * 4"), Scalar("N // 2")), count="N", grain=8)
+    flag = Pointer("workspace", offset=64)
+    return Description(
+        tag="model",
+        inputs=(TensorInfo("x", "f32", ("N", 3)),),
+        outputs=(TensorInfo("y", "bf16", ("N*3 + 1",)),),
+        dims=(DimInfo("N", 1, 64),),
+        steps=(step, If(flag, (step,)), While((step,), flag, (Repeat("i", "N", (step,)),))),
+        workspace=100,
+        scratch=10,
+        slots=2,
+        extras={"pipeline": ["fuse", "plan"], "options": {"level": 2}},
+    )
+
+
+def test_description_survives_json() -> None:
+    text = description().to_json()
+    assert Description.from_json(text) == description()
+    assert Description.from_json(text).to_json() == text
+
+
+def test_launches_inside_of_other_steps_are_found() -> None:
+    assert len([*launches(description().steps)]) == 4
+    assert description().kernels == ("k0",)
+
+
+def test_workspace_holds_the_arena_and_the_scratch_of_each_slot() -> None:
+    assert description().arena == 128
+    assert description().workspace_bytes == 128 + 2 * 64
+
+
+def test_shape_follows_the_dimensions() -> None:
+    assert description().outputs[0].shape_for({"N": 5}) == (16,)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("N", 7),
+        ("N*12 + -3", 81),
+        ("(N + 1)//2 % 3", 1),
+        ("(0 - N)//2", -4),
+        ("min(N, 3, 2)", 2),
+        ("max(N, 30)", 30),
+        ("N // (N - 7)", 0),
+        ("N % 0", 0),
+    ],
+)
+def test_size_is_evaluated_as_python_would_and_never_fails(text: str, value: int) -> None:
+    assert evaluate(text, {"N": 7}) == value
+    assert symbols(text) == ("N",)
+
+
+@pytest.mark.parametrize("text", ["N / 2", "f(N)", "N ** 2", "N.real", "'N'", "N if N else 1"])
+def test_anything_else_is_not_a_size(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a size"):
+        evaluate(text, {"N": 7})
+
+
+def test_dimension_without_an_input_is_refused() -> None:
+    with pytest.raises(AssertionError, match="no input says what"):
+        Description("m", (), (), (), dims=(DimInfo("N", 1, 2),))
