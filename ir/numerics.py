@@ -1,0 +1,149 @@
+"""Arithmetic on numpy arrays where numpy leaves a case open or has no function.
+
+Integers wrap; division by zero gives 0, as do both remainders; the lowest integer divided by
+-1 is itself; a shift by the width or more gives 0 (of a signed right shift: the sign), and the
+amount is read as unsigned. A float becomes an integer by truncation, clamped to the
+integer's range, NaN becoming 0; an integer becomes a narrower one by dropping the upper bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .dtypes import DType, bf16, f32, of_numpy
+from .tensor import Array
+
+_NARROW = ("f16", "bf16")
+
+
+def widened(dtype: DType) -> DType:
+    """Return the type that a float type is computed in: f32 for the narrower ones."""
+    return f32 if dtype.name in _NARROW else dtype
+
+
+def widen(array: Array) -> Array:
+    """Return the array in the type that it is computed in."""
+    dtype = of_numpy(array.dtype)
+    return array if widened(dtype) is dtype else array.astype(widened(dtype).numpy)
+
+
+def round_to(array: Array, dtype: DType) -> Array:
+    """Return numbers rounded once, to nearest even, to a real or complex float type."""
+    if dtype == bf16 and array.dtype not in (np.float32, dtype.numpy):
+        array = _single_to_odd(array.astype(np.float64))
+    with np.errstate(all="ignore"):
+        return array.astype(dtype.numpy)
+
+
+def _single_to_odd(wide: Array) -> Array:
+    """Return f64 as f32 rounded to odd, which a second rounding does not spoil."""
+    single = wide.astype(np.float32)
+    error = wide - single
+    bits = single.view(np.int32)
+    inexact = (error != 0) & np.isfinite(wide) & ((bits & 1) == 0)
+    away = np.where((error > 0) == (wide > 0), 1, -1).astype(np.int32)
+    return np.where(inexact, bits + away, bits).view(np.float32)
+
+
+def in_wide(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a function of arrays of one float type, computed in f32 where they are narrower."""
+
+    def run(*arrays: Array) -> Array:
+        dtype = of_numpy(arrays[0].dtype)
+        with np.errstate(all="ignore"):
+            return round_to(np.asarray(function(*map(widen, arrays))), dtype)
+
+    return run
+
+
+def erf(x: Array) -> Array:
+    """Return the error function, computed in f64."""
+    return np.asarray(_ERF(x.astype(np.float64))).astype(x.dtype)
+
+
+_ERF = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def saturate(x: Array, dtype: DType) -> Array:
+    """Return the elements in another type; see the module's first page."""
+    if dtype.kind == "b":
+        return np.asarray(x != 0)
+    if dtype.is_integer and x.dtype.kind not in "biu":
+        return _to_integer(x, dtype)
+    if dtype.kind in "fc":
+        return round_to(x, dtype)
+    return x.astype(dtype.numpy)
+
+
+def _to_integer(x: Array, dtype: DType) -> Array:
+    wide = np.trunc(x.astype(np.float64))
+    low, high = dtype.minimum, dtype.maximum
+    above, below = wide >= float(high), wide <= float(low)
+    inside = np.where(above | below | np.isnan(wide), 0, wide)
+    kept = inside.astype(np.uint64 if dtype.name == "u64" else np.int64).astype(dtype.numpy)
+    limited = np.where(above, dtype.numpy.type(high), kept)
+    return np.where(below, dtype.numpy.type(low), limited)
+
+
+def _nonzero(y: Array) -> Array:
+    """Return divisors that numpy can divide by: 1 instead of 0 and -1."""
+    unsafe = (y == 0) | (y == -1) if y.dtype.kind == "i" else y == 0
+    return np.where(unsafe, y.dtype.type(1), y)
+
+
+def truncated_divide(x: Array, y: Array) -> Array:
+    """Return the quotient of integers, towards zero."""
+    safe = _nonzero(y)
+    quotient = (x - np.fmod(x, safe)) // safe
+    if y.dtype.kind == "i":
+        quotient = np.where(y == -1, -x, quotient)
+    return np.where(y == 0, x.dtype.type(0), quotient)
+
+
+def truncated_remainder(x: Array, y: Array) -> Array:
+    """Return the remainder with the sign of the dividend, of integers or floats."""
+    if x.dtype.kind not in "iu":
+        return np.asarray(np.fmod(x, y))
+    return np.where(y == 0, x.dtype.type(0), np.fmod(x, _nonzero(y)))
+
+
+def floor_divide(x: Array, y: Array) -> Array:
+    """Return the quotient, towards minus infinity, of integers or floats."""
+    if x.dtype.kind not in "iu":
+        return np.asarray(np.floor(np.true_divide(x, y)))
+    remainder = truncated_remainder(x, y)
+    down = (remainder != 0) & ((remainder < 0) != (y < 0))
+    return np.asarray(truncated_divide(x, y) - down.astype(x.dtype))
+
+
+def floor_remainder(x: Array, y: Array) -> Array:
+    """Return the remainder with the sign of the divisor, of integers or floats."""
+    remainder = truncated_remainder(x, y)
+    other_sign = (remainder != 0) & ((remainder < 0) != (y < 0))
+    return np.where(other_sign, remainder + y, remainder).astype(x.dtype)
+
+
+def _amount(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return a shift's amount limited to what numpy can do, and where it was."""
+    width = 8 * x.dtype.itemsize
+    unsigned = y.view(f"u{y.dtype.itemsize}")
+    limited = np.minimum(unsigned, unsigned.dtype.type(width - 1))
+    return limited.astype(x.dtype), unsigned >= width
+
+
+def shift_left(x: Array, y: Array) -> Array:
+    """Return the integers shifted to the left."""
+    amount, too_far = _amount(x, y)
+    return np.where(too_far, x.dtype.type(0), np.left_shift(x, amount))
+
+
+def shift_right(x: Array, y: Array) -> Array:
+    """Return the integers shifted to the right, keeping the sign."""
+    amount, too_far = _amount(x, y)
+    shifted = np.right_shift(x, amount)
+    return (
+        np.asarray(shifted) if x.dtype.kind == "i" else np.where(too_far, x.dtype.type(0), shifted)
+    )

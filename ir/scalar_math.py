@@ -1,0 +1,394 @@
+"""`ScalarMath`: the vocabulary in which a rule says how one element is computed.
+
+The `scalar` rule of an element-wise operation gets a math object and one element of each
+operand. A code generator's math object appends instructions, `NumpyMath` computes at once
+on whole arrays, and `EmitMath` (ops/families.py) makes graph operations. `Term` lets a rule
+be written as a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from . import numerics
+from .dtypes import DType, of_numpy
+from .numerics import in_wide
+from .tensor import Array
+
+
+class ScalarMath(Protocol):
+    """Operations on elements. Two operands have one type; nothing converts by itself.
+
+    Floats narrower than f32 are computed in f32; whether the steps of one rule are rounded to
+    the narrow type in between, or only its result, is up to the math object.
+    """
+
+    def constant(self, value: Any, dtype: DType, /) -> Any:
+        """Return an element of this type: a Python number, rounded."""
+
+    def dtype_of(self, x: Any, /) -> DType:
+        """Return the type of an element."""
+
+    def cast(self, x: Any, dtype: DType, /) -> Any:
+        """Convert. Float to integer truncates and saturates (NaN to 0), to bool is `!= 0`."""
+
+    def add(self, a: Any, b: Any, /) -> Any:
+        """Return a + b; integers wrap."""
+
+    def sub(self, a: Any, b: Any, /) -> Any:
+        """Return a - b; integers wrap."""
+
+    def mul(self, a: Any, b: Any, /) -> Any:
+        """Return a * b; integers wrap."""
+
+    def div(self, a: Any, b: Any, /) -> Any:
+        """Return a / b of floats."""
+
+    def truncated_divide(self, a: Any, b: Any, /) -> Any:
+        """Return a / b of integers towards zero; 0 where b is 0."""
+
+    def floor_divide(self, a: Any, b: Any, /) -> Any:
+        """Return a / b of integers (0 where b is 0) or floats, rounded down."""
+
+    def mod(self, a: Any, b: Any, /) -> Any:
+        """Return the remainder with the sign of b; 0 where an integer b is 0."""
+
+    def fmod(self, a: Any, b: Any, /) -> Any:
+        """Return the remainder with the sign of a; 0 where an integer b is 0."""
+
+    def fma(self, a: Any, b: Any, c: Any, /) -> Any:
+        """Return a * b + c of floats, rounded once or twice as the machine likes."""
+
+    def pow(self, a: Any, b: Any, /) -> Any:
+        """Return a to the power of b of floats, by C's rules."""
+
+    def atan2(self, a: Any, b: Any, /) -> Any:
+        """Return the angle of the point (b, a) of floats, by C's rules."""
+
+    def minimum(self, a: Any, b: Any, /) -> Any:
+        """Return the smaller; NaN if either is."""
+
+    def maximum(self, a: Any, b: Any, /) -> Any:
+        """Return the larger; NaN if either is."""
+
+    def neg(self, x: Any, /) -> Any:
+        """Return -x; integers wrap."""
+
+    def abs(self, x: Any, /) -> Any:
+        """Return the absolute value; of the lowest integer, itself."""
+
+    def exp(self, x: Any, /) -> Any:
+        """Return e to the power of a float."""
+
+    def exp2(self, x: Any, /) -> Any:
+        """Return 2 to the power of a float."""
+
+    def expm1(self, x: Any, /) -> Any:
+        """Return exp(x) - 1, precise near 0."""
+
+    def log(self, x: Any, /) -> Any:
+        """Return the natural logarithm."""
+
+    def log2(self, x: Any, /) -> Any:
+        """Return the logarithm to base 2."""
+
+    def log10(self, x: Any, /) -> Any:
+        """Return the logarithm to base 10."""
+
+    def log1p(self, x: Any, /) -> Any:
+        """Return log(1 + x), precise near 0."""
+
+    def sqrt(self, x: Any, /) -> Any:
+        """Return the square root."""
+
+    def rsqrt(self, x: Any, /) -> Any:
+        """Return one over the square root."""
+
+    def sin(self, x: Any, /) -> Any:
+        """Return the sine."""
+
+    def cos(self, x: Any, /) -> Any:
+        """Return the cosine."""
+
+    def tan(self, x: Any, /) -> Any:
+        """Return the tangent."""
+
+    def asin(self, x: Any, /) -> Any:
+        """Return the inverse sine."""
+
+    def acos(self, x: Any, /) -> Any:
+        """Return the inverse cosine."""
+
+    def atan(self, x: Any, /) -> Any:
+        """Return the inverse tangent."""
+
+    def sinh(self, x: Any, /) -> Any:
+        """Return the hyperbolic sine."""
+
+    def cosh(self, x: Any, /) -> Any:
+        """Return the hyperbolic cosine."""
+
+    def tanh(self, x: Any, /) -> Any:
+        """Return the hyperbolic tangent."""
+
+    def asinh(self, x: Any, /) -> Any:
+        """Return the inverse hyperbolic sine."""
+
+    def acosh(self, x: Any, /) -> Any:
+        """Return the inverse hyperbolic cosine."""
+
+    def atanh(self, x: Any, /) -> Any:
+        """Return the inverse hyperbolic tangent."""
+
+    def erf(self, x: Any, /) -> Any:
+        """Return the error function."""
+
+    def floor(self, x: Any, /) -> Any:
+        """Round a float down."""
+
+    def ceil(self, x: Any, /) -> Any:
+        """Round a float up."""
+
+    def trunc(self, x: Any, /) -> Any:
+        """Round a float towards zero."""
+
+    def round(self, x: Any, /) -> Any:
+        """Round a float to nearest, half to even."""
+
+    def isnan(self, x: Any, /) -> Any:
+        """Say whether a float is NaN, as bool."""
+
+    def compare(self, predicate: str, a: Any, b: Any, /) -> Any:
+        """Return a bool; `predicate` is eq, ne, lt, le, gt or ge. With NaN only ne holds."""
+
+    def select(self, condition: Any, a: Any, b: Any, /) -> Any:
+        """Return a where the bool holds, b elsewhere; b's NaN does no harm there."""
+
+    def logical_not(self, x: Any, /) -> Any:
+        """Return the opposite of a bool."""
+
+    def logical_and(self, a: Any, b: Any, /) -> Any:
+        """Return whether both bools hold."""
+
+    def logical_or(self, a: Any, b: Any, /) -> Any:
+        """Return whether one of the bools holds."""
+
+    def logical_xor(self, a: Any, b: Any, /) -> Any:
+        """Return whether exactly one of the bools holds."""
+
+    def bitwise_not(self, x: Any, /) -> Any:
+        """Return an integer with all bits changed."""
+
+    def bitwise_and(self, a: Any, b: Any, /) -> Any:
+        """Return the bits set in both integers."""
+
+    def bitwise_or(self, a: Any, b: Any, /) -> Any:
+        """Return the bits set in one of the integers."""
+
+    def bitwise_xor(self, a: Any, b: Any, /) -> Any:
+        """Return the bits set in exactly one of the integers."""
+
+    def shift_left(self, a: Any, b: Any, /) -> Any:
+        """Return an integer shifted by b (read as unsigned); 0 where b is its width or more."""
+
+    def shift_right(self, a: Any, b: Any, /) -> Any:
+        """Return an integer shifted by b (read as unsigned), filled with the sign if signed."""
+
+
+PREDICATES: dict[str, Callable[..., Any]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+class NumpyMath(ScalarMath):
+    """`ScalarMath` on numpy arrays."""
+
+    def constant(self, value: Any, dtype: DType, /) -> Array:
+        """Return an array without axes."""
+        with np.errstate(over="ignore"):
+            element: Array = np.array(value).astype(dtype.numpy)
+            return element
+
+    def dtype_of(self, x: Any, /) -> DType:
+        """Return the type of the elements."""
+        return of_numpy(x.dtype)
+
+    def cast(self, x: Any, dtype: DType, /) -> Array:
+        """Convert each element."""
+        return numerics.saturate(np.asarray(x), dtype)
+
+    def compare(self, predicate: str, a: Any, b: Any, /) -> Array:
+        """Compare elements."""
+        return np.asarray(PREDICATES[predicate](a, b))
+
+    def select(self, condition: Any, a: Any, b: Any, /) -> Array:
+        """Choose between elements."""
+        return np.where(condition, a, b)
+
+    def fma(self, a: Any, b: Any, c: Any, /) -> Array:
+        """Multiply and add in one step of twice the precision, f64 in two steps."""
+        wide = [x.astype(np.float64) for x in (a, b, c)]
+        return numerics.round_to(np.asarray(wide[0] * wide[1] + wide[2]), of_numpy(a.dtype))
+
+    add = staticmethod(np.add)
+    sub = staticmethod(np.subtract)
+    mul = staticmethod(np.multiply)
+    div = staticmethod(np.divide)
+    truncated_divide = staticmethod(numerics.truncated_divide)
+    floor_divide = staticmethod(in_wide(numerics.floor_divide))
+    mod = staticmethod(in_wide(numerics.floor_remainder))
+    fmod = staticmethod(in_wide(numerics.truncated_remainder))
+    pow = staticmethod(in_wide(np.power))
+    atan2 = staticmethod(in_wide(np.arctan2))
+    minimum = staticmethod(np.minimum)
+    maximum = staticmethod(np.maximum)
+    neg = staticmethod(np.negative)
+    abs = staticmethod(np.absolute)
+    exp = staticmethod(in_wide(np.exp))
+    exp2 = staticmethod(in_wide(np.exp2))
+    expm1 = staticmethod(in_wide(np.expm1))
+    log = staticmethod(in_wide(np.log))
+    log2 = staticmethod(in_wide(np.log2))
+    log10 = staticmethod(in_wide(np.log10))
+    log1p = staticmethod(in_wide(np.log1p))
+    sqrt = staticmethod(in_wide(np.sqrt))
+    rsqrt = staticmethod(in_wide(lambda x: np.reciprocal(np.sqrt(x))))
+    sin = staticmethod(in_wide(np.sin))
+    cos = staticmethod(in_wide(np.cos))
+    tan = staticmethod(in_wide(np.tan))
+    asin = staticmethod(in_wide(np.arcsin))
+    acos = staticmethod(in_wide(np.arccos))
+    atan = staticmethod(in_wide(np.arctan))
+    sinh = staticmethod(in_wide(np.sinh))
+    cosh = staticmethod(in_wide(np.cosh))
+    tanh = staticmethod(in_wide(np.tanh))
+    asinh = staticmethod(in_wide(np.arcsinh))
+    acosh = staticmethod(in_wide(np.arccosh))
+    atanh = staticmethod(in_wide(np.arctanh))
+    erf = staticmethod(in_wide(numerics.erf))
+    floor = staticmethod(in_wide(np.floor))
+    ceil = staticmethod(in_wide(np.ceil))
+    trunc = staticmethod(in_wide(np.trunc))
+    round = staticmethod(in_wide(np.rint))
+    isnan = staticmethod(np.isnan)
+    logical_not = staticmethod(np.logical_not)
+    logical_and = staticmethod(np.logical_and)
+    logical_or = staticmethod(np.logical_or)
+    logical_xor = staticmethod(np.logical_xor)
+    bitwise_not = staticmethod(np.invert)
+    bitwise_and = staticmethod(np.bitwise_and)
+    bitwise_or = staticmethod(np.bitwise_or)
+    bitwise_xor = staticmethod(np.bitwise_xor)
+    shift_left = staticmethod(numerics.shift_left)
+    shift_right = staticmethod(numerics.shift_right)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """An element together with its math: operators and functions append to the formula.
+
+    A Python number beside a term becomes a constant of the term's type.
+
+    >>> x = Term(NumpyMath(), np.array([-1.0, 2.0]))
+    >>> ((x > 0).where(x, x * 0.5) + 1).value.tolist()
+    [0.5, 3.0]
+    """
+
+    math: Any
+    value: Any
+
+    @property
+    def dtype(self) -> DType:
+        """Return the type of the element."""
+        return self.math.dtype_of(self.value)  # type: ignore[no-any-return]
+
+    def apply(self, function: str, *others: Term | float) -> Term:
+        """Return a method of the math applied to this and other elements of its type."""
+        values = [self.like(other).value for other in others]
+        return Term(self.math, getattr(self.math, function)(self.value, *values))
+
+    def like(self, other: Term | float) -> Term:
+        """Return a term as it is, a number as a constant of this term's type."""
+        if isinstance(other, Term):
+            return other
+        return Term(self.math, self.math.constant(other, self.dtype))
+
+    def cast(self, dtype: DType) -> Term:
+        """Convert."""
+        return Term(self.math, self.math.cast(self.value, dtype))
+
+    def where(self, chosen: Term | float, other: Term | float) -> Term:
+        """Choose between two elements by this bool; one of them is a term."""
+        first = chosen if isinstance(chosen, Term) else other
+        assert isinstance(first, Term), "a choice between two numbers has no type"
+        values = (first.like(chosen).value, first.like(other).value)
+        return Term(self.math, self.math.select(self.value, *values))
+
+    def equals(self, other: Term | float) -> Term:
+        """Compare."""
+        return self._compare("eq", other)
+
+    def differs(self, other: Term | float) -> Term:
+        """Compare."""
+        return self._compare("ne", other)
+
+    def _compare(self, predicate: str, other: Term | float) -> Term:
+        value = self.math.compare(predicate, self.value, self.like(other).value)
+        return Term(self.math, value)
+
+    def __add__(self, other: Term | float) -> Term:
+        return self.apply("add", other)
+
+    def __radd__(self, other: float) -> Term:
+        return self.like(other) + self
+
+    def __sub__(self, other: Term | float) -> Term:
+        return self.apply("sub", other)
+
+    def __rsub__(self, other: float) -> Term:
+        return self.like(other) - self
+
+    def __mul__(self, other: Term | float) -> Term:
+        return self.apply("mul", other)
+
+    def __rmul__(self, other: float) -> Term:
+        return self.like(other) * self
+
+    def __truediv__(self, other: Term | float) -> Term:
+        return self.apply("div", other)
+
+    def __rtruediv__(self, other: float) -> Term:
+        return self.like(other) / self
+
+    def __neg__(self) -> Term:
+        return self.apply("neg")
+
+    def __lt__(self, other: Term | float) -> Term:
+        return self._compare("lt", other)
+
+    def __le__(self, other: Term | float) -> Term:
+        return self._compare("le", other)
+
+    def __gt__(self, other: Term | float) -> Term:
+        return self._compare("gt", other)
+
+    def __ge__(self, other: Term | float) -> Term:
+        return self._compare("ge", other)
+
+    def __and__(self, other: Term) -> Term:
+        return self.apply("logical_and", other)
+
+    def __or__(self, other: Term) -> Term:
+        return self.apply("logical_or", other)
+
+    def __invert__(self) -> Term:
+        return self.apply("logical_not")
