@@ -1,0 +1,1 @@
+"""What passes ask about a program: pure functions that two passes or more use."""

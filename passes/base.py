@@ -1,0 +1,240 @@
+"""`Pass`: the base of all rewrites, its options as text, and what is recorded of a run.
+
+A pass is a frozen dataclass; its fields are its options. In text, options stand in braces as
+in MLIR, parted by blanks, underscores written as dashes:
+
+| field            | text                        |
+|------------------|-----------------------------|
+| bool             | `merge=true`, or `merge`    |
+| int, float       | `limit=8`, `share=0.5`      |
+| str              | `kind=row`, `"two words"`   |
+| tuple of str     | `keep=softmax,gelu`         |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, get_type_hints
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ..errors import GravureError
+from ..ir import Program
+
+
+class PipelineError(GravureError, ValueError):
+    """A pipeline of passes that cannot be read: a name, an option, a bracket.
+
+    `gravure passes` lists the passes and their options. A pipeline is a list of names parted
+    by commas, each with its options in braces: `canonicalize,constant-fold{limit=8}`.
+    """
+
+    code = "GV4200"
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Base of all passes: `apply` rewrites a program in place."""
+
+    name: ClassVar[str] = ""
+    """The file's name with dashes; set for each subclass."""
+
+    LEVEL: ClassVar[str] = ""
+    """The level that the program must be on; any if empty."""
+
+    NUMERICS: ClassVar[str] = "exact"
+    """What the pass may do to results, one of `CONTRACTS`."""
+
+    counts: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `count` counted, by name of the statistic."""
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        """Name the pass after its file."""
+        super().__init_subclass__(**rest)
+        cls.name = cls.__module__.rsplit(".", maxsplit=1)[-1].replace("_", "-")
+
+    def apply(self, program: Program) -> None:
+        """Rewrite the program's module in place; its weights may be replaced."""
+        raise NotImplementedError(f"{self.name} does not say what it does")
+
+    def count(self, statistic: str, number: int = 1) -> None:
+        """Add to a statistic of this run, such as `merged`."""
+        self.counts[statistic] = self.counts.get(statistic, 0) + number
+
+    def __str__(self) -> str:
+        """Return the pass as it stands in a pipeline, options that have their default left out."""
+        given = [f for f in _options(type(self)) if getattr(self, f.name) != _default(f)]
+        if not given:
+            return self.name
+        options = " ".join(f"{_dashed(f.name)}={_text(getattr(self, f.name))}" for f in given)
+        return f"{self.name}{{{options}}}"
+
+    @classmethod
+    def from_options(cls, options: dict[str, str]) -> Pass:
+        """Create the pass from options as text, or raise `PipelineError`."""
+        types = get_type_hints(cls)
+        known = {_dashed(f.name): f for f in _options(cls)}
+        values: dict[str, Any] = {}
+        for name, text in options.items():
+            option = known.get(_dashed(name))
+            if option is None:
+                raise PipelineError(
+                    f"pass {cls.name} has no option {name!r}, expected {', '.join(known) or 'none'}"
+                )
+            values[option.name] = _value(cls.name, name, text, types[option.name])
+        return cls(**values)
+
+    @classmethod
+    def option_defaults(cls) -> dict[str, Any]:
+        """Return the options, as they are written, with their defaults."""
+        return {_dashed(f.name): _default(f) for f in _options(cls)}
+
+
+CONTRACTS: dict[str, str] = {
+    "exact": "each result element is the same, infinities included; a zero may change its sign",
+    "reassociating": "sums and products may be formed in another order",
+    "approximate": "sums and products may be rounded otherwise, and functions computed otherwise",
+}
+"""What a pass may do to results: `Pass.NUMERICS`, from strict to loose."""
+
+
+@dataclass
+class Step:
+    """One pass of a pipeline that is run, and what was measured."""
+
+    index: int
+    """Its place in the pipeline, from 1."""
+    rewrite: Pass
+    seconds: float = 0.0
+    """Time in the pass itself."""
+    verify_seconds: float = 0.0
+    ops_before: int = 0
+    ops_after: int = 0
+    memory: int = 0
+    """Bytes by which the process's peak of memory grew."""
+
+    @property
+    def name(self) -> str:
+        """Return the pass's name."""
+        return self.rewrite.name
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return {
+            "index": self.index,
+            "pass": str(self.rewrite),
+            "seconds": self.seconds,
+            "verify_seconds": self.verify_seconds,
+            "ops_before": self.ops_before,
+            "ops_after": self.ops_after,
+            "memory_bytes": self.memory,
+            "numerics": self.rewrite.NUMERICS,
+            "statistics": dict(self.rewrite.counts),
+        }
+
+
+@dataclass
+class Report:
+    """What was recorded of the run of a pipeline."""
+
+    steps: list[Step] = field(default_factory=list)
+    seconds: float = 0.0
+    """From the start of the first pass to the end of the last, everything included."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        inside = sum(step.seconds + step.verify_seconds for step in self.steps)
+        return {
+            "schema": "gravure.passes/1",
+            "seconds": self.seconds,
+            "other_seconds": max(0.0, self.seconds - inside),
+            "passes": [step.as_json() for step in self.steps],
+        }
+
+    def as_table(self) -> str:
+        """Return a table: time, share of the whole, operations, pass, statistics."""
+        lines = ["      ms  share  operations      pass"]
+        for step in self.steps:
+            share = step.seconds / self.seconds if self.seconds else 0.0
+            sizes = f"{step.ops_before} -> {step.ops_after}"
+            counts = ", ".join(f"{n} {name}" for name, n in step.rewrite.counts.items())
+            lines.append(
+                f"{step.seconds * 1e3:8.2f} {share:6.1%}  {sizes:14}  {step.rewrite}"
+                + (f"  ({counts})" if counts else "")
+            )
+        lines.append(f"{self.seconds * 1e3:8.2f}  in all")
+        return "\n".join(lines)
+
+
+class Observer:
+    """Something that looks at a program while passes run; this one does nothing."""
+
+    def start(self, program: Program) -> None:
+        """See the program before the first pass."""
+
+    def before(self, step: Step, program: Program) -> None:
+        """See the program before a pass."""
+
+    def after(self, step: Step, program: Program) -> None:
+        """See the program after a pass, once it is verified."""
+
+    def finish(self, report: Report) -> None:
+        """See what was recorded, after the last pass."""
+
+
+def count_operations(module: ModuleOp) -> int:
+    """Return the number of operations at all depths, the module left out."""
+    total, blocks = 0, [block for region in module.regions for block in region.blocks]
+    while blocks:
+        for op in blocks.pop().ops:
+            total += 1
+            for region in op.regions:
+                blocks.extend(region.blocks)
+    return total
+
+
+def _options(cls: type[Pass]) -> list[Any]:
+    return [f for f in fields(cls) if f.init]
+
+
+def _default(option: Any) -> Any:
+    return option.default
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+_BARE = re.compile(r"[\w.+*/@:-]+")
+
+
+def _text(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case tuple():
+            return ",".join(map(_text, value)) if value else '""'
+        case str():
+            return value if _BARE.fullmatch(value) else json.dumps(value)
+        case _:
+            return repr(value)
+
+
+def _value(owner: str, name: str, text: str, kind: Any) -> Any:
+    try:
+        if kind is bool:
+            return {"true": True, "false": False, "": True}[text]
+        if kind is int:
+            return int(text)
+        if kind is float:
+            return float(text)
+        if kind is str:
+            return json.loads(text) if text.startswith('"') else text
+    except (ValueError, KeyError) as error:
+        wanted = "true or false" if kind is bool else f"a value of type {kind.__name__}"
+        raise PipelineError(f"option {name} of {owner} is {text!r}, expected {wanted}") from error
+    parts = [part.strip() for part in text.split(",")] if text not in ("", '""') else []
+    return tuple(json.loads(part) if part.startswith('"') else part for part in parts)
