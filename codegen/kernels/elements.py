@@ -1,0 +1,353 @@
+"""`LoopsMath`: the arithmetic of scalar rules, carried out by building `loops` operations.
+
+An element is one value or a vector of them. Floats narrower than f32 are computed in f32:
+they are widened when read and narrowed when written or cast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, f32, i1
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ...ir import dtypes
+from ...ir.dtypes import DType
+from .loops import Loops, storage, vector_type
+
+_NARROW = ("f16", "bf16")
+_FAST = {"fastmath": arith.FastMathFlagsAttr("none")}
+
+
+@dataclass(frozen=True)
+class Element:
+    """A value of a dtype: scalar (no lanes) or vector."""
+
+    value: SSAValue
+    dtype: DType
+    lanes: int
+
+
+def computed(dtype: DType) -> Attribute:
+    """Return the IR element type that a dtype is computed in."""
+    return f32 if dtype.name in _NARROW else storage(dtype)
+
+
+class LoopsMath:
+    """Implements the protocol `ScalarMath` on elements of one kernel."""
+
+    def __init__(self, loops: Loops) -> None:
+        self.loops = loops
+
+    # -- values ---------------------------------------------------------------------------
+
+    def constant(self, value: Any, dtype: DType) -> Element:
+        """Return a scalar constant."""
+        if dtype.kind == "f":
+            value = float(value)
+        elif dtype.kind == "u":
+            value = _wrap(int(value), dtype.bits)
+        else:
+            value = int(value)
+        return Element(self.loops.constant(value, computed(dtype)), dtype, 0)
+
+    def dtype_of(self, x: Element) -> DType:
+        """Return the dtype."""
+        return x.dtype
+
+    def from_index(self, value: SSAValue, dtype: DType, lanes: int) -> Element:
+        """Return an index value or vector as a number."""
+        kind = vector_type(IntegerType(64), lanes)
+        wide = Element(self.loops.pure(arith.IndexCastOp, (value,), kind), dtypes.i64, lanes)
+        return self.cast(wide, dtype)
+
+    def to_index(self, x: Element) -> SSAValue:
+        """Return an integer element as index value or vector."""
+        wide = self.cast(x, dtypes.i64)
+        return self.loops.pure(arith.IndexCastOp, (wide.value,), vector_type(IndexType(), x.lanes))
+
+    def widen(self, value: SSAValue, dtype: DType, lanes: int) -> Element:
+        """Return what was read from a buffer as an element."""
+        if dtype.name in _NARROW:
+            value = self.loops.pure(arith.ExtFOp, (value,), vector_type(f32, lanes))
+        return Element(value, dtype, lanes)
+
+    def narrow(self, x: Element) -> SSAValue:
+        """Return what to write to a buffer."""
+        if x.dtype.name not in _NARROW:
+            return x.value
+        kind = vector_type(storage(x.dtype), x.lanes)
+        return self.loops.pure(arith.TruncFOp, (x.value,), kind)
+
+    def spread(self, x: Element, lanes: int) -> Element:
+        """Return a vector; a scalar is put into every lane."""
+        if x.lanes or not lanes:
+            return x
+        return Element(self.loops.broadcast(x.value, lanes), x.dtype, lanes)
+
+    # -- building -------------------------------------------------------------------------
+
+    def _make(self, op: type[Operation], *xs: Element, dtype: DType | None = None,
+              properties: dict[str, Attribute] | None = None) -> Element:  # fmt: skip
+        lanes = max(x.lanes for x in xs)
+        spread = [self.spread(x, lanes) for x in xs]
+        out = dtype or xs[0].dtype
+        kind = vector_type(i1 if out.kind == "b" else computed(out), lanes)
+        return Element(self.loops.pure(op, [x.value for x in spread], kind, properties), out, lanes)
+
+    def _pick(self, a: Element, b: Element, table: tuple[Any, Any, Any]) -> Element:
+        """Make the float, signed or unsigned form of a binary operation."""
+        op = table["fiu".index("i" if a.dtype.kind == "b" else a.dtype.kind)]
+        return self._make(op, a, b, properties=_FLAGS.get(op))
+
+    def add(self, a: Element, b: Element) -> Element:
+        """Return a + b."""
+        return self._pick(a, b, (arith.AddfOp, arith.AddiOp, arith.AddiOp))
+
+    def sub(self, a: Element, b: Element) -> Element:
+        """Return a - b."""
+        return self._pick(a, b, (arith.SubfOp, arith.SubiOp, arith.SubiOp))
+
+    def mul(self, a: Element, b: Element) -> Element:
+        """Return a * b."""
+        return self._pick(a, b, (arith.MulfOp, arith.MuliOp, arith.MuliOp))
+
+    def div(self, a: Element, b: Element) -> Element:
+        """Return a / b, truncating for integers."""
+        return self._pick(a, b, (arith.DivfOp, arith.DivSIOp, arith.DivUIOp))
+
+    def truncated_divide(self, a: Element, b: Element) -> Element:
+        """Return a / b rounded towards zero."""
+        divided = self.div(a, b)
+        return self.trunc(divided) if a.dtype.is_float else divided
+
+    def floor_divide(self, a: Element, b: Element) -> Element:
+        """Return a / b rounded down."""
+        if a.dtype.is_float:
+            return self.floor(self.div(a, b))
+        return self._pick(a, b, (arith.DivfOp, arith.FloorDivSIOp, arith.DivUIOp))
+
+    def fmod(self, a: Element, b: Element) -> Element:
+        """Return the remainder with the sign of the dividend.
+
+        Floats: a - trunc(a / b) * b, for f32 in f64; exact while the quotient is below 2^52.
+        """
+        if not a.dtype.is_float:
+            return self._pick(a, b, (arith.AddfOp, arith.RemSIOp, arith.RemUIOp))
+        x, y = self.cast(a, dtypes.f64), self.cast(b, dtypes.f64)
+        rest = self.fma(self.neg(self.trunc(self.div(x, y))), y, x)
+        infinite = self.compare("eq", self.abs(y), self.constant(float("inf"), dtypes.f64))
+        finite = self.compare("lt", self.abs(x), self.constant(float("inf"), dtypes.f64))
+        return self.cast(self.select(self.logical_and(infinite, finite), x, rest), a.dtype)
+
+    def mod(self, a: Element, b: Element) -> Element:
+        """Return the remainder with the sign of the divisor."""
+        rest = self.fmod(a, b)
+        if a.dtype.kind == "u":
+            return rest
+        zero = self.constant(0, a.dtype)
+        unlike = self.logical_xor(self.compare("lt", rest, zero), self.compare("lt", b, zero))
+        wrong = self.logical_and(self.compare("ne", rest, zero), unlike)
+        return self.select(wrong, self.add(rest, b), rest)
+
+    def neg(self, a: Element) -> Element:
+        """Return -a."""
+        if a.dtype.is_float:
+            return self._make(arith.NegfOp, a, properties=_FAST)
+        return self.sub(self.constant(0, a.dtype), a)
+
+    def abs(self, a: Element) -> Element:
+        """Return |a|."""
+        if a.dtype.is_float:
+            return self._make(math.AbsFOp, a, properties=_FAST)
+        return a if a.dtype.kind == "u" else self._make(math.AbsIOp, a)
+
+    def minimum(self, a: Element, b: Element) -> Element:
+        """Return the smaller; NaN if either is."""
+        if a.dtype.kind == "b":
+            return self.logical_and(a, b)
+        return self._pick(a, b, (arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp))
+
+    def maximum(self, a: Element, b: Element) -> Element:
+        """Return the larger; NaN if either is."""
+        if a.dtype.kind == "b":
+            return self.logical_or(a, b)
+        return self._pick(a, b, (arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp))
+
+    def fma(self, a: Element, b: Element, c: Element) -> Element:
+        """Return a * b + c, rounded once."""
+        return self._make(math.FmaOp, a, b, c, properties=_FAST)
+
+    def pow(self, a: Element, b: Element) -> Element:
+        """Return a to the power b."""
+        if a.dtype.is_float:
+            return self._make(math.PowFOp, a, b, properties=_FAST)
+        wide = self._make(
+            math.PowFOp, self.cast(a, dtypes.f64), self.cast(b, dtypes.f64), properties=_FAST
+        )
+        return self.cast(wide, a.dtype)
+
+    def round(self, a: Element) -> Element:
+        """Return the nearest integer, ties to even."""
+        return self._make(math.RoundEvenOp, a, properties=_FAST)
+
+    # -- truth ----------------------------------------------------------------------------
+
+    def compare(self, predicate: str, a: Element, b: Element) -> Element:
+        """Return the truth of `eq ne lt le gt ge`."""
+        if a.dtype.is_float:
+            number = _FLOAT_PREDICATES[predicate]
+            rows = {"predicate": IntegerAttr(number, 64), **_FAST}
+            return self._make(arith.CmpfOp, a, b, dtype=dtypes.bool_, properties=rows)
+        unsigned = 4 if a.dtype.kind in "ub" and predicate not in ("eq", "ne") else 0
+        rows = {"predicate": IntegerAttr(_PREDICATES[predicate] + unsigned, 64)}
+        return self._make(arith.CmpiOp, a, b, dtype=dtypes.bool_, properties=rows)
+
+    def isnan(self, a: Element) -> Element:
+        """Return whether a is not a number."""
+        rows = {"predicate": IntegerAttr(14, 64), **_FAST}
+        return self._make(arith.CmpfOp, a, a, dtype=dtypes.bool_, properties=rows)
+
+    def select(self, condition: Element, a: Element, b: Element) -> Element:
+        """Return a where the condition holds, else b."""
+        return self._make(arith.SelectOp, condition, a, b, dtype=a.dtype)
+
+    def logical_not(self, a: Element) -> Element:
+        """Return the opposite truth."""
+        return self._make(arith.XOrIOp, a, self.constant(1, dtypes.bool_))
+
+    def logical_and(self, a: Element, b: Element) -> Element:
+        """Return whether both hold."""
+        return self._make(arith.AndIOp, a, b)
+
+    def logical_or(self, a: Element, b: Element) -> Element:
+        """Return whether one holds."""
+        return self._make(arith.OrIOp, a, b)
+
+    def logical_xor(self, a: Element, b: Element) -> Element:
+        """Return whether exactly one holds."""
+        return self._make(arith.XOrIOp, a, b)
+
+    bitwise_and, bitwise_or, bitwise_xor = logical_and, logical_or, logical_xor
+
+    def bitwise_not(self, a: Element) -> Element:
+        """Return every bit flipped."""
+        return self._make(arith.XOrIOp, a, self.constant(_ones(a.dtype), a.dtype))
+
+    def shift_left(self, a: Element, b: Element) -> Element:
+        """Return a shifted up; zero where the count is not below the width."""
+        return self._shift(arith.ShLIOp, a, b, self.constant(0, a.dtype))
+
+    def shift_right(self, a: Element, b: Element) -> Element:
+        """Return a shifted down; only sign bits are left where the count is too large."""
+        if a.dtype.kind == "u":
+            return self._shift(arith.ShRUIOp, a, b, self.constant(0, a.dtype))
+        last = self.constant(a.dtype.bits - 1, a.dtype)
+        return self._shift(arith.ShRSIOp, a, b, self._make(arith.ShRSIOp, a, last))
+
+    def _shift(self, op: type[Operation], a: Element, b: Element, beyond: Element) -> Element:
+        width = self.constant(a.dtype.bits, a.dtype)
+        rows = {"predicate": IntegerAttr(_PREDICATES["lt"] + 4, 64)}
+        inside = self._make(arith.CmpiOp, b, width, dtype=dtypes.bool_, properties=rows)
+        safe = self.select(inside, b, self.constant(0, a.dtype))
+        return self.select(inside, self._make(op, a, safe, properties=_FLAGS.get(op)), beyond)
+
+    # -- conversion -----------------------------------------------------------------------
+
+    def cast(self, a: Element, dtype: DType) -> Element:
+        """Return the value in another dtype: towards zero, saturating, NaN to 0, != 0 to bool."""
+        if a.dtype == dtype:
+            return a
+        if dtype.kind == "b":
+            return self.compare("ne", a, self.constant(0, a.dtype))
+        if a.dtype.kind == "f":
+            return self._from_float(a, dtype)
+        if dtype.kind == "f":
+            return self._int_to_float(a, dtype)
+        return self._int_to_int(a, dtype)
+
+    def _from_float(self, a: Element, dtype: DType) -> Element:
+        if dtype.kind == "f":
+            return self._float_to_float(a, dtype)
+        op = arith.FPToUIOp if dtype.kind == "u" else arith.FPToSIOp
+        return self._make(op, a, dtype=dtype)
+
+    def _float_to_float(self, a: Element, dtype: DType) -> Element:
+        have, want = computed(a.dtype), computed(dtype)
+        out = Element(a.value, dtype, a.lanes)
+        if have != want:
+            op = arith.ExtFOp if dtype.name == "f64" else arith.TruncFOp
+            rows = _FAST if op is arith.TruncFOp and "fastmath" in _TRUNC_FIELDS else None
+            kind = vector_type(want, a.lanes)
+            out = Element(self.loops.pure(op, (a.value,), kind, rows), dtype, a.lanes)
+        if dtype.name not in _NARROW:
+            return out
+        return self.widen(self.narrow(out), dtype, a.lanes)
+
+    def _int_to_float(self, a: Element, dtype: DType) -> Element:
+        op = arith.SIToFPOp if a.dtype.kind == "i" else arith.UIToFPOp
+        made = self._make(op, a, dtype=dtype)
+        if dtype.name not in _NARROW:
+            return made
+        return self.widen(self.narrow(made), dtype, a.lanes)
+
+    def _int_to_int(self, a: Element, dtype: DType) -> Element:
+        if dtype.bits == a.dtype.bits:
+            return Element(a.value, dtype, a.lanes)
+        if dtype.bits < a.dtype.bits:
+            return self._make(arith.TruncIOp, a, dtype=dtype, properties=_FLAGS.get(arith.TruncIOp))
+        op = arith.ExtSIOp if a.dtype.kind == "i" else arith.ExtUIOp
+        return self._make(op, a, dtype=dtype)
+
+
+def _unary(op: type[Operation]) -> Callable[[LoopsMath, Element], Element]:
+    def rule(self: LoopsMath, a: Element) -> Element:
+        return self._make(op, a, properties=_FAST)
+
+    return rule
+
+
+for _name, _op in {
+    "exp": math.ExpOp, "exp2": math.Exp2Op, "expm1": math.ExpM1Op, "log": math.LogOp,
+    "log2": math.Log2Op, "log10": math.Log10Op, "log1p": math.Log1pOp, "sqrt": math.SqrtOp,
+    "rsqrt": math.RsqrtOp, "sin": math.SinOp, "cos": math.CosOp, "tan": math.TanOp,
+    "asin": math.AsinOp, "acos": math.AcosOp, "atan": math.AtanOp, "sinh": math.SinhOp,
+    "cosh": math.CoshOp, "tanh": math.TanhOp, "asinh": math.AsinhOp, "acosh": math.AcoshOp,
+    "atanh": math.AtanhOp, "erf": math.ErfOp, "floor": math.FloorOp, "ceil": math.CeilOp,
+    "trunc": math.TruncOp,
+}.items():  # fmt: skip
+    setattr(LoopsMath, _name, _unary(_op))
+
+
+def _atan2(self: LoopsMath, a: Element, b: Element) -> Element:
+    return self._make(math.Atan2Op, a, b, properties=_FAST)
+
+
+LoopsMath.atan2 = _atan2  # type: ignore[attr-defined]
+
+_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
+_FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}
+_NONE = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+_TRUNC_FIELDS: frozenset[str] = frozenset(arith.TruncFOp.get_irdl_definition().properties)
+_FLAGS: dict[type[Operation], dict[str, Attribute]] = {
+    **dict.fromkeys((arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp), _FAST),
+    **dict.fromkeys((arith.MinimumfOp, arith.MaximumfOp), _FAST),
+    **{
+        op: _NONE
+        for op in (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp, arith.TruncIOp)
+        if "overflowFlags" in op.get_irdl_definition().properties
+    },
+}
+
+
+def _wrap(value: int, bits: int) -> int:
+    """Return the signed number with the same low bits."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _ones(dtype: DType) -> int:
+    return 1 if dtype.kind == "b" else -1 if dtype.kind == "i" else (1 << dtype.bits) - 1

@@ -1,0 +1,397 @@
+"""`Loops`: builds one kernel function of the `loops` level.
+
+Pure operations are put into the outermost loop in which their operands exist, and equal
+ones are made once: a template writes index arithmetic where it is used, and gets it
+hoisted. `lo`, `hi` (the range of parallel units of this call) and `slot` are always the last
+arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    StringAttr,
+    VectorType,
+    i1,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from ...ir import kernel_ops as gvk
+from ...ir.dims import Dim, DimExpr, evaluate, parse
+from ...ir.dtypes import DType
+from ...ir.interpret_launch import SCRATCH, SYMBOLS, UNITS
+
+Index: TypeAlias = "SSAValue | int"
+INDEX = IndexType()
+DYNAMIC = -9223372036854775808
+
+
+@lru_cache(maxsize=64)
+def storage(dtype: DType) -> Attribute:
+    """Return the signless IR element type that a dtype is stored as."""
+    return IntegerType(dtype.bits) if dtype.kind == "u" else dtype.element
+
+
+@lru_cache(maxsize=64)
+def buffer_type(dtype: DType) -> Attribute:
+    """Return the flat memref type of a buffer."""
+    return MemRefType(storage(dtype), [DYNAMIC], NoneAttr(), NoneAttr())
+
+
+@lru_cache(maxsize=1024)
+def vector_type(element: Attribute, lanes: int) -> Attribute:
+    """Return the vector type, or the element type for zero lanes."""
+    return VectorType(element, [lanes]) if lanes else element
+
+
+@lru_cache(maxsize=4096)
+def _constant_attribute(value: Any, kind: Attribute) -> Attribute:
+    element = kind.element_type if isinstance(kind, VectorType) else kind
+    if isinstance(element, IndexType | IntegerType):
+        scalar: Attribute = IntegerAttr(value, element)
+    else:
+        scalar = FloatAttr(value, element)  # type: ignore[arg-type]
+    if not isinstance(kind, VectorType):
+        return scalar
+    lanes = kind.get_shape()[0]
+    made: Attribute = DenseIntOrFPElementsAttr.from_list(kind, [value] * lanes)  # type: ignore[call-overload]
+    return made
+
+
+@dataclass
+class Scope:
+    """A block that is being filled, and the pure values made in it so far."""
+
+    block: Block
+    known: dict[Any, SSAValue] = field(default_factory=dict)
+
+
+class Loops:
+    """A kernel function under construction."""
+
+    def __init__(self, name: str, buffers: Sequence[DType], symbols: Sequence[str]) -> None:
+        kinds = [buffer_type(d) for d in buffers] + [INDEX] * (len(symbols) + 3)
+        self.body = Block(arg_types=kinds)
+        self.function = FuncOp(name, FunctionType.from_lists(kinds, []), Region(self.body))
+        count = len(buffers)
+        self.buffers = list(self.body.args[:count])
+        self.dtypes = list(buffers)
+        self.symbols = dict(zip(symbols, self.body.args[count : count + len(symbols)], strict=True))
+        self.lo, self.hi, self.slot = self.body.args[-3:]
+        self.function.attributes[SYMBOLS] = ArrayAttr([StringAttr(s) for s in symbols])
+        self.scopes = [Scope(self.body)]
+        self.depth: dict[SSAValue, int] = {}
+        self.guarded = 0
+        """The innermost open block that only runs on a condition: loads stay inside of it."""
+        self.numbers: dict[SSAValue, int] = {}
+        """Index values that are known numbers."""
+
+    # -- placing operations ---------------------------------------------------------------
+
+    def pure(self, op: type[Operation], operands: Sequence[SSAValue], kind: Attribute,
+             properties: dict[str, Attribute] | None = None, least: int = 0) -> SSAValue:  # fmt: skip
+        """Return the value of a pure operation, made once and as far out as possible.
+
+        `least` is the number of the outermost open block that it may stand in.
+        """
+        depth = max((self.depth.get(v, 0) for v in operands), default=0)
+        depth = max(depth, least)
+        scope = self.scopes[depth]
+        key = (op, *operands, kind, *(properties.items() if properties else ()))
+        found = scope.known.get(key)
+        if found is None:
+            made = op.create(operands=operands, result_types=[kind], properties=properties or {})
+            scope.block.add_op(made)
+            found = scope.known[key] = made.results[0]
+            self.depth[found] = depth
+        return found
+
+    def here(self, op: Operation) -> Sequence[SSAValue]:
+        """Append an operation with effects where we are; return its results."""
+        self.scopes[-1].block.add_op(op)
+        for result in op.results:
+            self.depth[result] = len(self.scopes) - 1
+        return op.results
+
+    @contextmanager
+    def loop(
+        self, low: Index, high: Index, step: Index = 1, carried: Sequence[SSAValue] = ()
+    ) -> Iterator[LoopBody]:
+        """Open `scf.for`; carried values come as `.values`, go on by `.carry`, end as `.results`."""
+        bounds = [self.index(low), self.index(high), self.index(step)]
+        block = Block(arg_types=[INDEX, *(v.type for v in carried)])
+        depth = len(self.scopes)
+        self.depth.update((v, depth) for v in block.args)
+        self.scopes.append(Scope(block))
+        body = LoopBody(block.args[0], list(block.args[1:]))
+        yield body
+        assert len(body.carried) == len(carried), "a loop must carry what it was given"
+        block.add_op(scf.YieldOp.create(operands=body.carried))
+        self.scopes.pop()
+        loop = scf.ForOp.create(
+            operands=[*bounds, *carried],
+            result_types=[v.type for v in carried],
+            regions=[Region(block)],
+        )
+        body.results = list(self.here(loop))
+
+    @contextmanager
+    def when(self, condition: SSAValue) -> Iterator[None]:
+        """Open `scf.if` without results."""
+        block, outside = Block(), self.guarded
+        self.scopes.append(Scope(block))
+        self.guarded = len(self.scopes) - 1
+        yield
+        block.add_op(scf.YieldOp.create())
+        self.scopes.pop()
+        self.guarded = outside
+        empty = Region()
+        self.here(scf.IfOp.create(operands=[condition], regions=[Region(block), empty]))
+
+    def finish(self, units: Dim, scratch: Dim = 0, **choices: Attribute) -> FuncOp:
+        """Close the function and write its parallel extent and scratch need."""
+        assert len(self.scopes) == 1, "a loop is still open"
+        self.body.add_op(ReturnOp())
+        self.function.attributes[UNITS] = StringAttr(str(units))
+        self.function.attributes[SCRATCH] = StringAttr(str(scratch))
+        self.function.attributes.update(choices)
+        return self.function
+
+    # -- index arithmetic -----------------------------------------------------------------
+
+    def index(self, value: Index | Dim) -> SSAValue:
+        """Return an index value for a number, a symbolic dimension or a value."""
+        if isinstance(value, SSAValue):
+            return value
+        if isinstance(value, DimExpr):
+            return self.dimension(value)
+        made = self.constant(value, INDEX)
+        self.numbers[made] = value
+        return made
+
+    def known(self, value: Index) -> Index:
+        """Return a number for a value that is a constant."""
+        return self.numbers.get(value, value) if isinstance(value, SSAValue) else value
+
+    def constant(self, value: Any, kind: Attribute) -> SSAValue:
+        """Return a constant of any scalar or vector type."""
+        attribute = _constant_attribute(_plain(value), kind)
+        return self.pure(arith.ConstantOp, (), kind, {"value": attribute})
+
+    def dimension(self, dim: DimExpr) -> SSAValue:
+        """Return the value of a symbolic dimension."""
+        total: Index = 0
+        for monomial, coefficient in dim.terms:
+            term: Index = coefficient
+            for atom in monomial:
+                term = self.multiply(term, self._atom(atom))
+            total = self.add(total, term)
+        return self.index(total)
+
+    def _atom(self, atom: Any) -> SSAValue:
+        if not atom.op:
+            return self.symbols[atom.name]
+        a, b = (self.index(parse(text)) for text in atom.args)
+        rules = {
+            "//": arith.DivUIOp,
+            "%": arith.RemUIOp,
+            "max": arith.MaxSIOp,
+            "min": arith.MinSIOp,
+        }
+        return self.pure(rules[atom.op], (a, b), INDEX)
+
+    def add(self, a: Index, b: Index) -> Index:
+        """Return a + b."""
+        a, b = self.known(a), self.known(b)
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if isinstance(a, int):
+            a, b = b, a
+        if isinstance(b, int) and b == 0:
+            return a
+        return self.pure(arith.AddiOp, (self.index(a), self.index(b)), INDEX, _NO_OVERFLOW)
+
+    def subtract(self, a: Index, b: Index) -> Index:
+        """Return a - b."""
+        a, b = self.known(a), self.known(b)
+        if isinstance(b, int):
+            return self.add(a, -b)
+        return self.pure(arith.SubiOp, (self.index(a), b), INDEX, _NO_OVERFLOW)
+
+    def multiply(self, a: Index, b: Index | Dim) -> Index:
+        """Return a * b."""
+        if isinstance(b, DimExpr):
+            b = self.dimension(b)
+        a, b = self.known(a), self.known(b)
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        if isinstance(a, int):
+            a, b = b, a
+        if isinstance(b, int) and b in (0, 1):
+            return a if b else 0
+        return self.pure(arith.MuliOp, (self.index(a), self.index(b)), INDEX, _NO_OVERFLOW)
+
+    def divide(self, a: Index, b: Index | Dim) -> Index:
+        """Return a // b for a >= 0 and b > 0."""
+        return self._unsigned(arith.DivUIOp, a, b, lambda x, y: x // y, 1)
+
+    def remainder(self, a: Index, b: Index | Dim) -> Index:
+        """Return a % b for a >= 0 and b > 0."""
+        return 0 if b == 1 else self._unsigned(arith.RemUIOp, a, b, lambda x, y: x % y, None)
+
+    def _unsigned(self, op: type[Operation], a: Index, b: Any, fold: Any, unit: Any) -> Index:
+        if isinstance(b, DimExpr):
+            b = self.dimension(b)
+        a, b = self.known(a), self.known(b)
+        if isinstance(a, int) and isinstance(b, int):
+            return int(fold(a, b))
+        if isinstance(b, int) and b == unit:
+            return a
+        return self.pure(op, (self.index(a), self.index(b)), INDEX)
+
+    def minimum(self, a: Index, b: Index) -> Index:
+        """Return the smaller."""
+        a, b = self.known(a), self.known(b)
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return self.pure(arith.MinSIOp, (self.index(a), self.index(b)), INDEX)
+
+    def maximum(self, a: Index, b: Index) -> Index:
+        """Return the larger."""
+        a, b = self.known(a), self.known(b)
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b)
+        return self.pure(arith.MaxSIOp, (self.index(a), self.index(b)), INDEX)
+
+    def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
+        """Return the truth of a signed comparison of two indices (`eq ne slt sle sgt sge`)."""
+        number = IntegerAttr(_PREDICATES[predicate], 64)
+        return self.pure(arith.CmpiOp, (self.index(a), self.index(b)), i1, {"predicate": number})
+
+    # -- memory ---------------------------------------------------------------------------
+
+    def load(self, buffer: SSAValue, offset: Index, lanes: int, mask: SSAValue | None = None,
+             *, constant: bool = True) -> SSAValue:  # fmt: skip
+        """Return one element (zero lanes) or a vector of neighbours.
+
+        A `constant` load may be moved out of loops: nothing writes what it reads.
+        """
+        at = self.index(offset)
+        element = buffer.type.element_type  # type: ignore[attr-defined]
+        if not lanes:
+            return self._place(memref.LoadOp, (buffer, at), element, constant)
+        kind = vector_type(element, lanes)
+        if mask is None:
+            return self._place(vector.LoadOp, (buffer, at), kind, constant)
+        zero = self.constant(0, kind)
+        return self._place(vector.MaskedLoadOp, (buffer, at, mask, zero), kind, constant)
+
+    def _place(
+        self, op: type[Operation], operands: Sequence[SSAValue], kind: Attribute, constant: bool
+    ) -> SSAValue:
+        if constant:
+            return self.pure(op, operands, kind, least=self.guarded)
+        return self.here(op.create(operands=operands, result_types=[kind]))[0]
+
+    def store(
+        self, value: SSAValue, buffer: SSAValue, offset: Index, mask: SSAValue | None = None,
+        *, nontemporal: bool = False,
+    ) -> None:  # fmt: skip
+        """Write one element or a vector of neighbours."""
+        at = self.index(offset)
+        if not isinstance(value.type, VectorType):
+            self.here(memref.StoreOp.create(operands=[value, buffer, at]))
+        elif mask is None:
+            flag = {"nontemporal": IntegerAttr(-1, i1)} if nontemporal else {}
+            self.here(vector.StoreOp.create(operands=[value, buffer, at], properties=flag))
+        else:
+            self.here(vector.MaskedStoreOp.create(operands=[buffer, at, mask, value]))
+
+    def gather(
+        self, buffer: SSAValue, base: Index, offsets: SSAValue, mask: SSAValue | None = None
+    ) -> SSAValue:
+        """Return the elements at `base + offsets`."""
+        lanes = offsets.type.get_shape()[0]  # type: ignore[attr-defined]
+        kind = vector_type(buffer.type.element_type, lanes)  # type: ignore[attr-defined]
+        operands = [buffer, self.index(base), offsets]
+        if mask is not None:
+            operands += [mask, self.constant(0, kind)]
+        return self.pure(gvk.Gather, operands, kind, least=self.guarded)
+
+    def scatter(
+        self, value: SSAValue, buffer: SSAValue, base: Index, offsets: SSAValue,
+        mask: SSAValue | None = None,
+    ) -> None:  # fmt: skip
+        """Write lanes to `base + offsets`."""
+        self.here(gvk.Scatter(value, buffer, self.index(base), offsets, mask))
+
+    def alloca(self, dtype: DType, count: int) -> SSAValue:
+        """Return scratch on the stack, made once at the top of the function."""
+        made = memref.AllocaOp.get(storage(dtype), None, [count])
+        first = self.body.first_op
+        if first is None:
+            self.body.add_op(made)
+        else:
+            self.body.insert_op_before(made, first)
+        self.depth[made.results[0]] = 0
+        return made.results[0]
+
+    # -- vectors --------------------------------------------------------------------------
+
+    def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
+        """Return a vector with the scalar in every lane."""
+        return self.pure(vector.BroadcastOp, (value,), vector_type(value.type, lanes))
+
+    def step(self, lanes: int) -> SSAValue:
+        """Return the index vector 0, 1, 2, ..."""
+        return self.pure(gvk.Step, (), vector_type(INDEX, lanes))
+
+    def mask(self, count: Index, lanes: int) -> SSAValue:
+        """Return the mask of the first `count` lanes."""
+        return self.pure(vector.CreateMaskOp, (self.index(count),), vector_type(i1, lanes))
+
+
+@dataclass
+class LoopBody:
+    """An open loop: its index, its carried values, and after it is closed its results."""
+
+    index: SSAValue
+    values: list[SSAValue]
+    carried: list[SSAValue] = field(default_factory=list)
+    results: list[SSAValue] = field(default_factory=list)
+
+    def carry(self, *values: SSAValue) -> None:
+        """Say what the next iteration gets."""
+        self.carried = list(values)
+
+
+_PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "sle": 3, "sgt": 4, "sge": 5, "ult": 6, "uge": 9}
+_NO_OVERFLOW: dict[str, Attribute] = {
+    "overflowFlags": arith.IntegerOverflowAttr("none"),
+}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def extent_of(dim: Dim, values: dict[str, int]) -> int:
+    """Return the value of an extent for given symbol values."""
+    return evaluate(dim, values)

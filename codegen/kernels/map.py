@@ -1,0 +1,184 @@
+"""Element-wise kernels: every result element is an expression of elements that are read.
+
+    for unit in lo..hi                 parallel: the outer groups, flattened
+      for ... in the other groups
+        for v in 0..n step L*U         vectors of L elements, U of them at a time
+          out[..v..] = element(..v..)
+        one masked vector for the rest
+
+The loop dims are those of the result, split where a reshape cuts them and merged where all
+accesses walk them as one, so that a plain chain over any shape is one loop. L is what a
+register holds of f32; two vectors at a time hide the latency of polynomials without
+spilling. A single loop is cut into units of 4096 elements: 16 KiB, half of L1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from ...ir.dims import Dim, ceil_divide
+from ...ir.program import result_specs
+from ...ir.target import Target
+from .index import Linear
+from .loops import Index, Loops
+from .plan import Plan, open_kernel, plan, returned_values, write_offset
+from .read import Indices, Reader, Tracer
+from .space import Group, Space, merge
+
+CHUNK = 4096
+ENOUGH_UNITS = 16
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of an element-wise kernel."""
+    values = returned_values(kernel)
+    shapes = [s.dims for s in result_specs(kernel)]
+    assert all(s == shapes[0] for s in shapes), "the results of a map have one shape"
+
+    def visit(tracer: Tracer, index: Indices) -> None:
+        for value in values:
+            tracer.visit(value, index)
+
+    made = plan(shapes[0], visit)
+    loops, arguments, outputs = open_kernel(kernel)
+    nest = MapNest(loops, arguments, outputs, values, made)
+    units = nest.build(shapes[0], target.lanes)
+    return loops.finish(units)
+
+
+@dataclass
+class MapNest:
+    """Builds the loop nest of one map."""
+
+    loops: Loops
+    arguments: Sequence[SSAValue]
+    outputs: Sequence[SSAValue]
+    values: Sequence[SSAValue]
+    plan: Plan
+
+    def build(self, shape: Sequence[Dim], lanes: int) -> Dim:
+        """Fill the function; return its parallel extent."""
+        offset = write_offset(self.plan.index, shape)
+        accesses = [*self.plan.offsets, offset]
+        groups = merge(self.plan.tokens, accesses, self.plan.alone)
+        inner = groups[-1] if groups else Group(())
+        lanes = fitting_lanes(inner.extent, lanes)
+        space = Space(groups, inner, lanes)
+        self.reader = Reader(self.loops, self.arguments, space)
+        self.offset, self.space = offset, space
+        if len(groups) <= 1:
+            low = self.loops.multiply(self.loops.lo, CHUNK)
+            high = self.loops.minimum(
+                self.loops.multiply(self.loops.hi, CHUNK), self.loops.index(inner.extent)
+            )
+            self.vectors(inner, low, high)
+            return ceil_divide(inner.extent, CHUNK)
+        return over_units(self.loops, groups[:-1], lambda: self.row(inner))
+
+    def row(self, inner: Group) -> None:
+        """Walk the innermost group."""
+        extent = inner.extent
+        self.vectors(inner, 0, extent if isinstance(extent, int) else self.loops.index(extent))
+
+    def vectors(self, inner: Group, low: Index, high: Index) -> None:
+        """Walk `low..high` by vectors, the rest under a mask."""
+        walk_vectors(self.loops, self.reader, inner, (low, high), self.store)
+
+    def store(self) -> None:
+        """Compute and store one vector (or element) of every result."""
+        reader, lanes = self.reader, self.space.lanes
+        base, stride, extra = self.space.split(self.loops, self.offset)
+        assert extra is None and (stride == 1 or not lanes), "a result is written contiguously"
+        made = [reader.element(value, self.plan.index) for value in self.values]
+        for element, buffer in zip(made, self.outputs, strict=True):
+            value = reader.math.narrow(reader.math.spread(element, lanes))
+            self.loops.store(value, buffer, base, reader.mask)
+
+
+def fitting_lanes(extent: Dim, lanes: int) -> int:
+    """Return the lanes to walk an extent with: none for one element, fewer for short rows."""
+    if not isinstance(extent, int):
+        return lanes
+    if extent <= 1:
+        return 0
+    return min(lanes, 1 << (extent - 1).bit_length())
+
+
+def over_units(loops: Loops, groups: Sequence[Group], body) -> Dim:  # type: ignore[no-untyped-def]
+    """Open the loops over groups, the outer ones as the parallel range; return its extent."""
+    count, units = 0, 1  # type: int, Dim
+    while count < len(groups) and not (isinstance(units, int) and units >= ENOUGH_UNITS):
+        units = units * groups[count].extent
+        count += 1
+    with loops.loop(loops.lo, loops.hi) as unit:
+        rest: Index = unit.index
+        for group in reversed(groups[1:count]):
+            group.value = loops.remainder(rest, group.extent)
+            rest = loops.divide(rest, group.extent)
+        if groups:
+            groups[0].value = rest
+        _nest(loops, groups[count:], body)
+    return units
+
+
+def _nest(loops: Loops, groups: Sequence[Group], body) -> None:  # type: ignore[no-untyped-def]
+    if not groups:
+        body()
+        return
+    with loops.loop(0, loops.index(groups[0].extent)) as one:
+        groups[0].value = one.index
+        _nest(loops, groups[1:], body)
+
+
+def walk_vectors(loops: Loops, reader: Reader, inner: Group, span: tuple[Index, Index],
+                 body) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+    """Run `body` for each vector of a group in `span`, the last one under a mask."""
+    lanes = reader.space.lanes
+    low, high = span
+    static = isinstance(low, int) and isinstance(high, int)
+    if not lanes:
+        with loops.loop(low, high) as one:
+            inner.value = one.index
+            reader.fresh()
+            body()
+        return
+    length = loops.subtract(high, loops.index(low))
+    if static:
+        length = high - low  # type: ignore[operator]
+    whole = loops.subtract(length, loops.index(loops.remainder(length, lanes)))
+    if isinstance(length, int):
+        whole = length - length % lanes
+    end = loops.add(low, whole)
+    if not (static and whole == 0):
+        with loops.loop(low, end, lanes) as one:
+            inner.value = one.index
+            reader.fresh()
+            body()
+    if static and whole == length:
+        return
+    rest = loops.subtract(length, loops.index(whole)) if not static else length - whole  # type: ignore[operator]
+    if static:
+        masked_vector(loops, reader, inner, (end, rest), body)
+        return
+    with loops.when(loops.compare("sgt", rest, 0)):
+        masked_vector(loops, reader, inner, (end, rest), body)
+
+
+def masked_vector(loops: Loops, reader: Reader, inner: Group, at: tuple[Index, Index],
+                  body) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+    """Run `body` for the first lanes only."""
+    inner.value, rest = at
+    reader.mask = loops.mask(rest, reader.space.lanes)
+    reader.fresh()
+    body()
+    reader.fresh()
+    reader.mask = None
+
+
+def contiguous(offset: Linear) -> bool:
+    """Say whether an offset has terms at all."""
+    return bool(offset.terms)
