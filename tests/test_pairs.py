@@ -7,10 +7,10 @@ ROOT = Path(__file__).parent.parent
 
 
 def defines_pass(path: Path) -> bool:
-    """Tell whether a file has a class that derives from ModulePass."""
+    """Tell whether a file has a class that is a pass."""
     return any(
         isinstance(node, ast.ClassDef)
-        and any(ast.unparse(base).split(".")[-1].endswith("ModulePass") for base in node.bases)
+        and any(ast.unparse(base).split(".")[-1] in ("Pass", "ModulePass") for base in node.bases)
         for node in ast.parse(path.read_text()).body
     )
 

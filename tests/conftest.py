@@ -1,0 +1,213 @@
+"""Text tests: a `.mlir` file below tests/ is a test of the passes that its first line names.
+
+    // test: constant-fold{limit=8},cse
+
+Cases are parted by `// -----`. A case is a module, and any of these:
+
+    // ->               what must come out follows as comments; `pytest --bless` writes it
+    // count: gv.add 1  so many operations of this name must come out
+    // error: TEXT      at the end of a line: parsing, verifying or a pass must fail there with TEXT
+    // differs: REASON  the functions compute something else afterwards, and that is right
+
+The module is verified after each pass. Without `differs`, each public function is run by the
+reference interpreter before and after each pass, on random and on special values, and must give
+the same results within what the pass says it may change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from gravure.errors import GravureError
+from gravure.ir import Array, InvalidModuleError, Program, parse, print_module
+from gravure.ir.ops.structure import Weight
+from gravure.passes import Step, run
+from gravure.passes.analysis.arguments import make_array
+from gravure.passes.check import Check
+
+HEAD, ARROW, PART, BLESS = "// test:", "// ->", "// -----", "(pytest --bless writes the output)"
+DIRECTIVE = re.compile(r"^// (count|differs): (.+)$", re.MULTILINE)
+ERROR = re.compile(r"// error: (.+)$")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--bless", action="store_true", help="write the output into text tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("bless") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--bless writes files: run it without -n")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> TextFile | None:
+    return TextFile.from_parent(parent, path=file_path) if file_path.suffix == ".mlir" else None
+
+
+class TextFile(pytest.File):
+    """A file of cases."""
+
+    def collect(self) -> Iterator[TextCase]:
+        text = self.path.read_text()
+        assert text.startswith(HEAD), f"line 1 of {self.path} is not `{HEAD} PIPELINE`"
+        names: dict[str, int] = {}
+        for case in cases(text):
+            count = names[case.name] = names.get(case.name, 0) + 1
+            name = case.name if count == 1 else f"{case.name}-{count}"
+            yield TextCase.from_parent(self, name=name, case=case)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One module in, one module or one error out; as text."""
+
+    number: int
+    line: int
+    """The number of the line before the case."""
+    pipeline: str
+    source: str
+    expected: str | None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the first function."""
+        found = re.search(r"@(\w+)", self.source)
+        return found.group(1) if found else str(self.number)
+
+    def directives(self, kind: str) -> list[str]:
+        """Return what stands behind `// KIND:`, line by line."""
+        return [found[2] for found in DIRECTIVE.finditer(self.source) if found[1] == kind]
+
+    def errors(self) -> dict[int, str]:
+        """Return the wanted errors by line of the file."""
+        lines = enumerate(self.source.splitlines(), self.line + 1)
+        return {number: found[1] for number, line in lines if (found := ERROR.search(line))}
+
+
+def cases(text: str) -> Iterator[Case]:
+    """Cut a file into its cases."""
+    head, *lines = text.splitlines()
+    pipeline = head.removeprefix(HEAD).strip()
+    starts = [0, *(n for n, line in enumerate(lines, 1) if line == PART)]
+    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(lines) + 1], strict=True)):
+        source, arrow, expected = "\n".join(lines[start : end - 1]).partition(f"\n{ARROW}")
+        yield Case(number, start + 1, pipeline, source, expected.strip() if arrow else None)
+
+
+class TextCase(pytest.Item):
+    """Runs one case."""
+
+    def __init__(self, *, case: Case, **rest: object) -> None:
+        super().__init__(**rest)  # type: ignore[arg-type]
+        self.case = case
+
+    def runtest(self) -> None:
+        if self.case.errors():
+            self.expect_errors()
+            return
+        module = self.read()
+        observers = [] if self.case.directives("differs") else [SameFunctions()]
+        run(self.case.pipeline, Program(module, made_weights(module)), observers=observers)
+        self.expect_counts(module)
+        self.expect_text(module)
+
+    def read(self) -> ModuleOp:
+        """Parse the case so that places are lines of the file."""
+        return parse("\n" * self.case.line + self.case.source, self.path.name)
+
+    def expect_errors(self) -> None:
+        """Check that errors come from the marked lines and no others."""
+        wanted = self.case.errors()
+        with pytest.raises(GravureError) as raised:
+            run(self.case.pipeline, self.read(), observers=[])
+        found = dict(places(raised.value))
+        assert wanted.keys() == found.keys(), f"errors are on lines {[*found]}: {raised.value}"
+        for line, text in wanted.items():
+            assert text in found[line], f"line {line}: {found[line]}"
+
+    def expect_counts(self, module: ModuleOp) -> None:
+        """Check the number of operations of each name that is counted."""
+        for line in self.case.directives("count"):
+            name, number = line.split()
+            found = sum(op.name == name for op in module.walk())
+            assert found == int(number), f"{found} {name}, expected {number}\n{module}"
+
+    def expect_text(self, module: ModuleOp) -> None:
+        """Check, or write, the text that comes out."""
+        if self.case.expected is None and self.case.directives("count"):
+            return
+        output, expected = as_comments(module), self.case.expected or ""
+        if output == expected:
+            return
+        if self.config.getoption("bless"):
+            self.bless(output)
+            return
+        sides = expected.splitlines(), output.splitlines()
+        diff = unified_diff(*sides, "expected", "output", lineterm="")
+        raise AssertionError("\n".join([*diff, BLESS]))
+
+    def bless(self, output: str) -> None:
+        """Write what came out into the file."""
+        text = self.path.read_text()
+        blocks = []
+        for case in cases(text):
+            result = output if case.number == self.case.number else case.expected
+            tail = "" if result is None else f"\n\n{ARROW}\n{result}"
+            blocks.append(case.source.rstrip() + tail)
+        head = text.split("\n", 1)[0]
+        self.path.write_text(head + "\n" + f"\n\n{PART}\n".join(blocks) + "\n")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:  # type: ignore[override]
+        if isinstance(excinfo.value, AssertionError | GravureError):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.case.line, f"{self.path.stem}: {self.name}"
+
+
+def as_comments(module: ModuleOp) -> str:
+    """Return the module as comments, without the frame of a module that has no attributes."""
+    lines = print_module(module).rstrip().splitlines()
+    if not module.attributes:
+        lines = [line.removeprefix("  ") for line in lines[1:-1]]
+    return "\n".join(f"// {line}".rstrip() for line in lines)
+
+
+def places(error: GravureError) -> Iterator[tuple[int, str]]:
+    """Give line and message of each fault."""
+    if isinstance(error, InvalidModuleError):
+        lines = str(error).splitlines()
+    else:
+        lines = [f"{error.location}: {error.message}"]
+    for line in lines:
+        found = re.match(r"[^:]+:(\d+):\d+: (?:error: )?(.*)", line)
+        assert found, f"the error has no line: {line}"
+        yield int(found[1]), found[2]
+
+
+class SameFunctions(Check):
+    """Checks what functions compute, and that none is lost."""
+
+    def after(self, step: Step, program: Program) -> None:
+        """Compare with what was computed before the pass."""
+        before = {name for name, _ in self.last}
+        super().after(step, program)
+        gone = before - {name for name, _ in self.last}
+        assert not gone, f"pass {step.rewrite}: {sorted(gone)} are gone, or cannot be run any more"
+
+
+def made_weights(module: ModuleOp) -> dict[str, Array]:
+    """Return an array for each weight that the module names."""
+    found = {}
+    for op in module.walk():
+        if isinstance(op, Weight):
+            name = str(op.plain_attributes()["weight"])
+            found[name] = make_array(op.result_specs[0], {}, name)
+    return found
