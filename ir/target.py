@@ -305,6 +305,11 @@ class Target:
         return {16: 32, 8: 8}.get(self.lanes, 0)
 
     @property
+    def has_fma(self) -> bool:
+        """Say whether the machine multiplies and adds with one rounding."""
+        return self.architecture is not X86 or "fma" in self.features
+
+    @property
     def has_gather(self) -> bool:
         """Say whether the machine gathers by itself, rather than element by element."""
         return self.lanes > 4

@@ -1,0 +1,261 @@
+"""The micro-kernels of `gvk`: internal functions, made once a module for each specialisation.
+
+`gemm_tile` keeps `rows * vectors` accumulators in registers through one loop over k, reads A as
+scalars straight from its rows and B as vectors, and is unrolled twice. Everything but the tile
+is told at run time, so one function serves all shapes. Being functions that are not inlined, they
+have the registers to themselves: LLVM spills nothing as long as the accumulators, one row of B and
+one element of A fit (`rows * vectors + vectors + 1` registers), and loses half the speed beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Operation
+
+from ...ir.kernel_ops import GemmTile, Tile
+from ...ir.target import Target
+from .emit_float import multiply_add
+from .emit_memory import address, masked_load, masked_store, prefetch
+from .emit_vector import first_lanes, splat
+from .emitter import Emit, Emitter
+from .text import Shape, Text
+from .transpose import transpose_function
+
+LINE = 64
+"""Bytes of a cache line."""
+
+Accumulators = Sequence[str]
+
+
+def _gemm_tile(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, GemmTile)
+    a, a_offset, lda, b, b_offset, ldb, c, c_offset, ldc, *sizes = op.operands
+    function = gemm_function(e.text, e.target, e.stored(c).element, op.tile)
+    arguments = []
+    for memref, offset, distance in ((a, a_offset, lda), (b, b_offset, ldb), (c, c_offset, ldc)):
+        arguments.append(f"ptr {address(e, memref, e.names[offset])}, i64 {e.names[distance]}")
+    arguments.extend(f"i64 {e.names[size]}" for size in sizes)
+    e.text.line(f"call void @{function}({', '.join(arguments)})")
+
+
+def gemm_function(text: Text, target: Target, element: str, tile: Tile) -> str:
+    """Have the function of a tile in the module, and return its name."""
+    flags = ("a" if tile.accumulate else "") + ("m" if tile.masked else "")
+    name = f"gv_gemm_{element}_{tile.rows}x{tile.vectors}x{tile.lanes}{flags}"
+    if name not in text.functions:
+        inner = Text()
+        Gemm(inner, target, Shape(element, tile.lanes), tile).emit()
+        text.declarations.update(inner.declarations)
+        text.functions[name] = "\n".join(
+            [
+                f"define internal void @{name}(ptr %a, i64 %lda, ptr %b, i64 %ldb, ptr %c,"
+                " i64 %ldc, i64 %k, i64 %segments, i64 %a_segment, i64 %b_segment,"
+                " i64 %columns, i64 %a_step) noinline #0 {",
+                "entry:",
+                *inner.lines,
+                "}",
+            ]
+        )
+    return name
+
+
+class Gemm:
+    """The emission of one `gemm_tile` function."""
+
+    def __init__(self, text: Text, target: Target, shape: Shape, tile: Tile) -> None:
+        self.text = text
+        self.target = target
+        self.shape = shape
+        self.tile = tile
+        self.places = [(r, j) for r in range(tile.rows) for j in range(tile.vectors)]
+        parts = -(-shape.bits * tile.lanes // (32 * target.lanes))
+        needed = (tile.rows * tile.vectors + tile.vectors + 1) * parts
+        assert needed <= target.registers, (
+            f"gvk.gemm_tile: {tile} needs {needed} registers, {target} has {target.registers}"
+        )
+        self.rows: list[str] = []
+
+    def emit(self) -> None:
+        """Emit the body of the function."""
+        text = self.text
+        self.rows = [self._offset("%a", self._times("%lda", r)) for r in range(self.tile.rows)]
+        self._prefetch()
+        initial = self._load() if self.tile.accumulate else ["zeroinitializer"] * len(self.places)
+        segment, done = text.fresh_label(), text.fresh_label()
+        some = text.value("icmp sgt i64 %segments, 0")
+        text.line(f"br i1 {some}, label %{segment}, label %{done}")
+        last, end = self._segments(segment, done, initial)
+        text.label(done)
+        self._store(self._phis([("entry", initial), (end, last)]))
+        text.line("ret void")
+
+    def _segments(self, segment: str, done: str, initial: Accumulators) -> tuple[Accumulators, str]:
+        """Emit the loop over segments; return the sums and the block that leaves it."""
+        text = self.text
+        text.label(segment)
+        number, following = text.fresh(), text.fresh()
+        sums = [text.fresh() for _ in self.places]
+        place = len(text.lines)
+        index = text.value(f"mul i64 {number}, %a_segment")
+        panel = self._offset("%b", text.value(f"mul i64 {number}, %b_segment"))
+        summed = self._sum(index, panel, sums)
+        text.lines[place:place] = [
+            f"  {number} = phi i64 [ 0, %entry ], [ {following}, %{text.block} ]",
+            *[
+                f"  {name} = phi {self.shape.name} [ {first}, %entry ], [ {last}, %{text.block} ]"
+                for name, first, last in zip(sums, initial, summed, strict=True)
+            ],
+        ]
+        text.define(following, f"add i64 {number}, 1")
+        again = text.value(f"icmp slt i64 {following}, %segments")
+        text.line(f"br i1 {again}, label %{segment}, label %{done}")
+        return summed, text.block
+
+    def _sum(self, index: str, panel: str, sums: Accumulators) -> Accumulators:
+        """Emit the loop over k, two steps a turn, and the step that may be left."""
+        text = self.text
+        start = text.block
+        loop, tested, odd, end = (text.fresh_label() for _ in range(4))
+        pairs = text.value("ashr i64 %k, 1")
+        some = text.value(f"icmp sgt i64 {pairs}, 0")
+        text.line(f"br i1 {some}, label %{loop}, label %{tested}")
+        text.label(loop)
+        counter, here, row = text.fresh(), text.fresh(), text.fresh()
+        left, index_2, row_2 = text.fresh(), text.fresh(), text.fresh()
+        inner = [text.fresh() for _ in self.places]
+        place = len(text.lines)
+        once = self._step(here, row, inner)
+        middle = text.value(f"add i64 {here}, %a_step")
+        twice = self._step(middle, self._offset(row, "%ldb"), once)
+        text.lines[place:place] = [
+            f"  {counter} = phi i64 [ {pairs}, %{start} ], [ {left}, %{loop} ]",
+            f"  {here} = phi i64 [ {index}, %{start} ], [ {index_2}, %{loop} ]",
+            f"  {row} = phi ptr [ {panel}, %{start} ], [ {row_2}, %{loop} ]",
+            *[
+                f"  {name} = phi {self.shape.name} [ {first}, %{start} ], [ {last}, %{loop} ]"
+                for name, first, last in zip(inner, sums, twice, strict=True)
+            ],
+        ]
+        text.define(index_2, f"add i64 {middle}, %a_step")
+        double = text.value("shl i64 %ldb, 1")
+        text.define(row_2, f"getelementptr {self.shape.element}, ptr {row}, i64 {double}")
+        text.define(left, f"sub i64 {counter}, 1")
+        again = text.value(f"icmp sgt i64 {left}, 0")
+        text.line(f"br i1 {again}, label %{loop}, label %{tested}")
+        text.label(tested)
+        here = text.value(f"phi i64 [ {index}, %{start} ], [ {index_2}, %{loop} ]")
+        row = text.value(f"phi ptr [ {panel}, %{start} ], [ {row_2}, %{loop} ]")
+        summed = self._phis([(start, sums), (loop, twice)])
+        bit = text.value("and i64 %k, 1")
+        remains = text.value(f"icmp ne i64 {bit}, 0")
+        text.line(f"br i1 {remains}, label %{odd}, label %{end}")
+        text.label(odd)
+        final = self._step(here, row, summed)
+        text.line(f"br label %{end}")
+        text.label(end)
+        return self._phis([(tested, summed), (odd, final)])
+
+    def _step(self, index: str, row: str, sums: Accumulators) -> list[str]:
+        """Emit one step of k: a row of B, and of A an element of each row."""
+        text, shape, tile = self.text, self.shape, self.tile
+        kind, align = shape.name, shape.bits // 8
+        vectors = [
+            text.value(f"load {kind}, ptr {self._offset(row, j * tile.lanes)}, align {align}")
+            for j in range(tile.vectors)
+        ]
+        result = []
+        for r, pointer in enumerate(self.rows):
+            place = self._offset(pointer, index)
+            scalar = text.value(f"load {shape.element}, ptr {place}, align {align}")
+            factor = splat(text, shape, scalar)
+            for j, vector in enumerate(vectors):
+                total = sums[r * tile.vectors + j]
+                result.append(multiply_add(text, self.target, shape, (factor, vector, total)))
+        return result
+
+    def _phis(self, ways: Sequence[tuple[str, Accumulators]]) -> list[str]:
+        """Emit one phi an accumulator."""
+        kind = self.shape.name
+        return [
+            self.text.value(
+                f"phi {kind} {', '.join([f'[ {sums[n]}, %{label} ]' for label, sums in ways])}"
+            )
+            for n in range(len(self.places))
+        ]
+
+    def _offset(self, pointer: str, distance: str | int) -> str:
+        if distance == 0:
+            return pointer
+        element = self.shape.element
+        return self.text.value(f"getelementptr {element}, ptr {pointer}, i64 {distance}")
+
+    def _times(self, distance: str, factor: int) -> str | int:
+        if factor < 2:
+            return distance if factor else 0
+        return self.text.value(f"mul i64 {distance}, {factor}")
+
+    def _outputs(self) -> list[str]:
+        """Return the address of each vector of C."""
+        rows = [self._offset("%c", self._times("%ldc", r)) for r in range(self.tile.rows)]
+        return [self._offset(rows[r], j * self.tile.lanes) for r, j in self.places]
+
+    def _prefetch(self) -> None:
+        """Ask for the lines of C, which will be written when the sums are ready."""
+        size = self.tile.lanes * self.shape.bits // 8
+        for (_, j), pointer in zip(self.places, self._outputs(), strict=True):
+            if j * size % LINE < size:
+                prefetch(self.text, pointer, write=True, locality=3)
+
+    def _masks(self) -> list[str]:
+        """Return the mask of each vector of a row."""
+        text, lanes = self.text, self.tile.lanes
+        counts = ["%columns"]
+        counts.extend(
+            text.value(f"sub i64 %columns, {j * lanes}") for j in range(1, self.tile.vectors)
+        )
+        return [first_lanes(text, lanes, count) for count in counts]
+
+    def _load(self) -> list[str]:
+        """Return C."""
+        text, shape = self.text, self.shape
+        pointers = self._outputs()
+        if not self.tile.masked:
+            align = shape.bits // 8
+            return [text.value(f"load {shape.name}, ptr {p}, align {align}") for p in pointers]
+        masks = self._masks()
+        return [
+            masked_load(text, shape, pointer, masks[j], "zeroinitializer")
+            for (_, j), pointer in zip(self.places, pointers, strict=True)
+        ]
+
+    def _store(self, sums: Accumulators) -> None:
+        text, shape = self.text, self.shape
+        masks = self._masks() if self.tile.masked else []
+        for (_, j), pointer, total in zip(self.places, self._outputs(), sums, strict=True):
+            if masks:
+                masked_store(text, shape, total, pointer, masks[j])
+            else:
+                text.line(f"store {shape.name} {total}, ptr {pointer}, align {shape.bits // 8}")
+
+
+def _transpose_tile(e: Emitter, op: Operation) -> None:
+    src, src_offset, ls, dst, dst_offset, ld, rows, columns = op.operands
+    lanes = op.properties["lanes"]
+    assert isinstance(lanes, IntegerAttr)
+    function = transpose_function(e.text, Shape(e.stored(src).element, lanes.value.data))
+    sizes = [f"i64 {e.names[each]}" for each in (ls, ld, rows, columns)]
+    source = address(e, src, e.names[src_offset])
+    target = address(e, dst, e.names[dst_offset])
+    e.text.line(
+        f"call void @{function}(ptr {source}, {sizes[0]}, ptr {target}, {sizes[1]},"
+        f" {sizes[2]}, {sizes[3]})"
+    )
+
+
+MICRO_KERNELS: Mapping[str, Emit] = {
+    "gvk.gemm_tile": _gemm_tile,
+    "gvk.transpose_tile": _transpose_tile,
+}
+"""Emitters of the operations that are calls of functions made here."""
