@@ -231,7 +231,12 @@ def to_attribute(value: Any) -> Attribute:
         return ArrayValueAttr(Elements(_frozen(value)))
     if isinstance(value, np.generic):
         return to_attribute(value.item())
-    return _to_attribute(type(value), value)
+    return _to_attribute(_kind(value), value)
+
+
+def _kind(value: Any) -> Any:
+    """Return the types inside: equal values of unlike types are different attributes."""
+    return tuple(map(_kind, value)) if isinstance(value, tuple) else type(value)
 
 
 def _frozen(array: Array) -> Array:
@@ -241,7 +246,7 @@ def _frozen(array: Array) -> Array:
 
 
 @lru_cache(maxsize=8192)
-def _to_attribute(kind: type[Any], value: Any) -> Attribute:
+def _to_attribute(kind: Any, value: Any) -> Attribute:
     match value:
         case bool():
             return IntegerAttr(int(value), IntegerType(1))
