@@ -232,7 +232,7 @@ class NumpyMath(ScalarMath):
 
     def select(self, condition: Any, a: Any, b: Any, /) -> Array:
         """Choose between elements."""
-        return np.where(condition, a, b)
+        return np.asarray(np.where(condition, a, b))
 
     def fma(self, a: Any, b: Any, c: Any, /) -> Array:
         """Multiply and add in one step of twice the precision, f64 in two steps."""
@@ -334,14 +334,15 @@ class Term:
         return Term(self.math, self.math.select(self.value, *values))
 
     def equals(self, other: Term | float) -> Term:
-        """Compare."""
-        return self._compare("eq", other)
+        """Say whether two elements are equal (`==` is about Python objects)."""
+        return self.compare("eq", other)
 
     def differs(self, other: Term | float) -> Term:
-        """Compare."""
-        return self._compare("ne", other)
+        """Say whether two elements differ."""
+        return self.compare("ne", other)
 
-    def _compare(self, predicate: str, other: Term | float) -> Term:
+    def compare(self, predicate: str, other: Term | float) -> Term:
+        """Compare by a predicate of `ScalarMath.compare`."""
         value = self.math.compare(predicate, self.value, self.like(other).value)
         return Term(self.math, value)
 
@@ -373,16 +374,16 @@ class Term:
         return self.apply("neg")
 
     def __lt__(self, other: Term | float) -> Term:
-        return self._compare("lt", other)
+        return self.compare("lt", other)
 
     def __le__(self, other: Term | float) -> Term:
-        return self._compare("le", other)
+        return self.compare("le", other)
 
     def __gt__(self, other: Term | float) -> Term:
-        return self._compare("gt", other)
+        return self.compare("gt", other)
 
     def __ge__(self, other: Term | float) -> Term:
-        return self._compare("ge", other)
+        return self.compare("ge", other)
 
     def __and__(self, other: Term) -> Term:
         return self.apply("logical_and", other)

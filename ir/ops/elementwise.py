@@ -3,55 +3,286 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ..op import Array, Call, Op, register
-from ..samples import Sample
-from ..shapes import broadcast
-from ..tensor import TensorSpec
-
-
-class Binary(Op):
-    """An element-wise operation on two tensors of one element type whose shapes broadcast."""
-
-    @classmethod
-    def infer(cls, lhs: TensorSpec, rhs: TensorSpec) -> Sequence[TensorSpec]:
-        """Return the broadcast shape; the element types must agree."""
-        if lhs.dtype != rhs.dtype:
-            raise TypeError(f"element types differ: {lhs.dtype} and {rhs.dtype}")
-        return (TensorSpec(lhs.dtype, broadcast(lhs.dims, rhs.dims)),)
-
-
-class Unary(Op):
-    """An element-wise operation on one tensor."""
-
-    @classmethod
-    def infer(cls, source: TensorSpec) -> Sequence[TensorSpec]:
-        """Return the source's spec."""
-        return (source,)
+from .. import numerics
+from ..dtypes import c64, c128
+from ..op import Array, register
+from ..scalar_math import Term
+from .families import (
+    FLOATS,
+    INTEGERS,
+    NUMBER,
+    REAL,
+    Binary,
+    Unary,
+    binary_samples,
+    unary_samples,
+)
 
 
 @register
 class Add(Binary):
-    """The sum of two tensors."""
+    """The sum of two tensors; integers wrap."""
 
     name = "gv.add"
     ONNX: ClassVar = "Add"
-    SAMPLES: ClassVar = (Sample(((2, 3), (3,))), Sample(((), (4, 1))), Sample(((0, 2), (1, 2))))
+    KINDS: ClassVar = NUMBER
+    FUNCTION: ClassVar = np.add
+    SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS, c64, c128)
 
     @classmethod
-    def evaluate(cls, lhs: Array, rhs: Array) -> Sequence[Array]:
-        """Add."""
-        return (np.add(lhs, rhs),)
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Give both operands the gradient itself."""
+        return (grad, grad)
+
+
+@register
+class Sub(Binary):
+    """The difference of two tensors; integers wrap."""
+
+    name = "gv.sub"
+    ONNX: ClassVar = "Sub"
+    KINDS: ClassVar = NUMBER
+    FUNCTION: ClassVar = np.subtract
+    SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS, c64, c128)
 
     @classmethod
-    def scalar(cls, math: Any, lhs: Any, rhs: Any) -> Any:
-        """Add."""
-        return math.add(lhs, rhs)
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Give the second operand the gradient's opposite."""
+        return (grad, -grad)
+
+
+@register
+class Mul(Binary):
+    """The product of two tensors, element by element; integers wrap."""
+
+    name = "gv.mul"
+    ONNX: ClassVar = "Mul"
+    KINDS: ClassVar = NUMBER
+    FUNCTION: ClassVar = np.multiply
+    SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS, c64, c128)
 
     @classmethod
-    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
-        """Both operands get the gradient itself, summed over what was broadcast."""
-        return (grads[0], grads[0])
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Give each operand the gradient times the other operand."""
+        return (grad * b, grad * a)
+
+
+def _divide(a: Array, b: Array) -> Array:
+    return numerics.truncated_divide(a, b) if a.dtype.kind in "iu" else np.divide(a, b)
+
+
+@register
+class Div(Binary):
+    """The quotient of two tensors; of integers, rounded towards zero, and 0 where divided by 0."""
+
+    name = "gv.div"
+    ONNX: ClassVar = "Div"
+    KINDS: ClassVar = NUMBER
+    FUNCTION: ClassVar = _divide
+    SAMPLES: ClassVar = (
+        *binary_samples(*FLOATS, c64, low=0.5, high=2.0),
+        *binary_samples(*INTEGERS, low=-9, high=9),
+    )
+
+    @classmethod
+    def formula(cls, a: Term, b: Term) -> Term:
+        """Divide by the rule of the element type."""
+        return a.apply("truncated_divide", b) if a.dtype.is_integer else a / b
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """1 / b, and -a / (b * b)."""
+        return (grad / b, -(grad * y) / b)
+
+
+@register
+class FloorDivide(Binary):
+    """The quotient of two tensors rounded down; 0 where an integer is divided by 0."""
+
+    name = "gv.floor_divide"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = numerics.floor_divide
+    SAMPLES: ClassVar = (
+        *binary_samples(*FLOATS, low=0.3, high=9.0),
+        *binary_samples(*INTEGERS, low=-9, high=9),
+    )
+
+
+@register
+class Mod(Binary):
+    """The remainder with the sign of the divisor; 0 where an integer is divided by 0."""
+
+    name = "gv.mod"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = numerics.floor_remainder
+    SAMPLES: ClassVar = FloorDivide.SAMPLES
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Differentiate a - b * floor(a / b) between its jumps."""
+        return (grad, -grad * (a / b).apply("floor"))
+
+
+@register
+class Fmod(Binary):
+    """The remainder with the sign of the dividend; 0 where an integer is divided by 0."""
+
+    name = "gv.fmod"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = numerics.truncated_remainder
+    SAMPLES: ClassVar = FloorDivide.SAMPLES
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Differentiate a - b * trunc(a / b) between its jumps."""
+        return (grad, -grad * (a / b).apply("trunc"))
+
+
+def _power(a: Array, b: Array) -> Array:
+    """Return powers; of integers by multiplying, 0 or a sign for negative exponents."""
+    if a.dtype.kind not in "iu":
+        return np.power(a, b)
+    positive = np.power(a, np.where(b < 0, a.dtype.type(0), b))
+    sign = np.where(np.asarray(b & 1) != 0, a, a * a)
+    inverse = np.where(np.abs(a) == 1, sign, a.dtype.type(0))
+    return np.where(b < 0, inverse, positive)
+
+
+@register
+class Pow(Binary):
+    """One tensor to the power of another.
+
+    Integers wrap; a negative exponent gives the reciprocal rounded towards zero, of 0 gives 0.
+    """
+
+    name = "gv.pow"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = _power
+    SAMPLES: ClassVar = (
+        *binary_samples(*FLOATS, low=0.3, high=2.0),
+        *binary_samples(*INTEGERS, low=-4, high=9),
+    )
+
+    @classmethod
+    def formula(cls, a: Term, b: Term) -> Term:
+        """Take the machine's power of floats; square and multiply integers."""
+        if not a.dtype.is_integer:
+            return a.apply("pow", b)
+        power, square, bits = b.like(1), a, b
+        for _ in range(a.dtype.bits):
+            power = bits.apply("bitwise_and", 1).differs(0).where(power * square, power)
+            square, bits = square * square, bits.apply("shift_right", 1)
+        if a.dtype.kind == "u":
+            return power
+        sign = b.apply("bitwise_and", 1).differs(0).where(a, 1)
+        inverse = (a.equals(1) | a.equals(-1)).where(sign, 0)
+        return (b < 0).where(inverse, power)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Multiply by b * a**(b - 1), and by y * log(a) where a is positive."""
+        log = (a > 0).where((a > 0).where(a, 1.0).apply("log"), 0.0)
+        slope = b.equals(0).where(0.0, b * a.apply("pow", b - 1.0))
+        return (grad * slope, grad * y * log)
+
+
+@register
+class Minimum(Binary):
+    """The smaller of two tensors, element by element; NaN where either is NaN."""
+
+    name = "gv.minimum"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = np.minimum
+    SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Give the gradient to the operand that is taken, the first of equal ones."""
+        return ((a <= b).where(grad, 0.0), (a <= b).where(0.0, grad))
+
+
+@register
+class Maximum(Binary):
+    """The larger of two tensors, element by element; NaN where either is NaN."""
+
+    name = "gv.maximum"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = np.maximum
+    SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Give the gradient to the operand that is taken, the first of equal ones."""
+        return ((a >= b).where(grad, 0.0), (a >= b).where(0.0, grad))
+
+
+@register
+class Neg(Unary):
+    """The opposite of each element; integers wrap."""
+
+    name = "gv.neg"
+    ONNX: ClassVar = "Neg"
+    KINDS: ClassVar = NUMBER
+    FUNCTION: ClassVar = np.negative
+    SAMPLES: ClassVar = unary_samples(*FLOATS, *INTEGERS, c64)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """Take the opposite."""
+        return (-grad,)
+
+
+@register
+class Abs(Unary):
+    """The absolute value; the lowest integer is its own."""
+
+    name = "gv.abs"
+    ONNX: ClassVar = "Abs"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = np.absolute
+    SAMPLES: ClassVar = unary_samples(*FLOATS, *INTEGERS)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """Multiply by the sign."""
+        return (grad * x.apply("sign"),)
+
+
+@register
+class Sign(Unary):
+    """-1, 0 or 1; NaN of NaN."""
+
+    name = "gv.sign"
+    ONNX: ClassVar = "Sign"
+    KINDS: ClassVar = REAL
+    FUNCTION: ClassVar = np.sign
+    SAMPLES: ClassVar = unary_samples(*FLOATS, *INTEGERS)
+
+    @classmethod
+    def formula(cls, x: Term) -> Term:
+        """Compare with 0."""
+        positive = (x > 0).where(1, x)
+        return positive if x.dtype.kind == "u" else (x < 0).where(-1, positive)
+
+
+@register
+class Reciprocal(Unary):
+    """One over each element."""
+
+    name = "gv.reciprocal"
+    ONNX: ClassVar = "Reciprocal"
+    SAMPLES: ClassVar = unary_samples(*FLOATS, low=0.5, high=4.0)
+
+    @classmethod
+    def formula(cls, x: Term) -> Term:
+        """Divide."""
+        return 1.0 / x
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """-1 / (x * x)."""
+        return (-grad * y * y,)

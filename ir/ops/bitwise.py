@@ -1,0 +1,72 @@
+"""Operations on the bits of integers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from .. import numerics
+from ..op import register
+from .families import INTEGER, INTEGERS, Binary, Unary, binary_samples, unary_samples
+
+
+@register
+class BitwiseNot(Unary):
+    """All bits changed."""
+
+    name = "gv.bitwise_not"
+    ONNX: ClassVar = "BitwiseNot"
+    KINDS: ClassVar = INTEGER
+    FUNCTION: ClassVar = np.invert
+    SAMPLES: ClassVar = unary_samples(*INTEGERS, low=-99, high=99)
+
+
+class Bitwise(Binary):
+    """An operation on the bits of two tensors."""
+
+    KINDS: ClassVar = INTEGER
+    SAMPLES: ClassVar = binary_samples(*INTEGERS, low=-99, high=99)
+
+
+@register
+class BitwiseAnd(Bitwise):
+    """The bits set in both."""
+
+    name = "gv.bitwise_and"
+    ONNX: ClassVar = "BitwiseAnd"
+    FUNCTION: ClassVar = np.bitwise_and
+
+
+@register
+class BitwiseOr(Bitwise):
+    """The bits set in one of both."""
+
+    name = "gv.bitwise_or"
+    ONNX: ClassVar = "BitwiseOr"
+    FUNCTION: ClassVar = np.bitwise_or
+
+
+@register
+class BitwiseXor(Bitwise):
+    """The bits set in exactly one of both."""
+
+    name = "gv.bitwise_xor"
+    ONNX: ClassVar = "BitwiseXor"
+    FUNCTION: ClassVar = np.bitwise_xor
+
+
+@register
+class ShiftLeft(Bitwise):
+    """Bits shifted up; 0 where the amount, read as unsigned, is the width or more."""
+
+    name = "gv.shift_left"
+    FUNCTION: ClassVar = numerics.shift_left
+
+
+@register
+class ShiftRight(Bitwise):
+    """Bits shifted down, the sign kept; an amount of the width or more leaves only that."""
+
+    name = "gv.shift_right"
+    FUNCTION: ClassVar = numerics.shift_right

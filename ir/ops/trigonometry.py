@@ -1,0 +1,200 @@
+"""Circular and hyperbolic functions and their inverses; angles are in radians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ..op import register
+from ..scalar_math import Term
+from .families import FLOATS, Binary, Unary, binary_samples, unary_samples
+
+
+@register
+class Sin(Unary):
+    """The sine."""
+
+    name = "gv.sin"
+    ONNX: ClassVar = "Sin"
+    FUNCTION: ClassVar = np.sin
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """cos(x)."""
+        return (grad * x.apply("cos"),)
+
+
+@register
+class Cos(Unary):
+    """The cosine."""
+
+    name = "gv.cos"
+    ONNX: ClassVar = "Cos"
+    FUNCTION: ClassVar = np.cos
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """-sin(x)."""
+        return (-grad * x.apply("sin"),)
+
+
+@register
+class Tan(Unary):
+    """The tangent."""
+
+    name = "gv.tan"
+    ONNX: ClassVar = "Tan"
+    FUNCTION: ClassVar = np.tan
+    SAMPLES: ClassVar = unary_samples(*FLOATS, low=-1.2, high=1.2)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """1 + tan(x)**2."""
+        return (grad * (y * y + 1.0),)
+
+
+@register
+class Asin(Unary):
+    """The inverse sine; NaN outside of -1 to 1."""
+
+    name = "gv.asin"
+    ONNX: ClassVar = "Asin"
+    FUNCTION: ClassVar = np.arcsin
+    SAMPLES: ClassVar = unary_samples(*FLOATS, low=-0.9, high=0.9)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """1 / sqrt(1 - x * x)."""
+        return (grad * (1.0 - x * x).apply("rsqrt"),)
+
+
+@register
+class Acos(Unary):
+    """The inverse cosine; NaN outside of -1 to 1."""
+
+    name = "gv.acos"
+    ONNX: ClassVar = "Acos"
+    FUNCTION: ClassVar = np.arccos
+    SAMPLES: ClassVar = Asin.SAMPLES
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """-1 / sqrt(1 - x * x)."""
+        return (-grad * (1.0 - x * x).apply("rsqrt"),)
+
+
+@register
+class Atan(Unary):
+    """The inverse tangent."""
+
+    name = "gv.atan"
+    ONNX: ClassVar = "Atan"
+    FUNCTION: ClassVar = np.arctan
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """1 / (1 + x * x)."""
+        return (grad / (x * x + 1.0),)
+
+
+@register
+class Atan2(Binary):
+    """The angle of the point (rhs, lhs), from -pi to pi."""
+
+    name = "gv.atan2"
+    FUNCTION: ClassVar = np.arctan2
+    SAMPLES: ClassVar = binary_samples(*FLOATS, low=0.3, high=2.0)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
+        """Multiply by b / (a * a + b * b), and by -a over the same."""
+        part = grad / (a * a + b * b)
+        return (part * b, -part * a)
+
+
+@register
+class Sinh(Unary):
+    """The hyperbolic sine."""
+
+    name = "gv.sinh"
+    ONNX: ClassVar = "Sinh"
+    FUNCTION: ClassVar = np.sinh
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """cosh(x)."""
+        return (grad * x.apply("cosh"),)
+
+
+@register
+class Cosh(Unary):
+    """The hyperbolic cosine."""
+
+    name = "gv.cosh"
+    ONNX: ClassVar = "Cosh"
+    FUNCTION: ClassVar = np.cosh
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """sinh(x)."""
+        return (grad * x.apply("sinh"),)
+
+
+@register
+class Tanh(Unary):
+    """The hyperbolic tangent."""
+
+    name = "gv.tanh"
+    ONNX: ClassVar = "Tanh"
+    FUNCTION: ClassVar = np.tanh
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """1 - tanh(x)**2."""
+        return (grad * (1.0 - y * y),)
+
+
+@register
+class Asinh(Unary):
+    """The inverse hyperbolic sine."""
+
+    name = "gv.asinh"
+    ONNX: ClassVar = "Asinh"
+    FUNCTION: ClassVar = np.arcsinh
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """1 / sqrt(x * x + 1)."""
+        return (grad * (x * x + 1.0).apply("rsqrt"),)
+
+
+@register
+class Acosh(Unary):
+    """The inverse hyperbolic cosine; NaN below 1."""
+
+    name = "gv.acosh"
+    ONNX: ClassVar = "Acosh"
+    FUNCTION: ClassVar = np.arccosh
+    SAMPLES: ClassVar = unary_samples(*FLOATS, low=1.2, high=9.0)
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """1 / sqrt(x * x - 1)."""
+        return (grad * (x * x - 1.0).apply("rsqrt"),)
+
+
+@register
+class Atanh(Unary):
+    """The inverse hyperbolic tangent; NaN outside of -1 to 1."""
+
+    name = "gv.atanh"
+    ONNX: ClassVar = "Atanh"
+    FUNCTION: ClassVar = np.arctanh
+    SAMPLES: ClassVar = Asin.SAMPLES
+
+    @classmethod
+    def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
+        """1 / (1 - x * x)."""
+        return (grad / (1.0 - x * x),)
