@@ -1,7 +1,7 @@
 """The levels of the ladder, as tables: which operations may stand where.
 
     graph    gv.* on tensors, in functions; structured control flow
-    fused    gv.kernel regions; outside them only constants, weights, calls, control flow
+    fused    gv.kernel regions; outside them constants, weights, reshapes (views), control flow
     planned  buffers and launches in entry functions; kernel functions on tensors
     loops    kernel functions in upstream dialects and gvk micro-kernels
 
@@ -22,9 +22,9 @@ KIND = "gv.kind"
 """The attribute that marks a kernel function and names its template."""
 
 _STRUCTURE = frozenset({"builtin.module", "func.func", "func.return", "func.call"})
-_VALUES = frozenset({"gv.constant", "gv.weight"})
+_VALUES = frozenset({"gv.constant", "gv.weight", "gv.reshape"})
 _CONTROL = frozenset({"gv.if", "gv.while", "gv.for", "gv.yield"})
-_LAUNCHES = frozenset({"gv.buffer", "gv.launch"})
+_LAUNCHES = frozenset({"gv.buffer", "gv.launch", "gv.view"})
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ _LOOPS = frozenset({"arith.", "math.", "vector.", "scf.", "memref.", "gvk.", "fu
 
 RULES: dict[str, Rule] = {
     "graph": Rule(_STRUCTURE | _TENSORS, frozenset()),
-    "fused": Rule(_STRUCTURE | _VALUES | _CONTROL | {"gv.kernel"}, _TENSORS),
+    "fused": Rule(_STRUCTURE | _VALUES | _CONTROL | {"gv.kernel"}, _TENSORS | {"func.return"}),
     "planned": Rule(_STRUCTURE | _CONTROL | _LAUNCHES, _TENSORS | {"func.return"}),
     "loops": Rule(_STRUCTURE | _CONTROL | _LAUNCHES, _LOOPS),
 }
@@ -55,6 +55,7 @@ RULES: dict[str, Rule] = {
 _ONLY_FROM: dict[str, str] = {
     "gv.kernel": "fused",
     "gv.buffer": "planned",
+    "gv.view": "planned",
     "gv.launch": "planned",
 }
 

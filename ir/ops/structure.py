@@ -167,6 +167,38 @@ class Buffer(Op):
 
 
 @register
+class View(Op):
+    """The same memory as a tensor of another shape."""
+
+    name = "gv.view"
+    LEVEL: ClassVar = "planned"
+
+    @classmethod
+    def infer(cls, source: TensorSpec, *, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+        """Return the source with another shape."""
+        return (source.with_shape(shape),)
+
+    @classmethod
+    def of(cls, source: SSAValue, shape: Sequence[Dim]) -> View:
+        """Create a view of a buffer."""
+        spec = spec_of(source.type).with_shape(shape)
+        return cls.build_unchecked([source], [memref_of(spec)], {"shape": tuple(shape)})
+
+    def verify_(self) -> None:
+        """Check that the number of elements is kept."""
+        source, result = self.specs[0], self.result_specs[0]
+        if source.size != result.size or source.dtype != result.dtype:
+            raise VerifyException(f"a view of {source} cannot be {result}")
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
+        """Return the array with another shape, on the same memory."""
+        shape = tuple(evaluate(d, machine.symbols) for d in self.plain_attributes()["shape"])
+        view: Array = operands[0].reshape(shape)
+        assert np.shares_memory(view, operands[0]) or not view.size, "a view was copied"
+        return (view,)
+
+
+@register
 class Launch(Op):
     """Run a kernel function: `inputs` read buffers, then written buffers.
 

@@ -50,7 +50,7 @@ def make_array(
     count = int(np.prod(shape, dtype=np.int64))
     values: Array
     if spec.dtype.kind == "b" or spec.dtype.is_integer:
-        values = random.integers(0, 2, count)
+        values = random.integers(0, 2 if spec.dtype.kind == "b" else 4, count)
     elif kind == "special":
         values = np.roll(np.resize(_SPECIAL, count), int(random.integers(len(_SPECIAL))))
     else:

@@ -1,0 +1,67 @@
+"""The kind of kernel that an operation with its own loop nest becomes."""
+
+from __future__ import annotations
+
+from ...ir import Op
+from ...ir.dtypes import DType
+
+KINDS: dict[str, str] = {
+    "gv.matmul_packed": "gemm",
+    "gv.conv_packed": "conv",
+    "gv.depthwise_packed": "depthwise",
+    "gv.concat": "concat",
+    "gv.cumsum": "scan",
+    "gv.cumprod": "scan",
+    "gv.argmax": "argreduce",
+    "gv.argmin": "argreduce",
+    "gv.gather_elements": "gather",
+    "gv.gather_nd": "gather",
+    "gv.scatter_elements": "scatter",
+    "gv.scatter_nd": "scatter",
+    "gv.one_hot": "gather",
+    "gv.lstm": "rnn",
+    "gv.gru": "rnn",
+    "gv.rnn": "rnn",
+    "gv.top_k": "sort",
+    "gv.sort": "sort",
+    "gv.argsort": "sort",
+    "gv.resize": "resize",
+    "gv.pad": "pad",
+}
+"""Operations that have a template of their own; all others go by their iteration space."""
+
+EPILOGUE = frozenset({"gemm", "conv", "depthwise", "pool", "reduce", "gather"})
+"""Kinds whose result may pass through element-wise operations before it is stored."""
+
+PROLOGUE = frozenset({"map", "row", "reduce", "gather", "concat", "scan", "argreduce"})
+"""Kinds that read their operands element by element, so that producers may be read in place."""
+
+ROW_REDUCTIONS = frozenset({"gv.sum", "gv.prod", "gv.max", "gv.min", "gv.mean", "gv.any", "gv.all"})
+WINDOWS = frozenset({"gv.max_pool", "gv.avg_pool", "gv.sum_pool"})
+FAST_FLOATS = ("f32", "f64")
+
+
+def kind_of(op: Op) -> str | None:
+    """Return the kind, or None where there is no kernel for the operation."""
+    if op.name in KINDS:
+        return KINDS[op.name]
+    if op.name in ROW_REDUCTIONS:
+        return "row" if _trailing(op) else "reduce"
+    if op.name == "gv.matmul" and _fast(op.specs[0].dtype):
+        return "gemm"
+    if op.name in WINDOWS:
+        return "pool"
+    return "reduce" if op.has("iteration") else None
+
+
+def _fast(dtype: DType) -> bool:
+    return dtype.name in FAST_FLOATS
+
+
+def _trailing(op: Op) -> bool:
+    """Say whether the reduced axes are the last ones, dims of one aside."""
+    axes = set(op.plain_attributes()["axes"])
+    dims = op.specs[0].dims
+    kept = [a for a, d in enumerate(dims) if a not in axes and d != 1]
+    reduced = [a for a in axes if dims[a] != 1]
+    return bool(reduced) and (not kept or max(kept) < min(reduced))

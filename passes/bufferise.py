@@ -1,0 +1,273 @@
+"""Give every tensor a place in memory: functions on tensors become lists of launches.
+
+    func.func @main(%x: tensor) -> tensor {        func.func @main(%x: memref, %out: memref,
+      %w = gv.weight @w                                %workspace, %weights) {
+      %a = func.call @k0(%x, %w)            =>       %w = gv.buffer %weights {offset = 0}
+      %b = func.call @k1(%a)                         %a = gv.buffer %workspace {offset = 0}
+      func.return %b                                 gv.launch %x, %w, %a {kernel = @k0}
+    }                                                gv.launch %a, %out {kernel = @k1}
+
+Results are written straight into the outputs; a reshape is a view. Weights and constants
+get their places in one blob, listed in the module's `gv.weights`; buffers in the workspace
+lie one behind the other until `plan-memory`. `@prepare` takes raw weights and writes into
+the blob. Needs `outline-kernels`; leaves the level `planned`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ..errors import CompileError
+from ..ir import SOURCE, Op, Program, dims
+from ..ir.attributes import Symbol, to_attribute
+from ..ir.dims import Dim
+from ..ir.interpret_launch import kernel_symbols
+from ..ir.levels import KIND
+from ..ir.ops.structure import Buffer, Constant, Launch, View, Weight
+from ..ir.placement import ALIGNMENT, ROLE, WEIGHTS, align, space_type
+from ..ir.program import (
+    NAME,
+    argument_names,
+    argument_specs,
+    find_function,
+    functions,
+    optional_function,
+    ranges_of,
+    result_names,
+    result_specs,
+    set_level,
+)
+from ..ir.tensor import Array, TensorSpec, memref_of, spec_of
+from .base import Pass
+
+
+@dataclass(frozen=True)
+class Bufferise(Pass):
+    """Give every tensor a place in memory."""
+
+    LEVEL = "fused"
+
+    def apply(self, program: Program) -> None:
+        """Bufferise all functions that are not kernels."""
+        blob = Blob(program)
+        prepare = optional_function(program.module, "prepare")
+        if prepare is not None:
+            for name, spec in zip(result_names(prepare), result_specs(prepare), strict=True):
+                blob.place(name, spec)
+        for function in functions(program.module):
+            if KIND in function.attributes:
+                continue
+            Bufferiser(program, function, blob).run()
+        rows = [to_attribute((name, *row)) for name, row in blob.rows.items()]
+        program.module.attributes[WEIGHTS] = ArrayAttr(rows)
+        program.weights = blob.arrays
+        set_level(program.module, "planned")
+        self.count("bytes of weights", blob.size)
+
+
+class Blob:
+    """The places of weights and constants."""
+
+    def __init__(self, program: Program) -> None:
+        self.arrays: dict[str, Array] = dict(program.weights)
+        self.rows: dict[str, tuple[int, int]] = {}
+        """Name to offset and bytes."""
+        self.size = 0
+        self.constants: dict[Attribute, str] = {}
+
+    def place(self, name: str, spec: TensorSpec) -> int:
+        """Return the offset of a weight, placing it at first use."""
+        if name not in self.rows:
+            nbytes = spec.nbytes
+            if not isinstance(nbytes, int):
+                raise CompileError(f"weight {name!r} has the symbolic shape {spec}")
+            self.rows[name] = (self.size, nbytes)
+            self.size = align(self.size + nbytes)
+        return self.rows[name][0]
+
+    def constant(self, op: Constant) -> str:
+        """Return the name under which a constant is stored."""
+        value = op.properties["value"]
+        name = self.constants.get(value)
+        if name is None:
+            name = self.constants[value] = f"constant.{len(self.constants)}"
+            self.arrays[name] = op.plain_attributes()["value"]
+        return name
+
+
+@dataclass
+class Bufferiser:
+    """Rewrites one function."""
+
+    program: Program
+    function: FuncOp
+    blob: Blob
+    buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    outputs: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    raw: dict[str, SSAValue] = field(default_factory=dict)
+    offset: int = 0
+
+    def run(self) -> None:
+        """Replace tensors by buffers, calls by launches."""
+        self.preparing = self.function.sym_name.data == "prepare"
+        block = self.function.body.block
+        last = block.last_op
+        assert isinstance(last, ReturnOp), "a function returns"
+        self.ranges = ranges_of(self.program.module)
+        self.signature(last)
+        for op in list(block.ops):
+            self.convert(op)
+        for op in reversed(list(block.ops)):
+            if not isinstance(op, Buffer | View | Launch | ReturnOp):
+                op.detach()
+                op.erase()
+        for argument in self.old_arguments:
+            block.erase_arg(argument)
+        block.add_op(ReturnOp())
+
+    def signature(self, last: ReturnOp) -> None:
+        """Add the buffers as arguments and write the new type."""
+        block = self.function.body.block
+        self.old_arguments = list(block.args)
+        rows = list(zip(argument_names(self.function), argument_specs(self.function), strict=True))
+        roles: list[tuple[str, str, Attribute]] = [
+            ("input", name, memref_of(spec)) for name, spec in rows
+        ]
+        returned = list(last.operands)
+        if self.preparing:
+            weights = [op for op in block.ops if isinstance(op, Weight)]
+            names = dict.fromkeys(str(w.plain_attributes()["weight"]) for w in weights)
+            specs = {str(w.plain_attributes()["weight"]): w.result_specs[0] for w in weights}
+            roles += [("raw", name, memref_of(specs[name])) for name in names]
+        else:
+            outs = zip(result_names(self.function), result_specs(self.function), strict=True)
+            roles += [("output", name, memref_of(spec)) for name, spec in outs]
+        roles += [("workspace", "workspace", space_type()), ("weights", "weights", space_type())]
+        made = [block.insert_arg(kind, len(block.args)) for _, _, kind in roles]
+        for value, (role, name, _) in zip(made, roles, strict=True):
+            value.name_hint = name if name.isidentifier() else None
+            if role == "raw":
+                self.raw[name] = value
+        inputs = made[: len(self.old_arguments)]
+        self.buffers.update(zip(self.old_arguments, inputs, strict=True))
+        self.workspace, self.weights = made[-2], made[-1]
+        self.targets(returned, made[len(self.old_arguments) : -2])
+        self.function.function_type = FunctionType.from_lists([k for _, _, k in roles], [])
+        attributes = [
+            DictionaryAttr({NAME: StringAttr(name), ROLE: StringAttr(role)})
+            for role, name, _ in roles
+        ]
+        self.function.properties["arg_attrs"] = ArrayAttr(attributes)
+        self.function.properties.pop("res_attrs", None)
+        last.detach()
+        last.erase()
+
+    def targets(self, returned: list[SSAValue], outputs: list[SSAValue]) -> None:
+        """Note for each returned value where it is to be written."""
+        if self.preparing:
+            block = self.function.body.block
+            for name, value in zip(result_names(self.function), returned, strict=True):
+                place = Buffer.at(self.weights, self.blob.rows[name][0], spec_of(value.type))
+                _insert_first(block, place)
+                self.outputs[value] = place.results[0]
+            return
+        for value, buffer in zip(returned, outputs, strict=True):
+            assert value not in self.outputs, "a value is returned twice without a copy"
+            self.outputs[value] = buffer
+
+    def convert(self, op: Operation) -> None:
+        """Make the buffers and the launch of one operation."""
+        if isinstance(op, Weight):
+            self.weight(op, str(op.plain_attributes()["weight"]))
+        elif isinstance(op, Constant):
+            self.weight(op, self.blob.constant(op))
+        elif isinstance(op, CallOp):
+            self.launch(op)
+        elif isinstance(op, Op) and op.name == "gv.reshape":
+            self.view(op)
+
+    def weight(self, op: Op, name: str) -> None:
+        """Place a weight in the blob, or take the raw one."""
+        if name in self.raw:
+            self.buffers[op.results[0]] = self.raw[name]
+            return
+        offset = self.blob.place(name, op.result_specs[0])
+        self.insert(op, Buffer.at(self.weights, offset, op.result_specs[0]))
+
+    def view(self, op: Op) -> None:
+        """Make a reshape a view of its source."""
+        source = self.buffers[op.operands[0]]
+        self.insert(op, View.of(source, op.result_specs[0].dims))
+
+    def insert(self, op: Op, made: Op) -> None:
+        """Put a buffer before the operation whose result it holds."""
+        block = self.function.body.block
+        block.insert_op_before(made, op)
+        made.results[0].name_hint = op.results[0].name_hint
+        self.buffers[op.results[0]] = made.results[0]
+
+    def launch(self, call: CallOp) -> None:
+        """Make one launch, with buffers for its results."""
+        block = self.function.body.block
+        for result in call.results:
+            self.buffers[result] = self.destination(call, result)
+        name = call.callee.string_value()
+        kernel = find_function(self.program.module, name)
+        attributes = {"kernel": Symbol(name), "inputs": len(call.operands)}
+        symbols = kernel_symbols(kernel)
+        if symbols:
+            attributes["dims"] = tuple(dims.symbol(s) for s in symbols)
+        operands = [self.buffers[v] for v in (*call.operands, *call.results)]
+        made = Launch.build_unchecked(operands, [], attributes)
+        if SOURCE in call.attributes:
+            made.attributes[SOURCE] = call.attributes[SOURCE]
+        block.insert_op_before(made, call)
+
+    def destination(self, call: CallOp, result: SSAValue) -> SSAValue:
+        """Return the output that a result is, or a new buffer in the workspace."""
+        block = self.function.body.block
+        if result in self.outputs:
+            return self.outputs[result]
+        for use in result.uses:
+            op = use.operation
+            if op.name == "gv.reshape" and op.results[0] in self.outputs:
+                view = View.of(self.outputs[op.results[0]], spec_of(result.type).dims)
+                block.insert_op_before(view, call)
+                return view.results[0]
+        spec = spec_of(result.type)
+        buffer = Buffer.at(self.workspace, self.offset, spec)
+        block.insert_op_before(buffer, call)
+        buffer.results[0].name_hint = result.name_hint
+        self.offset += align(self.highest(spec.nbytes))
+        return buffer.results[0]
+
+    def highest(self, nbytes: Dim) -> int:
+        """Return the bytes at the largest values of the symbols."""
+        return highest(nbytes, self.ranges)
+
+
+def highest(nbytes: Dim, ranges: dict[str, dims.Range]) -> int:
+    """Return the largest value of a size, or raise `CompileError` where it is unbounded."""
+    high = dims.bounds(nbytes, ranges)[1]
+    if high is None:
+        free = [s for s in sorted(dims.symbols(nbytes)) if ranges.get(s, (0, None))[1] is None]
+        raise CompileError(
+            f"dimension {', '.join(free)} has no upper bound, expected a range",
+            hint=f"give one: --dim {free[0] if free else 'N'}=1..64",
+        )
+    return high
+
+
+def _insert_first(block: object, op: Operation) -> None:
+    first = block.first_op  # type: ignore[attr-defined]
+    if first is None:
+        block.add_op(op)  # type: ignore[attr-defined]
+    else:
+        block.insert_op_before(op, first)  # type: ignore[attr-defined]
+
+
+__all__ = ["ALIGNMENT", "Bufferise", "highest"]

@@ -1,0 +1,361 @@
+"""Group operations into kernels.
+
+    %m = gv.matmul_packed %x, %w                %k = gv.kernel %x, %w, %b ({
+    %s = gv.add %m, %b                =>            matmul_packed, add, relu
+    %r = gv.relu %s                             }) {kind = "gemm"}
+
+From the last operation to the first, each one joins the kernel of its users when they are
+all in one kernel that can compute it in place: element-wise operations and data movements
+as expressions that are read, reductions over whole rows as further passes over the row,
+and one product, convolution, window or other loop nest as the kernel's anchor, behind which
+the rest is an epilogue. Cheap operations are computed again in each kernel that needs them.
+A kernel has one result, so that no cycle can arise. A reshape between kernels stays
+outside: it is a view.
+
+Needs `decompose`. Leaves every function on the level `fused`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..errors import UnsupportedOp
+from ..ir import SOURCE, Op, Program
+from ..ir.ops.structure import Kernel, Yield
+from ..ir.program import functions, set_level
+from ..ir.tensor import TensorSpec
+from .analysis.kinds import EPILOGUE, PROLOGUE, kind_of
+from .analysis.reads import BIJECTIVE_MOVES, CHEAP, MOVES, is_elementwise, is_readable, is_splat
+from .base import Pass
+
+MAX_MEMBERS = 96
+"""A kernel with more operations would spill registers and take long to compile."""
+
+
+@dataclass(frozen=True)
+class Fuse(Pass):
+    """Group operations into kernels."""
+
+    NUMERICS = "reassociating"
+    LEVEL = "graph"
+    epilogues: bool = True
+    rows: bool = True
+    maps: bool = True
+
+    def apply(self, program: Program) -> None:
+        """Fuse every function."""
+        for function in functions(program.module):
+            grouping = Grouping(self, function)
+            grouping.decide()
+            grouping.rewrite()
+        set_level(program.module, "fused")
+
+
+@dataclass(eq=False)
+class Group:
+    """Operations that will be one kernel."""
+
+    root: Op
+    kind: str
+    members: set[Operation] = field(default_factory=set)
+    anchor: Op | None = None
+    row: tuple[tuple[object, ...], tuple[int, ...]] | None = None
+    """Shape and reduced axes of a row kernel."""
+
+
+class Grouping:
+    """Decides the groups of one function, then builds them."""
+
+    def __init__(self, options: Fuse, function: FuncOp) -> None:
+        self.options, self.block = options, function.body.block
+        self.groups: list[Group] = []
+        self.of: dict[Operation, list[Group]] = {}
+        self.faults: list[str] = []
+
+    # -- deciding -------------------------------------------------------------------------
+
+    def decide(self) -> None:
+        """Visit the operations from the last to the first."""
+        for op in reversed(list(self.block.ops)):
+            if isinstance(op, Op) and op.results and not _outside(op):
+                self.place(op)
+        if self.faults:
+            raise UnsupportedOp("\n".join(reversed(self.faults)))
+
+    def place(self, op: Op) -> None:
+        """Put one operation into a group of its users or into its own."""
+        users = {use.operation for result in op.results for use in result.uses}
+        groups = {id(g): g for user in users for g in self.of.get(user, ())}
+        escapes = any(user not in self.of for user in users)
+        if groups and not escapes and self.joins(op, list(groups.values())):
+            return
+        if is_splat(op):
+            return
+        kind = self.kind(op)
+        group = Group(op, kind, {op})
+        if kind == "view":
+            return
+        if not is_readable(op):
+            group.anchor = op
+            if kind == "row":
+                group.row = _row(op)
+        self.groups.append(group)
+        self.of[op] = [group]
+
+    def kind(self, op: Op) -> str:
+        """Return the kind of kernel that the operation would be alone."""
+        if op.name == "gv.reshape":
+            return "view"
+        if is_readable(op):
+            return "map"
+        kind = kind_of(op)
+        if kind is None:
+            self.faults.append(f"{_source(op)}: {op.name} has no kernel and does not decompose")
+            return "map"
+        return kind
+
+    def joins(self, op: Op, groups: Sequence[Group]) -> bool:
+        """Add the operation to its users' groups if all of them can take it."""
+        if any(len(g.members) >= MAX_MEMBERS for g in groups):
+            return False
+        if len(groups) > 1 and op.name not in CHEAP:
+            return False
+        if is_readable(op):
+            if not all(self.reads(group, op) for group in groups):
+                return False
+        elif not self.anchors(groups[0], op):
+            return False
+        for group in groups:
+            group.members.add(op)
+        self.of[op] = list(groups)
+        return True
+
+    def reads(self, group: Group, op: Op) -> bool:
+        """Say whether the group can compute a readable operation in place."""
+        if not self.options.maps and not is_splat(op):
+            return False
+        if group.kind in PROLOGUE:
+            return True
+        users = [u.operation for r in op.results for u in r.uses if u.operation in group.members]
+        if all(user is not group.anchor and not self.feeds(group, user) for user in users):
+            return True
+        return (
+            group.kind == "gemm"
+            and op.name in MOVES
+            and all(user is group.anchor or user.name in MOVES for user in users)
+        )
+
+    def feeds(self, group: Group, op: Operation) -> bool:
+        """Say whether a member lies on the operand side of the anchor."""
+        seen, stack = set(), [op]
+        while stack:
+            one = stack.pop()
+            for user in {u.operation for r in one.results for u in r.uses}:
+                if user is group.anchor:
+                    return True
+                if user in group.members and user not in seen:
+                    seen.add(user)
+                    stack.append(user)
+        return False
+
+    def anchors(self, group: Group, op: Op) -> bool:
+        """Say whether an operation with its own loop nest can join, as anchor or as row."""
+        kind = kind_of(op)
+        if kind == "row":
+            return self.options.rows and self.joins_row(group, op)
+        if kind not in EPILOGUE or not self.options.epilogues:
+            return False
+        if group.kind != "map" or len(op.results) != 1 or not self.on_path(group, op, kind):
+            return False
+        group.kind, group.anchor = kind, op
+        return True
+
+    def on_path(self, group: Group, op: Op, kind: str) -> bool:
+        """Say whether every element of the operation is used once, by one element of the root."""
+        size = op.result_specs[0].size
+        moves = BIJECTIVE_MOVES if kind == "gemm" else frozenset()
+        value: Operation = op
+        while value is not group.root:
+            users = {u.operation for r in value.results for u in r.uses}
+            if any(user not in group.members for user in users):
+                return False
+            if len(users) == 1:
+                value = next(iter(users))
+                if not self._keeps(value, size, moves):
+                    return False
+                continue
+            return self._all_aligned(group, value, size)
+        return True
+
+    def _keeps(self, op: Operation, size: object, moves: frozenset[str]) -> bool:
+        if not isinstance(op, Op) or not (is_elementwise(op) or op.name in moves):
+            return False
+        return op.result_specs[0].size == size
+
+    def _all_aligned(self, group: Group, start: Operation, size: object) -> bool:
+        """Say whether everything between an operation and the root is element-wise, of one size."""
+        seen, stack = {start}, [start]
+        while stack:
+            one = stack.pop()
+            if one is group.root:
+                continue
+            for user in {u.operation for r in one.results for u in r.uses}:
+                if user not in group.members or not self._keeps(user, size, frozenset()):
+                    return False
+                if user not in seen:
+                    seen.add(user)
+                    stack.append(user)
+        return True
+
+    def joins_row(self, group: Group, op: Op) -> bool:
+        """Say whether a reduction walks the rows that the group walks."""
+        row = _row(op)
+        if group.kind not in ("map", "row") or (group.row is not None and group.row != row):
+            return False
+        root = group.root.result_specs[0]
+        full = op.specs[0]
+        if len(group.root.results) != 1 or not (
+            root.dims == full.dims or _squeezed(root) == _squeezed(op.result_specs[0])
+        ):
+            return False
+        if not self._row_aligned(group, op):
+            return False
+        group.kind, group.row = "row", row
+        group.anchor = group.anchor or op
+        return True
+
+    def _row_aligned(self, group: Group, start: Op) -> bool:
+        """Say whether members between a reduction and the root stay in their row."""
+        seen: set[Operation] = {start}
+        stack: list[Operation] = [start]
+        rank = start.specs[0].rank
+        while stack:
+            one = stack.pop()
+            if one is group.root:
+                continue
+            for user in {u.operation for r in one.results for u in r.uses}:
+                if user not in group.members or not _stays(user, rank):
+                    return False
+                if user not in seen:
+                    seen.add(user)
+                    stack.append(user)
+        return True
+
+    # -- building -------------------------------------------------------------------------
+
+    def rewrite(self) -> None:
+        """Replace each group by a `gv.kernel` at the place of its root."""
+        order = {op: i for i, op in enumerate(self.block.ops)}
+        for group in sorted(self.groups, key=lambda g: order[g.root]):
+            self.build(group, sorted(group.members, key=lambda op: order[op]))
+            self.options.count(f"kernels of kind {group.kind}")
+        for op in reversed(list(self.block.ops)):
+            if isinstance(op, Op) and op.PURE and op.results and not _used(op):
+                op.detach()
+                op.erase()
+        self.copy_returned()
+
+    def copy_returned(self) -> None:
+        """Copy what is returned but is no kernel's own result, or is returned twice."""
+        last = self.block.last_op
+        assert last is not None, "a function returns"
+        taken: set[SSAValue] = set()
+        for index, value in enumerate(last.operands):
+            base = value
+            while isinstance(base.owner, Op) and base.owner.name == "gv.reshape":
+                base = base.owner.operands[0]
+            if isinstance(base.owner, Kernel) and base not in taken:
+                taken.add(base)
+                continue
+            body = Block(arg_types=[value.type])
+            body.add_op(Yield.make(body.args[0]))
+            kernel = Kernel.make_from([value], body, "map")
+            self.block.insert_op_before(kernel, last)
+            last.operands[index] = kernel.results[0]
+            self.options.count("copies of results")
+
+    def build(self, group: Group, members: list[Operation]) -> None:
+        """Create the kernel of one group."""
+        inside = set(members)
+        operands: list[SSAValue] = []
+        for op in members:
+            for operand in op.operands:
+                owner = operand.owner
+                if owner not in inside and operand not in operands and not _copied(owner):
+                    operands.append(operand)
+        body = Block(arg_types=[v.type for v in operands])
+        values: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
+        for argument, operand in zip(body.args, operands, strict=True):
+            argument.name_hint = operand.name_hint
+        for op in members:
+            _copy_splats(op, values, body)
+            body.add_op(op.clone(values))
+        body.add_op(Yield.make(*(values[r] for r in group.root.results)))
+        kernel = Kernel.make_from(operands, body, group.kind)
+        kernel.attributes[SOURCE] = ArrayAttr(_sources(members))
+        self.block.insert_op_before(kernel, group.root)
+        for old, new in zip(group.root.results, kernel.results, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+
+
+def _outside(op: Op) -> bool:
+    """Say whether an operation stays outside of kernels."""
+    return op.name in ("gv.weight", "gv.if", "gv.while") or (
+        op.name == "gv.constant" and not is_splat(op)
+    )
+
+
+def _copied(owner: object) -> bool:
+    return isinstance(owner, Operation) and is_splat(owner)
+
+
+def _copy_splats(op: Operation, values: dict[SSAValue, SSAValue], body: Block) -> None:
+    for operand in op.operands:
+        if operand not in values and _copied(operand.owner):
+            assert isinstance(operand.owner, Operation), "a splat is made by an operation"
+            copy = operand.owner.clone()
+            body.add_op(copy)
+            values[operand] = copy.results[0]
+
+
+def _row(op: Op) -> tuple[tuple[object, ...], tuple[int, ...]]:
+    return op.specs[0].dims, tuple(op.plain_attributes()["axes"])
+
+
+def _squeezed(spec: TensorSpec) -> tuple[object, ...]:
+    return tuple(d for d in spec.dims if d != 1)
+
+
+def _stays(op: Operation, rank: int) -> bool:
+    """Say whether an operation reads each row only for the same row."""
+    if not isinstance(op, Op):
+        return False
+    if is_elementwise(op):
+        return (
+            all(s.rank in (0, rank) for s in op.specs)
+            or all(s.rank <= op.result_specs[0].rank for s in op.specs)
+            and op.result_specs[0].rank < rank
+        )
+    if op.name == "gv.reshape":
+        return _squeezed(op.specs[0]) == _squeezed(op.result_specs[0])
+    return kind_of(op) == "row" and op.specs[0].rank == rank
+
+
+def _used(op: Operation) -> bool:
+    return any(result.first_use is not None for result in op.results)
+
+
+def _source(op: Operation) -> str:
+    source = op.attributes.get(SOURCE)
+    return source.data if isinstance(source, StringAttr) else "<unknown>"
+
+
+def _sources(members: Sequence[Operation]) -> list[Attribute]:
+    found = [op.attributes.get(SOURCE) for op in members]
+    return list(dict.fromkeys(s for s in found if isinstance(s, StringAttr)))

@@ -1,0 +1,127 @@
+"""Make each distinct kernel a function, and each kernel region a call of it.
+
+    %a = gv.kernel %x ({ relu }) {kind = "map"}         %a = func.call @k0(%x)
+    %b = gv.kernel %a ({ relu }) {kind = "map"}    =>   %b = func.call @k0(%a)
+                                                        func.func private @k0(%x) {gv.kind = "map"}
+
+Kernels are the same when their text is: same operations, types, attributes and choices.
+Needs `fuse`. Dimension symbols that a kernel uses become its `gv.symbols`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Attribute, SSAValue
+
+from ..ir import SOURCE, Program, dims
+from ..ir.attributes import to_python
+from ..ir.interpret_launch import SYMBOLS
+from ..ir.levels import KIND
+from ..ir.ops.structure import Kernel
+from ..ir.program import functions
+from ..ir.tensor import TensorSpec, spec_of
+from .base import Pass
+
+
+@dataclass(frozen=True)
+class OutlineKernels(Pass):
+    """Make each distinct kernel a function."""
+
+    LEVEL = "fused"
+
+    def apply(self, program: Program) -> None:
+        """Outline the kernels of every function."""
+        known: dict[object, FuncOp] = {}
+        for function in functions(program.module):
+            for op in list(function.body.block.ops):
+                if isinstance(op, Kernel):
+                    self.outline(op, known, program.module)
+
+    def outline(self, kernel: Kernel, known: dict[object, FuncOp], module: ModuleOp) -> None:
+        """Replace one kernel by a call."""
+        key = structure(kernel)
+        callee = known.get(key)
+        if callee is None:
+            callee = known[key] = function_of(kernel, f"k{len(known)}")
+            module.body.block.add_op(callee)
+            self.count("distinct")
+        else:
+            _merge_sources(callee, kernel)
+            self.count("shared")
+        call = CallOp(callee.sym_name.data, kernel.operands, kernel.result_types)
+        if SOURCE in kernel.attributes:
+            call.attributes[SOURCE] = kernel.attributes[SOURCE]
+        parent = kernel.parent_block()
+        assert parent is not None, "a kernel stands in a block"
+        parent.insert_op_before(call, kernel)
+        for old, new in zip(kernel.results, call.results, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        kernel.detach()
+        kernel.erase()
+
+
+def structure(kernel: Kernel) -> object:
+    """Return what identifies a kernel: equal for kernels that can share code."""
+    numbers: dict[SSAValue, int] = {a: i for i, a in enumerate(kernel.body.args)}
+    rows: list[object] = [tuple(a.type for a in kernel.body.args), tuple(kernel.properties.items())]
+    rows.append(tuple((n, a) for n, a in sorted(kernel.attributes.items()) if n != SOURCE))
+    for op in kernel.body.ops:
+        for result in op.results:
+            numbers[result] = len(numbers)
+        operands = tuple(numbers[o] for o in op.operands)
+        rows.append(
+            (op.name, operands, tuple(sorted(op.properties.items())), tuple(op.result_types))
+        )
+    return tuple(rows)
+
+
+def function_of(kernel: Kernel, name: str) -> FuncOp:
+    """Return a kernel function with a copy of the region."""
+    body = kernel.regions[0].clone()
+    last = body.block.last_op
+    assert last is not None, "the body of a kernel ends in gv.yield"
+    values = list(last.operands)
+    last.detach()
+    last.erase()
+    body.block.add_op(ReturnOp(*values))
+    inputs = [a.type for a in body.block.args]
+    made = FuncOp(name, (inputs, [v.type for v in values]), body, visibility="private")
+    made.attributes.update(kernel.attributes)
+    made.attributes[KIND] = kernel.properties["kind"]
+    names = symbols_of(kernel)
+    if names:
+        made.attributes[SYMBOLS] = ArrayAttr([StringAttr(n) for n in names])
+    return made
+
+
+def symbols_of(kernel: Kernel) -> list[str]:
+    """Return the dimension symbols in a kernel's types and attributes, sorted."""
+    found: set[str] = set()
+    values = [*kernel.body.args, *(r for op in kernel.body.ops for r in op.results)]
+    for value in values:
+        found |= _symbols(spec_of(value.type))
+    for op in kernel.body.ops:
+        for attribute in op.properties.values():
+            found |= _symbols(to_python(attribute))
+    return sorted(found)
+
+
+def _symbols(value: object) -> frozenset[str]:
+    if isinstance(value, dims.DimExpr):
+        return dims.symbols(value)
+    if isinstance(value, TensorSpec):
+        value = value.dims
+    if isinstance(value, tuple):
+        return frozenset().union(*map(_symbols, value))
+    return frozenset()
+
+
+def _merge_sources(callee: FuncOp, kernel: Kernel) -> None:
+    have, more = callee.attributes.get(SOURCE), kernel.attributes.get(SOURCE)
+    if isinstance(have, ArrayAttr) and isinstance(more, ArrayAttr):
+        rows: list[Attribute] = list(dict.fromkeys((*have.data, *more.data)))
+        callee.attributes[SOURCE] = ArrayAttr(rows)

@@ -1,0 +1,204 @@
+"""Lay the buffers of the workspace over each other where their lives do not meet.
+
+    %a = gv.buffer %workspace {offset = 0}            %a = gv.buffer %workspace {offset = 0}
+    %b = gv.buffer %workspace {offset = 4096}    =>   %b = gv.buffer %workspace {offset = 0}
+    ... %a is not used behind the launch that first writes %b ...
+
+A kernel that reads an operand only at the element that it writes may write over it. Buffers
+are placed largest first, each at the lowest gap; a second plan by start of life is tried
+and the smaller one taken. The peak and the bound that no plan can beat (the largest sum of
+buffers that live at one time) are written to the function, and to each launch the launches
+that it waits for. Needs `bufferise`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from ..ir import Program
+from ..ir.attributes import to_attribute
+from ..ir.dims import Range
+from ..ir.levels import KIND
+from ..ir.ops.structure import Buffer, Launch, View
+from ..ir.placement import LOWER_BOUND, WORKSPACE, align
+from ..ir.program import find_function, functions, ranges_of
+from .analysis.in_place import overwritable
+from .analysis.storage import Storage, Waits
+from .base import Pass
+from .bufferise import highest
+
+
+@dataclass(frozen=True)
+class PlanMemory(Pass):
+    """Lay the buffers of the workspace over each other."""
+
+    LEVEL = "planned"
+    in_place: bool = True
+
+    def apply(self, program: Program) -> None:
+        """Plan every function that launches kernels."""
+        for function in functions(program.module):
+            if KIND not in function.attributes:
+                self.plan(program, function)
+
+    def plan(self, program: Program, function: FuncOp) -> None:
+        """Plan one function."""
+        storages = self.storages(program, function, ranges_of(program.module))
+        bound = max_live(storages)
+        plans = [place(storages, key) for key in ORDERS]
+        peak, offsets = min(plans, key=lambda plan: plan[0])
+        for storage, offset in zip(storages, offsets, strict=True):
+            storage.offset = offset
+            for buffer in storage.buffers:
+                buffer.properties["offset"] = to_attribute(offset)
+        function.attributes[WORKSPACE] = IntegerAttr(peak, i64)
+        function.attributes[LOWER_BOUND] = IntegerAttr(bound, i64)
+        waits(function, storages)
+        self.count("peak bytes", peak)
+        self.count("max-live bytes", bound)
+
+    def storages(
+        self, program: Program, function: FuncOp, ranges: dict[str, Range]
+    ) -> list[Storage]:
+        """Return the storages of the workspace with their lives, in order of first write."""
+        found: dict[SSAValue, Storage] = {}
+        order: list[Storage] = []
+        launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
+        number = {launch: i for i, launch in enumerate(launches)}
+        for launch in launches:
+            inputs = launch.plain_attributes()["inputs"]
+            for position, operand in enumerate(launch.operands):
+                buffer = _buffer(operand)
+                if buffer is None:
+                    continue
+                storage = found.get(buffer.results[0])
+                if storage is None:
+                    assert position >= inputs, "a buffer is read before it is written"
+                    storage = self.start(program, launch, position, buffer, found, ranges, number)
+                    if storage not in order:
+                        order.append(storage)
+                    found[buffer.results[0]] = storage
+                storage.end = max(storage.end, number[launch])
+        return order
+
+    def start(
+        self, program: Program, launch: Launch, position: int, buffer: Buffer,
+        found: dict[SSAValue, Storage], ranges: dict[str, Range], number: dict[Launch, int],
+    ) -> Storage:  # fmt: skip
+        """Return the storage of a buffer at its first write: an operand's, or a new one."""
+        spec = buffer.result_specs[0]
+        size = align(highest(spec.nbytes, ranges))
+        now = number[launch]
+        if self.in_place:
+            kernel = find_function(program.module, str(launch.plain_attributes()["kernel"]))
+            inputs = launch.plain_attributes()["inputs"]
+            for index in overwritable(kernel, position - inputs):
+                operand = _buffer(launch.operands[index])
+                storage = found.get(operand.results[0]) if operand is not None else None
+                if storage is None or storage.size != size or last_use(operand, number) > now:
+                    continue
+                if sum(o is launch.operands[index] for o in launch.operands) > 1:
+                    continue
+                storage.buffers.append(buffer)
+                self.count("in place")
+                return storage
+        return Storage(size, now, now, [buffer])
+
+
+def last_use(buffer: Buffer | None, number: dict[Launch, int]) -> int:
+    """Return the number of the last launch that uses a buffer or a view of it."""
+    assert buffer is not None, "the buffer of an operand"
+    last, values = -1, [buffer.results[0]]
+    while values:
+        for use in values.pop().uses:
+            op = use.operation
+            if isinstance(op, Launch):
+                last = max(last, number[op])
+            elif isinstance(op, View):
+                values.append(op.results[0])
+    return last
+
+
+def _buffer(value: SSAValue) -> Buffer | None:
+    """Return the buffer in the workspace behind a value, through views."""
+    owner = value.owner
+    while isinstance(owner, View):
+        owner = owner.operands[0].owner
+    if not isinstance(owner, Buffer) or owner.operands[0].name_hint == "weights":
+        return None
+    return owner
+
+
+Order = Callable[[Storage], tuple[int, ...]]
+ORDERS: tuple[Order, ...] = (
+    lambda s: (-s.size, s.start),
+    lambda s: (s.start, -s.size),
+    lambda s: (-(s.end - s.start) * s.size, s.start),
+)
+
+
+def place(storages: Sequence[Storage], key: Order) -> tuple[int, list[int]]:
+    """Return the peak and the offset of each storage, placed in the order of `key`."""
+    placed: list[tuple[int, Storage]] = []
+    offsets: dict[int, int] = {}
+    peak = 0
+    for storage in sorted(storages, key=key):
+        at = 0
+        for offset, other in placed:
+            if other.start > storage.end or other.end < storage.start:
+                continue
+            if offset - at >= storage.size:
+                break
+            at = max(at, offset + other.size)
+        offsets[id(storage)] = at
+        _insert(placed, at, storage)
+        peak = max(peak, at + storage.size)
+    return peak, [offsets[id(s)] for s in storages]
+
+
+def _insert(placed: list[tuple[int, Storage]], at: int, storage: Storage) -> None:
+    low, high = 0, len(placed)
+    while low < high:
+        middle = (low + high) // 2
+        if placed[middle][0] < at:
+            low = middle + 1
+        else:
+            high = middle
+    placed.insert(low, (at, storage))
+
+
+def max_live(storages: Sequence[Storage]) -> int:
+    """Return the largest sum of the sizes of storages that live at one time."""
+    events: dict[int, int] = {}
+    for storage in storages:
+        events[storage.start] = events.get(storage.start, 0) + storage.size
+        events[storage.end + 1] = events.get(storage.end + 1, 0) - storage.size
+    live = most = 0
+    for time in sorted(events):
+        live += events[time]
+        most = max(most, live)
+    return most
+
+
+def waits(function: FuncOp, storages: Sequence[Storage]) -> None:
+    """Write to each launch the launches that it waits for."""
+    of = {buffer: storage for storage in storages for buffer in storage.buffers}
+    timeline = Waits()
+    launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
+    for now, launch in enumerate(launches):
+        inputs = launch.plain_attributes()["inputs"]
+        before: set[int] = set()
+        for position, operand in enumerate(launch.operands):
+            buffer = _buffer(operand)
+            storage = of.get(buffer) if buffer is not None else None
+            if storage is not None:
+                span = (storage.offset, storage.offset + storage.size)
+                before |= timeline.access(span, now, write=position >= inputs)
+        before.discard(now)
+        if before:
+            launch.properties["after"] = to_attribute(tuple(sorted(before)))
