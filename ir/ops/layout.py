@@ -1,0 +1,428 @@
+"""Operations that move elements and compute nothing.
+
+They have no scalar rule: code generation reads through them, as an index into the source for
+an index into the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..compositions import (
+    cut,
+    dilate,
+    flip,
+    pad_index,
+    resize_edges,
+    sum_along,
+)
+from ..dims import Dim, DimExpr, ceil_divide, product
+from ..dtypes import DType, bf16, bool_, f32, f64, i8, i64
+from ..op import Array, Call, Op, register
+from ..samples import Sample
+from ..tensor import TensorSpec
+from .families import expect_same, spec_of_value, unbroadcast
+
+MOVED = (f32, i64, bool_, bf16)
+"""The element types that data movement is tried with."""
+
+MODES = ("constant", "reflect", "edge", "wrap")
+
+
+@register
+class Reshape(Op):
+    """The same elements in row-major order in another shape."""
+
+    name = "gv.reshape"
+    SAMPLES: ClassVar = (
+        Sample(((2, 6),), {"shape": (3, 4)}, MOVED),
+        Sample(((2, 3),), {"shape": (6,)}),
+        Sample(((1, 1),), {"shape": ()}),
+        Sample(((),), {"shape": (1,)}),
+        Sample(((0, 3),), {"shape": (5, 0, 2)}),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+        """Return the shape, which must hold as many elements."""
+        _check_shape(shape)
+        if not _may_equal(x.size, product(shape)):
+            raise TypeError(
+                f"shape {_text(shape)} of {product(shape)} elements, "
+                f"expected {x.size} as in {_text(x.dims)}"
+            )
+        return (x.with_shape(shape),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, shape: tuple[int, ...]) -> Sequence[Array]:
+        """Reshape."""
+        return (np.reshape(x, shape),)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give the gradient the operand's shape."""
+        return (call.emit(Reshape, grads[0], shape=call.specs[0].dims),)
+
+
+def _check_shape(shape: tuple[Dim, ...]) -> None:
+    if any(isinstance(d, int) and d < 0 for d in shape):
+        raise TypeError(f"shape {_text(shape)} has a negative dimension")
+
+
+def _may_equal(a: Dim, b: Dim) -> bool:
+    """Say whether two dimensions may be equal: quotients and the like are given the benefit."""
+    difference = a - b
+    if isinstance(difference, int):
+        return difference == 0
+    return any(atom.op for monomial, _ in difference.terms for atom in monomial)
+
+
+def _text(shape: Sequence[Dim]) -> str:
+    return f"({', '.join(map(str, shape))})"
+
+
+@register
+class Transpose(Op):
+    """The tensor with its axes in another order: result axis i is source axis order[i]."""
+
+    name = "gv.transpose"
+    SAMPLES: ClassVar = (
+        Sample(((2, 3, 4),), {"order": (2, 0, 1)}, MOVED),
+        Sample(((5, 7),), {"order": (1, 0)}),
+        Sample(((),), {"order": ()}),
+        Sample(((0, 3),), {"order": (1, 0)}),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, order: tuple[int, ...]) -> Sequence[TensorSpec]:
+        """Return the dimensions in the new order."""
+        if sorted(order) != list(range(x.rank)):
+            raise TypeError(f"order {order}, expected each of {x.rank} axes once")
+        return (x.with_shape([x.dims[axis] for axis in order]),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, order: tuple[int, ...]) -> Sequence[Array]:
+        """Transpose."""
+        return (np.transpose(x, order),)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Move the gradient back by the inverse order."""
+        order: tuple[int, ...] = call.attributes["order"]
+        inverse = tuple(order.index(axis) for axis in range(len(order)))
+        return (call.emit(Transpose, grads[0], order=inverse),)
+
+
+@register
+class BroadcastTo(Op):
+    """The tensor repeated along axes of extent 1 and along new leading axes."""
+
+    name = "gv.broadcast_to"
+    SAMPLES: ClassVar = (
+        Sample(((2, 1, 3),), {"shape": (4, 2, 5, 3)}, MOVED),
+        Sample(((),), {"shape": (2, 2)}),
+        Sample(((3,),), {"shape": (3,)}),
+        Sample(((1, 2),), {"shape": (0, 2)}),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+        """Return the shape, to which the operand's must broadcast."""
+        _check_shape(shape)
+        tail = shape[len(shape) - x.rank :] if x.rank <= len(shape) else ()
+        if len(tail) != x.rank or any(a not in (1, b) for a, b in zip(x.dims, tail, strict=True)):
+            raise TypeError(f"shape {_text(x.dims)} does not broadcast to {_text(shape)}")
+        return (x.with_shape(shape),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, shape: tuple[int, ...]) -> Sequence[Array]:
+        """Broadcast."""
+        return (np.broadcast_to(x, shape),)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Sum the gradient over what was repeated."""
+        return (unbroadcast(call, grads[0], call.specs[0]),)
+
+
+@register
+class Concat(Op):
+    """Tensors joined along an axis."""
+
+    name = "gv.concat"
+    SAMPLES: ClassVar = (
+        Sample(((2, 3), (2, 1), (2, 4)), {"axis": 1}, MOVED),
+        Sample(((2, 3), (0, 3), (1, 3)), {"axis": 0}),
+        Sample(((4,),), {"axis": 0}),
+    )
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec, axis: int) -> Sequence[TensorSpec]:
+        """Return the shape with the extents along the axis added up."""
+        if not xs:
+            raise TypeError("no operands, expected at least one")
+        expect_same(*xs)
+        check_axis(axis, xs[0].rank)
+        for other in xs[1:]:
+            if _without(other.dims, axis) != _without(xs[0].dims, axis):
+                raise TypeError(
+                    f"shapes {_text(xs[0].dims)} and {_text(other.dims)} differ beside axis {axis}"
+                )
+        total: Dim = 0
+        for x in xs:
+            total = total + x.dims[axis]
+        return (xs[0].with_shape(replaced(xs[0].dims, axis, total)),)
+
+    @classmethod
+    def evaluate(cls, *xs: Array, axis: int) -> Sequence[Array]:
+        """Join."""
+        return (np.concatenate(xs, axis),)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give each operand its part of the gradient."""
+        axis = call.attributes["axis"]
+        start: Dim = 0
+        parts = []
+        for x in call.specs:
+            parts.append(cut(call.emit, grads[0], axis, start, start + x.dims[axis]))
+            start = start + x.dims[axis]
+        return parts
+
+
+def check_axis(axis: int, rank: int) -> None:
+    """Raise `TypeError` unless the axis, counted from the front, exists."""
+    if not 0 <= axis < rank:
+        raise TypeError(f"axis {axis}, expected 0 to {rank - 1} for rank {rank}")
+
+
+def replaced(shape: tuple[Dim, ...], axis: int, *dims: Dim) -> tuple[Dim, ...]:
+    """Return the shape with other dimensions in the place of one."""
+    return (*shape[:axis], *dims, *shape[axis + 1 :])
+
+
+def _without(shape: tuple[Dim, ...], axis: int) -> tuple[Dim, ...]:
+    return replaced(shape, axis) if axis < len(shape) else ()
+
+
+@register
+class Slice(Op):
+    """The elements at start, start + step, ... before stop, along each axis.
+
+    0 <= start <= stop <= extent. With a negative step, start counts down to stop, which is
+    -(extent + 1) where element 0 is to be included: numpy's reading of these numbers.
+    """
+
+    name = "gv.slice"
+    SAMPLES: ClassVar = (
+        Sample(((5, 7),), {"starts": (1, 0), "stops": (4, 7), "steps": (1, 3)}, MOVED),
+        Sample(((5, 7),), {"starts": (4, 5), "stops": (-6, 0), "steps": (-1, -2)}),
+        Sample(((6,),), {"starts": (2,), "stops": (2,), "steps": (1,)}),
+        Sample(((0, 2),), {"starts": (-1, 1), "stops": (-1, -3), "steps": (-1, -1)}),
+        Sample(((),), {"starts": (), "stops": (), "steps": ()}),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        *,
+        starts: tuple[Dim, ...],
+        stops: tuple[Dim, ...],
+        steps: tuple[int, ...],
+    ) -> Sequence[TensorSpec]:
+        """Return the number of elements taken along each axis."""
+        if not len(starts) == len(stops) == len(steps) == x.rank:
+            found = f"{len(starts)} starts, {len(stops)} stops, {len(steps)} steps"
+            raise TypeError(f"{found}, expected {x.rank} each")
+        rows = zip(x.dims, starts, stops, steps, strict=True)
+        return (x.with_shape([_taken(*row) for row in rows]),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, *, starts: Sequence[int], stops: Sequence[int], steps: Sequence[int]
+    ) -> Sequence[Array]:
+        """Slice."""
+        return (x[tuple(slice(*row) for row in zip(starts, stops, steps, strict=True))],)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Put the gradient where its elements came from, between zeros."""
+        grad, pads = grads[0], list[tuple[Dim, Dim]]()
+        starts, steps = call.attributes["starts"], call.attributes["steps"]
+        backward = [axis for axis, step in enumerate(steps) if step < 0]
+        grad = flip(call.emit, grad, backward)
+        counts = spec_of_value(grad).dims
+        rows = zip(call.specs[0].dims, starts, steps, counts, strict=True)
+        for axis, (extent, start, step, count) in enumerate(rows):
+            first = start if step > 0 else start + (count - 1) * step
+            grad = dilate(call.emit, grad, axis, abs(step))
+            pads.append((first, extent - first - count * abs(step)))
+        return (resize_edges(call.emit, grad, pads),)
+
+
+def _taken(extent: Dim, start: Dim, stop: Dim, step: int) -> Dim:
+    """Return how many elements a slice takes along an axis."""
+    if step == 0:
+        raise TypeError("step 0, expected another number")
+    if step > 0:
+        _check_bound("start", start, 0, extent, step)
+        _check_bound("stop", stop, 0, extent, step)
+    else:
+        stop = -1 if stop == -1 - extent else stop
+        _check_bound("start", start, -1 if extent == 0 else 0, extent - 1, step)
+        _check_bound("stop", stop, -1, extent - 1, step)
+    count = ceil_divide(stop - start, step) if step > 0 else ceil_divide(start - stop, -step)
+    return max(count, 0) if isinstance(count, int) else count
+
+
+def _check_bound(what: str, value: Dim, low: int, high: Dim, step: int) -> None:
+    above = isinstance(value, int) and isinstance(high, int) and value > high
+    if above or (isinstance(value, int) and value < low):
+        raise TypeError(f"{what} {value}, expected {low} to {high} with step {step}")
+
+
+@register
+class Pad(Op):
+    """The tensor with elements put around it, or taken away where a pad is negative.
+
+    Modes: `constant` (all are `value`), `edge` (the nearest element), `reflect` (mirrored
+    at the edge, which is not repeated), `wrap` (from the other side).
+    """
+
+    name = "gv.pad"
+    SAMPLES: ClassVar = (
+        Sample(((2, 3),), {"pads": ((1, 0), (2, 3)), "value": 1.5}),
+        Sample(((2, 3),), {"pads": ((1, 0), (0, 3))}, MOVED),
+        Sample(((4, 5),), {"pads": ((-1, 2), (1, -3)), "value": -1.0}),
+        Sample(((0, 2),), {"pads": ((2, 1), (0, 0)), "value": 2.0}),
+        Sample(((),), {"pads": ()}),
+        Sample(((3, 4),), {"pads": ((2, 1), (0, 3)), "mode": "reflect"}, MOVED),
+        Sample(((3, 4),), {"pads": ((4, 1), (-1, 3)), "mode": "edge"}),
+        Sample(((3, 4),), {"pads": ((2, 1), (5, -1)), "mode": "wrap"}),
+        Sample(((1, 2),), {"pads": ((1, 2), (3, 4)), "mode": "reflect"}),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        *,
+        pads: tuple[tuple[Dim, Dim], ...],
+        mode: str = "constant",
+        value: float = 0.0,
+    ) -> Sequence[TensorSpec]:
+        """Return the shape grown by the pads."""
+        if mode not in MODES:
+            raise TypeError(f"mode {mode!r}, expected one of {', '.join(MODES)}")
+        if len(pads) != x.rank:
+            raise TypeError(f"pads of {len(pads)} axes, expected {x.rank}")
+        shape = [d + low + high for d, (low, high) in zip(x.dims, pads, strict=True)]
+        for axis, (before, after) in enumerate(zip(x.dims, shape, strict=True)):
+            if isinstance(after, int) and after < 0:
+                raise TypeError(f"pads {pads[axis]} take more than the {before} of axis {axis}")
+            if mode != "constant" and before == 0 and after != 0:
+                raise TypeError(f"mode {mode!r} has nothing to repeat along axis {axis}")
+        return (x.with_shape(shape),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, pads: Any, mode: str, value: float) -> Sequence[Array]:
+        """Fill the result and copy the tensor into it, or take by index along each axis."""
+        if mode != "constant":
+            for axis, (low, high) in enumerate(pads):
+                x = np.take(x, _index(x.shape[axis], low, high, mode), axis)
+            return (x,)
+        shape = [d + low + high for d, (low, high) in zip(x.shape, pads, strict=True)]
+        result = np.full(shape, np.array(value).astype(x.dtype), x.dtype)
+        source = tuple(slice(max(-a, 0), max(-a, 0, d + min(b, 0)))
+                       for d, (a, b) in zip(x.shape, pads, strict=True))  # fmt: skip
+        inner = x[source]
+        target = tuple(slice(max(a, 0), max(a, 0) + d)
+                       for d, (a, _) in zip(inner.shape, pads, strict=True))  # fmt: skip
+        result[target] = inner
+        return (result,)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Crop what was padded; what was repeated from an element is added to it."""
+        grad, pads, mode = grads[0], call.attributes["pads"], call.attributes["mode"]
+        if mode == "constant":
+            return (resize_edges(call.emit, grad, [(-low, -high) for low, high in pads]),)
+        for axis, (extent, pair) in enumerate(zip(call.specs[0].dims, pads, strict=True)):
+            if pair != (0, 0):
+                index = pad_index(call.emit, extent, pair, mode)
+                grad = sum_along(call.emit, grad, index, axis, extent)
+        return (grad,)
+
+
+def _index(extent: int, low: int, high: int, mode: str) -> Array:
+    """Return the index into an axis for each place of the padded axis."""
+    place = np.arange(-low, extent + high)
+    if mode == "edge":
+        return np.clip(place, 0, max(extent - 1, 0))
+    if mode == "wrap":
+        return place % max(extent, 1)
+    period = max(2 * extent - 2, 1)
+    return np.minimum(place % period, period - place % period) if extent > 1 else place * 0
+
+
+@register
+class Iota(Op):
+    """0, 1, 2, ... along one axis, the same along the others."""
+
+    name = "gv.iota"
+    SAMPLES: ClassVar = (
+        Sample((), {"shape": (5,), "axis": 0, "dtype": i64}),
+        Sample((), {"shape": (2, 3, 2), "axis": 1, "dtype": f32}),
+        Sample((), {"shape": (0,), "axis": 0, "dtype": f64}),
+        Sample((), {"shape": (300,), "axis": 0, "dtype": i8}),
+    )
+
+    @classmethod
+    def infer(cls, *, shape: tuple[Dim, ...], axis: int, dtype: DType) -> Sequence[TensorSpec]:
+        """Return the declared spec."""
+        _check_shape(shape)
+        check_axis(axis, len(shape))
+        if not (dtype.is_integer or dtype.is_float):
+            raise TypeError(f"element type {dtype}, expected an integer or a float")
+        return (TensorSpec(dtype, shape),)
+
+    @classmethod
+    def evaluate(cls, *, shape: tuple[int, ...], axis: int, dtype: DType) -> Sequence[Array]:
+        """Count; integers wrap."""
+        counted = np.arange(shape[axis]).astype(dtype.numpy)
+        column = counted.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        return (np.broadcast_to(column, shape),)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give nothing: there are no operands."""
+        return ()
+
+
+@register
+class Extent(Op):
+    """The values of dimensions, as a tensor of one axis."""
+
+    name = "gv.extent"
+    SAMPLES: ClassVar = (Sample((), {"values": (2, 3)}), Sample((), {"values": ()}))
+
+    @classmethod
+    def infer(cls, *, values: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+        """Return a vector of i64."""
+        if not all(isinstance(v, int | DimExpr) for v in values):
+            raise TypeError(f"values {values}, expected dimensions")
+        return (TensorSpec(i64, (len(values),)),)
+
+    @classmethod
+    def evaluate(cls, *, values: tuple[int, ...]) -> Sequence[Array]:
+        """Return the values."""
+        return (np.array(values, np.int64),)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give nothing: there are no operands."""
+        return ()
