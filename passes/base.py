@@ -60,6 +60,11 @@ class Pass:
         """Rewrite the program's module in place; its weights may be replaced."""
         raise NotImplementedError(f"{self.name} does not say what it does")
 
+    @property
+    def numerics(self) -> str:
+        """Return the contract that holds with these options."""
+        return self.NUMERICS
+
     def count(self, statistic: str, number: int = 1) -> None:
         """Add to a statistic of this run, such as `merged`."""
         self.counts[statistic] = self.counts.get(statistic, 0) + number
@@ -131,7 +136,7 @@ class Step:
             "ops_before": self.ops_before,
             "ops_after": self.ops_after,
             "memory_bytes": self.memory,
-            "numerics": self.rewrite.NUMERICS,
+            "numerics": self.rewrite.numerics,
             "statistics": dict(self.rewrite.counts),
         }
 

@@ -47,7 +47,7 @@ class Check(Observer):
         """Run the program again and compare with what it computed before the pass."""
         found = self.results(program)
         for key, wants in self.last.items():
-            exact = step.rewrite.NUMERICS == "exact"
+            exact = step.rewrite.numerics == "exact"
             if key in found and (exact or key[1] != "special"):
                 self.compare(step, program, key, wants, found[key])
         self.last = found
@@ -76,7 +76,7 @@ class Check(Observer):
         assert function is not None, f"@{key[0]} has results but is gone"
         rows = zip(result_names(function), wants, founds, returned(function), strict=True)
         for name, want, found, value in rows:
-            if (reason := difference(want, found, step.rewrite.NUMERICS)) is None:
+            if (reason := difference(want, found, step.rewrite.numerics)) is None:
                 continue
             owner = value.owner
             source = getattr(owner, "attributes", {}).get(SOURCE)

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block
 
 from ..ir import Program
+from ..ir.attributes import to_python
 from ..ir.program import functions
 from .analysis.effects import is_pure
 from .base import Pass
@@ -70,4 +71,4 @@ def _names_in(function: object) -> set[str]:
 
 def _collect(attribute: Attribute, found: set[str]) -> None:
     if isinstance(attribute, SymbolRefAttr):
-        found.add(attribute.string_value())
+        found.add(str(to_python(attribute)))

@@ -1,0 +1,150 @@
+"""Rewrite by rules until none applies: a worklist, and rules found by the operation's name.
+
+A rule is a function of an operation and the `Rewriter`. It refuses by returning None, or
+returns the value that stands for the operation's result; its docstring is its equation:
+
+    def add_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
+        \"\"\"x + 0 -> x.\"\"\"
+
+Operations that a rewrite leaves unused are erased on the spot, so that a rule may rely on the
+number of uses.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...ir import REGISTRY, SOURCE, Array, Op, Program, TensorSpec, spec_of
+from ...ir.program import functions
+
+Rule: TypeAlias = "Callable[[Op, Rewriter], SSAValue | None]"
+Rules: TypeAlias = Mapping[str, Sequence[Rule]]
+"""The rules of each operation by its name, tried in order."""
+
+
+class Rewriter:
+    """Applies rules to the operations of a program, and makes the operations they ask for."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.worklist: deque[Op] = deque()
+        self.waiting: set[Op] = set()
+        self.current: Op | None = None
+        self.hits: dict[str, int] = {}
+        """How often each rule applied, by its name."""
+
+    def run(self, program: Program) -> None:
+        """Apply the rules everywhere until none applies."""
+        for function in functions(program.module):
+            for block in function.body.blocks:
+                self.collect(block)
+        budget = 20 * len(self.worklist) + 1000
+        while self.worklist:
+            op = self.worklist.popleft()
+            self.waiting.discard(op)
+            if op.parent is not None:
+                self.visit(op)
+                budget -= 1
+                assert budget, f"rules never come to an end, the last one met {op.name}"
+
+    def collect(self, block: Block) -> None:
+        """Put the operations that have rules on the worklist, those in regions included."""
+        for op in block.ops:
+            if op.name in self.rules and isinstance(op, Op):
+                self.later(op)
+            for region in op.regions:
+                for inner in region.blocks:
+                    self.collect(inner)
+
+    def later(self, op: Op) -> None:
+        """Put an operation on the worklist."""
+        if op not in self.waiting:
+            self.waiting.add(op)
+            self.worklist.append(op)
+
+    def visit(self, op: Op) -> None:
+        """Try the rules of one operation."""
+        if op.PURE and all(result.first_use is None for result in op.results):
+            self.erase(op)
+            return
+        for rule in self.rules.get(op.name, ()):
+            self.current = op
+            value = rule(op, self)
+            if value is not None:
+                name = rule.__name__.replace("_", " ")
+                self.hits[name] = self.hits.get(name, 0) + 1
+                self.replace(op, value)
+                return
+
+    def __call__(self, name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+        """Make an operation `gv.<name>` before the one at hand; return its result."""
+        assert self.current is not None, "a rule makes operations only while it is tried"
+        made = REGISTRY[f"gv.{name}"].make(*operands, **attributes)
+        source = self.current.attributes.get(SOURCE)
+        if source is not None:
+            made.attributes[SOURCE] = source
+        block = self.current.parent
+        assert block is not None, f"{self.current.name} has been erased by a rule"
+        block.insert_op_before(made, self.current)
+        if made.name in self.rules:
+            self.later(made)
+        return made.results[0]
+
+    def constant(self, array: Array) -> SSAValue:
+        """Make a `gv.constant` of these elements."""
+        return self("constant", value=array)
+
+    def replace(self, op: Op, value: SSAValue) -> None:
+        """Let `value` stand for the result of `op`, and look at its users again."""
+        (result,) = op.results
+        if value is not result:
+            assert value.type == result.type, (
+                f"{op.name} of type {result.type} became a value of type {value.type}"
+            )
+            for use in result.uses:
+                if use.operation.name in self.rules and isinstance(use.operation, Op):
+                    self.later(use.operation)
+            result.replace_all_uses_with(value)
+            if isinstance(value.owner, Op) and value.owner.name in self.rules:
+                self.later(value.owner)
+        if result.first_use is None:
+            self.erase(op)
+
+    def erase(self, op: Operation) -> None:
+        """Erase an unused operation, and what only it used."""
+        dead = [op]
+        while dead:
+            gone = dead.pop()
+            block = gone.parent
+            if block is None:
+                continue
+            operands = tuple(gone.operands)
+            block.erase_op(gone)
+            for operand in operands:
+                owner = operand.owner
+                if not isinstance(owner, Op):
+                    continue
+                if owner.PURE and all(r.first_use is None for r in owner.results):
+                    dead.append(owner)
+                elif owner.name in self.rules:
+                    self.later(owner)  # it may have one use now
+
+
+def spec(value: SSAValue) -> TensorSpec:
+    """Return the spec of a value."""
+    return spec_of(value.type)
+
+
+def producer(value: SSAValue, name: str) -> Op | None:
+    """Return the operation `gv.<name>` that makes a value, None if another does."""
+    owner = value.owner
+    return owner if isinstance(owner, Op) and owner.name == f"gv.{name}" else None
+
+
+def only_user(value: SSAValue) -> Operation | None:
+    """Return the operation that holds the only use of a value, None if there are more."""
+    return value.get_user_of_unique_use()

@@ -1,0 +1,98 @@
+"""Merge equal operations on equal operands.
+
+    %0 = gv.exp %x
+    %1 = gv.exp %x          =>   %0 = gv.exp %x
+    %2 = gv.add %0, %1           %2 = gv.add %0, %0
+
+Operations with an effect stay apart, and so do those with regions. An operation in a region
+is merged with an equal one before the region. The order of the operands of a commutative
+operation does not matter. The same weight named twice is one. Needs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Attribute, Block, Operation
+
+from ..ir import Op, Program
+from ..ir.program import functions
+from .base import Pass
+
+COMMUTATIVE = frozenset(
+    f"gv.{name}"
+    for name in (
+        *("add", "mul", "minimum", "maximum", "equal", "not_equal"),
+        *("logical_and", "logical_or", "logical_xor"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class CSE(Pass):
+    """Merge equal operations."""
+
+    def apply(self, program: Program) -> None:
+        """Sweep each function once."""
+        for function in functions(program.module):
+            merger = Merger()
+            for block in function.body.blocks:
+                merger.sweep(block)
+            self.count("merged", merger.merged)
+
+
+class Merger:
+    """Finds equal operations of one function by a key that is cheap to make."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Operation] = {}
+        self.numbers: dict[Attribute, int] = {}
+        self.by_id: dict[int, tuple[int, Attribute]] = {}
+        self.merged = 0
+
+    def sweep(self, block: Block) -> None:
+        """Merge the operations of a block with those visible there."""
+        added = []
+        for op in block.ops:
+            if op.regions:
+                for region in op.regions:
+                    for inner in region.blocks:
+                        self.sweep(inner)
+                continue
+            if not isinstance(op, Op) or not op.PURE:
+                continue
+            key = self.key(op)
+            earlier = self.known.get(key)
+            if earlier is None:
+                self.known[key] = op
+                added.append(key)
+                continue
+            for old, new in zip(op.results, earlier.results, strict=True):
+                old.replace_all_uses_with(new)
+            block.erase_op(op)
+            self.merged += 1
+        for key in added:  # what a region computes is not visible behind it
+            del self.known[key]
+
+    def key(self, op: Op) -> Any:
+        """Return what equal operations have in common."""
+        operands = [id(operand) for operand in op.operands]
+        if op.name in COMMUTATIVE:
+            operands.sort()
+        properties = op.properties
+        if not properties:
+            return type(op), *operands
+        # Result types follow from operands and properties.
+        named = [(name, self.number(properties[name])) for name in sorted(properties)]
+        return type(op), *operands, *named
+
+    def number(self, attribute: Attribute) -> int:
+        """Return a number that equal attributes share (hashing one attribute is slow)."""
+        known = self.by_id.get(id(attribute))
+        if known is not None:
+            return known[0]
+        number = self.numbers.setdefault(attribute, len(self.numbers))
+        self.by_id[id(attribute)] = (number, attribute)  # held, so that the id stays its own
+        return number
