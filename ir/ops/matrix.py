@@ -1,0 +1,349 @@
+"""Products of matrices, and sums of products in general."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..backward import Composite
+from ..compositions import Emit, Maker
+from ..dims import Dim, product
+from ..dtypes import bf16, f16, f32, f64, i8, i32, i64
+from ..iteration import Affine, Iteration, dim
+from ..numerics import round_to, widen
+from ..op import Array, Call, Op, register
+from ..samples import Sample
+from ..shapes import broadcast
+from ..tensor import TensorSpec, spec_of_array
+from .families import REAL, expect, expect_same, spec_of_value, unbroadcast
+
+
+@register
+class Matmul(Op):
+    """The products of matrices, which are the last two axes; the axes before broadcast.
+
+    Floats narrower than f32 are multiplied and added in f32; integers wrap.
+    """
+
+    name = "gv.matmul"
+    SAMPLES: ClassVar = (
+        Sample(((3, 5), (5, 4)), {}, (f32, f64, f16, bf16, i32, i64, i8)),
+        Sample(((5, 3), (4, 5)), {"transpose_lhs": True, "transpose_rhs": True}, (f32, bf16)),
+        Sample(((5, 3), (5, 4)), {"transpose_lhs": True}),
+        Sample(((3, 5), (4, 5)), {"transpose_rhs": True}),
+        Sample(((2, 3, 5), (5, 4))),
+        Sample(((3, 5), (2, 4, 5)), {"transpose_rhs": True}),
+        Sample(((2, 1, 3, 2), (4, 2, 3)), {}, (f32, f16)),
+        Sample(((1, 2, 3, 2), (2, 1, 3, 2)), {"transpose_lhs": True}),
+        Sample(((1, 7), (7, 1))),
+        Sample(((0, 3), (3, 2))),
+        Sample(((2, 0), (0, 3))),
+        Sample(((0, 2, 3), (1, 3, 2))),
+        Sample(((33, 40), (40, 37)), {}, (f32, bf16), differentiable=False),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        lhs: TensorSpec,
+        rhs: TensorSpec,
+        *,
+        transpose_lhs: bool = False,
+        transpose_rhs: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return rows of the left and columns of the right operand."""
+        expect(lhs, REAL)
+        expect_same(lhs, rhs)
+        if lhs.rank < 2 or rhs.rank < 2:
+            raise TypeError(f"ranks {lhs.rank} and {rhs.rank}, expected at least 2")
+        m, k = _matrix(lhs, transpose_lhs)
+        rows, n = _matrix(rhs, transpose_rhs)
+        if k != rows:
+            raise TypeError(f"{k} columns on the left, expected {rows} as the rows on the right")
+        return (lhs.with_shape((*broadcast(lhs.dims[:-2], rhs.dims[:-2]), m, n)),)
+
+    @classmethod
+    def evaluate(
+        cls, lhs: Array, rhs: Array, *, transpose_lhs: bool, transpose_rhs: bool
+    ) -> Sequence[Array]:
+        """Multiply."""
+        left, right = widen(lhs), widen(rhs)
+        left = np.swapaxes(left, -1, -2) if transpose_lhs else left
+        right = np.swapaxes(right, -1, -2) if transpose_rhs else right
+        return (_rounded(np.matmul(left, right), lhs),)
+
+    @classmethod
+    def iteration(
+        cls, lhs: TensorSpec, rhs: TensorSpec, *, transpose_lhs: bool, transpose_rhs: bool
+    ) -> Iteration:
+        """Loop over batch, m and n, and inside over k."""
+        batch = broadcast(lhs.dims[:-2], rhs.dims[:-2])
+        m, k = _matrix(lhs, transpose_lhs)
+        _, n = _matrix(rhs, transpose_rhs)
+        rank = len(batch)
+        row, column, inner = dim(rank), dim(rank + 1), dim(rank + 2)
+        left = (inner, row) if transpose_lhs else (row, inner)
+        right = (column, inner) if transpose_rhs else (inner, column)
+        return Iteration(
+            parallel=(*batch, m, n),
+            reduce=(k,),
+            reads=(
+                (*_batch_index(lhs.dims[:-2], batch), *left),
+                (*_batch_index(rhs.dims[:-2], batch), *right),
+            ),
+            write=tuple(dim(i) for i in range(rank + 2)),
+            combiner="add",
+            body=lambda math, a, b: math.mul(a, b),
+        )
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Multiply the gradient by the other operand, transposed."""
+        (lhs, rhs), grad = call.operands, grads[0]
+        left, right = call.attributes["transpose_lhs"], call.attributes["transpose_rhs"]
+        if left:
+            for_lhs = call.emit(Matmul, rhs, grad, transpose_lhs=right, transpose_rhs=True)
+        else:
+            for_lhs = call.emit(Matmul, grad, rhs, transpose_rhs=not right)
+        if right:
+            for_rhs = call.emit(Matmul, grad, lhs, transpose_lhs=True, transpose_rhs=left)
+        else:
+            for_rhs = call.emit(Matmul, lhs, grad, transpose_lhs=not left)
+        return (
+            unbroadcast(call, for_lhs, call.specs[0]),
+            unbroadcast(call, for_rhs, call.specs[1]),
+        )
+
+
+def _matrix(spec: TensorSpec, transposed: bool) -> tuple[Dim, Dim]:
+    """Return rows and columns."""
+    rows, columns = spec.dims[-2:]
+    return (columns, rows) if transposed else (rows, columns)
+
+
+def _batch_index(shape: tuple[Dim, ...], batch: tuple[Dim, ...]) -> tuple[Affine, ...]:
+    """Return the index into an operand's batch axes: 0 where it is broadcast."""
+    skipped = len(batch) - len(shape)
+    return tuple(
+        Affine(()) if d == 1 and batch[skipped + i] != 1 else dim(skipped + i)
+        for i, d in enumerate(shape)
+    )
+
+
+def _rounded(made: Array, like: Array) -> Array:
+    dtype = spec_of_array(like).dtype
+    return round_to(made, dtype) if dtype.is_float else made
+
+
+@register
+class Einsum(Composite):
+    """The sum of products that an equation like `bij,bjk->bik` states, by numpy's rules.
+
+    Axes that share a letter are walked together; letters that the result lacks are summed
+    over. `...` stands for leading axes that broadcast.
+    """
+
+    name = "gv.einsum"
+    ONNX: ClassVar = "Einsum"
+    SAMPLES: ClassVar = (
+        Sample(((2, 3), (3, 4)), {"equation": "ij,jk->ik"}, (f32, f64, bf16, i32)),
+        Sample(((2, 3), (3, 4)), {"equation": "ij , jk"}),
+        Sample(((2, 3, 4), (2, 5, 4)), {"equation": "bqd,bkd->bqk"}),
+        Sample(((2, 3, 2, 4), (2, 5, 2, 4)), {"equation": "bqhd,bkhd->bhqk"}),
+        Sample(((2, 1, 3, 4), (5, 4, 3)), {"equation": "...ij,...ji->...i"}),
+        Sample(((3, 4),), {"equation": "ij->ji"}),
+        Sample(((3, 4),), {"equation": "ij->"}),
+        Sample(((3, 3),), {"equation": "ii->i"}),
+        Sample(((3, 2, 3),), {"equation": "iji"}),
+        Sample(((2, 3), (2, 3)), {"equation": "ij,ij->i"}),
+        Sample(((2, 3), (2, 3)), {"equation": "ij,ij->ij"}),
+        Sample(((2,), (3,)), {"equation": "i,j->ji"}),
+        Sample(((2, 3), (4,)), {"equation": "ij,k->ik"}),
+        Sample(((2, 3), (3, 4), (4, 2)), {"equation": "ij,jk,kl->li"}),
+        Sample(((2, 3), (3, 4), (2, 4)), {"equation": "ij,jk,ik->k"}),
+        Sample(((), (3,)), {"equation": ",i->i"}),
+        Sample(((0, 3), (3, 2)), {"equation": "ij,jk->ik"}),
+    )
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec, equation: str) -> Sequence[TensorSpec]:
+        """Return the extents of the result's letters."""
+        expect_same(*xs)
+        for x in xs:
+            expect(x, REAL)
+        parsed = _parse(equation, [x.rank for x in xs])
+        extents = _extents(parsed, [x.dims for x in xs])
+        return (xs[0].with_shape([extents[letter] for letter in parsed.result]),)
+
+    @classmethod
+    def evaluate(cls, *xs: Array, equation: str) -> Sequence[Array]:
+        """Sum the products."""
+        parsed = _parse(equation, [x.ndim for x in xs])
+        subscripts = [list(map(ord, labels)) for labels in parsed.operands]
+        numbers = {c: i for i, c in enumerate(sorted({c for s in subscripts for c in s}))}
+        arguments: list[Any] = []
+        for x, labels in zip(xs, subscripts, strict=True):
+            arguments += [widen(x), [numbers[c] for c in labels]]
+        made = np.einsum(*arguments, [numbers[ord(c)] for c in parsed.result], optimize=len(xs) > 2)
+        return (_rounded(np.asarray(made), xs[0]),)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Contract the operands from left to right, two at a time, by `gv.matmul`."""
+        parsed = _parse(call.attributes["equation"], [spec.rank for spec in call.specs])
+        extents = _extents(parsed, [spec.dims for spec in call.specs])
+        factors = [
+            _Factor.of(call.emit, x, labels, extents)
+            for x, labels in zip(call.operands, parsed.operands, strict=True)
+        ]
+        total = factors[0]
+        for position, factor in enumerate(factors[1:], 1):
+            needed = {c for later in factors[position + 1 :] for c in later.labels}
+            total = total.times(factor, needed | set(parsed.result))
+        total = total.summed(set(parsed.result))
+        return total.ordered(parsed.result, insert=True).value
+
+
+@dataclass(frozen=True)
+class Equation:
+    """The letters of each operand and of the result; private ones stand for `...`."""
+
+    operands: tuple[str, ...]
+    result: str
+
+
+_ELLIPSIS = 0xE000
+"""The first of the code points that name axes under an ellipsis."""
+
+
+def _parse(equation: str, ranks: Sequence[int]) -> Equation:
+    """Read an equation, or raise `TypeError`."""
+    text = equation.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ranks):
+        raise TypeError(f"equation {equation!r} has {len(terms)} operands, expected {len(ranks)}")
+    pairs = [*zip(terms, ranks, strict=True)]
+    hidden = max((rank - len(t) + 3 for t, rank in pairs if "..." in t), default=0)
+    operands = tuple(_labels(equation, term, rank) for term, rank in pairs)
+    dots = "".join(chr(_ELLIPSIS + i) for i in reversed(range(max(hidden, 0))))
+    if arrow:
+        result = right.replace("...", dots)
+    else:
+        every = "".join(operands)
+        result = dots + "".join(sorted(c for c in {*every} if c.isalpha() and every.count(c) == 1))
+    wrong = [
+        c for c in result if result.count(c) > 1 or not any(c in labels for labels in operands)
+    ]
+    if wrong:
+        raise TypeError(f"equation {equation!r}: {wrong[0]!r} in the result is repeated or unknown")
+    return Equation(operands, result)
+
+
+def _labels(equation: str, term: str, rank: int) -> str:
+    """Return one letter for each axis of an operand."""
+    head, dots, tail = term.partition("...")
+    hidden = rank - len(head) - len(tail)
+    if hidden < 0 or (hidden and not dots) or not (head + tail + "a").isalpha():
+        raise TypeError(f"equation {equation!r}: {term!r} does not name the axes of rank {rank}")
+    return head + "".join(chr(_ELLIPSIS + i) for i in reversed(range(hidden))) + tail
+
+
+def _extents(parsed: Equation, shapes: Sequence[tuple[Dim, ...]]) -> dict[str, Dim]:
+    """Return the extent of each letter; an extent of 1 broadcasts."""
+    extents: dict[str, Dim] = {}
+    for labels, shape in zip(parsed.operands, shapes, strict=True):
+        for letter, extent in zip(labels, shape, strict=True):
+            known = extents.setdefault(letter, extent)
+            if known == 1:
+                extents[letter] = extent
+            elif extent not in (1, known):
+                name = letter if letter.isalpha() else "..."
+                raise TypeError(f"axes {name!r} have {known} and {extent} elements")
+    return extents
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """A value with a letter for each axis, all distinct and of full extent."""
+
+    emit: Emit
+    value: Any
+    labels: str
+
+    @classmethod
+    def of(cls, emit: Emit, value: Any, labels: str, extents: dict[str, Dim]) -> _Factor:
+        """Return an operand without its axes that broadcast, and with repeated axes merged."""
+        dims = spec_of_value(value).dims
+        wide = [i for i, c in enumerate(labels) if dims[i] == extents[c]]
+        if len(wide) < len(labels):
+            value = Maker(emit).reshape(value, shape=tuple(dims[i] for i in wide))
+        factor = cls(emit, value, "".join(labels[i] for i in wide))
+        while len({*factor.labels}) < len(factor.labels):
+            factor = factor._diagonal()
+        return factor
+
+    def _diagonal(self) -> _Factor:
+        """Merge the last axis that repeats a letter into the first one of that letter."""
+        make, spec = Maker(self.emit), spec_of_value(self.value)
+        last = max(i for i, c in enumerate(self.labels) if self.labels.index(c) < i)
+        first = self.labels.index(self.labels[last])
+        row = make.iota(shape=spec.dims, axis=first, dtype=i64)
+        column = make.iota(shape=spec.dims, axis=last, dtype=i64)
+        zero = make.number(0, spec.dtype)
+        kept = make.select(make.equal(row, column), self.value, zero)
+        labels = self.labels[:last] + self.labels[last + 1 :]
+        return _Factor(self.emit, make.sum(kept, axes=(last,)), labels)
+
+    def summed(self, needed: set[str]) -> _Factor:
+        """Sum over the letters that nothing needs."""
+        axes = tuple(i for i, c in enumerate(self.labels) if c not in needed)
+        if not axes:
+            return self
+        kept = "".join(c for c in self.labels if c in needed)
+        return _Factor(self.emit, Maker(self.emit).sum(self.value, axes=axes), kept)
+
+    def ordered(self, labels: str, *, insert: bool = False) -> _Factor:
+        """Bring the axes into this order; with `insert`, letters that lack become axes of 1."""
+        kept = [c for c in labels if c in self.labels]
+        order = tuple(self.labels.index(c) for c in kept)
+        make, value = Maker(self.emit), self.value
+        if order != tuple(range(len(order))):
+            value = make.transpose(value, order=order)
+        if insert and len(kept) < len(labels):
+            dims = iter(spec_of_value(value).dims)
+            value = make.reshape(value, shape=tuple(next(dims) if c in kept else 1 for c in labels))
+        return _Factor(self.emit, value, labels if insert else "".join(kept))
+
+    def times(self, other: _Factor, needed: set[str]) -> _Factor:
+        """Multiply, and sum over the letters that nothing else needs."""
+        one, two = self.summed(needed | {*other.labels}), other.summed(needed | {*self.labels})
+        shared = [c for c in one.labels if c in two.labels]
+        inner = "".join(c for c in shared if c not in needed)
+        batch = "".join(c for c in shared if c in needed)
+        rows = "".join(c for c in one.labels if c not in shared)
+        columns = "".join(c for c in two.labels if c not in shared)
+        labels = batch + rows + columns
+        make = Maker(self.emit)
+        if not inner:
+            left, right = (f.ordered(labels, insert=True).value for f in (one, two))
+            return _Factor(self.emit, make.mul(left, right), labels)
+        left = one.ordered(batch + rows + inner)._grouped(len(batch), len(rows))
+        right = two.ordered(batch + inner + columns)._grouped(len(batch), len(inner))
+        extents = {**one._extents(), **two._extents()}
+        made = make.matmul(left, right)
+        made = make.reshape(made, shape=tuple(extents[c] for c in labels))
+        return _Factor(self.emit, made, labels)
+
+    def _extents(self) -> dict[str, Dim]:
+        return dict(zip(self.labels, spec_of_value(self.value).dims, strict=True))
+
+    def _grouped(self, batch: int, rows: int) -> Any:
+        """Return matrices: axes after the batch joined into rows and columns."""
+        dims = spec_of_value(self.value).dims
+        row, column = dims[batch : batch + rows], dims[batch + rows :]
+        shape = (*dims[:batch], product(row), product(column))
+        return Maker(self.emit).reshape(self.value, shape=shape)

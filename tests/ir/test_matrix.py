@@ -1,0 +1,76 @@
+"""What the generic tests cannot show of matrix products: errors, symbols, shared operands."""
+
+import numpy as np
+import pytest
+
+from gravure.ir import REGISTRY, Call, EagerEmit, dims, dtypes, spec, spec_of_array
+
+MATMUL, EINSUM = REGISTRY["gv.matmul"], REGISTRY["gv.einsum"]
+N = dims.symbol("N")
+
+
+def test_matmul_keeps_symbols() -> None:
+    lhs, rhs = spec(dtypes.f32, N, 8, 3), spec(dtypes.f32, 3, N * 2)
+    (made,) = MATMUL.infer(lhs, rhs)
+    assert made == spec(dtypes.f32, N, 8, N * 2)
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "message"),
+    [
+        ((2, 3), (4, 5), "3 columns on the left, expected 4 as the rows on the right"),
+        ((N, N + 1), (N, 5), r"N \+ 1 columns on the left, expected N"),
+        ((3,), (3, 2), "ranks 1 and 2, expected at least 2"),
+        ((2, 3, 4), (3, 4, 5), "do not broadcast: 2 against 3"),
+    ],
+)
+def test_matmul_refuses(lhs: tuple[dims.Dim, ...], rhs: tuple[dims.Dim, ...], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        MATMUL.infer(spec(dtypes.f32, *lhs), spec(dtypes.f32, *rhs))
+
+
+def test_matmul_refuses_unlike_and_bool_elements() -> None:
+    with pytest.raises(TypeError, match="element types differ: f32 and f64"):
+        MATMUL.infer(spec(dtypes.f32, 2, 2), spec(dtypes.f64, 2, 2))
+    with pytest.raises(TypeError, match="element type bool, expected"):
+        MATMUL.infer(spec(dtypes.bool_, 2, 2), spec(dtypes.bool_, 2, 2))
+
+
+def test_narrow_floats_are_added_up_in_f32() -> None:
+    ones = np.full((1, 4096), 1.0, np.float16)
+    (made,) = MATMUL.evaluate(ones, ones, transpose_lhs=False, transpose_rhs=True)
+    assert made[0, 0] == 4096
+
+
+def test_einsum_keeps_symbols() -> None:
+    (made,) = EINSUM.infer(
+        spec(dtypes.f32, N, 4, 3), spec(dtypes.f32, 1, 5, 3), equation="...qd,...kd->...qk"
+    )
+    assert made == spec(dtypes.f32, N, 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "message"),
+    [
+        ("ij,jk->ik", [(2, 3)], "has 2 operands, expected 1"),
+        ("ij->ji", [(2, 3, 4)], "'ij' does not name the axes of rank 3"),
+        ("ij->ik", [(2, 3)], "'k' in the result is repeated or unknown"),
+        ("ij->ii", [(2, 3)], "'i' in the result is repeated or unknown"),
+        ("ij,jk->ik", [(2, 3), (4, 5)], "axes 'j' have 3 and 4 elements"),
+        ("...i,...i->...", [(2, 3), (4, 3)], r"axes '\.\.\.' have 2 and 4 elements"),
+        ("i1->i", [(2, 3)], "does not name the axes"),
+    ],
+)
+def test_einsum_refuses(equation: str, shapes: list[tuple[int, ...]], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        EINSUM.infer(*(spec(dtypes.f32, *shape) for shape in shapes), equation=equation)
+
+
+def test_gradient_of_an_operand_used_twice_is_counted_once() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    call = Call(
+        EINSUM, (x, x), (), {"equation": "ij,ij->"}, [spec_of_array(x)] * 2, EagerEmit(),
+        (spec(dtypes.f64),),
+    )  # fmt: skip
+    parts = EINSUM.gradient(call, np.array(1.0))
+    np.testing.assert_allclose(parts[0] + parts[1], 2 * x)
