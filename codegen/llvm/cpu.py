@@ -16,10 +16,14 @@ def _initialise() -> None:
     """Make LLVM know all machines it was built for."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()  # without it LLVM aborts on inline assembly
 
 
 def target_machine(target: Target, optimisation: int = 1) -> Any:
-    """Return LLVM's machine for position-independent code."""
+    """Return LLVM's machine for position-independent code.
+
+    It is shared: an execution engine, which would own and free it, must be given another.
+    """
     return _machine(target.triple, target.architecture.plain, target.llvm_features, optimisation)
 
 
