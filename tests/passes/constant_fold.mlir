@@ -66,7 +66,11 @@ func.func @large_operand() -> tensor<f32> {
 }
 
 // ->
-
+// func.func @large_operand() -> tensor<f32> {
+//   %0 = gv.constant {value = #gv.array<f32, "9", splat 1.0>} : () -> tensor<9xf32>
+//   %1 = gv.sum %0 {axes = array<i64: 0>} : (tensor<9xf32>) -> tensor<f32>
+//   func.return %1 : tensor<f32>
+// }
 
 // -----
 // What needs no operands folds only as a part of something else.
@@ -77,7 +81,11 @@ func.func @iota() -> (tensor<4xi64>, tensor<4xi64>) {
 }
 
 // ->
-
+// func.func @iota() -> (tensor<4xi64>, tensor<4xi64>) {
+//   %0 = gv.iota {axis = 0 : i64, dtype = #gv.dtype<i64>, shape = array<i64: 4>} : () -> tensor<4xi64>
+//   %1 = gv.constant {value = #gv.array<i64, "4", [0, -1, -2, -3]>} : () -> tensor<4xi64>
+//   func.return %0, %1 : tensor<4xi64>, tensor<4xi64>
+// }
 
 // -----
 // A symbol has no value yet.
@@ -88,7 +96,11 @@ func.func @symbol(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<1xi64> {
 }
 
 // ->
-
+// func.func @symbol(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<1xi64> {
+//   %0 = gv.extent {values = #gv.dims<"N">} : () -> tensor<1xi64>
+//   %1 = gv.neg %0 : (tensor<1xi64>) -> tensor<1xi64>
+//   func.return %1 : tensor<1xi64>
+// }
 
 // -----
 func.func @weight() -> tensor<2xf32> {

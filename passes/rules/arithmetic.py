@@ -1,0 +1,222 @@
+"""Equations of arithmetic that hold for every number, not-a-number and infinity included.
+
+The sign of a zero is not kept: `x + 0` is 0 where x is -0, and x here.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ...ir import Op
+from ..analysis.constants import is_scalar, scalar_of
+from ..analysis.rewrite import Rewriter, Rules, producer, spec
+
+
+def neutral(op: Op, number: float, *, left: bool) -> SSAValue | None:
+    """Return the other operand, if one is `number` everywhere and does not widen the result."""
+    lhs, rhs = op.operands
+    kind = op.results[0].type
+    if lhs.type == kind and is_scalar(rhs, number):
+        return lhs
+    if left and rhs.type == kind and is_scalar(lhs, number):
+        return rhs
+    return None
+
+
+def as_wide(op: Op, rewriter: Rewriter, value: SSAValue) -> SSAValue:
+    """Return the value broadcast to the shape of the operation's result."""
+    result = op.results[0]
+    if value.type == result.type:
+        return value
+    return rewriter("broadcast_to", value, shape=spec(result).dims)
+
+
+def add_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x + 0 -> x`."""
+    return neutral(op, 0, left=True)
+
+
+def subtract_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x - 0 -> x`."""
+    return neutral(op, 0, left=False)
+
+
+def multiply_by_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x * 1 -> x`."""
+    return neutral(op, 1, left=True)
+
+
+def divide_by_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x / 1 -> x`."""
+    return neutral(op, 1, left=False)
+
+
+def power_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x ** 1 -> x`."""
+    return neutral(op, 1, left=False)
+
+
+def multiply_by_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`i * 0 -> 0` for integers."""
+    if spec(op.results[0]).dtype.is_float:
+        return None
+    for value in op.operands:
+        if is_scalar(value, 0):
+            return as_wide(op, rewriter, value)
+    return None
+
+
+def multiply_by_minus_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x * -1 -> -x`."""
+    if spec(op.results[0]).dtype.kind not in "if":
+        return None
+    value = neutral(op, -1, left=True)
+    return None if value is None else rewriter("neg", value)
+
+
+def divide_by_power_of_two(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x / 2**n -> x * 2**-n`, which rounds the same."""
+    lhs, rhs = op.operands
+    number, dtype = scalar_of(rhs), spec(rhs).dtype
+    if number is None or not dtype.is_float or number == 0 or not math.isfinite(number):
+        return None
+    smallest = 2.0**-14 if dtype.name == "f16" else 2.0**-126
+    reciprocal = 1.0 / number
+    if abs(math.frexp(number)[0]) != 0.5 or not smallest <= abs(reciprocal) <= 1 / smallest:
+        return None
+    if abs(number) < smallest:
+        return None
+    shape = spec(rhs).static_shape
+    made = rewriter.constant(np.broadcast_to(np.array(reciprocal, dtype.numpy), shape))
+    return rewriter("mul", lhs, made)
+
+
+def double_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """-(-x) -> x, and not (not x) -> x."""
+    inner = op.operands[0].owner
+    return inner.operands[0] if isinstance(inner, Op) and inner.name == op.name else None
+
+
+def add_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x + -y -> x - y`, and `-x + y -> y - x`."""
+    lhs, rhs = op.operands
+    if (inner := producer(rhs, "neg")) is not None:
+        return rewriter("sub", lhs, inner.operands[0])
+    if (inner := producer(lhs, "neg")) is not None:
+        return rewriter("sub", rhs, inner.operands[0])
+    return None
+
+
+def subtract_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x - -y -> x + y`."""
+    lhs, rhs = op.operands
+    inner = producer(rhs, "neg")
+    return None if inner is None else rewriter("add", lhs, inner.operands[0])
+
+
+def idempotent(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """f(f(x)) -> f(x)."""
+    inner = op.operands[0].owner
+    return op.operands[0] if isinstance(inner, Op) and inner.name == op.name else None
+
+
+def magnitude_of_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """|-x| -> |x|."""
+    inner = producer(op.operands[0], "neg")
+    return None if inner is None else rewriter("abs", inner.operands[0])
+
+
+def same_operands(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """max(x, x) -> x, and so for min, and, or."""
+    lhs, rhs = op.operands
+    return lhs if lhs is rhs else None
+
+
+def maximum_with_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """max(x, 0) -> relu(x)."""
+    if not spec(op.results[0]).dtype.is_float:
+        return None
+    value = neutral(op, 0, left=True)
+    return None if value is None else rewriter("relu", value)
+
+
+def logical_with_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x and true -> x`, `x or false -> x`; `x and false -> false`, `x or true -> true`."""
+    keeps = op.name == "gv.logical_and"
+    value = neutral(op, keeps, left=True)
+    if value is not None:
+        return value
+    for operand in op.operands:
+        if is_scalar(operand, not keeps):
+            return as_wide(op, rewriter, operand)
+    return None
+
+
+def select_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """select(true, x, y) -> x, select(false, x, y) -> y."""
+    condition, x, y = op.operands
+    known = scalar_of(condition)
+    if known is None:
+        return None
+    return as_wide(op, rewriter, x if known else y)
+
+
+def select_same(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """select(c, x, x) -> x."""
+    _, x, y = op.operands
+    return x if x is y and x.type == op.results[0].type else None
+
+
+def select_by_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """select(not c, x, y) -> select(c, y, x)."""
+    condition, x, y = op.operands
+    inner = producer(condition, "logical_not")
+    return None if inner is None else rewriter("select", inner.operands[0], y, x)
+
+
+def cast_to_same(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """cast(x: t) to t -> x."""
+    return op.operands[0] if op.operands[0].type == op.results[0].type else None
+
+
+def cast_of_cast(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """cast(cast(x: a) to b) to c -> cast(x) to c, if b holds every a."""
+    inner = producer(op.operands[0], "cast")
+    if inner is None:
+        return None
+    first, middle, last = (spec(v).dtype for v in (*inner.operands, *inner.results, *op.results))
+    lossless = first.kind == "b" or (
+        "V" not in first.numpy.kind + middle.numpy.kind  # numpy does not know about bfloat16
+        and bool(np.can_cast(first.numpy, middle.numpy, "safe"))
+    )
+    if not lossless or not (first.kind in (middle.kind, "b") or last == first):
+        return None
+    return rewriter("cast", inner.operands[0], dtype=last)
+
+
+RULES: Rules = {
+    "gv.add": (add_zero, add_negation),
+    "gv.sub": (subtract_zero, subtract_negation),
+    "gv.mul": (multiply_by_one, multiply_by_zero, multiply_by_minus_one),
+    "gv.div": (divide_by_one, divide_by_power_of_two),
+    "gv.pow": (power_of_one,),
+    "gv.neg": (double_negation,),
+    "gv.logical_not": (double_negation,),
+    "gv.bitwise_not": (double_negation,),
+    "gv.abs": (idempotent, magnitude_of_negation),
+    "gv.relu": (idempotent,),
+    "gv.floor": (idempotent,),
+    "gv.ceil": (idempotent,),
+    "gv.round": (idempotent,),
+    "gv.trunc": (idempotent,),
+    "gv.sign": (idempotent,),
+    "gv.maximum": (same_operands, maximum_with_zero),
+    "gv.minimum": (same_operands,),
+    "gv.logical_and": (same_operands, logical_with_constant),
+    "gv.logical_or": (same_operands, logical_with_constant),
+    "gv.select": (select_by_constant, select_same, select_by_negation),
+    "gv.cast": (cast_to_same, cast_of_cast),
+}
