@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 
 from . import dims
+from .dtypes import of_element
 from .program import find_function
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ SYMBOLS = "gv.symbols"
 UNITS = "gv.units"
 """Attribute of a `loops` kernel: the extent of its parallel range, an expression of its symbols."""
 SCRATCH = "gv.scratch"
-"""Attribute of a `loops` kernel: scratch bytes that each slot needs."""
+"""Attribute of a `loops` kernel: bytes of scratch that each slot needs.
+
+Where it is not 0, the function has one more buffer behind its outputs: the scratch of all
+slots, of which a call uses the part that starts at `slot` times these bytes.
+"""
 
 
 def kernel_symbols(kernel: FuncOp) -> list[str]:
@@ -52,6 +57,13 @@ def interpret_launch(launch: Launch, machine: Interpreter, operands: Sequence[An
     units = kernel.attributes[UNITS]
     assert isinstance(units, StringAttr), f"{UNITS} is {units}"
     extent = dims.evaluate(dims.parse(units.data), symbols)
+    buffers = len(flat)
+    scratch = kernel.attributes.get(SCRATCH)
+    if isinstance(scratch, StringAttr) and scratch.data != "0":
+        kind = kernel.function_type.inputs.data[buffers]
+        assert isinstance(kind, MemRefType), f"scratch is {kind}"
+        dtype = of_element(kind.element_type)
+        flat.append(np.full(int(scratch.data) // dtype.size, 77, dtype.numpy))
     # Two calls instead of one: a kernel must not depend on how its range is cut.
     middle = extent // 2
     for low, high in ((0, middle), (middle, extent)):

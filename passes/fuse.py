@@ -172,6 +172,8 @@ class Grouping:
             return False
         if group.kind != "map" or len(op.results) != 1 or not self.on_path(group, op, kind):
             return False
+        if group.root.result_specs[0].dtype != op.result_specs[0].dtype:
+            return False
         group.kind, group.anchor = kind, op
         return True
 
@@ -195,7 +197,14 @@ class Grouping:
     def _keeps(self, op: Operation, size: object, moves: frozenset[str]) -> bool:
         if not isinstance(op, Op) or not (is_elementwise(op) or op.name in moves):
             return False
-        return op.result_specs[0].size == size
+        result = op.result_specs[0]
+        if op.name in moves and (
+            result.rank == 0
+            or result.dims[-1] != op.specs[0].dims[-1]
+            or op.plain_attributes().get("order", (result.rank - 1,))[-1] != result.rank - 1
+        ):
+            return False
+        return result.size == size
 
     def _all_aligned(self, group: Group, start: Operation, size: object) -> bool:
         """Say whether everything between an operation and the root is element-wise, of one size."""

@@ -98,6 +98,7 @@ class Loops:
         self.function.attributes[SYMBOLS] = ArrayAttr([StringAttr(s) for s in symbols])
         self.scopes = [Scope(self.body)]
         self.depth: dict[SSAValue, int] = {}
+        self.scratch_bytes = 0
         self.guarded = 0
         """The innermost open block that only runs on a condition: loads stay inside of it."""
         self.numbers: dict[SSAValue, int] = {}
@@ -165,13 +166,24 @@ class Loops:
         empty = Region()
         self.here(scf.IfOp.create(operands=[condition], regions=[Region(block), empty]))
 
-    def finish(self, units: Dim, scratch: Dim = 0, **choices: Attribute) -> FuncOp:
+    def scratch(self, dtype: DType, count: int) -> tuple[SSAValue, Index]:
+        """Return a buffer that each slot has for itself, and where this slot's part starts."""
+        assert self.scratch_bytes == 0, "a kernel has one scratch buffer"
+        at = len(self.buffers)
+        buffer = self.body.insert_arg(buffer_type(dtype), at)
+        buffer.name_hint = "scratch"
+        self.buffers.append(buffer)
+        self.scratch_bytes = -(-count * dtype.size // 64) * 64
+        return buffer, self.multiply(self.slot, self.scratch_bytes // dtype.size)
+
+    def finish(self, units: Dim) -> FuncOp:
         """Close the function and write its parallel extent and scratch need."""
         assert len(self.scopes) == 1, "a loop is still open"
         self.body.add_op(ReturnOp())
         self.function.attributes[UNITS] = StringAttr(str(units))
-        self.function.attributes[SCRATCH] = StringAttr(str(scratch))
-        self.function.attributes.update(choices)
+        self.function.attributes[SCRATCH] = StringAttr(str(self.scratch_bytes))
+        kinds = [argument.type for argument in self.body.args]
+        self.function.function_type = FunctionType.from_lists(kinds, [])
         return self.function
 
     # -- index arithmetic -----------------------------------------------------------------

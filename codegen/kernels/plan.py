@@ -70,8 +70,12 @@ class Plan:
 
 
 def plan(shape: Sequence[Dim], visit: Callable[[Tracer, Indices], None]) -> Plan:
+    """Trace the reads that `visit` makes over an iteration space of this shape."""
+    return plan_axes([Axis([Token(d)]) for d in shape], visit)
+
+
+def plan_axes(axes: list[Axis], visit: Callable[[Tracer, Indices], None]) -> Plan:
     """Trace the reads that `visit` makes, splitting axes until every reshape is linear."""
-    axes = [Axis([Token(d)]) for d in shape]
     for _ in range(64):
         tracer = Tracer()
         made = Plan(axes, tracer)

@@ -87,6 +87,8 @@ class Tracer:
         self.accesses: list[Access] = []
         self.alone: set[Term] = set()
         """Tokens that are used by themselves, so that they cannot be merged."""
+        self.stops: dict[SSAValue, list[Indices]] = {}
+        """Values not to look behind, with the indices they were read at."""
         self._seen: set[tuple[SSAValue, Indices]] = set()
 
     def visit(self, value: SSAValue, index: Indices) -> None:
@@ -94,6 +96,9 @@ class Tracer:
         if (value, index) in self._seen:
             return
         self._seen.add((value, index))
+        if value in self.stops:
+            self.stops[value].append(index)
+            return
         if isinstance(value, BlockArgument):
             self.accesses.append(Access(value, flatten(index, spec_of(value.type).dims)))
             return

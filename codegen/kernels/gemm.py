@@ -1,0 +1,408 @@
+"""Products: register tiles over packed or row-major operands, with an epilogue.
+
+    for unit in lo..hi                       parallel: batch x row block x panel
+      [pack the panel of B into scratch]     only where B is transposed or ends inside a panel
+      for tile of MR rows in the block       the panel stays in L2, the tile of A in L1
+        C[MR, NR] = sum over k               gvk.gemm_tile: MR*NV accumulators in registers
+        for row in tile
+          for vector in panel                unrolled, NV of them
+            C = epilogue(C, ...)             the raw tile is still in L1
+
+NR = NV vectors; MR and NV fill the registers (see `passes/analysis/tiles.py`): 6x64 for
+AVX-512. Rows are cut into nearly equal tiles instead of full ones and a rest. A row block
+has about 192 rows, so that the block of A and the panel of B stay in a 1 MiB L2 together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, SSAValue
+
+from ...ir import Op
+from ...ir import kernel_ops as gvk
+from ...ir.dims import Dim, ceil_divide, product
+from ...ir.dtypes import DType
+from ...ir.target import Target
+from ...ir.tensor import spec_of
+from ...passes.analysis.tiles import lanes_of, rows_for, vectors_for
+from .elements import Element
+from .index import Linear, Token, flatten
+from .loops import Index, Loops
+from .plan import Axis, open_kernel, plan_axes, returned_values
+from .read import Indices, Reader, Tracer
+from .space import Group, Space, merge
+
+BLOCK_ROWS = 192
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of a product."""
+    return Gemm(kernel, target).build()
+
+
+@dataclass
+class Operand:
+    """How an operand of the product is walked: its buffer and the flat offset of an element."""
+
+    buffer: SSAValue
+    offset: Linear
+
+
+class Gemm:
+    """Builds one product kernel."""
+
+    def __init__(self, kernel: FuncOp, target: Target) -> None:
+        self.target = target
+        (self.root,) = returned_values(kernel)
+        self.anchor = next(
+            op for op in kernel.body.block.ops if op.name in ("gv.matmul", "gv.matmul_packed")
+        )
+        assert isinstance(self.anchor, Op), "a product is an operation"
+        self.packed = self.anchor.name == "gv.matmul_packed"
+        self.dtype: DType = self.anchor.specs[0].dtype
+        self.lanes = lanes_of(target, self.dtype)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.plan_dims()
+
+    # -- dims -----------------------------------------------------------------------------
+
+    def plan_dims(self) -> None:
+        """Find rows, columns and depth, and how each operand is walked."""
+        flags = self.anchor.plain_attributes()
+        left = self.anchor.specs[0].dims
+        self.depth: Dim = left[-2] if flags.get("transpose_lhs") else left[-1]
+        root = spec_of(self.root.type)
+        axes = [Axis([Token(d)]) for d in root.dims]
+        self.k_axis = Axis([Token(self.depth)])
+        self.plan = plan_axes([*axes, self.k_axis], lambda t, i: self.trace(t, i[:-1]))
+        result = self.anchor.results[0]
+        (index,) = set(self.plan.tracer.stops[result])
+        self.index = index
+        self.a = self.operand(0, self.left_index(index))
+        if not self.packed:
+            self.b = self.operand(1, self.right_index(index))
+        self.c = Operand(self.out, flatten(self.plan.index[:-1], root.dims))
+        self.columns = self.anchor.result_specs[0].dims[-1]
+        self.group()
+
+    def trace(self, tracer: Tracer, index: Indices) -> None:
+        """Record what the epilogue and the operands read."""
+        result = self.anchor.results[0]
+        tracer.stops[result] = []
+        tracer.visit(self.root, index)
+        at = tracer.stops[result][0]
+        tracer.visit(self.anchor.operands[0], self.left_index(at))
+        if not self.packed:
+            tracer.visit(self.anchor.operands[1], self.right_index(at))
+
+    def left_index(self, index: Indices) -> Indices:
+        """Return the index of A for an index of the product."""
+        spec, result = self.anchor.specs[0], self.anchor.result_specs[0]
+        batch = broadcast_batch(index, spec.rank, spec.dims, result.dims)
+        pair = (index[-2], self.k_axis.index)
+        flip = self.anchor.plain_attributes().get("transpose_lhs")
+        return (*batch, *(pair[::-1] if flip else pair))
+
+    def right_index(self, index: Indices) -> Indices:
+        """Return the index of B for an index of the product."""
+        spec, result = self.anchor.specs[1], self.anchor.result_specs[0]
+        batch = broadcast_batch(index, spec.rank, spec.dims, result.dims)
+        pair = (self.k_axis.index, index[-1])
+        flip = self.anchor.plain_attributes().get("transpose_rhs")
+        return (*batch, *(pair[::-1] if flip else pair))
+
+    def operand(self, position: int, index: Indices) -> Operand:
+        """Return how an operand is walked, through the moves before it."""
+        tracer = Tracer()
+        tracer.visit(self.anchor.operands[position], index)
+        (access,) = tracer.accesses
+        assert isinstance(access.argument, BlockArgument), "an operand lies in a buffer"
+        return Operand(self.loops.buffers[access.argument.index], access.offset)
+
+    def group(self) -> None:
+        """Merge tokens into batch groups, the rows, the columns, and the depth."""
+        n_tokens = [t for t, _ in self.index[-1].terms if isinstance(t, Token)]
+        k_tokens = self.k_axis.tokens
+        others = [t for t in self.plan.tokens if t not in n_tokens and t not in k_tokens]
+        accesses = [*self.plan.offsets, self.c.offset]
+        self.columns_group = one_group(merge(n_tokens, accesses, self.plan.alone), "columns")
+        self.k_groups = merge(k_tokens, [self.a.offset, *self.b_offsets()], set())
+        assert len(self.k_groups) <= 2, "the depth of A is walked in more than two strides"
+        groups = merge(others, accesses, self.plan.alone)
+        row_tokens = {t for t, _ in self.index[-2].terms}
+        walked = bool(groups) and set(groups[-1].tokens) <= row_tokens
+        self.rows = groups.pop() if walked else Group(())
+        self.batch = groups
+        every = [*self.batch, self.rows, self.columns_group, *self.k_groups]
+        self.space = Space(every, self.columns_group, self.lanes)
+        for group in self.k_groups:
+            group.value = 0
+
+    def b_offsets(self) -> list[Linear]:
+        """Return the offset of B if it is walked where it lies."""
+        return [] if self.packed else [self.b.offset]
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        loops = self.loops
+        rows = self.rows.extent
+        self.vectors = self.panel_vectors(rows)
+        self.width = self.vectors * self.lanes
+        self.tall = rows_for(self.target, self.vectors)
+        self.panels: Dim = ceil_divide(self.columns, self.width)
+        self.whole = isinstance(self.columns, int) and self.columns % self.width == 0
+        blocks = RowBlocks(rows, self.tall)
+        batch = product(tuple(g.extent for g in self.batch))
+        self.prepare_panels()
+        with loops.loop(loops.lo, loops.hi) as unit:
+            rest: Index = unit.index
+            panel = loops.remainder(rest, self.panels)
+            rest = loops.divide(rest, self.panels)
+            block = loops.remainder(rest, blocks.count)
+            rest = loops.divide(rest, blocks.count)
+            for group in reversed(self.batch):
+                group.value = loops.remainder(rest, group.extent)
+                rest = loops.divide(rest, group.extent)
+            self.panel(panel, block, blocks)
+        return loops.finish(batch * blocks.count * self.panels)
+
+    def panel_vectors(self, rows: Dim) -> int:
+        """Return the vectors of a panel: as packed, or as the sizes ask for."""
+        if self.packed:
+            return int(self.anchor.specs[1].dims[2]) // self.lanes  # type: ignore[arg-type]
+        columns = self.columns if isinstance(self.columns, int) else 4 * self.lanes
+        return vectors_for(self.target, rows if rows != 1 else 2, columns, self.dtype)
+
+    def panel(self, panel: Index, block: Index, blocks: RowBlocks) -> None:
+        """Compute one block of rows against one panel."""
+        loops = self.loops
+        self.columns_group.value = loops.multiply(panel, self.width)
+        left = loops.subtract(loops.index(self.columns), self.columns_group.value)
+        b = self.panel_of_b(panel, left)
+        last = loops.subtract(loops.index(self.panels), 1)
+        if self.whole:
+            self.rows_of(b, None, block, blocks)
+            return
+        if self.panels == 1:
+            self.rows_of(b, left, block, blocks)
+            return
+        with loops.when(loops.compare("slt", panel, last)):
+            self.rows_of(b, None, block, blocks)
+        with loops.when(loops.compare("eq", panel, last)):
+            self.rows_of(b, left, block, blocks)
+
+    def rows_of(self, b: gvk.Strided, left: Index | None, block: Index, blocks: RowBlocks) -> None:
+        """Walk the tiles of a block."""
+        blocks.walk(self.loops, block, lambda rows, start: self.tile(rows, start, b, left))
+
+    def tile(self, rows: int, start: Index, b: gvk.Strided, left: Index | None) -> None:
+        """Compute one register tile and its epilogue."""
+        loops = self.loops
+        self.rows.value = start
+        a = self.strided(self.a, self.rows)
+        c = self.strided(self.c, self.rows)
+        inner, outer = self.k_groups[-1], (self.k_groups[0] if len(self.k_groups) == 2 else None)
+        sizes = gvk.GemmSizes(
+            loops.index(inner.extent),
+            loops.index(outer.extent if outer else 1),
+            loops.index(self.step(self.a, outer) if outer else 0),
+            loops.index(self.b_segment(outer)),
+            loops.index(left if left is not None else self.width),
+            loops.index(self.step(self.a, inner)),
+        )
+        shape = gvk.Tile(rows, self.vectors, self.lanes, False, left is not None)
+        loops.here(gvk.GemmTile(a, b, c, sizes, shape))
+        if self.root is not self.anchor.results[0] and self.has_epilogue():
+            self.epilogue(rows, start, left)
+
+    def has_epilogue(self) -> bool:
+        """Say whether anything but moves stands behind the product."""
+        value = self.root
+        while isinstance(value.owner, Op) and value.owner.name in ("gv.reshape", "gv.transpose"):
+            value = value.owner.operands[0]
+        return value is not self.anchor.results[0]
+
+    def strided(self, operand: Operand, walked: Group) -> gvk.Strided:
+        """Return buffer, offset and row stride of an operand at the current position."""
+        loops = self.loops
+        base, _, extra = self.space.split(loops, operand.offset)
+        assert extra is None, "an operand of a product is walked in strides"
+        stride = loops.index(self.step(operand, walked))
+        return operand.buffer, loops.index(base), stride
+
+    def step(self, operand: Operand, group: Group | None) -> Dim:
+        """Return how far one step of a group goes in an operand."""
+        if group is None or not group.tokens:
+            return 0
+        return operand.offset.coefficient(group.tokens[-1])
+
+    # -- B --------------------------------------------------------------------------------
+
+    def prepare_panels(self) -> None:
+        """Decide whether B is used where it lies or packed into scratch."""
+        if self.packed:
+            return
+        contiguous = self.step(self.b, self.columns_group) == 1
+        self.in_place = contiguous and self.whole
+        if self.in_place:
+            return
+        depth = self.depth
+        assert isinstance(depth, int), "a product of symbolic depth packs no panels"
+        self.scratch, self.scratch_base = self.loops.scratch(self.dtype, depth * self.width)
+
+    def panel_of_b(self, panel: Index, left: Index) -> gvk.Strided:
+        """Return where the panel lies, packing it if it must be."""
+        loops = self.loops
+        width = loops.index(self.width)
+        if self.packed:
+            argument = self.anchor.operands[1]
+            assert isinstance(argument, BlockArgument), "panels are an argument"
+            base = loops.multiply(loops.multiply(panel, self.depth), self.width)
+            return loops.buffers[argument.index], loops.index(base), width
+        if self.in_place:
+            base, _, _ = self.space.split(loops, self.b.offset)
+            inner = self.k_groups[-1]
+            return self.b.buffer, loops.index(base), loops.index(self.step(self.b, inner))
+        self.pack(left)
+        return self.scratch, loops.index(self.scratch_base), width
+
+    def b_segment(self, outer: Group | None) -> Dim:
+        """Return how far a segment of the depth goes in B."""
+        if outer is None:
+            return 0
+        if self.packed or not self.in_place:
+            return product((self.k_groups[-1].extent, self.width))
+        return self.step(self.b, outer)
+
+    def pack(self, left: Index) -> None:
+        """Copy one panel of B into scratch, zero beyond the last column."""
+        loops = self.loops
+        start = self.columns_group.value
+        assert start is not None, "the panel is known"
+        reader = Reader(loops, self.arguments, self.space)
+        places = [1] if len(self.k_groups) == 1 else [self.k_groups[-1].extent, 1]
+        with loops.loop(0, loops.index(self.depth)) as k:
+            rest: Index = k.index
+            for group, place in zip(self.k_groups, places, strict=True):
+                group.value = loops.divide(rest, place)
+                rest = loops.remainder(rest, place) if place != 1 else rest
+            row = loops.add(self.scratch_base, loops.multiply(k.index, self.width))
+            for vector in range(self.vectors):
+                self.columns_group.value = loops.add(start, vector * self.lanes)
+                valid = loops.maximum(loops.subtract(left, vector * self.lanes), 0)
+                reader.mask = None if self.whole else loops.mask(valid, self.lanes)
+                reader.fresh()
+                element = reader.load_flat(self.b.buffer, self.dtype, self.b.offset)
+                value = reader.math.narrow(reader.math.spread(element, self.lanes))
+                loops.store(value, self.scratch, loops.add(row, vector * self.lanes))
+        self.columns_group.value = start
+        for group in self.k_groups:
+            group.value = 0
+
+    # -- epilogue -------------------------------------------------------------------------
+
+    def epilogue(self, rows: int, start: Index, left: Index | None) -> None:
+        """Read the raw tile back, row by row, and store the kernel's result."""
+        loops = self.loops
+        reader = Reader(loops, self.arguments, self.space)
+        reader.given[self.anchor.results[0]] = lambda _: self.raw(reader)
+        panel = self.columns_group.value
+        assert panel is not None, "the panel is known"
+        with loops.loop(0, rows) as row:
+            self.rows.value = loops.add(start, row.index)
+            for vector in range(self.vectors):
+                self.columns_group.value = loops.add(panel, vector * self.lanes)
+                if left is not None:
+                    valid = loops.maximum(loops.subtract(left, vector * self.lanes), 0)
+                    reader.mask = loops.mask(valid, self.lanes)
+                reader.fresh()
+                element = reader.element(self.root, self.plan.index[:-1])
+                base, _, _ = self.space.split(loops, self.c.offset)
+                value = reader.math.narrow(reader.math.spread(element, self.lanes))
+                loops.store(value, self.out, base, reader.mask)
+        self.columns_group.value = panel
+
+    def raw(self, reader: Reader) -> Element:
+        """Return the raw elements of the tile at the current row and vector."""
+        base, _, _ = self.space.split(self.loops, self.c.offset)
+        value = self.loops.load(self.out, base, self.lanes, reader.mask, constant=False)
+        return Element(value, self.dtype, self.lanes)
+
+
+def broadcast_batch(
+    index: Indices, rank: int, dims: Sequence[Dim], result: Sequence[Dim]
+) -> Indices:
+    """Return the batch part of an operand's index."""
+    count = rank - 2
+    tail = index[len(index) - 2 - count : len(index) - 2]
+    wide = result[len(result) - 2 - count : len(result) - 2]
+    return tuple(
+        Linear() if d == 1 and w != 1 else i for i, d, w in zip(tail, dims, wide, strict=False)
+    )
+
+
+def one_group(groups: list[Group], what: str) -> Group:
+    """Return the only group, or one without tokens."""
+    assert len(groups) <= 1, f"the {what} of a product are not walked as one"
+    return groups[0] if groups else Group(())
+
+
+class RowBlocks:
+    """Cuts rows into blocks, and blocks into tiles of nearly equal height."""
+
+    def __init__(self, rows: Dim, tall: int) -> None:
+        self.rows, self.tall = rows, tall
+        self.count: Dim
+        if isinstance(rows, int):
+            self.tiles = max(1, -(-rows // tall))
+            self.height, self.higher = rows // self.tiles, rows % self.tiles
+            blocks = max(1, -(-rows // BLOCK_ROWS))
+            self.per_block = -(-self.tiles // blocks)
+            self.count = -(-self.tiles // self.per_block)
+        else:
+            self.per_block = max(1, BLOCK_ROWS // tall)
+            self.count = ceil_divide(rows, self.per_block * tall)
+
+    def walk(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
+        """Call `tile(rows, start)` for each tile of a block."""
+        if isinstance(self.rows, int):
+            self._walk_static(loops, block, tile)
+        else:
+            self._walk_symbolic(loops, block, tile)
+
+    def _walk_static(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
+        """Tiles of `height + 1` rows come first, then those of `height`."""
+        if self.tiles == 1:
+            tile(self.height, 0)
+            return
+        low = loops.multiply(block, self.per_block)
+        high = loops.minimum(loops.add(low, self.per_block), self.tiles)
+        if self.higher:
+            with loops.loop(low, loops.minimum(high, self.higher)) as one:
+                tile(self.height + 1, loops.multiply(one.index, self.height + 1))
+        with loops.loop(loops.maximum(low, self.higher), high) as one:
+            start = loops.add(loops.multiply(one.index, self.height), self.higher)
+            tile(self.height, start)
+
+    def _walk_symbolic(
+        self, loops: Loops, block: Index, tile: Callable[[int, Index], None]
+    ) -> None:
+        """Full tiles, then the rest by halving heights."""
+        low = loops.multiply(block, self.per_block * self.tall)
+        high = loops.minimum(loops.add(low, self.per_block * self.tall), loops.index(self.rows))
+        rest = loops.subtract(high, loops.index(low))
+        start: Index = low
+        height = self.tall
+        while height:
+            whole = loops.multiply(loops.divide(rest, height), height)
+            stop = loops.add(start, whole)
+            with loops.loop(start, stop, height) as one:
+                tile(height, one.index)
+            rest = loops.subtract(rest, loops.index(whole))
+            start = stop
+            height = (1 << (height - 1).bit_length()) >> 1

@@ -1,0 +1,173 @@
+"""Products with weights that were laid out for the register tile ahead of time.
+
+A panel holds `tile` columns of a matrix, row after row: panels[p, k, j] = w[k, p*tile + j],
+zero beyond the last column. Packing itself is pad, reshape and transpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..dims import Dim, ceil_divide
+from ..op import REGISTRY, Array, Op, register
+from ..samples import Sample
+from ..tensor import TensorSpec
+
+
+def pack(emit: Any, weight: Any, spec: TensorSpec, tile: int) -> Any:
+    """Return the panels of a matrix [K, N], made by graph operations."""
+    k, n = spec.dims
+    panels = ceil_divide(n, tile)
+    rest = panels * tile - n
+    if rest != 0:
+        weight = emit(REGISTRY["gv.pad"], weight, pads=((0, 0), (0, rest)))
+    parts = emit(REGISTRY["gv.reshape"], weight, shape=(k, panels, tile))
+    return emit(REGISTRY["gv.transpose"], parts, order=(1, 0, 2))
+
+
+def unpack(panels: Array, columns: int) -> Array:
+    """Return the matrix [K, columns] that panels were made from."""
+    count, k, tile = panels.shape
+    return panels.transpose(1, 0, 2).reshape(k, count * tile)[:, :columns]
+
+
+@register
+class MatmulPacked(Op):
+    """The product of a tensor [..., M, K] and a packed matrix [K, columns]."""
+
+    name = "gv.matmul_packed"
+    SAMPLES: ClassVar = (
+        Sample(((5, 6), (2, 6, 4)), {"columns": 7}),
+        Sample(((2, 3, 6), (1, 6, 16)), {"columns": 10}),
+    )
+
+    @classmethod
+    def infer(cls, lhs: TensorSpec, panels: TensorSpec, *, columns: Dim) -> Sequence[TensorSpec]:
+        """Return [..., M, columns]."""
+        if lhs.dtype != panels.dtype:
+            raise TypeError(f"element types differ: {lhs.dtype} and {panels.dtype}")
+        if lhs.rank < 2 or panels.rank != 3:
+            raise TypeError(f"operands {lhs} and {panels}, expected [..., M, K] and [P, K, tile]")
+        if lhs.dims[-1] != panels.dims[1]:
+            raise TypeError(f"inner dimensions differ: {lhs.dims[-1]} and {panels.dims[1]}")
+        if ceil_divide(columns, int(panels.dims[2])) != panels.dims[0]:  # type: ignore[arg-type]
+            raise TypeError(f"{panels.dims[0]} panels do not hold {columns} columns")
+        return (lhs.with_shape((*lhs.dims[:-1], columns)),)
+
+    @classmethod
+    def evaluate(cls, lhs: Array, panels: Array, *, columns: int) -> Sequence[Array]:
+        """Multiply by the unpacked matrix."""
+        return REGISTRY["gv.matmul"].evaluate(
+            lhs, unpack(panels, columns), transpose_lhs=False, transpose_rhs=False
+        )
+
+
+@register
+class ConvPacked(Op):
+    """A convolution of a channels-last tensor [N, *S, C] with packed weights.
+
+    panels is [groups * P, taps * C/groups, tile]: for each group the panels of its matrix
+    [*K, C/groups] x [columns / groups].
+    """
+
+    name = "gv.conv_packed"
+    SAMPLES: ClassVar = (
+        Sample(
+            ((2, 5, 6, 3), (1, 27, 8)),
+            {
+                "columns": 8, "window": (3, 3), "strides": (1, 1), "pads": ((1, 1), (1, 1)),
+                "dilations": (1, 1), "groups": 1,
+            },
+        ),
+        Sample(
+            ((1, 7, 7, 4), (4, 18, 4)),
+            {
+                "columns": 10, "window": (3, 3), "strides": (2, 2), "pads": ((1, 1), (0, 1)),
+                "dilations": (1, 1), "groups": 2,
+            },
+        ),
+    )  # fmt: skip
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, panels: TensorSpec, *, columns: int, window: tuple[int, ...],
+        strides: tuple[int, ...], pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
+        groups: int = 1,
+    ) -> Sequence[TensorSpec]:  # fmt: skip
+        """Return [N, *S, columns]."""
+        weight = _weight_spec(x, columns, window, groups)
+        return REGISTRY["gv.conv"].infer(
+            x, weight, strides=strides, pads=pads, dilations=dilations, groups=groups,
+            channels_last=True,
+        )  # fmt: skip
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, panels: Array, *, columns: int, window: tuple[int, ...],
+        strides: tuple[int, ...], pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
+        groups: int = 1,
+    ) -> Sequence[Array]:  # fmt: skip
+        """Convolve with the unpacked weights."""
+        each = panels.reshape(groups, panels.shape[0] // groups, *panels.shape[1:])
+        inner = x.shape[-1] // groups
+        rank = len(window)
+        weights = [
+            np.moveaxis(
+                unpack(group, columns // groups).reshape(*window, inner, columns // groups),
+                (rank + 1, rank),
+                (0, 1),
+            )
+            for group in each
+        ]
+        return REGISTRY["gv.conv"].evaluate(
+            x, np.concatenate(weights), strides=strides, pads=pads, dilations=dilations,
+            groups=groups, channels_last=True,
+        )  # fmt: skip
+
+
+@register
+class DepthwisePacked(Op):
+    """A depthwise convolution of [N, *S, C] with weights [*K, C]."""
+
+    name = "gv.depthwise_packed"
+    SAMPLES: ClassVar = (
+        Sample(
+            ((2, 6, 5, 8), (3, 3, 8)),
+            {"strides": (1, 1), "pads": ((1, 1), (1, 1)), "dilations": (1, 1)},
+        ),
+    )
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, w: TensorSpec, *, strides: tuple[int, ...],
+        pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
+    ) -> Sequence[TensorSpec]:  # fmt: skip
+        """Return [N, *S, C]."""
+        weight = w.with_shape((w.dims[-1], 1, *w.dims[:-1]))
+        return REGISTRY["gv.conv"].infer(
+            x, weight, strides=strides, pads=pads, dilations=dilations,
+            groups=int(w.dims[-1]), channels_last=True,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, w: Array, *, strides: tuple[int, ...],
+        pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
+    ) -> Sequence[Array]:  # fmt: skip
+        """Convolve."""
+        return REGISTRY["gv.conv"].evaluate(
+            x, np.moveaxis(w, -1, 0)[:, None], strides=strides, pads=pads, dilations=dilations,
+            groups=w.shape[-1], channels_last=True,
+        )  # fmt: skip
+
+
+def _weight_spec(x: TensorSpec, columns: int, window: tuple[int, ...], groups: int) -> TensorSpec:
+    channels = x.dims[-1]
+    assert isinstance(channels, int), "the channels of a packed convolution are a number"
+    return x.with_shape((columns, channels // groups, *window))
+
+
+__all__ = ["ConvPacked", "DepthwisePacked", "MatmulPacked", "pack", "unpack"]

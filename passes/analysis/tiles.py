@@ -1,0 +1,43 @@
+"""Register tiles: how many rows and vectors of columns a product is computed by.
+
+The accumulators, one row of B and one splat of A must fit the registers:
+rows * vectors + vectors + 1 <= registers. Wide tiles load less of A, tall ones less of B.
+"""
+
+from __future__ import annotations
+
+from ...ir.dims import Dim
+from ...ir.dtypes import DType
+from ...ir.target import Target
+
+
+def lanes_of(target: Target, dtype: DType) -> int:
+    """Return how many elements of a dtype a register holds."""
+    return max(1, target.lanes * 4 // dtype.size)
+
+
+def rows_for(target: Target, vectors: int) -> int:
+    """Return the most rows that fit the registers, not more than 14."""
+    return min(14, (target.registers - vectors - 1) // vectors)
+
+
+def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
+    """Return the vectors of one panel for a product of these sizes.
+
+    One row: eight, to hide the latency of the multiply-add. Else the widest of 4, 3, 2, 1
+    (2, 1 with 16 registers) that pads the columns least.
+    """
+    lanes = lanes_of(target, dtype)
+    if rows == 1:
+        return max(1, min(8, -(-columns // lanes)))
+    widest = 4 if target.registers >= 32 else 2
+    choices = range(min(widest, -(-columns // lanes)), 0, -1)
+    padded = {v: -(-columns // (v * lanes)) * v * lanes for v in choices}
+    least = min(padded.values())
+    near = [v for v in choices if padded[v] <= least * 1.07]
+    return near[0]
+
+
+def panel_width(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
+    """Return the columns of one panel."""
+    return vectors_for(target, rows, columns, dtype) * lanes_of(target, dtype)

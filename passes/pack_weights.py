@@ -1,0 +1,162 @@
+"""Lay out the weights of products and convolutions for the register tile.
+
+    %y = gv.matmul %x, %w      =>     %p = transpose(reshape(pad(%w)))      (to @prepare)
+                                      %y = gv.matmul_packed %x, %p {columns = 10}
+
+A right operand that does not depend on the inputs is packed into panels as wide as the
+target's tile for these sizes; channels-last convolutions are packed group by group, 1x1
+ones become products, and those with one channel a group get their own form. Needs
+`choose-layout`; the packing operations are moved by `hoist-prepare`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from ..ir import GraphEmit, Op, Program, replace
+from ..ir.dims import Dim, product
+from ..ir.op import REGISTRY
+from ..ir.ops.packed import ConvPacked, DepthwisePacked, MatmulPacked, pack
+from ..ir.program import functions
+from ..ir.target import Target
+from ..ir.tensor import TensorSpec
+from .analysis.tiles import panel_width
+from .base import Pass
+
+FAST = ("f32", "f64")
+
+
+@dataclass(frozen=True)
+class PackWeights(Pass):
+    """Lay out the weights of products and convolutions for the register tile."""
+
+    NUMERICS = "reassociating"
+    LEVEL = "graph"
+
+    def apply(self, program: Program) -> None:
+        """Pack in every function."""
+        target = target_of(program)
+        for function in functions(program.module):
+            fixed: dict[SSAValue, bool] = {}
+            for op in list(function.body.block.ops):
+                mark_fixed(op, fixed)
+                if isinstance(op, Op) and op.name in RULES and op.specs[0].dtype.name in FAST:
+                    if fixed.get(op.operands[1], False) and not fixed.get(op.operands[0], False):
+                        self.pack(op, target, fixed)
+
+    def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
+        """Replace one operation if there is a packed form."""
+        emit = GraphEmit.before(op)
+        made = RULES[op.name](op, emit, target)
+        if made is None:
+            return
+        for new in emit.made:
+            mark_fixed(new, fixed)
+        replace(op, made)
+        self.count("packed")
+
+
+def mark_fixed(op: Operation, fixed: dict[SSAValue, bool]) -> None:
+    """Note whether results depend on weights and constants only."""
+    if not isinstance(op, Op) or not op.PURE or op.regions:
+        return
+    known = op.name in ("gv.weight", "gv.constant") or (
+        bool(op.operands) and all(fixed.get(o, False) for o in op.operands)
+    )
+    for result in op.results:
+        fixed[result] = known
+
+
+def target_of(program: Program) -> Target:
+    """Return the target that the module is compiled for."""
+    row: Any = program.module.attributes.get("gv.target")
+    return Target.parse(row.data if row is not None else "native")
+
+
+def _matmul(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
+    attributes = op.plain_attributes()
+    lhs, rhs = op.operands
+    left, right = op.specs
+    if right.rank != 2 or not right.is_static or attributes["transpose_lhs"]:
+        return None
+    if attributes["transpose_rhs"]:
+        rhs = emit(REGISTRY["gv.transpose"], rhs, order=(1, 0))
+        right = right.with_shape(right.dims[::-1])
+    rows = product(left.dims[:-1])
+    tile = panel_width(target, rows, int(right.dims[1]), right.dtype)  # type: ignore[arg-type]
+    panels = pack(emit, rhs, right, tile)
+    made: SSAValue = emit(MatmulPacked, lhs, panels, columns=right.dims[1])
+    return made
+
+
+def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
+    attributes = op.plain_attributes()
+    x, w = op.operands
+    source, weight = op.specs
+    groups = attributes["groups"]
+    if not attributes["channels_last"] or not weight.is_static or source.rank < 3:
+        return None
+    if groups == source.dims[-1] and groups > 1 and weight.dims[0] == groups:
+        return _depthwise(op, emit)
+    rank = weight.rank
+    taps = emit(REGISTRY["gv.transpose"], w, order=(*range(2, rank), 1, 0))
+    plain = _is_pointwise(weight, attributes)
+    columns, inner = int(weight.dims[0]), weight.dims[1]  # type: ignore[arg-type]
+    depth = product((*weight.dims[2:], inner))
+    rows: Dim = product(op.result_specs[0].dims[:-1])
+    tile = panel_width(target, rows, columns // groups, weight.dtype)
+    if groups == 1:
+        matrix = weight.with_shape((depth, columns))
+        panels = pack(emit, emit(REGISTRY["gv.reshape"], taps, shape=matrix.dims), matrix, tile)
+    else:
+        panels = _pack_groups(emit, taps, weight, tile, groups)
+    if plain and groups == 1:
+        made: SSAValue = emit(MatmulPacked, x, panels, columns=columns)
+        return made
+    kept = {n: attributes[n] for n in ("strides", "pads", "dilations", "groups")}
+    packed: SSAValue = emit(
+        ConvPacked, x, panels, columns=columns, window=tuple(weight.dims[2:]), **kept
+    )
+    return packed
+
+
+def _pack_groups(emit: GraphEmit, taps: Any, weight: TensorSpec, tile: int, groups: int) -> Any:
+    """Return the panels of all groups, one group behind the other."""
+    columns = int(weight.dims[0]) // groups  # type: ignore[arg-type]
+    window = weight.dims[2:]
+    parts = []
+    for group in range(groups):
+        low, high = group * columns, (group + 1) * columns
+        part = emit(
+            REGISTRY["gv.slice"], taps, starts=(0,) * (len(window) + 1) + (low,),
+            stops=(*window, weight.dims[1], high), steps=(1,) * (len(window) + 2),
+        )  # fmt: skip
+        matrix = weight.with_shape((product((*window, weight.dims[1])), columns))
+        flat = emit(REGISTRY["gv.reshape"], part, shape=matrix.dims)
+        parts.append(pack(emit, flat, matrix, tile))
+    return emit(REGISTRY["gv.concat"], *parts, axis=0)
+
+
+def _depthwise(op: Op, emit: GraphEmit) -> SSAValue:
+    attributes = op.plain_attributes()
+    weight = op.specs[1]
+    order = (*range(2, weight.rank), 0, 1)
+    taps = emit(REGISTRY["gv.transpose"], op.operands[1], order=order)
+    flat = emit(REGISTRY["gv.reshape"], taps, shape=(*weight.dims[2:], weight.dims[0]))
+    kept = {n: attributes[n] for n in ("strides", "pads", "dilations")}
+    made: SSAValue = emit(DepthwisePacked, op.operands[0], flat, **kept)
+    return made
+
+
+def _is_pointwise(weight: TensorSpec, attributes: dict[str, Any]) -> bool:
+    return (
+        all(d == 1 for d in weight.dims[2:])
+        and all(s == 1 for s in attributes["strides"])
+        and all(p == (0, 0) for p in attributes["pads"])
+    )
+
+
+RULES = {"gv.matmul": _matmul, "gv.conv": _conv}
