@@ -15,6 +15,8 @@ from ..scalar_math import Term
 from ..tensor import TensorSpec
 from .families import FLOATS, Elementwise, Unary, unary_samples
 
+_REAL = tuple(dtype for dtype in DTYPES.values() if dtype.kind != "c")
+
 
 @register
 class Cast(Elementwise):
@@ -27,12 +29,12 @@ class Cast(Elementwise):
     name = "gv.cast"
     SAMPLES: ClassVar = (
         *(
-            Sample(((2, 9),), {"dtype": to}, tuple(DTYPES.values())[:13], low=-300, high=300)
-            for to in (f32, i8, i64, u8, bool_)
+            Sample(((2, 9),), {"dtype": to}, _REAL, low=-300, high=300, differentiable=to == f64)
+            for to in (f64, f32, i8, i64, u8, bool_)
         ),
         *(
-            Sample(((3,),), {"dtype": to}, (f32, f64, f16, bf16, i32, bool_))
-            for to in (f16, bf16, f64, i32, u64, c64)
+            Sample(((3,),), {"dtype": to}, (*FLOATS, i32, bool_), differentiable=False)
+            for to in (f16, bf16, i32, u64, c64)
         ),
         Sample(((),), {"dtype": i32}),
         Sample(((0, 3),), {"dtype": i32}),
