@@ -7,7 +7,8 @@ One function an operation, exactly as the LLVM back end computes it:
 - a float becomes an integer by truncation, clamped to the integer's range, NaN becoming 0;
 - fused multiply-adds are rounded once; transcendental functions of f32 are the correctly
   rounded ones to within half a unit of f64, and so a yardstick and not what a machine gives;
-- `minnumf` and `maxnumf` ignore a NaN, and may return either of two zeros;
+- `maximumf(x, y)` is y if y is NaN or greater than x, else x; `maxnumf(x, y)` is y if x is NaN or
+  y is greater, else x; the minima likewise. So of two zeros the first is taken;
 - a reduction adds the upper half of the lanes to the lower half until one lane is left (lanes
   that are no power of two: from left to right), and then adds the accumulator.
 """
@@ -374,7 +375,7 @@ def _fused_slowly(x: Value, y: Value, z: Value, result: Value, safe: Value) -> V
                 try:
                     out[lane] = float(exact)
                 except OverflowError:
-                    out[lane] = math.copysign(math.inf, exact)
+                    out[lane] = math.inf if exact > 0 else -math.inf
     return out.reshape(np.shape(result))[()]
 
 
@@ -410,14 +411,13 @@ def _round_half_away(x: Value) -> Value:
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
-def _with_zero_order(pick: Callable[[Value, Value], Value], *, low: bool) -> Any:
-    """Return minimumf or maximumf: NaN if either is, and -0 below +0."""
+def _extreme(beyond: Callable[[Value, Value], Value], *, ignores: bool) -> Any:
+    """Return y if it is beyond x or decides by being NaN, or by x being NaN; else x."""
 
     def run(_: Operation, x: Value, y: Value) -> Value:
-        zeros = (x == 0) & (y == 0)
-        negative = np.signbit(x) | np.signbit(y) if low else np.signbit(x) & np.signbit(y)
-        zero = np.where(negative, -0.0, 0.0).astype(x.dtype)
-        return np.where(zeros, zero, pick(x, y)).astype(x.dtype)[()]
+        missing = np.isnan(x) if ignores else np.isnan(y)
+        chosen: Value = np.where(beyond(y, x) | missing, y, x)
+        return chosen[()]
 
     return run
 
@@ -511,8 +511,10 @@ def _greatest_unsigned(_: Operation, x: Value, y: Value) -> Value:
     return np.maximum(unsigned(x), unsigned(y)).view(x.dtype)
 
 
-_MINIMUM = _with_zero_order(np.minimum, low=True)
-_MAXIMUM = _with_zero_order(np.maximum, low=False)
+_MINIMUM = _extreme(np.less, ignores=False)
+_MAXIMUM = _extreme(np.greater, ignores=False)
+_MINIMUM_NUMBER = _extreme(np.less, ignores=True)
+_MAXIMUM_NUMBER = _extreme(np.greater, ignores=True)
 
 COMBINE: Mapping[str, Callable[..., Value]] = {
     "add": _ADD,
@@ -524,8 +526,8 @@ COMBINE: Mapping[str, Callable[..., Value]] = {
     "and": _plain(np.bitwise_and),
     "or": _plain(np.bitwise_or),
     "xor": _plain(np.bitwise_xor),
-    "minnumf": _plain(np.fmin),
-    "maxnumf": _plain(np.fmax),
+    "minnumf": _MINIMUM_NUMBER,
+    "maxnumf": _MAXIMUM_NUMBER,
     "minimumf": _MINIMUM,
     "maximumf": _MAXIMUM,
 }
@@ -565,8 +567,8 @@ PURE: Mapping[str, Callable[..., Value]] = {
     "arith.negf": _plain(np.negative),
     "arith.minimumf": _MINIMUM,
     "arith.maximumf": _MAXIMUM,
-    "arith.minnumf": _plain(np.fmin),
-    "arith.maxnumf": _plain(np.fmax),
+    "arith.minnumf": _MINIMUM_NUMBER,
+    "arith.maxnumf": _MAXIMUM_NUMBER,
     "arith.extsi": _extend_signed,
     "arith.extui": _extend_unsigned,
     "arith.trunci": _truncate_integer,

@@ -47,6 +47,8 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from .upstream import RemFOp
+
 INDEX = IndexType()
 
 Strided: TypeAlias = tuple[SSAValue, SSAValue, SSAValue]
@@ -337,7 +339,7 @@ class TransposeTile(IRDLOperation):
             )
 
 
-Gvk = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile])
+Gvk = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile, RemFOp])
 
 LOOPS_DIALECTS: Sequence[Dialect] = (
     builtin.Builtin,
