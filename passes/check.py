@@ -58,8 +58,8 @@ class Check(Observer):
         found: dict[Key, list[Array]] = {}
         for function in functions(program.module):
             name = function.sym_name.data
-            if not _is_entry(function):
-                continue
+            if name == "prepare" or not _is_entry(function):
+                continue  # @prepare may come to prepare other weights: what uses them must not
             for kind in ("given",) if name in self.arguments else KINDS:
                 arguments = self.arguments.get(name) or make_arguments(
                     function, program.ranges, kind=kind, seed=self.seed

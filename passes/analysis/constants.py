@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Block, SSAValue
 
 from ...ir import Array, DimExpr, Op
+from ...ir.attributes import DimAttr, to_python
 from ...ir.ops.structure import Constant, Weight
+from ...ir.tensor import DimsAttr
 
 
 def constant_of(value: SSAValue) -> Array | None:
@@ -48,31 +51,56 @@ def has_symbols(attribute: Any) -> bool:
     return isinstance(attribute, DimExpr)
 
 
-class Known:
-    """Tells which values are fixed once the weights are, with an answer per value kept.
+CHANGING, CONSTANT, WEIGHT = 0, 1, 2
+"""How a value depends on the call: it may differ from call to call, or is a constant, or is
+fixed by constants and at least one weight."""
 
-    A value is fixed if it is a constant or a weight, or made of such by pure operations.
+
+class Known:
+    """Tells which values are fixed once the weights are; an answer is kept for each value.
+
+    A value is fixed if it is a constant or a weight, or made of such by pure operations
+    without symbolic dimensions.
     """
 
     def __init__(self) -> None:
-        self._fixed: dict[SSAValue, bool] = {}
+        self._kinds: dict[SSAValue, int] = {}
+
+    def sweep(self, block: Block) -> None:
+        """Find the kinds of all values of a block, in order and so without recursion."""
+        for op in block.ops:
+            for result in op.results:
+                self.kind(result)
+
+    def kind(self, value: SSAValue) -> int:
+        """Return CHANGING, CONSTANT or WEIGHT."""
+        found = self._kinds.get(value)
+        if found is None:
+            found = self._kinds[value] = self._find(value)
+        return found
 
     def is_fixed(self, value: SSAValue) -> bool:
         """Say whether the value depends on no argument of the function."""
-        found = self._fixed.get(value)
-        if found is not None:
-            return found
+        return self.kind(value) != CHANGING
+
+    def _find(self, value: SSAValue) -> int:
         owner = value.owner
-        found = (
-            isinstance(owner, Op)
-            and owner.PURE
-            and not owner.regions
-            and all(self.is_fixed(operand) for operand in owner.operands)
-        )
-        self._fixed[value] = found
-        return found
+        if type(owner) is Weight:
+            return WEIGHT
+        if not isinstance(owner, Op) or not owner.PURE or owner.regions:
+            return CHANGING
+        found = CONSTANT
+        for operand in owner.operands:
+            kind = self.kind(operand)
+            if kind == CHANGING:
+                return CHANGING
+            found = max(found, kind)
+        static = all(result.is_static for result in owner.result_specs)
+        return found if static and not _is_symbolic(owner) else CHANGING
 
 
-def is_weight(op: Operation) -> bool:
-    """Say whether the operation names a weight."""
-    return type(op) is Weight
+def _is_symbolic(op: Op) -> bool:
+    return any(
+        isinstance(a, DimAttr | DimsAttr | ArrayAttr) and has_symbols(to_python(a))
+        for a in op.properties.values()
+    )

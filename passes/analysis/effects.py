@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...ir import Op
@@ -22,3 +23,19 @@ def is_pure(op: Operation) -> bool:
         for block in region.blocks
         for inner in block.ops
     )
+
+
+def all_operations(module: ModuleOp) -> list[Operation]:
+    """Return the operations of a module at all depths, in order, the module left out."""
+    found: list[Operation] = []
+    blocks = [block for region in module.regions for block in region.blocks][::-1]
+    waiting: list[Operation | None] = [block.first_op for block in blocks]
+    while waiting:
+        op = waiting.pop()
+        if op is None:
+            continue
+        found.append(op)
+        waiting.append(op.next_op)
+        if op.regions:
+            waiting += [b.first_op for r in reversed(op.regions) for b in reversed(r.blocks)]
+    return found

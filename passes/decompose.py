@@ -1,0 +1,69 @@
+"""Replace operations that are made of others by these.
+
+    %0 = gv.softmax %x {axis = 1}   =>   %0 = gv.max %x {axes = [1], keepdims = true}
+                                         %1 = gv.sub %x, %0
+                                         ...
+
+An operation decomposes if that is its only lowering; those named in `keep` stay. What a
+decomposition is made of decomposes, too. Every operation that is left has a formula for an
+element, an iteration space, a host entry, or moves elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import UnsupportedOp
+from ..ir import REGISTRY, Call, GraphEmit, Op, Program
+from ..ir.verify import place
+from .analysis.effects import all_operations
+from .base import Pass
+
+
+@dataclass(frozen=True)
+class Decompose(Pass):
+    """Replace operations by their decomposition."""
+
+    NUMERICS = "approximate"
+
+    keep: tuple[str, ...] = ()
+    """Names of operations that stay, without `gv.`."""
+
+    def apply(self, program: Program) -> None:
+        """Replace, and look again at what was made."""
+        wanted = {name for name, op in REGISTRY.items() if only_decomposes(op)}
+        wanted -= {f"gv.{name}" for name in self.keep}
+        waiting = [op for op in all_operations(program.module) if op.name in wanted]
+        while waiting:
+            op = waiting.pop()
+            assert isinstance(op, Op), f"{op.name} is in the registry and no operation of ours"
+            made = decompose(op)
+            waiting += [inner for inner in made if inner.name in wanted and inner.parent]
+            self.count(op.name.removeprefix("gv."))
+
+
+def only_decomposes(op: type[Op]) -> bool:
+    """Say whether an operation has a decomposition and no other lowering."""
+    others = op.HOST is not None or op.has("scalar") or op.has("iteration")
+    return op.has("decompose") and not others
+
+
+def decompose(op: Op) -> list[Op]:
+    """Replace one operation; return the operations that stand for it."""
+    emit = GraphEmit.before(op)
+    specs, result_specs = op.specs, op.result_specs
+    call = Call(
+        type(op), tuple(op.operands), op.results, op.plain_attributes(), specs, emit, result_specs
+    )
+    try:
+        values = op.decompose(call)
+    except NotImplementedError as error:
+        raise UnsupportedOp(str(error), location=place(op)) from error
+    values = values if isinstance(values, tuple) else (values,)
+    for old, new in zip(op.results, values, strict=True):
+        assert new.type == old.type, f"{op.name} of type {old.type} decomposes to {new.type}"
+        old.replace_all_uses_with(new)
+    block = op.parent
+    assert block is not None, f"{op.name} stands nowhere"
+    block.erase_op(op)
+    return emit.made

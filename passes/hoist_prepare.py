@@ -1,0 +1,188 @@
+"""Move what depends on weights only into a function of its own, which runs once.
+
+    func.func @main(%x) {                        func.func @main(%x) {
+      %w = gv.weight @w                            %1 = gv.weight @prepared.0
+      %1 = gv.transpose %w                =>       %2 = gv.matmul %x, %1
+      %2 = gv.matmul %x, %1                        ...
+      ...                                        func.func @prepare() -> (... "prepared.0") {
+                                                   %w = gv.weight @w
+                                                   %0 = gv.transpose %w
+                                                   func.return %0
+
+Passes that change weights write that as operations; here the operations move. The names of
+the results of `@prepare` are the names of weights. Values that are broadcasts of something
+smaller stay where they are: to store them costs more than to read through them. May run again:
+what uses `@prepared.0` and weights only moves too. A prepared weight that is no longer used is
+prepared no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from ..ir import SOURCE, Op, Program, spec_of
+from ..ir.attributes import Symbol
+from ..ir.ops.structure import Weight
+from ..ir.program import (
+    finish,
+    functions,
+    new_function,
+    optional_function,
+    result_names,
+    returned,
+)
+from .analysis.constants import WEIGHT, Known
+from .base import Pass
+
+PREPARE = "prepare"
+PREFIX = "prepared."
+
+
+@dataclass(frozen=True)
+class HoistPrepare(Pass):
+    """Move what depends on weights only into `@prepare`."""
+
+    LEVEL = "graph"
+
+    def apply(self, program: Program) -> None:
+        """Move from each public function, then write the results of `@prepare`."""
+        entries = [
+            f
+            for f in functions(program.module)
+            if f.sym_visibility is None and f.sym_name.data != PREPARE
+        ]
+        roots = {f: find_roots(f) for f in entries}
+        if not any(roots.values()):
+            return
+        preparation = Preparation.of(program)
+        for function in entries:
+            for root in roots[function]:
+                preparation.move(root)
+                self.count("hoisted")
+        preparation.finish(used_weights(entries))
+
+
+def find_roots(function: FuncOp) -> list[SSAValue]:
+    """Return the values that depend on weights only and that something else needs."""
+    known, roots = Known(), []
+    for block in function.body.blocks:
+        known.sweep(block)
+        for op in block.ops:
+            if type(op) is Weight or _is_broadcast(op):
+                continue
+            roots += [
+                result
+                for result in op.results
+                if known.kind(result) == WEIGHT
+                and any(_needs(use.operation, known) for use in result.uses)
+            ]
+    return roots
+
+
+def _needs(user: Operation, known: Known) -> bool:
+    """Say whether a user stays in the function."""
+    fixed = bool(user.results) and known.kind(user.results[0]) == WEIGHT
+    return not fixed or _is_broadcast(user)
+
+
+def _is_broadcast(op: Operation) -> bool:
+    return op.name == "gv.broadcast_to"
+
+
+def used_weights(entries: Iterable[FuncOp]) -> set[str]:
+    """Return the names of the weights that functions use."""
+    ops = (op for function in entries for op in function.walk() if type(op) is Weight)
+    return {str(op.plain_attributes()["weight"]) for op in ops}
+
+
+@dataclass
+class Preparation:
+    """The function `@prepare` while it is written."""
+
+    function: FuncOp
+    results: dict[str, SSAValue]
+    """The value of each prepared weight, by its name."""
+    number: int
+    """The number of the next prepared weight."""
+    copies: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    """What stands in `@prepare` for a value of another function."""
+
+    @classmethod
+    def of(cls, program: Program) -> Preparation:
+        """Open the function `@prepare` of a program, new or not."""
+        function = optional_function(program.module, PREPARE)
+        if function is None:
+            function = new_function(PREPARE, [])
+            program.module.body.block.add_op(function)
+            return cls(function, {}, 0)
+        results = dict(zip(result_names(function), returned(function), strict=True))
+        last = function.body.block.last_op
+        assert isinstance(last, ReturnOp), "@prepare does not return"
+        function.body.block.erase_op(last)
+        numbers = [int(name.removeprefix(PREFIX)) for name in results]
+        return cls(function, results, max(numbers, default=-1) + 1)
+
+    def move(self, root: SSAValue) -> None:
+        """Compute a value here, and let a weight stand for it where it was."""
+        name = f"{PREFIX}{self.number}"
+        self.number += 1
+        self.results[name] = self.copy(root)
+        owner, spec = root.owner, spec_of(root.type)
+        assert isinstance(owner, Op), "what depends on weights is made by an operation"
+        weight = Weight.make(weight=Symbol(name), dtype=spec.dtype, shape=spec.dims)
+        if (source := owner.attributes.get(SOURCE)) is not None:
+            weight.attributes[SOURCE] = source
+        block = owner.parent
+        assert block is not None, f"{owner.name} stands nowhere"
+        block.insert_op_before(weight, owner)
+        root.replace_all_uses_with(weight.results[0])
+        erase_unused(owner)
+
+    def copy(self, root: SSAValue) -> SSAValue:
+        """Return the value here that stands for a value there, and what it is made of."""
+        waiting = [root]
+        while waiting:
+            value = waiting[-1]
+            owner = value.owner
+            assert isinstance(owner, Op), "what depends on weights is made by an operation"
+            missing = [v for v in owner.operands if v not in self.copies]
+            if value in self.copies or not missing:
+                waiting.pop()
+                if value not in self.copies:
+                    self.copy_operation(owner)
+            waiting += missing
+        return self.copies[root]
+
+    def copy_operation(self, op: Op) -> None:
+        """Copy an operation whose operands are here."""
+        name = str(op.plain_attributes()["weight"]) if type(op) is Weight else ""
+        if name in self.results:
+            self.copies[op.results[0]] = self.results[name]
+            return
+        made = op.clone(self.copies)
+        self.function.body.block.add_op(made)
+        self.copies.update(zip(op.results, made.results, strict=True))
+
+    def finish(self, used: set[str]) -> None:
+        """Close the function; it returns what is used."""
+        kept = {name: value for name, value in self.results.items() if name in used}
+        finish(self.function, list(kept.values()), list(kept))
+        for op in reversed(list(self.function.body.block.ops)):
+            if op.results:
+                erase_unused(op)
+
+
+def erase_unused(op: Operation) -> None:
+    """Erase a pure operation that is not used, and what only it used."""
+    dead = [op]
+    while dead:
+        gone = dead.pop()
+        if gone.parent is None or any(r.first_use is not None for r in gone.results):
+            continue
+        owners = [operand.owner for operand in gone.operands]
+        gone.parent.erase_op(gone)
+        dead += [owner for owner in owners if isinstance(owner, Op) and owner.PURE]
