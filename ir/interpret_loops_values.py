@@ -352,7 +352,8 @@ def fused_multiply_add(x: Value, y: Value, z: Value) -> Value:
     high, low = _two_sum(z, lower)
     total, rest = _two_sum(upper, high)
     small, error = _two_sum(low, rest)
-    result = total + _to_odd(small, error)
+    result: Value = total + _to_odd(small, error)
+    result = np.where(result == 0, x * y + z, result)[()]  # the sign of zero
     sizes = [np.abs(each) for each in (x, y, z)]
     safe = np.ones(np.shape(result), np.bool_)
     for size in sizes:
