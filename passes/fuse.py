@@ -28,6 +28,7 @@ from ..errors import UnsupportedOp
 from ..ir import SOURCE, Op, Program
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, set_level
+from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
 from .analysis.kinds import EPILOGUE, PROLOGUE, kind_of
 from .analysis.reads import BIJECTIVE_MOVES, CHEAP, MOVES, is_elementwise, is_readable, is_splat
@@ -334,7 +335,9 @@ def _copy_splats(op: Operation, values: dict[SSAValue, SSAValue], body: Block) -
 
 
 def _row(op: Op) -> tuple[tuple[object, ...], tuple[int, ...]]:
-    return op.specs[0].dims, tuple(op.plain_attributes()["axes"])
+    dims = op.specs[0].dims
+    axes = normalize_axes(op.plain_attributes()["axes"], len(dims))
+    return dims, tuple(a for a in axes if dims[a] != 1)
 
 
 def _squeezed(spec: TensorSpec) -> tuple[object, ...]:

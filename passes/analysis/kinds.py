@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...ir import Op
 from ...ir.dtypes import DType
+from ...ir.shapes import normalize_axes
 
 KINDS: dict[str, str] = {
     "gv.matmul_packed": "gemm",
@@ -60,8 +61,8 @@ def _fast(dtype: DType) -> bool:
 
 def _trailing(op: Op) -> bool:
     """Say whether the reduced axes are the last ones, dims of one aside."""
-    axes = set(op.plain_attributes()["axes"])
     dims = op.specs[0].dims
+    axes = set(normalize_axes(op.plain_attributes()["axes"], len(dims)))
     kept = [a for a, d in enumerate(dims) if a not in axes and d != 1]
     reduced = [a for a in axes if dims[a] != 1]
     return bool(reduced) and (not kept or max(kept) < min(reduced))

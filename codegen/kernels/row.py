@@ -1,0 +1,339 @@
+"""Rows: reductions over trailing axes, with element-wise work before, between and behind.
+
+    for row in lo..hi                       parallel: the kept axes, flattened
+      for each reduction, in order          softmax: max; sum of exp. layer norm: mean; variance
+        for v in row step 4*L               4 accumulators hide the latency of the combiner
+          acc[0..3] = combine(acc, element)
+        rest of the row, masked; combine the accumulators, then the lanes
+      for v in row step L                   the result, where it is as long as the row
+        out[row, v] = element(v)
+
+What is dear to compute (exp, division, ...) and needed by more than one pass over the row is
+kept in scratch, which stays in L1, the first time it is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from ...ir import Op
+from ...ir.dims import product
+from ...ir.dtypes import DType, f32
+from ...ir.iteration import Iteration
+from ...ir.shapes import normalize_axes
+from ...ir.target import Target
+from ...ir.tensor import spec_of
+from ...passes.analysis.kinds import ROW_REDUCTIONS
+from .combine import COMBINERS, across_lanes, identity
+from .elements import Element, computed
+from .index import Linear, flatten
+from .loops import Index, vector_type
+from .map import fitting_lanes, over_units, walk_vectors
+from .plan import open_kernel, plan, returned_values
+from .read import Indices, Reader, Tracer
+from .space import Group, Space, merge
+
+ACCUMULATORS = 4
+CACHED_BYTES = 64 << 10
+"""Rows longer than this are computed again instead of kept: they would not stay in L1."""
+
+DEAR = frozenset(
+    {
+        "gv.exp", "gv.exp2", "gv.expm1", "gv.log", "gv.log1p", "gv.tanh", "gv.erf", "gv.sigmoid",
+        "gv.gelu", "gv.silu", "gv.softplus", "gv.pow", "gv.sin", "gv.cos", "gv.mish", "gv.elu",
+    }
+)  # fmt: skip
+"""Operations that are rather kept than computed twice."""
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of a row kernel."""
+    return Rows(kernel, target).build()
+
+
+class Rows:
+    """Builds one row kernel."""
+
+    def __init__(self, kernel: FuncOp, target: Target) -> None:
+        self.lanes = target.lanes
+        (self.root,) = returned_values(kernel)
+        ops = [op for op in kernel.body.block.ops if isinstance(op, Op)]
+        self.reductions = [op for op in ops if op.name in ROW_REDUCTIONS]
+        self.ops: list[Op] = ops
+        first = self.reductions[0]
+        self.shape = first.specs[0].dims
+        self.axes = normalize_axes(first.plain_attributes()["axes"], len(self.shape))
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.plan = plan(self.shape, self.trace)
+        self.group()
+
+    # -- dims -----------------------------------------------------------------------------
+
+    def trace(self, tracer: Tracer, index: Indices) -> None:
+        """Record what the reductions and the root read."""
+        for op in self.reductions:
+            tracer.stops[op.results[0]] = []
+        for op in self.reductions:
+            tracer.visit(op.operands[0], index)
+        tracer.visit(self.root, self.root_index(index))
+
+    def root_index(self, index: Indices) -> Indices:
+        """Return the index of the result: the row's, or that of its kept axes."""
+        dims = spec_of(self.root.type).dims
+        if dims == self.shape:
+            return index
+        kept = [i for a, (i, d) in enumerate(zip(index, self.shape, strict=True))
+                if a not in self.axes and d != 1]  # fmt: skip
+        rest = iter(kept)
+        return tuple(Linear() if d == 1 else next(rest) for d in dims)
+
+    def group(self) -> None:
+        """Merge the kept axes and the reduced ones apart."""
+        accesses = [*self.plan.offsets, self.offset]
+        inner = [t for a in self.axes for t in self.plan.axes[a].tokens]
+        outer = [t for t in self.plan.tokens if t not in inner]
+        alone = self.plan.alone
+        self.outer = merge(outer, accesses, alone)
+        self.inner = merge(inner, accesses, alone) or [Group(())]
+        self.walked = self.inner[-1]
+        self.lanes = fitting_lanes(self.walked.extent, self.lanes)
+        self.space = Space([*self.outer, *self.inner], self.walked, self.lanes)
+        self.reader = Reader(self.loops, self.arguments, self.space)
+
+    @property
+    def offset(self) -> Linear:
+        """Return the flat offset of the result's element."""
+        return flatten(self.root_index(self.plan.index), spec_of(self.root.type).dims)
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether the result is as long as the row."""
+        return spec_of(self.root.type).dims == self.shape
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        self.plan_cache()
+        units = over_units(self.loops, self.outer, self.row)
+        return self.loops.finish(units)
+
+    def row(self) -> None:
+        """Walk one row as often as there are reductions, then write."""
+        reader = self.reader
+        reader.given = {}
+        for number, op in enumerate(self.reductions):
+            total = self.reduce(op, number)
+            reader.given[op.results[0]] = lambda _, total=total: total
+            self.use_cache(number)
+        reader.fresh()
+        if self.is_full:
+            self.over_inner(self.store)
+            return
+        self.vector_off()
+        self.store()
+
+    def vector_off(self) -> None:
+        """Compute single elements from here on."""
+        self.space.vector, self.space.lanes = None, 0
+        self.reader.fresh()
+
+    def over_inner(self, body) -> None:  # type: ignore[no-untyped-def]
+        """Open the loops over the reduced axes around vectors of the last."""
+        self._over(self.inner[:-1], body)
+
+    def _over(self, groups: Sequence[Group], body) -> None:  # type: ignore[no-untyped-def]
+        if not groups:
+            extent = self.walked.extent
+            high: Index = extent if isinstance(extent, int) else self.loops.index(extent)
+            walk_vectors(self.loops, self.reader, self.walked, (0, high), body)
+            return
+        with self.loops.loop(0, self.loops.index(groups[0].extent)) as one:
+            groups[0].value = one.index
+            self._over(groups[1:], body)
+
+    def store(self) -> None:
+        """Write one vector of the result."""
+        self.space.vector = self.walked if self.space.lanes else None
+        element = self.reader.element(self.root, self.root_index(self.plan.index))
+        base, _, _ = self.space.split(self.loops, self.offset)
+        lanes = self.space.lanes
+        value = self.reader.math.narrow(self.reader.math.spread(element, lanes))
+        self.loops.store(value, self.out, base, self.reader.mask)
+
+    # -- reductions -----------------------------------------------------------------------
+
+    def reduce(self, op: Op, number: int) -> Element:
+        """Return the reduction of the current row."""
+        found = type(op).iteration(*op.specs, **op.plain_attributes())
+        assert isinstance(found, Iteration), f"{op.name} has an iteration space"
+        dtype = op.result_specs[0].dtype
+        total = self.accumulate(op, found.combiner, dtype, number)
+        total = across_lanes(self.loops, found.combiner, total)
+        if found.finish is not None:
+            finished = found.finish(self.reader.math, total)
+            assert isinstance(finished, Element), f"{op.name}: finish gave {finished}"
+            return finished
+        return total
+
+    def accumulate(self, op: Op, combiner: str, dtype: DType, number: int) -> Element:
+        """Return a vector (or element) whose lanes combine to the reduction."""
+        loops, lanes = self.loops, self.lanes
+        start = self.reader.math.constant(identity(combiner, dtype), dtype)
+        first = self.reader.math.spread(start, lanes)
+        return self._nested(self.inner[:-1], op, combiner, [first], number)[0]
+
+    def _nested(self, groups: Sequence[Group], op: Op, combiner: str, accs: list[Element],
+                number: int) -> list[Element]:  # fmt: skip
+        if not groups:
+            return self.walk(op, combiner, accs, number)
+        with self.loops.loop(
+            0, self.loops.index(groups[0].extent), 1, [a.value for a in accs]
+        ) as one:
+            groups[0].value = one.index
+            inside = _elements(one.values, accs[0])
+            made = self._nested(groups[1:], op, combiner, inside, number)
+            one.carry(*(a.value for a in made))
+        return _elements(one.results, accs[0])
+
+    def walk(self, op: Op, combiner: str, accs: list[Element], number: int) -> list[Element]:
+        """Accumulate along the innermost group: four vectors, one vector, a masked rest."""
+        loops, reader, lanes = self.loops, self.reader, max(self.lanes, 1)
+        math, combine = reader.math, COMBINERS[combiner]
+        extent = self.walked.extent
+        start = math.spread(math.constant(identity(combiner, accs[0].dtype), accs[0].dtype),
+                            self.lanes)  # fmt: skip
+        whole = extent - extent % lanes if isinstance(extent, int) else None
+        high = loops.index(extent)
+        position: Index = 0
+        total = accs[0]
+        if whole is None or whole >= lanes * ACCUMULATORS * 2:
+            stride = lanes * ACCUMULATORS
+            stop = loops.multiply(loops.divide(high, stride), stride)
+            many = [total, *[start] * (ACCUMULATORS - 1)]
+            with loops.loop(0, stop, stride, [a.value for a in many]) as one:
+                made = [
+                    combine(math, a, self.element(op, loops.add(one.index, i * lanes), number))
+                    for i, a in enumerate(_elements(one.values, total))
+                ]
+                one.carry(*(a.value for a in made))
+            parts = _elements(one.results, total)
+            total = combine(math, combine(math, parts[0], parts[1]),
+                            combine(math, parts[2], parts[3]))  # fmt: skip
+            position = stop
+        stop = loops.multiply(loops.divide(high, lanes), lanes)
+        if loops.known(position) != loops.known(stop):
+            with loops.loop(position, stop, lanes, [total.value]) as one:
+                inside = _elements(one.values, total)[0]
+                made_one = combine(math, inside, self.element(op, one.index, number))
+                one.carry(made_one.value)
+            total = _elements(one.results, total)[0]
+        if whole is not None and whole == extent:
+            return [total]
+        return [self.rest(op, (combiner, start, total), (stop, high), number)]
+
+    def rest(
+        self, op: Op, state: tuple[str, Element, Element], span: tuple[Index, Index], number: int
+    ) -> Element:
+        """Accumulate the end of a row that fills no vector."""
+        loops, reader = self.loops, self.reader
+        combiner, start, total = state
+        stop, high = span
+        if not self.lanes:
+            return total
+        reader.mask = loops.mask(loops.subtract(high, loops.index(stop)), self.lanes)
+        element = self.element(op, stop, number)
+        kind = vector_type(computed(element.dtype), self.lanes)
+        chosen = loops.pure(arith.SelectOp, (reader.mask, element.value, start.value), kind)
+        reader.mask = None
+        reader.fresh()
+        return COMBINERS[combiner](reader.math, total, Element(chosen, element.dtype, self.lanes))
+
+    def element(self, op: Op, at: Index, number: int) -> Element:
+        """Return the vector that a reduction takes in at a place of the row."""
+        self.walked.value = at
+        self.reader.fresh()
+        element = self.reader.element(op.operands[0], self.plan.index)
+        element = self.reader.math.spread(element, self.lanes)
+        self.keep(number)
+        return element
+
+    # -- keeping dear values --------------------------------------------------------------
+
+    def plan_cache(self) -> None:
+        """Find the values to keep: dear, as long as the row, needed again in a later pass."""
+        self.kept: dict[int, list[SSAValue]] = {}
+        length = product(tuple(g.extent for g in self.inner))
+        passes: list[SSAValue] = [op.operands[0] for op in self.reductions]
+        if self.is_full:
+            passes.append(self.root)
+        needs = [self.dear_values(value) for value in passes]
+        done: set[SSAValue] = set()
+        for number, found in enumerate(needs[:-1]):
+            later = {v for more in needs[number + 1 :] for v in more}
+            chosen = [v for v in found if v in later and v not in done]
+            done.update(chosen)
+            if chosen:
+                self.kept[number] = chosen
+        count = sum(map(len, self.kept.values()))
+        if not count or not isinstance(length, int) or length * 4 * count > CACHED_BYTES:
+            self.kept = {}
+            return
+        self.length = -(-length // 16) * 16
+        self.scratch, self.scratch_base = self.loops.scratch(f32, count * self.length)
+        every = [v for values in self.kept.values() for v in values]
+        self.place = {v: i * self.length for i, v in enumerate(every)}
+
+    def dear_values(self, value: SSAValue) -> list[SSAValue]:
+        """Return the outermost dear values that an element of `value` needs."""
+        found: list[SSAValue] = []
+        seen: set[SSAValue] = set()
+        stack = [value]
+        while stack:
+            one = stack.pop()
+            owner = one.owner
+            if one in seen or not isinstance(owner, Operation) or owner in self.reductions:
+                continue
+            seen.add(one)
+            spec = spec_of(one.type)
+            if owner.name in DEAR and spec.dims == self.shape and spec.dtype.name == "f32":
+                found.append(one)
+                continue
+            stack.extend(owner.operands)
+        return found
+
+    def position(self) -> Index:
+        """Return where in the row the current vector stands."""
+        total: Index = 0
+        for group in self.inner:
+            assert group.value is not None, "the row is walked"
+            place = product(tuple(g.extent for g in self.inner[self.inner.index(group) + 1 :]))
+            total = self.loops.add(total, self.loops.multiply(group.value, place))
+        return self.loops.add(total, self.scratch_base)
+
+    def keep(self, number: int) -> None:
+        """Store what later passes need of the vector just computed."""
+        for value in self.kept.get(number, ()):
+            element = self.reader.element(value, self.plan.index)
+            offset = self.loops.add(self.position(), self.place[value])
+            spread = self.reader.math.spread(element, self.lanes)
+            self.loops.store(spread.value, self.scratch, offset, self.reader.mask)
+
+    def use_cache(self, number: int) -> None:
+        """Read kept values from scratch from here on."""
+        for value in self.kept.get(number, ()):
+            self.reader.given[value] = lambda _, v=value: self.load(v)
+
+    def load(self, value: SSAValue) -> Element:
+        """Return a kept vector."""
+        offset = self.loops.add(self.position(), self.place[value])
+        read = self.loops.load(self.scratch, offset, self.lanes, self.reader.mask, constant=False)
+        return Element(read, spec_of(value.type).dtype, self.lanes)
+
+
+def _elements(values: Sequence[SSAValue], like: Element) -> list[Element]:
+    return [Element(v, like.dtype, like.lanes) for v in values]
