@@ -11,7 +11,9 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+import onnx
 import pytest
+from onnx.reference import ReferenceEvaluator
 from xdsl.dialects.builtin import ModuleOp
 
 from gravure.ir import (
@@ -33,7 +35,7 @@ from gravure.ir import (
     spec_of_array,
     verify,
 )
-from gravure.ir.dtypes import f64
+from gravure.ir.dtypes import bool_, f32, f64, i32
 from gravure.ir.numerics import widen
 from gravure.ir.ops.families import spec_of_value
 from gravure.ir.program import finish, new_function
@@ -469,3 +471,35 @@ def apply_rule(case: Case, rule: str, operands: Sequence[Any], emit: Any) -> lis
         grads = [r if spec_of_value(r).dtype.is_float else None for r in results]
         found = case.op.gradient(case.call(operands, results, emit), *grads)
     return [grad for grad in found if grad is not None]
+
+
+# ONNX: an operation that names an operator means what ONNX's own reference computes.
+
+
+ONNX_CASES = [
+    case
+    for case in CASES
+    if case.op.ONNX and case.dtype in (bool_, i32, f32) and all(case.sample.shapes)
+]
+"""Without numbers alone, which some operators of the reference do not take."""
+
+
+@pytest.mark.parametrize("case", ONNX_CASES, ids=str)
+def test_onnx_reference_computes_what_is_evaluated(case: Case) -> None:
+    operands = case.draw()
+    names = [f"x{i}" for i in range(len(operands))]
+    results = case.evaluate(operands)
+    outputs = [f"y{i}" for i in range(len(results))]
+    node = onnx.helper.make_node(case.op.ONNX, names, outputs, **case.sample.attributes)
+    inputs = [describe(n, x) for n, x in zip(names, operands, strict=True)]
+    graph = onnx.helper.make_graph([node], "case", inputs, list(map(describe, outputs, results)))
+    model = onnx.helper.make_model(graph)
+    onnx.checker.check_model(model)
+    with np.errstate(all="ignore"):
+        found = ReferenceEvaluator(model).run(None, dict(zip(names, operands, strict=True)))
+    assert_close([np.asarray(x) for x in found], results, tolerance=case.sample.tolerance)
+
+
+def describe(name: str, x: Array) -> onnx.ValueInfoProto:
+    kind = onnx.helper.np_dtype_to_tensor_dtype(x.dtype)
+    return onnx.helper.make_tensor_value_info(name, kind, x.shape)
