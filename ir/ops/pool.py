@@ -1,0 +1,347 @@
+"""Pools: the largest, the sum and the mean of what each window sees, channel by channel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..backward import Composite
+from ..compositions import Emit, Maker, channels_first, channels_last, cut, resize_edges
+from ..dims import Dim, product
+from ..dtypes import bf16, f16, f32, f64, i32, i64, u8
+from ..iteration import Iteration, dim
+from ..numerics import round_to, widen, widened
+from ..op import Array, Call, Op, register
+from ..samples import Sample
+from ..scalar_math import Term
+from ..tensor import TensorSpec, spec_of_array
+from ..windows import Windows, image, spatial, spatial_axes
+from .conv import ConvTranspose, Pairs, restated
+from .families import FLOAT, REAL, EmitMath, expect, spec_of_value
+
+
+def pool_samples(*dtypes: Any, **attributes: Any) -> tuple[Sample, ...]:
+    """Return samples in 1 to 3 axes with strides, pads and dilations."""
+    first, *_ = dtypes
+    uses: tuple[tuple[tuple[int, ...], dict[str, Any]], ...] = (
+        ((2, 3, 6, 5), _moves((2, 3), strides=(2, 1))),
+        ((1, 2, 7, 6), _moves((3, 3), strides=(2, 2), pads=((1, 1), (0, 1)))),
+        ((2, 6, 5, 3), _moves((2, 3), pads=((1, 0), (1, 1)), channels_last=True)),
+        ((2, 3, 9), _moves((3,), strides=(2,), dilations=(2,), pads=((0, 2),))),
+        ((1, 2, 3, 4, 4), _moves((2, 2, 1), strides=(1, 2, 3))),
+        ((0, 2, 4), _moves((2,))),
+    )
+    return tuple(
+        Sample((shape,), {**use, **attributes}, dtypes if i < 2 else (first,))
+        for i, (shape, use) in enumerate(uses)
+    )
+
+
+def _moves(window: tuple[int, ...], **changes: Any) -> dict[str, Any]:
+    rank = len(window)
+    plain = {"strides": (1,) * rank, "pads": ((0, 0),) * rank, "dilations": (1,) * rank}
+    return {"window": window, **plain, **changes}
+
+
+class Pool(Op):
+    """A combination of what each window sees. x is [N, C, *S], or [N, *S, C]."""
+
+    KINDS: ClassVar[str] = REAL
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        *,
+        window: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: Pairs,
+        dilations: tuple[int, ...],
+        channels_last: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return an image with a place for each window."""
+        expect(x, cls.KINDS)
+        extents = spatial(x, channels_last=channels_last)
+        if len(window) != len(extents):
+            raise TypeError(f"window of {len(window)} axes, expected {len(extents)}")
+        windows = Windows(window, strides, pads, dilations)
+        windows.check()
+        batch, channels = x.dims[0], x.dims[-1 if channels_last else 1]
+        counts = windows.counts(extents)
+        return (x.with_shape(image(batch, channels, counts, channels_last=channels_last)),)
+
+    @classmethod
+    def combine(cls, seen: Array, axes: tuple[int, ...]) -> Array:
+        """Return the combination along the axes of what windows see."""
+        raise NotImplementedError(f"{cls.name} does not combine arrays")
+
+    @classmethod
+    def outside(cls, x: Array) -> Any:
+        """Return what the padding counts as."""
+        return 0
+
+    @classmethod
+    def evaluate(cls, x: Array, **attributes: Any) -> Sequence[Array]:
+        """Combine what each window sees."""
+        window, last = attributes["window"], attributes["channels_last"]
+        source = widen(np.moveaxis(x, -1, 1) if last else x)
+        seen = Windows.of(window, attributes).view(source, cls.outside(source))
+        made = cls.combine(seen, tuple(range(-len(window), 0)))
+        dtype = spec_of_array(x).dtype
+        made = round_to(made, dtype) if dtype.is_float else made
+        return (np.moveaxis(made, 1, -1) if last else made,)
+
+
+class WindowFold(Pool):
+    """A pool that puts the elements together one by one with a combiner."""
+
+    COMBINER: ClassVar[str]
+
+    @classmethod
+    def iteration(cls, x: TensorSpec, *, window: tuple[int, ...], **attributes: Any) -> Iteration:
+        """Loop over batch, channel, place, and inside over the taps."""
+        last: bool = attributes["channels_last"]
+        windows = Windows.of(window, attributes)
+        counts = windows.counts(spatial(x, channels_last=last))
+        rank = len(window)
+        places = tuple(dim(2 + i) for i in range(rank))
+        seen = windows.indices(2, 2 + rank)
+        return Iteration(
+            parallel=(x.dims[0], x.dims[-1 if last else 1], *counts),
+            reduce=window,
+            reads=(image(dim(0), dim(1), seen, channels_last=last),),
+            write=image(dim(0), dim(1), places, channels_last=last),
+            combiner=cls.COMBINER,
+            body=lambda math, element: element,
+            guarded=(windows.is_padded,),
+            outside="identity",
+        )
+
+
+@register
+class MaxPool(WindowFold):
+    """The largest element that each window sees; NaN if it sees one. Padding is never seen."""
+
+    name = "gv.max_pool"
+    COMBINER: ClassVar = "max"
+    SAMPLES: ClassVar = pool_samples(f32, f64, f16, bf16, i32, u8)
+
+    @classmethod
+    def combine(cls, seen: Array, axes: tuple[int, ...]) -> Array:
+        """Take the largest."""
+        return np.asarray(np.max(seen, axis=axes))
+
+    @classmethod
+    def outside(cls, x: Array) -> Any:
+        """Return the lowest value."""
+        return spec_of_array(x).dtype.minimum
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give the gradient to the largest element of each window."""
+        if not call.specs[0].dtype.is_float:
+            return (None,)
+        return (call.emit(MaxPoolGradient, call.operands[0], grads[0], **call.attributes),)
+
+
+@register
+class MaxPoolGradient(Composite):
+    """The gradient of `gv.max_pool`: each window's goes to the first of its largest elements."""
+
+    name = "gv.max_pool_gradient"
+    SAMPLES: ClassVar = (
+        Sample(((2, 3, 6, 5), (2, 3, 3, 3)), _moves((2, 3), strides=(2, 1)), (f32, f64, bf16)),
+        Sample(
+            ((1, 2, 7, 6), (1, 2, 4, 3)),
+            _moves((3, 3), strides=(2, 2), pads=((1, 1), (0, 1))),
+        ),
+        Sample(
+            ((1, 7, 3), (1, 4, 3)),
+            _moves((3,), dilations=(2,), pads=((1, 0),), channels_last=True),
+        ),
+        Sample(((0, 2, 4), (0, 2, 3)), _moves((2,))),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        grad: TensorSpec,
+        *,
+        window: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: Pairs,
+        dilations: tuple[int, ...],
+        channels_last: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return the image's spec; the gradient has that of the pool's result."""
+        expect(x, FLOAT)
+        (pooled,) = MaxPool.infer(
+            x, window=window, strides=strides, pads=pads, dilations=dilations,
+            channels_last=channels_last,
+        )  # fmt: skip
+        if grad != pooled:
+            raise TypeError(f"a gradient {grad}, expected {pooled} as the pool's result")
+        return (x,)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Find the place of each window's largest element, and add the gradient there."""
+        (x, grad), spec, make = call.operands, call.specs[0], Maker(call.emit)
+        last = call.attributes["channels_last"]
+        windows = Windows.of(call.attributes["window"], call.attributes)
+        edges = image((0, 0), (0, 0), windows.pads, channels_last=last)
+        if windows.is_padded:
+            x = make.pad(x, pads=edges, value=-np.inf)
+        padded = spec_of_value(x)
+        place = _place_of_largest(call.emit, x, windows, call.specs[1].dims, channels_last=last)
+        source, result = (_joined(s, channels_last=last) for s in (padded, call.specs[1]))
+        total = make.scatter_elements(
+            make.filled(0, spec.dtype, source),
+            make.reshape(place, shape=result),
+            make.reshape(grad, shape=result),
+            axis=1 if last else 2,
+            reduction="add",
+        )
+        total = make.reshape(total, shape=padded.dims)
+        return resize_edges(call.emit, total, [(-low, -high) for low, high in edges])
+
+
+def _joined(x: TensorSpec, *, channels_last: bool) -> tuple[Dim, ...]:
+    """Return the shape of an image whose spatial axes are joined into one."""
+    places = product(spatial(x, channels_last=channels_last))
+    channels = x.dims[-1 if channels_last else 1]
+    shape: tuple[Dim, ...] = image(x.dims[0], channels, (places,), channels_last=channels_last)
+    return shape
+
+
+def _place_of_largest(
+    emit: Emit, x: Any, windows: Windows, shape: tuple[Dim, ...], *, channels_last: bool
+) -> Any:
+    """Return where each window's first largest element is in the joined spatial axes.
+
+    x is padded already, and there are windows for results of this shape. A NaN is largest.
+    """
+    make, math, dims = Maker(emit), EmitMath(emit), spec_of_value(x).dims
+    axes = spatial_axes(len(dims), channels_last=channels_last)
+    paces = [product(dims[axis + 1 : axes[-1] + 1]) for axis in axes]
+    origin = Term(math, make.number(0, i64))
+    for axis, pace, stride in zip(axes, paces, windows.strides, strict=True):
+        start = Term(math, make.iota(shape=shape, axis=axis, dtype=i64))
+        origin = origin + start * Term(math, make.extent_of(pace * stride))
+    best, place = None, origin
+    for tap in windows.taps():
+        shifts = [k * d for k, d in zip(tap, windows.dilations, strict=True)]
+        seen = x
+        for axis, shift, stride in zip(axes, shifts, windows.strides, strict=True):
+            stop = shift + (shape[axis] - 1) * stride + 1
+            seen = cut(emit, seen, axis, shift, stop, stride)
+        found = Term(math, seen)
+        if best is None:
+            best = found
+            continue
+        offset: Dim = sum(shift * pace for shift, pace in zip(shifts, paces, strict=True))
+        larger = ~(found <= best)
+        best = larger.where(found, best)
+        place = larger.where(origin + Term(math, make.extent_of(offset)), place)
+    return place.value
+
+
+@register
+class SumPool(WindowFold):
+    """The sum of the elements that each window sees; integers wrap."""
+
+    name = "gv.sum_pool"
+    COMBINER: ClassVar = "add"
+    SAMPLES: ClassVar = pool_samples(f32, f64, f16, bf16, i32, i64)
+
+    @classmethod
+    def combine(cls, seen: Array, axes: tuple[int, ...]) -> Array:
+        """Add."""
+        return np.asarray(np.sum(seen, axis=axes, dtype=seen.dtype))
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give each window's gradient to all that it sees: a transposed convolution of ones."""
+        spec, emit, make = call.specs[0], call.emit, Maker(call.emit)
+        if not spec.dtype.is_float:
+            return (None,)
+        last, window = call.attributes["channels_last"], call.attributes["window"]
+        windows = Windows.of(window, call.attributes)
+        extents = spatial(spec, channels_last=last)
+        grad = channels_first(emit, grads[0]) if last else grads[0]
+        batch, channels, *counts = spec_of_value(grad).dims
+        made = emit(
+            ConvTranspose,
+            make.reshape(grad, shape=(batch * channels, 1, *counts)),
+            make.filled(1, spec.dtype, (1, 1, *window)),
+            strides=windows.strides,
+            pads=windows.pads,
+            dilations=windows.dilations,
+            output_pads=windows.leftovers(extents),
+        )
+        made = restated(emit, made, (batch * channels, 1, *extents))
+        made = make.reshape(made, shape=(batch, channels, *extents))
+        return (channels_last(emit, made) if last else made,)
+
+
+@register
+class AvgPool(Composite, Pool):
+    """The mean of the elements that each window sees; padding counts only on demand."""
+
+    name = "gv.avg_pool"
+    KINDS: ClassVar = FLOAT
+    SAMPLES: ClassVar = (
+        *pool_samples(f32, f64, f16, bf16),
+        *pool_samples(f32, count_padding=True),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        *,
+        window: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: Pairs,
+        dilations: tuple[int, ...],
+        channels_last: bool = False,
+        count_padding: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return an image with a place for each window."""
+        return super().infer(
+            x, window=window, strides=strides, pads=pads, dilations=dilations,
+            channels_last=channels_last,
+        )  # fmt: skip
+
+    @classmethod
+    def evaluate(cls, x: Array, **attributes: Any) -> Sequence[Array]:
+        """Divide the sums by the number of elements seen."""
+        wide = x.astype(np.float64)
+        (sums,) = SumPool.evaluate(wide, **attributes)
+        (seen,) = SumPool.evaluate(np.ones_like(wide), **attributes)
+        numbers = np.prod(attributes["window"]) if attributes["count_padding"] else seen
+        with np.errstate(invalid="ignore"):
+            return (round_to(np.asarray(sums / numbers), spec_of_array(x).dtype),)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Divide `gv.sum_pool` by how many elements each window sees.
+
+        That is one number where padding counts or is none; otherwise `gv.sum_pool` of ones,
+        an image of one channel that folds to a constant where the shape is static.
+        """
+        make, spec, dtype = Maker(call.emit), call.specs[0], widened(call.specs[0].dtype)
+        moves = {name: v for name, v in call.attributes.items() if name != "count_padding"}
+        total = make.sum_pool(make.to(call.operands[0], dtype), **moves)
+        windows = Windows.of(moves["window"], moves)
+        numbers = make.number(prod(moves["window"]), dtype)
+        if windows.is_padded and not call.attributes["count_padding"]:
+            last = moves["channels_last"]
+            extents = spatial(spec, channels_last=last)
+            ones = make.filled(1, dtype, image(1, 1, extents, channels_last=last))
+            numbers = make.sum_pool(ones, **moves)
+        return make.to(make.div(total, numbers), spec.dtype)

@@ -1,0 +1,167 @@
+"""Windows that move over the spatial axes of an image: how many there are and what they see.
+
+Images are [N, C, *S], or [N, *S, C] with `channels_last`. Window p sees, along each axis, the
+elements p * stride + k * dilation - low for k below the window's extent; places before 0 and
+behind the end are padding.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .dims import Dim, ceil_divide
+from .iteration import Affine
+from .tensor import Array, TensorSpec
+
+
+def spatial_axes(rank: int, *, channels_last: bool) -> tuple[int, ...]:
+    """Return the axes of an image that are neither batch nor channels."""
+    return tuple(range(1, rank - 1)) if channels_last else tuple(range(2, rank))
+
+
+def channel_axis(rank: int, *, channels_last: bool) -> int:
+    """Return the axis of an image that counts channels."""
+    return rank - 1 if channels_last else 1
+
+
+def image(batch: Any, channels: Any, spatial: Sequence[Any], *, channels_last: bool) -> Any:
+    """Return three groups of things, one an axis, in the order of an image's axes."""
+    return (batch, *spatial, channels) if channels_last else (batch, channels, *spatial)
+
+
+def spatial(x: TensorSpec, *, channels_last: bool) -> tuple[Dim, ...]:
+    """Return the extents of an image's spatial axes, or raise `TypeError`."""
+    if x.rank < 3:
+        raise TypeError(f"an image of rank {x.rank}, expected at least 3")
+    return tuple(x.dims[axis] for axis in spatial_axes(x.rank, channels_last=channels_last))
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The extents of a window, and how it moves along each axis."""
+
+    kernel: tuple[Dim, ...]
+    strides: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]
+    dilations: tuple[int, ...]
+
+    @classmethod
+    def of(cls, kernel: Sequence[Dim], attributes: Mapping[str, Any]) -> Windows:
+        """Return the windows that an operation's attributes state."""
+        named = (attributes[name] for name in ("strides", "pads", "dilations"))
+        return cls(tuple(kernel), *named)
+
+    @property
+    def spans(self) -> tuple[Dim, ...]:
+        """Return how many places a window reaches over, those it skips included."""
+        return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True))
+
+    def taps(self) -> Iterator[tuple[int, ...]]:
+        """Go through the places inside of a window in row-major order."""
+        ranges = [range(k) for k in self.kernel if isinstance(k, int)]
+        assert len(ranges) == len(self.kernel), f"window {self.kernel} has symbolic extents"
+        return itertools.product(*ranges)
+
+    @property
+    def is_padded(self) -> bool:
+        """Say whether a window may see padding."""
+        return any(low or high for low, high in self.pads)
+
+    def check(self, *, allow_crop: bool = False) -> None:
+        """Raise `TypeError` unless the numbers make sense."""
+        rank = len(self.kernel)
+        for name, values in (
+            ("strides", self.strides),
+            ("pads", self.pads),
+            ("dilations", self.dilations),
+        ):
+            if len(values) != rank:
+                raise TypeError(f"{name} of {len(values)} axes, expected {rank}")
+        for name, steps in (("strides", self.strides), ("dilations", self.dilations)):
+            if min(steps) < 1:
+                raise TypeError(f"{name} {steps}, expected at least 1")
+        if min(p for pair in self.pads for p in pair) < 0 and not allow_crop:
+            raise TypeError(f"pads {self.pads}, expected at least 0")
+        if any(isinstance(k, int) and k < 1 for k in self.kernel):
+            raise TypeError(f"window {self.kernel}, expected at least 1 element an axis")
+
+    def counts(self, extents: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return the number of windows along each axis, or raise `TypeError` if none fits."""
+        found = []
+        rows = zip(extents, self.spans, self.strides, self.pads, strict=True)
+        for extent, span, stride, (low, high) in rows:
+            room = extent + low + high - span
+            if isinstance(room, int) and room < 0:
+                padded = f"{extent} elements padded by {low} and {high}"
+                raise TypeError(f"a window over {span} elements does not fit in {padded}")
+            found.append(room // stride + 1)
+        return tuple(found)
+
+    def leftovers(self, extents: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return how many elements behind the last window no window sees, along each axis."""
+        rows = zip(extents, self.spans, self.strides, self.pads, strict=True)
+        return tuple((e + low + high - span) % step for e, span, step, (low, high) in rows)
+
+    def reach(self, counts: Sequence[Any]) -> tuple[Any, ...]:
+        """Return over how many elements so many windows reach, padding included."""
+        rows = zip(counts, self.spans, self.strides, strict=True)
+        return tuple((n - 1) * step + span for n, span, step in rows)
+
+    def spread(self, counts: Sequence[Dim], more: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return the extents over which so many windows reach, with `more` elements behind."""
+        rows = zip(self.reach(counts), self.pads, more, strict=True)
+        return tuple(reach + extra - low - high for reach, (low, high), extra in rows)
+
+    def indices(self, first_place: int, first_tap: int) -> tuple[Affine, ...]:
+        """Return the index along each axis, for loop dims numbered from these."""
+        return tuple(
+            Affine(((first_place + i, step), (first_tap + i, dilation)), -low)
+            for i, (step, dilation, (low, _)) in enumerate(
+                zip(self.strides, self.dilations, self.pads, strict=True)
+            )
+        )
+
+    def view(self, x: Array, fill: Any) -> Array:
+        """Return what each window sees of [N, C, *S], as [N, C, *places, *taps]."""
+        if self.is_padded:
+            x = np.pad(x, ((0, 0), (0, 0), *self.pads), constant_values=fill)
+        axes = tuple(range(2, x.ndim))
+        seen = np.lib.stride_tricks.sliding_window_view(x, self.spans, axes)  # type: ignore[arg-type]
+        steps = [slice(None, None, step) for step in (*self.strides, *self.dilations)]
+        moved: Array = seen[(slice(None), slice(None), *steps)]
+        return moved
+
+
+def same_pads(
+    extent: Dim, kernel: int, stride: int, dilation: int = 1, *, upper: bool = True
+) -> tuple[Dim, Dim]:
+    """Return pads by which there are extent / stride windows; an odd one goes to the end."""
+    places = ceil_divide(extent, stride)
+    needed = (places - 1) * stride + (kernel - 1) * dilation + 1 - extent
+    total = max(needed, 0) if isinstance(needed, int) else needed
+    half = total // 2
+    return (half, total - half) if upper else (total - half, half)
+
+
+def ceil_pads(
+    extent: Dim, kernel: int, stride: int, pads: tuple[int, int], dilation: int = 1
+) -> tuple[Dim, Dim]:
+    """Return pads by which a last window that is not full counts too (`ceil_mode`).
+
+    A window that would start in the padding at the end is left out.
+    """
+    low, high = pads
+    room = extent + low + high - ((kernel - 1) * dilation + 1)
+    places = ceil_divide(room, stride) + 1
+    if (
+        isinstance(places, int)
+        and isinstance(extent, int)
+        and (places - 1) * stride >= extent + low
+    ):
+        places -= 1
+    return low, high + (places - 1) * stride - room
