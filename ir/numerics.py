@@ -32,9 +32,9 @@ def widen(array: Array) -> Array:
 
 def round_to(array: Array, dtype: DType) -> Array:
     """Return numbers rounded once, to nearest even, to a real or complex float type."""
-    if dtype == bf16 and array.dtype not in (np.float32, dtype.numpy):
-        array = _single_to_odd(array.astype(np.float64))
     with np.errstate(all="ignore"):
+        if dtype == bf16 and array.dtype not in (np.float32, dtype.numpy):
+            array = _single_to_odd(array.astype(np.float64))
         return array.astype(dtype.numpy)
 
 
