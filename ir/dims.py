@@ -15,6 +15,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import TypeAlias
 
 Dim: TypeAlias = "int | DimExpr"
@@ -265,43 +266,58 @@ def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
 
     A symbol without a range counts as at least 0. Bounds are safe, not always tight.
     """
+    low, high = _interval(dim, ranges)
+    return LOWEST if low == -inf else int(low), None if high == inf else int(high)
+
+
+LOWEST = -(2**63)
+"""The lower bound of what has none."""
+Interval: TypeAlias = tuple[float, float]
+"""Lowest and highest value: integers, or infinities."""
+
+
+def _interval(dim: Dim, ranges: Mapping[str, Range]) -> Interval:
     if isinstance(dim, int):
         return dim, dim
-    low, high = 0, 0
-    unbounded_low = unbounded_high = False
+    total: Interval = (0, 0)
     for monomial, coefficient in dim.terms:
-        lo, hi = 1, 1
-        open_end = False
+        term: Interval = (coefficient, coefficient)
         for atom in monomial:
-            a, b = _atom_bounds(atom, ranges)
-            lo, open_end = lo * a, open_end or b is None
-            hi = hi * (b if b is not None else 1)
-        if coefficient < 0:
-            lo, hi = hi, lo
-            unbounded_low |= open_end
-        else:
-            unbounded_high |= open_end
-        low, high = low + coefficient * lo, high + coefficient * hi
-    return (0 if unbounded_low else low), (None if unbounded_high else high)
+            term = _span(_times, term, _atom_interval(atom, ranges))
+        total = total[0] + term[0], total[1] + term[1]
+    return total
 
 
-def _atom_bounds(atom: Atom, ranges: Mapping[str, Range]) -> Range:
+def _span(rule: Callable[[float, float], float], a: Interval, b: Interval) -> Interval:
+    """Return the bounds of an operation that is monotonic in each operand."""
+    corners = [rule(x, y) for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _times(a: float, b: float) -> float:
+    return a * b if a and b else 0
+
+
+def _quotient(a: float, b: float) -> float:
+    if b == inf:
+        return -1 if a < 0 else 0
+    return a if a in (inf, -inf) else a // b
+
+
+def _atom_interval(atom: Atom, ranges: Mapping[str, Range]) -> Interval:
     if not atom.op:
-        return ranges.get(atom.name, (0, None))
-    (a_low, a_high), (b_low, b_high) = (bounds(parse(t), ranges) for t in atom.args)
+        low, high = ranges.get(atom.name, (0, None))
+        return low, inf if high is None else high
+    a, b = (_interval(parse(text), ranges) for text in atom.args)
     match atom.op:
         case "//":
-            return (
-                0 if b_high is None else a_low // max(b_high, 1),
-                None if a_high is None else a_high // max(b_low, 1),
-            )
+            return _span(_quotient, a, (max(b[0], 1), max(b[1], 1)))
         case "%":
-            return 0, None if b_high is None else b_high - 1
+            return 0, min(b[1] - 1, a[1]) if a[0] >= 0 else b[1] - 1
         case "max":
-            return max(a_low, b_low), None if None in (a_high, b_high) else max(a_high, b_high)  # type: ignore[type-var]
+            return max(a[0], b[0]), max(a[1], b[1])
         case _:
-            known = [h for h in (a_high, b_high) if h is not None]
-            return min(a_low, b_low), min(known) if known else None
+            return min(a[0], b[0]), min(a[1], b[1])
 
 
 def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:

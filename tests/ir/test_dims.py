@@ -1,0 +1,213 @@
+"""Symbolic dimensions are the integers they stand for."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gravure.ir.dims import (
+    LOWEST,
+    Dim,
+    DimExpr,
+    bounds,
+    ceil_divide,
+    evaluate,
+    floor_divide,
+    maximum,
+    minimum,
+    parse,
+    product,
+    remainder,
+    substitute,
+    symbol,
+    symbols,
+)
+from gravure.ir.shapes import broadcast, normalize_axes, normalize_axis
+
+N, M = symbol("N"), symbol("M")
+VALUES = st.fixed_dictionaries({"N": st.integers(0, 40), "M": st.integers(0, 40)})
+BINARY = {"+": int.__add__, "-": int.__sub__, "*": int.__mul__, "max": max, "min": min}
+
+
+def combine(op: str, a: Dim, b: Dim) -> Dim:
+    """Return an operation on dimensions."""
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "max":
+            return maximum(a, b)
+        case "min":
+            return minimum(a, b)
+        case "//":
+            return floor_divide(a, b)
+        case _:
+            return remainder(a, b)
+
+
+Tree = int | str | tuple[str, "Tree", "Tree"]
+LEAVES = st.integers(-9, 9) | st.sampled_from(["N", "M"])
+TREES: st.SearchStrategy[Tree] = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.tuples(st.sampled_from([*BINARY]), inner, inner)
+        | st.tuples(st.sampled_from(["//", "%"]), inner, st.integers(1, 9))
+    ),
+    max_leaves=6,
+)
+
+
+def build(tree: Tree) -> Dim:
+    """Return the dimension that a tree describes."""
+    if isinstance(tree, tuple):
+        return combine(tree[0], build(tree[1]), build(tree[2]))
+    return tree if isinstance(tree, int) else symbol(tree)
+
+
+def compute(tree: Tree, values: dict[str, int]) -> int:
+    """Return the value of a tree by Python's own arithmetic."""
+    if isinstance(tree, int):
+        return tree
+    if isinstance(tree, str):
+        return values[tree]
+    a, b = compute(tree[1], values), compute(tree[2], values)
+    rules = {**BINARY, "//": int.__floordiv__, "%": int.__mod__}
+    return int(rules[tree[0]](a, b))
+
+
+@given(TREES, VALUES)
+def test_expression_is_its_value(tree: Tree, values: dict[str, int]) -> None:
+    assert evaluate(build(tree), values) == compute(tree, values)
+
+
+@given(TREES)
+def test_text_reads_back(tree: Tree) -> None:
+    dim = build(tree)
+    assert parse(str(dim)) == dim
+
+
+@given(TREES, TREES, VALUES)
+@settings(max_examples=50)
+def test_substitution_comes_before_or_after_evaluation(
+    tree: Tree, inner: Tree, values: dict[str, int]
+) -> None:
+    replaced = substitute(build(tree), {"N": build(inner)})
+    inside = {**values, "N": evaluate(build(inner), values)}
+    assert evaluate(replaced, values) == evaluate(build(tree), inside)
+
+
+@given(TREES, st.integers(0, 6), st.integers(0, 6))
+@example(("*", "N", ("min", -1, "N")), 0, 1)
+def test_bounds_hold_everywhere(tree: Tree, low: int, more: int) -> None:
+    ranges = {"N": (low, low + more), "M": (1, 4)}
+    bottom, top = bounds(build(tree), ranges)
+    for n in range(low, low + more + 1):
+        for m in range(1, 5):
+            value = compute(tree, {"N": n, "M": m})
+            assert bottom <= value
+            assert top is None or value <= top
+
+
+@pytest.mark.parametrize(
+    ("dim", "text"),
+    [
+        ((N + 1) * 2 - N, "N + 2"),
+        (N + M - M, "N"),
+        (M * N, "M*N"),
+        (N * M * N, "M*N*N"),
+        (4 - N, "-N + 4"),
+        (N // 2 + 1, "((N) // (2)) + 1"),
+        (maximum(M, N), "max(M, N)"),
+        (minimum(N + 3, 2), "min(2, N + 3)"),
+    ],
+)
+def test_text_is_canonical(dim: Dim, text: str) -> None:
+    assert str(dim) == text
+
+
+def test_equal_expressions_are_equal_objects_to_python() -> None:
+    assert (N + 1) * (N - 1) == N * N - 1
+    assert hash(N + M) == hash(M + N)
+    assert N - N == 0
+    assert isinstance(N - N, int)
+    assert {N: 1}[parse("N")] == 1
+
+
+def test_division_that_is_exact_disappears() -> None:
+    assert (N * 6) // 3 == N * 2
+    assert (N * 6 + 4) // 3 == N * 2 + 1
+    assert (N * M * 2) // (N * 2) == M
+    assert (N * M) // N == M
+    assert N // N == 1
+    assert (N * M) % M == 0
+    assert (N * 8 + 3) % 4 == 3
+    assert N // 1 == N
+    assert N % 1 == 0
+
+
+def test_extremes_of_a_known_difference_disappear() -> None:
+    assert maximum(N + 1, N) == N + 1
+    assert minimum(N + 1, N) == N
+
+
+def test_products_and_quotients_of_numbers_are_numbers() -> None:
+    assert product((2, 3)) == 6
+    assert product(()) == 1
+    assert product((N, 0)) == 0
+    assert ceil_divide(7, 4) == 2
+    assert evaluate(ceil_divide(N, 4), {"N": 9}) == 3
+
+
+def test_symbols_are_found_inside_functions() -> None:
+    assert symbols((N // 2) % maximum(M, 3)) == {"N", "M"}
+    assert symbols(3) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "N +", "1.5", "True", "N ** 2", "f(N)", "N if M else 1", "'N'", "1 // 0", "[N]"]
+)
+def test_text_that_is_no_dimension_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not an integer expression"):
+        parse(text)
+
+
+def test_symbol_is_an_identifier() -> None:
+    with pytest.raises(ValueError, match="is not an identifier"):
+        symbol("a-b")
+
+
+def test_unbounded_symbols_have_no_top() -> None:
+    assert bounds(N * 2 + 1, {}) == (1, None)
+    assert bounds(N * 2 + 1, {"N": (3, None)}) == (7, None)
+    assert bounds(N * 2 + 1, {"N": (3, 5)}) == (7, 11)
+
+
+def test_what_has_no_bottom_is_not_said_to_have_one() -> None:
+    assert bounds(3 - N, {}) == (LOWEST, 3)
+    assert bounds((3 - N) // 2, {}) == (LOWEST, 1)
+    assert bounds(maximum(3 - N, 1), {}) == (1, 3)
+
+
+def test_shapes_broadcast_by_structure() -> None:
+    assert broadcast((N, 1), (M,)) == (N, M)
+    assert broadcast((N, 1, 3), (N, 2, 1)) == (N, 2, 3)
+    assert broadcast() == ()
+    with pytest.raises(TypeError, match=r"shapes \(N,\) and \(M,\) do not broadcast: N against M"):
+        broadcast((N,), (M,))
+    with pytest.raises(TypeError, match="3 against N"):
+        broadcast((3,), (N,))
+
+
+def test_axes_count_from_either_end() -> None:
+    assert normalize_axis(-1, 3) == 2
+    assert normalize_axes((-1, 0), 3) == (0, 2)
+    assert normalize_axes(None, 2) == (0, 1)
+    with pytest.raises(TypeError, match="axis 3 is out of range for rank 3"):
+        normalize_axis(3, 3)
+
+
+def test_repr_says_what_it_is() -> None:
+    assert repr(N + 1) == "DimExpr('N + 1')"
+    assert isinstance(N + 1, DimExpr)
