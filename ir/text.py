@@ -107,6 +107,13 @@ class _CanonicalPrinter(Printer):
             op.attributes["source"] = source
 
 
+def print_function(function: Operation) -> str:
+    """Return the text of one function, without the names of values and without provenance."""
+    stream = StringIO()
+    _CanonicalPrinter(stream=stream, print_generic_format=False).print_op(function)
+    return stream.getvalue()
+
+
 def position(text: str, offset: int) -> tuple[int, int]:
     """Return line and column, from 1, of an offset."""
     before = text[:offset]

@@ -1,0 +1,278 @@
+"""Compile a program: passes, kernels, objects, a library.
+
+    compiled = compile_program(program, Options(target="native"))
+    compiled.library().save("model.so")
+
+Each distinct kernel becomes one object. Objects are kept on disk by the structure of the
+kernel and the target, so that neither loops nor LLVM text are made again for a kernel that
+was compiled before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+
+from ..ir import Program
+from ..ir.interpret_launch import SCRATCH, UNITS
+from ..ir.levels import KIND
+from ..ir.ops.structure import Launch
+from ..ir.placement import LOWER_BOUND, WORKSPACE
+from ..ir.program import functions, set_level
+from ..ir.target import Target
+from ..ir.tensor import Array
+from ..ir.text import print_function
+from ..passes.base import Observer, Report
+from ..passes.manager import run
+from ..passes.pipelines import pipeline_of
+from ..runtime.artifact import Description
+from . import kernels
+from .aot.library import Library, link
+from .aot.manifest import manifest
+from .aot.weights import Weights
+from .describe import Names, describe
+from .llvm.cache import Cache, default_cache, key_of
+from .llvm.compile import assemble
+from .llvm.emit import emit_kernel
+from .llvm.entry import emit_entry, entry_target
+from .prepare import prepared_weights
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile."""
+
+    target: str = "native"
+    mattr: str = ""
+    tag: str = "model"
+    level: str = "O2"
+    passes: str = ""
+    """A pipeline instead of the level's."""
+    disable: tuple[str, ...] = ()
+    slots: int = 64
+    """The most threads that a run may be shared by."""
+    embed: bool = True
+    """Whether the weights are put into the library."""
+    checks: bool = True
+    cache: bool = True
+    verify: bool = False
+    """Whether to verify the module after each pass."""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Compiled:
+    """A compiled program: objects and what is known about them."""
+
+    program: Program
+    description: Description
+    objects: list[bytes]
+    options: Options
+    target: Target
+    report: Report
+    seconds: dict[str, float]
+    peak: int
+    """Bytes of the workspace that buffers need at one time by the plan."""
+    max_live: int
+    """The bound that no plan can be below."""
+    cached: int
+    """How many kernels were found in the cache."""
+
+    @cached_property
+    def manifest(self) -> str:
+        """Return the manifest's text."""
+        return manifest(self.description, self.objects, embedded=self.options.embed)
+
+    @cached_property
+    def entry(self) -> bytes:
+        """Return the object with the functions that callers see."""
+        text = emit_entry(self.description, self.manifest, embedded=self.options.embed)
+        return cached_object(text, entry_target(self.target), self.cache)
+
+    @property
+    def cache(self) -> Cache:
+        """Return the cache of objects."""
+        return object_cache(self.options)
+
+    @cached_property
+    def weights(self) -> Array:
+        """Return the bytes of all weights, prepared."""
+        return prepared_weights(self)
+
+    def library(self) -> Library:
+        """Return the shared library."""
+        weights = Weights.of(self.weights) if self.description.weights else None
+        return link(
+            [self.entry, *self.objects],
+            self.description.tag,
+            weights=weights,
+            embed=self.options.embed,
+        )
+
+
+def compile_program(
+    program: Program, options: Options | None = None, observers: Sequence[Observer] = ()
+) -> Compiled:
+    """Return the compiled program; `program` is lowered in place."""
+    options = options or Options()
+    target = Target.parse(options.target, options.mattr)
+    program.module.attributes["gv.target"] = StringAttr(spell(options))
+    seconds: dict[str, float] = {}
+    start = perf_counter()
+    pipeline = options.passes or pipeline_of(options.level)
+    report = run(
+        pipeline, program, observers=observers, disable=options.disable, verify_each=options.verify
+    )
+    seconds["passes"] = perf_counter() - start
+    start = perf_counter()
+    name_kernels(program)
+    objects, cached = compile_kernels(program, target, options)
+    seconds["kernels"] = perf_counter() - start
+    main = program.main
+    extras = {"pipeline": str(pipeline), **options.extras}
+    names = Names(options.tag, target, options.slots, options.checks, extras)
+    return Compiled(
+        program=program,
+        description=describe(program, names),
+        objects=objects,
+        options=options,
+        target=target,
+        report=report,
+        seconds=seconds,
+        peak=_number(main, WORKSPACE),
+        max_live=_number(main, LOWER_BOUND),
+        cached=cached,
+    )
+
+
+def spell(options: Options) -> str:
+    """Return target and features as one text that `Target.parse` reads."""
+    return f"{options.target},{options.mattr}" if options.mattr else options.target
+
+
+def name_kernels(program: Program) -> None:
+    """Name every kernel by its kind and the hash of its text, alike in all programs."""
+    names: dict[str, str] = {}
+    callers: list[FuncOp] = []
+    for function in functions(program.module):
+        kind = function.attributes.get(KIND)
+        if isinstance(kind, StringAttr):
+            old = function.sym_name.data
+            function.properties["sym_name"] = StringAttr("kernel")
+            digest = hashlib.sha256(print_function(function).encode()).hexdigest()
+            names[old] = f"{kind.data}_{digest[:16]}"
+            function.properties["sym_name"] = StringAttr(names[old])
+        else:
+            callers.append(function)
+    for function in callers:
+        for op in function.body.block.ops:
+            if isinstance(op, Launch):
+                kernel = str(op.plain_attributes()["kernel"])
+                op.properties["kernel"] = SymbolRefAttr(names[kernel])
+
+
+def compile_kernels(program: Program, target: Target, options: Options) -> tuple[list[bytes], int]:
+    """Return the object of each kernel; the functions in the module become loops."""
+    cache = object_cache(options)
+    objects: list[bytes] = []
+    cached = 0
+    for function in functions(program.module):
+        if KIND not in function.attributes:
+            continue
+        key = key_of(kernel_key(function), target)
+        kept = unpack(cache.get(key))
+        if kept is not None:
+            units, scratch, data = kept
+            function.attributes[UNITS] = StringAttr(units)
+            function.attributes[SCRATCH] = StringAttr(scratch)
+            cached += 1
+        else:
+            lowered = kernels.lower(function, target)
+            data = assemble(emit_kernel(lowered, target), target)
+            for name in (UNITS, SCRATCH):
+                function.attributes[name] = lowered.attributes[name]
+            cache.put(key, pack(function, data))
+        objects.append(data)
+    return objects, cached
+
+
+def lower_kernels(program: Program, target: Target) -> None:
+    """Replace every kernel function by its loops: the level `loops`."""
+    block = program.module.body.block
+    for function in functions(program.module):
+        if KIND in function.attributes:
+            block.insert_op_before(kernels.lower(function, target), function)
+            function.detach()
+            function.erase()
+    set_level(program.module, "loops")
+
+
+def kernel_key(function: FuncOp) -> str:
+    """Return what identifies a kernel's code: its canonical text and its name."""
+    return f"kernel {function.sym_name.data}\n{print_function(function)}"
+
+
+def pack(function: FuncOp, data: bytes) -> bytes:
+    """Return an object with what else is to be known of a kernel."""
+    rows = [function.attributes[name] for name in (UNITS, SCRATCH)]
+    head = "\n".join(row.data for row in rows if isinstance(row, StringAttr))
+    return f"{head}\n".encode() + data
+
+
+def unpack(content: bytes | None) -> tuple[str, str, bytes] | None:
+    """Return what `pack` put together."""
+    if content is None:
+        return None
+    units, scratch, data = content.split(b"\n", 2)
+    return units.decode(), scratch.decode(), data
+
+
+def cached_object(text: str, target: Target, cache: Cache) -> bytes:
+    """Return the object of LLVM text, from the cache if it is there."""
+    key = key_of(text, target)
+    data = cache.get(key)
+    if data is None:
+        data = assemble(text, target)
+        cache.put(key, data)
+    return data
+
+
+def object_cache(options: Options) -> Cache:
+    """Return the cache that the options ask for."""
+    return default_cache() if options.cache else Cache(None)
+
+
+def _number(function: FuncOp, name: str) -> int:
+    row: Any = function.attributes.get(name)
+    return int(row.value.data) if row is not None else 0
+
+
+def link_code(compiled: Compiled) -> bytes:
+    """Return a library without weights."""
+    text = emit_entry(compiled.description, compiled.manifest, embedded=False, python=False)
+    entry = cached_object(text, entry_target(compiled.target), compiled.cache)
+    return link([entry, *compiled.objects], compiled.description.tag).tobytes()
+
+
+def compile_for_host(compiled: Compiled) -> Compiled:
+    """Return the program compiled for this machine instead, from the same planned functions."""
+    host = Target.parse("native")
+    objects, cached = compile_kernels(compiled.program, host, compiled.options)
+    names = Names(compiled.options.tag, host, compiled.options.slots, compiled.options.checks, {})
+    return replace(
+        compiled,
+        objects=objects,
+        target=host,
+        cached=cached,
+        description=describe(compiled.program, names),
+    )
+
+
+__all__ = ["Compiled", "Options", "compile_program", "lower_kernels"]

@@ -1,0 +1,69 @@
+"""Make the blob of weights: raw ones are copied, prepared ones computed by `@prepare`.
+
+`@prepare` is compiled like the rest and run once, on this machine if it can run the target's
+code; else its kernels are compiled for this machine, for preparing is moving data and a few
+multiplications, the same on every target.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import CompileError
+from ..ir.placement import weight_rows
+from ..ir.target import Target
+from ..ir.tensor import Array
+from ..runtime.artifact import TensorInfo
+from ..runtime.buffer import address, aligned_bytes
+from ..runtime.library import Library
+
+if TYPE_CHECKING:
+    from .compile import Compiled
+
+
+def prepared_weights(compiled: Compiled) -> Array:
+    """Return the bytes of all weights in their places."""
+    description, program = compiled.description, compiled.program
+    blob = aligned_bytes(description.weights)
+    end = 0
+    for name, offset, size in sorted(weight_rows(program.module), key=lambda row: row[1]):
+        blob[end:offset] = 0
+        end = offset + size
+        if name in program.weights:
+            raw = np.ascontiguousarray(program.weights[name])
+            blob[offset:end] = raw.reshape(-1).view(np.uint8)
+    blob[end:] = 0
+    if description.prepare:
+        _run(compiled, blob, [program.weights[info.name] for info in description.raw])
+    return blob
+
+
+def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
+    """Call the compiled `prepare`."""
+    library = _library(compiled)
+    arrays = [_checked(a, i) for a, i in zip(raw, compiled.description.raw, strict=True)]
+    pointers = (ctypes.c_void_p * max(len(arrays), 1))(*map(address, arrays))
+    workspace = aligned_bytes(compiled.description.workspace_bytes)
+    prepare = library.function("prepare", "ipppp")
+    number = prepare(ctypes.addressof(pointers), address(blob), address(workspace), None)
+    if number:
+        raise CompileError(f"preparing the weights failed: {library.status(number)}")
+
+
+def _library(compiled: Compiled) -> Library:
+    """Return the program's code, loaded, for this machine."""
+    from .compile import compile_for_host, link_code  # noqa: PLC0415  (compile uses this)
+
+    host = Target.parse("native")
+    target = compiled.target
+    runs = target.triple == host.triple and set(target.features) <= set(host.features)
+    return Library.load(link_code(compiled if runs else compile_for_host(compiled)))
+
+
+def _checked(array: Array, info: TensorInfo) -> Array:
+    made = np.ascontiguousarray(array)
+    assert made.shape == info.shape, f"weight {info.name!r} has the shape {made.shape}"
+    return made
