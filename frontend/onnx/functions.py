@@ -1,0 +1,70 @@
+"""Operators that are functions of other operators: the model's own, and the standard's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, defs
+from xdsl.ir import SSAValue
+
+from ...ir import TensorSpec
+from .data import DTYPES
+from .node import Node
+
+_CODES = {dtype.name: code for code, dtype in DTYPES.items()}
+
+
+def standard_function(node: Node, inputs: Sequence[Any]) -> FunctionProto | None:
+    """Return the function by which the standard defines an operator for these inputs, if any."""
+    if not defs.has(node.op_type, node.version, node.domain):
+        return None
+    schema: Any = defs.get_schema(node.op_type, node.version, node.domain)
+    if schema.has_function:
+        found: Any = schema.get_function_with_opset_version(_latest(schema, node.version))
+    elif schema.has_context_dependent_function:
+        types = [_type(node, v).SerializeToString() for v in inputs]
+        versions = schema.context_dependent_function_opset_versions
+        version = max((v for v in versions if v <= node.version), default=versions[0])
+        found = schema.get_context_dependent_function_with_opset_version(
+            version, node.proto.SerializeToString(), types
+        )
+    else:
+        return None
+    function = FunctionProto()
+    function.ParseFromString(found if isinstance(found, bytes) else found.SerializeToString())
+    return function
+
+
+def bind_attributes(proto: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
+    """Return the node with references to its function's attributes replaced by their values."""
+    if not any(attribute.ref_attr_name for attribute in proto.attribute):
+        return proto
+    made = NodeProto()
+    made.CopyFrom(proto)
+    del made.attribute[:]
+    for attribute in proto.attribute:
+        source = given.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
+        if source is not None:
+            made.attribute.add().CopyFrom(source)
+            made.attribute[-1].name = attribute.name
+    return made
+
+
+def _latest(schema: Any, version: int) -> int:
+    versions: list[int] = [v for v in schema.function_opset_versions if v <= version]
+    return max(versions or schema.function_opset_versions[:1])
+
+
+def _type(node: Node, value: Any) -> TypeProto:
+    made = TypeProto()
+    if isinstance(value, SSAValue):
+        spec: TensorSpec = node.spec(value)
+        made.tensor_type.elem_type = _CODES[spec.dtype.name]
+        for dim in spec.dims:
+            entry = made.tensor_type.shape.dim.add()
+            if isinstance(dim, int):
+                entry.dim_value = dim
+            else:
+                entry.dim_param = str(dim)
+    return made

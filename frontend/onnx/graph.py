@@ -1,0 +1,419 @@
+"""An ONNX graph to a program: inputs, nodes in order, outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, SSAValue
+
+from ...errors import GraphError, ParseError, UnsupportedOp
+from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec, spec_of
+from ...ir.program import finish, new_function, set_level, set_ranges
+from ..files import Bytes
+from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
+from .checks import check_node
+from .data import MAX_BYTES, MAX_RANK, dtype_of
+from .faults import Faults
+from .functions import bind_attributes, standard_function
+from .model import OWN_DOMAINS, Model, initializers, node_label, read_model
+from .node import Node
+from .order import ordered
+from .rules import Rule, find_rule, suggestion
+from .shapes import KnownEmit
+
+MAX_DEPTH = 50
+"""Functions and graphs nested deeper than this are refused."""
+
+
+def read_onnx(
+    data: Bytes,
+    name: str,
+    *,
+    directory: Path | None = None,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    constants: Mapping[str, Array] | None = None,
+) -> Program:
+    """Return the program of a serialised model.
+
+    `shapes` replaces the shapes of inputs by name, `dims` fixes or bounds symbols, `constants`
+    gives inputs that are no longer inputs their values.
+    """
+    model = read_model(data, name, directory)
+    reader = Reader(model, Symbols(dims), Faults(name), constants or {})
+    return reader.read(shapes or {})
+
+
+class Lost:
+    """Stands for a value whose node could not be read."""
+
+
+LOST = Lost()
+Value = SSAValue | Lost
+Tensor = tuple[TensorProto, Bytes | None]
+
+
+@dataclass
+class Scope:
+    """The names that are visible at one place, and where they are looked up."""
+
+    opsets: Mapping[str, int]
+    outer: Scope | None = None
+    values: dict[str, Value] = field(default_factory=dict)
+    stored: dict[str, Tensor] = field(default_factory=dict)
+    """Initializers that nobody has asked for yet."""
+    attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
+    """Inside a function, the attributes that it was called with."""
+    prefix: str = ""
+    """Put before the names of nodes."""
+    depth: int = 0
+
+    def inside(self, prefix: str) -> Scope:
+        """Return the scope of a graph inside a node."""
+        return Scope(
+            self.opsets, self, attributes=self.attributes, prefix=prefix, depth=self.depth + 1
+        )
+
+    def __contains__(self, name: object) -> bool:
+        inner = name in self.values or name in self.stored
+        return inner or (self.outer is not None and name in self.outer)
+
+
+class Reader:
+    """Reads one model into a new module."""
+
+    def __init__(
+        self, model: Model, symbols: Symbols, faults: Faults, constants: Mapping[str, Array]
+    ) -> None:
+        self.model, self.symbols, self.faults = model, symbols, faults
+        self.constants = constants
+        self.weights: dict[str, Array] = {}
+        self.emitter: KnownEmit
+
+    def read(self, shapes: Mapping[str, ShapeOption]) -> Program:
+        """Return the program, or raise one error with all that is wrong."""
+        graph = self.model.graph
+        scope = Scope(self.model.opsets, stored=initializers(self.model))
+        inputs = self._inputs(graph, scope, shapes)
+        self.faults.raise_if_any()
+        main = new_function("main", inputs)
+        block = main.body.block
+        self.emitter = KnownEmit(GraphEmit.at_end(block), self.symbols.ranges)
+        for (name, _), argument in zip(inputs, block.args, strict=True):
+            scope.values[name] = argument
+        for name, array in self.constants.items():
+            node = self._node(NodeProto(op_type="Constant"), name, scope)
+            scope.values[name] = node.stored(name, np.asarray(array))
+        self.nodes(graph.node, scope)
+        values = self._outputs(graph, scope)
+        self.faults.raise_if_any()
+        finish(main, values, [output.name for output in graph.output])
+        sweep(block)
+        module = ModuleOp([main])
+        set_level(module, "graph")
+        set_ranges(module, self.symbols.ranges)
+        return Program(module, self._used(block), self.model.name)
+
+    # Inputs and outputs.
+
+    def _inputs(
+        self, graph: GraphProto, scope: Scope, shapes: Mapping[str, ShapeOption]
+    ) -> list[tuple[str, TensorSpec]]:
+        """Return the inputs that are not stored in the model."""
+        found: dict[str, TensorSpec] = {}
+        given = {*scope.stored, *self.constants}
+        inputs = [value for value in graph.input if value.name not in given]
+        names = [value.name for value in inputs]
+        for unknown in [name for name in shapes if name not in names]:
+            hint = did_you_mean(unknown, names)
+            self.faults.add(f"there is no input {unknown!r}, inputs are {names}", hint=hint)
+        for value in inputs:
+            if value.name in found or not value.name:
+                self.faults.add(f"input {value.name!r} is declared twice or has no name")
+                continue
+            try:
+                found[value.name] = self._input(value, shapes.get(value.name))
+            except (GraphError, UnsupportedOp, ParseError) as error:
+                supported = not isinstance(error, UnsupportedOp)
+                self.faults.add(error.message, hint=error.hint, supported=supported)
+        if not self.faults.found:
+            self.symbols.check()
+        return list(found.items())
+
+    def _input(self, value: ValueInfoProto, option: ShapeOption | None) -> TensorSpec:
+        what = f"input {value.name!r}"
+        if value.type.WhichOneof("value") != "tensor_type":
+            kind = (value.type.WhichOneof("value") or "no type").removesuffix("_type")
+            raise UnsupportedOp(f"{what}: found {kind}, expected a tensor")
+        tensor = value.type.tensor_type
+        dtype = dtype_of(tensor.elem_type, what)
+        if option is None and not tensor.HasField("shape"):
+            hint = f"give it: shapes={{{value.name!r}: ...}}"
+            raise GraphError(f"{what} has no shape", hint=hint)
+        rank = len(tensor.shape.dim)
+        if option is not None and tensor.HasField("shape") and len(option) != rank:
+            raise GraphError(f"{what} has rank {rank}, the shape given for it {[*option]}")
+        shape = self._given(value, option) if option is not None else self._declared(value)
+        spec = TensorSpec(dtype, shape)
+        if spec.rank > MAX_RANK or (isinstance(spec.nbytes, int) and spec.nbytes >= MAX_BYTES):
+            raise GraphError(f"{what}: {spec} is too large")
+        return spec
+
+    def _given(self, value: ValueInfoProto, option: ShapeOption) -> tuple[Dim, ...]:
+        return tuple(
+            dim
+            if isinstance(dim, int)
+            else self.symbols.named(f"{value.name}_d{axis}")
+            if dim is None
+            else self.symbols.parsed(dim)
+            for axis, dim in enumerate(option)
+        )
+
+    def _declared(self, value: ValueInfoProto) -> tuple[Dim, ...]:
+        dims: list[Dim] = []
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            if dim.dim_param:
+                dims.append(self.symbols.parsed(dim.dim_param))
+            elif not dim.HasField("dim_value"):
+                dims.append(self.symbols.named(f"{value.name}_d{axis}"))
+            elif dim.dim_value < 0:
+                raise GraphError(
+                    f"input {value.name!r} has dimension {dim.dim_value}, expected a size or a name"
+                )
+            else:
+                dims.append(dim.dim_value)
+        return tuple(dims)
+
+    def _outputs(self, graph: GraphProto, scope: Scope) -> list[SSAValue]:
+        values = []
+        if not graph.output:
+            self.faults.add("the graph has no outputs")
+        for output in graph.output:
+            value = self.find(output.name, scope)
+            if value is None:
+                self.faults.add(f"output {output.name!r} is made by nothing")
+            elif isinstance(value, SSAValue):
+                self._check_type(output, value)
+                values.append(value)
+        return values
+
+    def _check_type(self, output: ValueInfoProto, value: SSAValue) -> None:
+        declared = output.type.tensor_type.elem_type
+        found = spec_of(value.type).dtype
+        if declared and dtype_of(declared, f"output {output.name!r}") != found:
+            expected = dtype_of(declared, "output")
+            self.faults.add(f"output {output.name!r} is {found}, declared {expected}")
+
+    def _used(self, block: Block) -> dict[str, Array]:
+        """Return the weights that are left after the sweep."""
+        names = [
+            str(op.plain_attributes()["weight"])
+            for op in block.walk()
+            if isinstance(op, Op) and op.name == "gv.weight"
+        ]
+        return {name: self.weights[name] for name in names}
+
+    # Values.
+
+    def find(self, name: str, scope: Scope) -> Value | None:
+        """Return the value of a name, or None where there is none."""
+        place: Scope | None = scope
+        while place is not None:
+            if name in place.values:
+                return place.values[name]
+            if name in place.stored:
+                place.values[name] = self._stored(name, *place.stored[name])
+                return place.values[name]
+            place = place.outer
+        return None
+
+    def _stored(self, name: str, tensor: TensorProto, payload: Bytes | None) -> Value:
+        """Return an initializer as a constant or a weight."""
+        try:
+            array = self.model.tensors.read(tensor, payload)
+        except (ParseError, UnsupportedOp) as error:
+            self.faults.add(
+                error.message, hint=error.hint, supported=not isinstance(error, UnsupportedOp)
+            )
+            return LOST
+        source = self.emitter.emit.source
+        node = self._node(NodeProto(op_type="Constant"), name, Scope(self.model.opsets))
+        value: Value = node.stored(name, array)
+        self.emitter.emit.source = source
+        return value
+
+    def add_weight(self, name: str, array: Array) -> Symbol:
+        """Store an array under a name like this one, and return the name it got."""
+        unique, count = name, 1
+        while unique in self.weights:
+            count += 1
+            unique = f"{name}_{count}"
+        self.weights[unique] = array
+        return Symbol(unique)
+
+    # Nodes.
+
+    def nodes(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
+        """Append all nodes of a graph."""
+        for index in ordered(nodes, scope, self.faults):
+            label = scope.prefix + node_label(nodes[index], index)
+            self._read(nodes[index], label, scope)
+
+    def _read(self, proto: NodeProto, label: str, scope: Scope) -> None:
+        """Append one node and enter its outputs, `LOST` where it cannot be read."""
+        inputs = [self.find(name, scope) if name else None for name in proto.input]
+        if self.model.functions or scope.attributes:
+            proto = bind_attributes(proto, scope.attributes)
+        node = self._node(proto, label, scope)
+        results: Iterable[Value | None] = ()
+        try:
+            results = self._apply(node, inputs, scope)
+        except (TypeError, GraphError, ParseError) as error:
+            message = error.message if isinstance(error, GraphError | ParseError) else str(error)
+            self._note(node, inputs, message)
+        except UnsupportedOp as error:
+            self._note(node, inputs, error.message, hint=error.hint, supported=False)
+        given = dict(zip(proto.output, results, strict=False))
+        for name in filter(None, proto.output):
+            scope.values[name] = given.get(name) or LOST
+
+    def _node(self, proto: NodeProto, label: str, scope: Scope) -> Node:
+        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        self.emitter.emit.source = StringAttr(label)
+
+        def read_graph(graph: GraphProto, inputs: Sequence[Any]) -> list[Any]:
+            outputs = self._graph(graph, inputs, scope.inside(f"{label}/"))
+            self.emitter.emit.source = StringAttr(label)
+            return outputs
+
+        return Node(
+            proto, label, domain, scope.opsets.get(domain, 0), self.emitter, self.model.tensors,
+            self.add_weight, read_graph,
+        )  # fmt: skip
+
+    def _apply(
+        self, node: Node, inputs: Sequence[Value | None], scope: Scope
+    ) -> list[Value | None]:
+        """Return the outputs of a node by its function or its rule."""
+        if scope.depth > MAX_DEPTH:
+            node.refuse(f"functions or graphs nest deeper than {MAX_DEPTH}")
+        function = self.model.functions.get((node.domain, node.op_type))
+        if function is not None:
+            return self._function(function, node, inputs, scope)
+        if not node.version:
+            node.fail(f"the model does not import the operator set of domain {node.domain!r}")
+        rule = find_rule(node.domain, node.op_type, node.version)
+        if rule is not None:
+            return self._rule(rule, node, inputs)
+        if any(isinstance(value, Lost) for value in inputs):
+            return [LOST for _ in node.proto.output]
+        function = standard_function(node, inputs)
+        if function is None:
+            node.refuse("not supported", hint=suggestion(node.domain, node.op_type))
+        return self._function(function, node, inputs, scope)
+
+    def _rule(
+        self, rule: Rule, node: Node, inputs: Sequence[Value | None]
+    ) -> list[Value | None]:
+        check_node(node)
+        if any(isinstance(value, Lost) for value in inputs):
+            return [LOST for _ in node.proto.output]
+        results = rule(node, *inputs)
+        made = [results] if isinstance(results, SSAValue) else list(results)
+        if node.unused:
+            node.refuse(f"attribute {node.unused[0]} is not supported")
+        for index in range(len(node.proto.output)):
+            if node.wants(index) and (index >= len(made) or made[index] is None):
+                node.refuse(f"output {index} is not supported")
+        for value in made:
+            _check_size(node, value)
+        return list(made)
+
+    def _function(
+        self,
+        function: FunctionProto,
+        node: Node,
+        inputs: Sequence[Value | None],
+        scope: Scope,
+    ) -> list[Value | None]:
+        """Append the nodes of a function in place of the node that calls it."""
+        own = {OWN_DOMAINS.get(e.domain, e.domain): e.version for e in function.opset_import}
+        opsets = {**scope.opsets, **own}
+        attributes = {a.name: a for a in function.attribute_proto}
+        attributes |= {a.name: a for a in node.proto.attribute}
+        inner = Scope(
+            opsets, attributes=attributes, prefix=f"{node.label}/", depth=scope.depth + 1
+        )
+        for name, value in zip(function.input, inputs, strict=False):
+            if value is not None:
+                inner.values[name] = value
+        absent = set(function.input) - inner.values.keys()
+        body = [_without(inner_node, absent) for inner_node in function.node]
+        self.nodes(body, inner)
+        return [self.find(name, inner) for name in function.output]
+
+    def _graph(self, graph: GraphProto, inputs: Sequence[Any], scope: Scope) -> list[Any]:
+        """Append the nodes of a graph inside a node; return its outputs."""
+        scope.stored = {tensor.name: (tensor, None) for tensor in graph.initializer}
+        for declared, value in zip(graph.input, inputs, strict=True):
+            scope.values[declared.name] = value
+        self.nodes(graph.node, scope)
+        found = [self.find(output.name, scope) for output in graph.output]
+        for output, value in zip(graph.output, found, strict=True):
+            if value is None:
+                raise GraphError(f"output {output.name!r} of a graph inside is made by nothing")
+        return found
+
+    def _note(
+        self,
+        node: Node,
+        inputs: Sequence[Value | None],
+        message: str,
+        *,
+        hint: str = "",
+        supported: bool = True,
+    ) -> None:
+        """Note what is wrong with a node: its name, operator and inputs."""
+        specs = [str(spec_of(v.type)) if isinstance(v, SSAValue) else "?" for v in inputs]
+        domain = f"{node.domain} " if node.domain else "opset "
+        operator = f"{node.op_type} ({domain}{node.version})"
+        on = f" on {', '.join(specs)}" if specs else ""
+        self.faults.add(
+            f"node {node.label!r}: {operator}{on}: {message}", hint=hint, supported=supported
+        )
+
+
+def sweep(block: Block) -> None:
+    """Erase the operations that nobody uses, users first."""
+    op = block.last_op
+    while op is not None:
+        before = op.prev_op
+        if isinstance(op, Op) and op.PURE and not any(r.first_use for r in op.results):
+            block.erase_op(op)
+        op = before
+
+
+def _check_size(node: Node, value: SSAValue | None) -> None:
+    if value is None:
+        return
+    spec = node.spec(value)
+    if spec.rank > MAX_RANK or (isinstance(spec.nbytes, int) and spec.nbytes >= MAX_BYTES):
+        node.fail(f"the result {spec} is too large")
+
+
+def _without(node: NodeProto, absent: set[str]) -> NodeProto:
+    """Return a node with the inputs left out that its function was not given."""
+    if not absent.intersection(node.input):
+        return node
+    made = NodeProto()
+    made.CopyFrom(node)
+    made.input[:] = ["" if name in absent else name for name in node.input]
+    return made
+
+

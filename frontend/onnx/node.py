@@ -1,0 +1,230 @@
+"""`Node`: one ONNX node as its rule sees it, with attributes, shapes, knowledge and `emit`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from onnx import AttributeProto, GraphProto, NodeProto
+from xdsl.ir import SSAValue
+
+from ...errors import UnsupportedOp
+from ...ir import Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
+from ...ir.compositions import Maker
+from .data import Tensors, dtype_of
+from .shapes import MAX_KNOWN, KnownEmit
+
+INLINE = 32
+"""Constants up to this many elements stand in the text; others are weights."""
+
+Value: TypeAlias = Any
+"""An SSA value; `Any` because what emits gives is one value or several."""
+
+_Kinds = AttributeProto.AttributeType
+
+
+@dataclass
+class Node:
+    """One node being read. Rules use its methods and nothing else of the reader."""
+
+    proto: NodeProto
+    label: str
+    """What errors and provenance call it."""
+    domain: str
+    version: int
+    """The version of its domain's operator set."""
+    emitter: KnownEmit
+    tensors: Tensors
+    add_weight: Callable[[str, Array], Symbol]
+    """Store an array under a name like this one, and return the name it got."""
+    read_graph: Callable[[GraphProto, Sequence[Any]], list[Any]]
+    """Append the nodes of a graph of this node with these inputs; return its outputs."""
+    used: set[str] = field(default_factory=set)
+    """The attributes that the rule has asked for."""
+
+    def __post_init__(self) -> None:
+        self._attributes: dict[str, AttributeProto] = {a.name: a for a in self.proto.attribute}
+
+    @property
+    def op_type(self) -> str:
+        """Return the operator's name."""
+        return self.proto.op_type
+
+    @property
+    def unused(self) -> list[str]:
+        """Return the attributes that nobody asked for."""
+        return [name for name in self._attributes if name not in self.used]
+
+    def wants(self, index: int) -> bool:
+        """Say whether the node's output at this position has a name."""
+        return index < len(self.proto.output) and bool(self.proto.output[index])
+
+    # Operations.
+
+    @cached_property
+    def make(self) -> Maker:
+        """Appends graph operations by name: `node.make.add(a, b)`."""
+        return Maker(self.emit)
+
+    def emit(self, op: type[Op], *operands: SSAValue, **attributes: Any) -> Any:
+        """Append a graph operation; return its result, or the tuple of several."""
+        return self.emitter(op, *operands, **attributes)
+
+    def constant(self, value: Any, dtype: DType | None = None) -> SSAValue:
+        """Return a constant; a large one becomes a weight."""
+        array = np.asarray(value) if dtype is None else np.asarray(value, dtype.numpy)
+        is_splat = array.size > 1 and not any(array.strides)
+        if array.size > INLINE and not is_splat:
+            return self.weight(f"{self.label}.constant", array)
+        made: SSAValue = self.make.constant(value=array)
+        return made
+
+    def weight(self, name: str, array: Array) -> SSAValue:
+        """Return a stored array as a value."""
+        spec, symbol = spec_of_array(array), self.add_weight(name, array)
+        made: SSAValue = self.make.weight(weight=symbol, dtype=spec.dtype, shape=spec.dims)
+        return made
+
+    def stored(self, name: str, array: Array) -> SSAValue:
+        """Return a tensor of the model: small ones stand in the text, others are weights."""
+        value = self.constant(array) if array.size <= INLINE else self.weight(name, array)
+        if array.dtype.kind in "iub" and array.size <= MAX_KNOWN:
+            self.emitter.learn(value, array)
+        return value
+
+    # Values.
+
+    def spec(self, value: SSAValue) -> TensorSpec:
+        """Return the spec of a value."""
+        return spec_of(value.type)
+
+    def shape(self, value: SSAValue) -> tuple[Dim, ...]:
+        """Return the shape of a value."""
+        return spec_of(value.type).dims
+
+    def rank(self, value: SSAValue) -> int:
+        """Return the number of dimensions of a value."""
+        return spec_of(value.type).rank
+
+    def dtype(self, value: SSAValue) -> DType:
+        """Return the element type of a value."""
+        return spec_of(value.type).dtype
+
+    def static_shape(self, value: SSAValue, why: str) -> tuple[int, ...]:
+        """Return the shape as numbers, or refuse symbols."""
+        spec = self.spec(value)
+        if not spec.is_static:
+            self.refuse(f"shape {spec} must be numbers {why}")
+        return spec.static_shape
+
+    def known(self, value: SSAValue) -> Array | None:
+        """Return what is known of a value: numbers, or objects with dimensions among them."""
+        return self.emitter.known(value)
+
+    def numbers(self, value: SSAValue, what: str) -> Array:
+        """Return the value of an input as numbers, or refuse."""
+        found = self.known(value)
+        if found is None:
+            self.refuse(f"input {what} must be a constant")
+        if found.dtype == object:
+            self.refuse(f"input {what} must be numbers, it depends on symbolic dimensions")
+        return found
+
+    def dims(self, value: SSAValue, what: str) -> tuple[Dim, ...]:
+        """Return the elements of an input that gives dimensions, or refuse."""
+        found = self.known(value)
+        if found is None:
+            self.refuse(f"input {what} must be computed from constants and shapes")
+        if found.dtype != object and found.dtype.kind not in "iu":
+            self.fail(f"input {what} has element type {self.dtype(value)}, expected i64")
+        return tuple(found.ravel().tolist())
+
+    def integers_of(self, value: SSAValue, what: str) -> tuple[int, ...]:
+        """Return the elements of an input of integers, or refuse."""
+        return tuple(int(x) for x in self.numbers(value, what).ravel())
+
+    # Attributes.
+
+    def has(self, name: str) -> bool:
+        """Say whether the node gives an attribute."""
+        self.used.add(name)
+        return name in self._attributes
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """Return an attribute that is an integer."""
+        found = self._get(name, _Kinds.INT, default)
+        return int(found.i) if found is not None else _given(default)
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """Return an attribute that is a list of integers, None if it is not given."""
+        found = self._get(name, _Kinds.INTS, ())
+        return tuple(found.ints) if found is not None else None
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """Return an attribute that is a number."""
+        found = self._get(name, _Kinds.FLOAT, default)
+        return float(found.f) if found is not None else _given(default)
+
+    def floats(self, name: str) -> tuple[float, ...] | None:
+        """Return an attribute that is a list of numbers, None if it is not given."""
+        found = self._get(name, _Kinds.FLOATS, ())
+        return tuple(found.floats) if found is not None else None
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return an attribute that is a text."""
+        found = self._get(name, _Kinds.STRING, default)
+        return found.s.decode(errors="replace") if found is not None else _given(default)
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        """Return an attribute that is a list of texts, None if it is not given."""
+        found = self._get(name, _Kinds.STRINGS, ())
+        return tuple(s.decode(errors="replace") for s in found.strings) if found else None
+
+    def element_type(self, name: str, default: DType | None = None) -> DType:
+        """Return an attribute that is the number of an element type."""
+        found = self._get(name, _Kinds.INT, default)
+        return dtype_of(found.i, f"attribute {name}") if found is not None else _given(default)
+
+    def tensor(self, name: str) -> Array | None:
+        """Return an attribute that is a tensor, None if it is not given."""
+        found = self._get(name, _Kinds.TENSOR, ())
+        return self.tensors.read(found.t) if found is not None else None
+
+    def graph(self, name: str) -> GraphProto:
+        """Return an attribute that is a graph."""
+        found = self._get(name, _Kinds.GRAPH, None)
+        assert found is not None, "a missing graph is refused before"
+        return found.g
+
+    def _get(self, name: str, kind: int, default: Any) -> AttributeProto | None:
+        """Return the attribute, or None where it is absent and has a default."""
+        self.used.add(name)
+        found = self._attributes.get(name)
+        if found is None:
+            return None if default is not None else self.fail(f"attribute {name} is missing")
+        if found.type != kind:
+            name_of = {number: text.lower() for text, number in _Kinds.items()}
+            kinds = name_of.get(found.type, "unknown"), name_of[kind]
+            self.fail(f"attribute {name} is of kind {kinds[0]}, expected {kinds[1]}")
+        return found
+
+    # Refusals.
+
+    def fail(self, message: str) -> NoReturn:
+        """Say that the model is wrong here."""
+        raise TypeError(message)
+
+    def refuse(self, message: str, *, hint: str = "") -> NoReturn:
+        """Say that this form of the operator is not supported."""
+        raise UnsupportedOp(message, hint=hint)
+
+
+def _given(value: Any) -> Any:
+    assert value is not None, "an attribute without a default is refused before"
+    return value
+
+
+__all__ = ["INLINE", "Node", "Value"]

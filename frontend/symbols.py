@@ -1,0 +1,97 @@
+"""Dimensions that the user names, fixes or bounds when a model is read.
+
+`dims={"N": 4}` fixes a symbol, `dims={"N": (1, 64)}` bounds it. A symbol without bounds may be
+anything from 1 on.
+"""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..errors import GraphError
+from ..ir import Dim, DimExpr, Range
+from ..ir import dims as dim_rules
+
+DEFAULT: Range = (1, None)
+"""The range of a symbol that nobody bounds: at least 1."""
+
+DimOption = int | tuple[int, int | None]
+ShapeOption = Sequence[int | str | None]
+
+_RESERVED = frozenset({"max", "min", "in"})
+
+
+class Symbols:
+    """The symbols of one model, with what the user asked of them."""
+
+    def __init__(self, dims: Mapping[str, DimOption] | None) -> None:
+        self.options = {name: _option(name, value) for name, value in (dims or {}).items()}
+        self.ranges: dict[str, Range] = {}
+        self._seen: set[str] = set()
+        self._names: dict[str, str] = {}
+
+    def named(self, name: str) -> Dim:
+        """Return the dimension of a name: its symbol, or the number it is fixed to."""
+        self._seen.add(name)
+        option = self.options.get(name, DEFAULT)
+        if isinstance(option, int):
+            return option
+        symbol = self._names.setdefault(name, "") or self._unique(name)
+        self._names[name] = symbol
+        self.ranges[symbol] = option
+        return dim_rules.symbol(symbol)
+
+    def parsed(self, text: str) -> Dim:
+        """Return the dimension of an expression of names."""
+        try:
+            found = dim_rules.parse(text)
+        except ValueError:
+            return self.named(text)
+        if not isinstance(found, DimExpr) or not _plain(dim_rules.symbols(found)):
+            return self.named(text) if isinstance(found, DimExpr) else found
+        values = {name: self.named(name) for name in sorted(dim_rules.symbols(found))}
+        return dim_rules.substitute(found, values)
+
+    def check(self) -> None:
+        """Refuse options for symbols that do not exist."""
+        unknown = [name for name in self.options if name not in self._seen]
+        if unknown:
+            raise GraphError(
+                f"there is no dimension {unknown[0]!r}, the model's are {_list(self._seen)}",
+                hint=did_you_mean(unknown[0], self._seen),
+            )
+
+    def _unique(self, name: str) -> str:
+        stem = re.sub(r"\W", "_", name, flags=re.ASCII) or "d"
+        if stem[0].isdigit() or keyword.iskeyword(stem) or stem in _RESERVED:
+            stem = f"d_{stem}"
+        taken = set(self._names.values())
+        candidate, count = stem, 1
+        while candidate in taken:
+            count += 1
+            candidate = f"{stem}_{count}"
+        return candidate
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the nearest known name, if one is near."""
+    close = difflib.get_close_matches(name, sorted(known), 1)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def _plain(names: Iterable[str]) -> bool:
+    return all(name.isascii() for name in names)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, sorted(names))) or "none"
+
+
+def _option(name: str, value: DimOption) -> DimOption:
+    low, high = (value, value) if isinstance(value, int) else value
+    if low < 0 or (high is not None and high < low) or max(low, high or 0) >= 1 << 62:
+        raise GraphError(f"dimension {name!r}: {value} is neither a size nor a range of sizes")
+    return low if low == high else (low, high)
