@@ -1,0 +1,193 @@
+"""The C header of a model: its functions, its arguments, and an example of a call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...runtime.artifact import ALIGNMENT, DTYPES, Description, TensorInfo
+
+SHARED = Path(__file__).resolve().parents[2] / "runtime" / "include" / "gravure.h"
+"""What the headers of all models have in common."""
+
+C_TYPES = {
+    **{"bool": "uint8_t", "f16": "uint16_t", "bf16": "uint16_t", "f32": "float", "f64": "double"},
+    **{"c64": "float", "c128": "double"},
+    **{f"{sign}{bits}": f"{kind}{bits}_t" for sign, kind in (("i", "int"), ("u", "uint"))
+       for bits in (8, 16, 32, 64)},
+}  # fmt: skip
+"""What an element is in C; a complex number is two."""
+
+NUMERICS = {
+    "exact": "results are bit-equal to the reference, operation by operation",
+    "default": "sums may be reassociated within an operation, within the documented bounds",
+    "fast": "functions are approximated, and 16-bit arithmetic is used where it was asked for",
+}
+
+
+def header(model: Description, *, embedded: bool = True) -> str:
+    """Return the text of a header that needs no other file."""
+    tag = model.tag
+    guard = f"GRAVURE_MODEL_{tag.upper()}_H"
+    return "\n".join(
+        [
+            *_comment(model, embedded),
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "",
+            SHARED.read_text(encoding="utf-8"),
+            "#ifdef __cplusplus",
+            'extern "C" {',
+            "#endif",
+            "",
+            *_sizes(model),
+            *_functions(model),
+            *(_pool(tag) if model.triple.startswith("x86_64") else []),
+            "#ifdef __cplusplus",
+            "}",
+            "#endif",
+            "",
+            f"#endif /* {guard} */",
+            "",
+        ]
+    )
+
+
+def _comment(model: Description, embedded: bool) -> list[str]:
+    """Describe the arguments, and show a call."""
+    lines = [f"The compiled model `{model.tag}`.", ""]
+    for kind, tensors in (("inputs", model.inputs), ("outputs", model.outputs)):
+        for number, tensor in enumerate(tensors):
+            lines.append(f"    {kind}[{number}]  {tensor}  {_plain(tensor.name)}")
+    if model.dims:
+        ranges = (f"{dim.name} = {dim.low} to {dim.high}" for dim in model.dims)
+        lines += ["", f"Dimensions: {', '.join(ranges)}."]
+    numerics = str(model.extras.get("numerics", "default"))
+    lines += ["", f"Numerics `{numerics}`: {NUMERICS.get(numerics, 'as compiled')}."]
+    lines += [f"Made for {model.target}; other processors get a status, not a crash."]
+    if model.weights and not embedded:
+        lines += ["The weights are not in here: map their file and set context.weights to byte"]
+        lines += [f"4096 of it ({model.weights} bytes follow, aligned to {ALIGNMENT})."]
+    lines += ["The bits of the results do not depend on the number of threads.", ""]
+    lines += _example(model)
+    escaped = [line.replace("*/", "* /").replace("/*", "/ *") for line in lines]
+    return ["/* " + escaped[0], *(f" * {line}".rstrip() for line in escaped[1:]), " */"]
+
+
+def _plain(name: str) -> str:
+    """Return a name that can stand in a comment of one line."""
+    return name if name.isascii() and name.isprintable() else ascii(name)
+
+
+def _example(model: Description) -> list[str]:
+    """Return the lines of a call, with the largest dimensions."""
+    tag, largest = model.tag, {dim.name: dim.high for dim in model.dims}
+    lines, names = [], []
+    for kind, tensors in (("in", model.inputs), ("out", model.outputs)):
+        for number, tensor in enumerate(tensors):
+            names.append(name := f"{kind}{number}")
+            lines += _example_tensor(name, tensor, largest)
+    inputs = ", ".join(name for name in names if name.startswith("in"))
+    outputs = ", ".join(name for name in names if name.startswith("out"))
+    return [
+        "Example:",
+        "",
+        *(f"    {line}" for line in lines),
+        f"    const gravure_tensor inputs[] = {{{inputs}}}, outputs[] = {{{outputs}}};",
+        f"    void *workspace = aligned_alloc({ALIGNMENT}, {tag.upper()}_WORKSPACE_BYTES);",
+        f"    int32_t status = {tag}_run(inputs, outputs, workspace, NULL);",
+        f"    if (status != 0) puts({tag}_status(status));",
+    ]
+
+
+def _example_tensor(name: str, tensor: TensorInfo, largest: dict[str, int]) -> list[str]:
+    """Return the lines that declare one argument."""
+    shape = tensor.shape_for(largest)
+    count = 2 if tensor.dtype in ("c64", "c128") else 1
+    for size in shape:
+        count *= size
+    sizes = ", ".join(map(str, shape))
+    where = f"{name}_shape" if shape else "NULL"
+    lines = [f"static {C_TYPES[tensor.dtype]} {name}_data[{max(count, 1)}];"]
+    lines += [f"const int64_t {name}_shape[] = {{{sizes}}};"] if shape else []
+    code = f"GRAVURE_{tensor.dtype.upper()}"
+    return [
+        *lines,
+        f"const gravure_tensor {name} = {{{name}_data, {where}, {len(shape)}, {code}}};",
+    ]
+
+
+def _sizes(model: Description) -> list[str]:
+    """Define what is known before a call, for those who allocate nothing at run time."""
+    tag = model.tag.upper()
+    sizes = {
+        f"{tag}_INPUTS": len(model.inputs),
+        f"{tag}_OUTPUTS": len(model.outputs),
+        f"{tag}_THREADS": model.slots,
+        f"{tag}_WORKSPACE_BYTES": model.workspace_bytes,
+        f"{tag}_WEIGHTS_BYTES": model.weights,
+    }
+    for dim in model.dims:
+        sizes[f"{tag}_{dim.name.upper()}_MAX"] = dim.high
+    largest = {dim.name: dim.high for dim in model.dims}
+    for kind, tensors in (("INPUT", model.inputs), ("OUTPUT", model.outputs)):
+        for number, tensor in enumerate(tensors):
+            size = DTYPES[tensor.dtype]
+            for each in tensor.shape_for(largest):
+                size *= each
+            sizes[f"{tag}_{kind}{number}_BYTES"] = size
+    return ["/* Sizes in bytes are those at the largest dimensions. */"] + [
+        f"#define {name} {value}{'u' if value < 1 << 31 else 'ull'}"
+        for name, value in sizes.items()
+    ] + [""]  # fmt: skip
+
+
+def _functions(model: Description) -> list[str]:
+    """Declare the functions of the model."""
+    tag = model.tag
+    prepare = [
+        "",
+        "/* Compute the weights from the raw ones, to be given in the context of runs. */",
+        f"int32_t {tag}_prepare(const void *const *raw, void *weights, void *workspace,",
+        f"    {' ' * len(tag)}           const gravure_context *context);",
+    ]
+    return [
+        "/* Run the model. The workspace is aligned to 64 bytes; context may be null. */",
+        f"int32_t {tag}_run(const gravure_tensor *inputs, const gravure_tensor *outputs,",
+        f"    {' ' * len(tag)}       void *workspace, const gravure_context *context);",
+        "",
+        "/* Compute the shape of each output from the shapes of the inputs. */",
+        f"int32_t {tag}_output_shapes(const gravure_tensor *inputs, int64_t *const *shapes);",
+        *(prepare if model.prepare else []),
+        "",
+        "/* Ask whether this processor can run the model. */",
+        f"int32_t {tag}_check_cpu(void);",
+        "",
+        f"size_t {tag}_workspace_bytes(void);",
+        f"size_t {tag}_weights_bytes(void);",
+        f"const char *{tag}_status(int32_t status);",
+        "",
+        "/* What the model is, and how it was made, as JSON. */",
+        f"extern const char {tag}_manifest[];",
+        "",
+    ]
+
+
+def _pool(tag: str) -> list[str]:
+    """Declare the pool of threads."""
+    return [
+        "/* A pool for those who have none. The caller gives the memory (aligned to 64 bytes) and",
+        " * threads - 1 threads that each run the worker until the pool is stopped:",
+        " *",
+        f" *     gravure_context context = {{{tag}_pool_parallel_for, pool, NULL,",
+        f" *                                {tag}_pool_scope, threads}};",
+        " *",
+        " * Threads spin during a run and sleep when there is none. Any model may use the pool. */",
+        f"int64_t {tag}_pool_bytes(int32_t threads);",
+        f"void {tag}_pool_init(void *pool, int32_t threads);",
+        f"void {tag}_pool_worker(void *pool);",
+        f"void {tag}_pool_scope(void *pool, int32_t begins);",
+        f"void {tag}_pool_parallel_for(void *pool, gravure_task task, void *context,",
+        f"     {' ' * len(tag)}                   int64_t count);",
+        f"void {tag}_pool_stop(void *pool);",
+        "",
+    ]

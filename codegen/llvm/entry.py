@@ -1,0 +1,244 @@
+"""Emit the functions that callers see: run, prepare, shapes, sizes, status, manifest.
+
+    int32_t TAG_run(inputs, outputs, workspace, context)
+
+checks the processor, the arguments and the context, gives every dimension its value, and runs the
+steps. It calls nothing outside the library, takes no memory but some of the stack, and writes
+nothing but the outputs and the workspace.
+
+Note [The wrong processor]. Kernels may use instructions that the machine has not, and that shall be
+a status and not the end of the program. So the module of the entry is assembled for the plain
+architecture (`entry_target`), and asks the processor first. Asking takes about a microsecond
+(more on virtual machines) and there is no global to remember the answer in: so a caller may ask
+once, with `TAG_check_cpu`, and say so in each context that it passes. Who passes no context, or a
+context full of zeros, is safe and pays in each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...ir.target import X86, Target
+from ...runtime.artifact import ALIGNMENT, DTYPES, Description
+from .entry_checks import Checks, Frame
+from .entry_cpu import check_cpu
+from .entry_status import POINTER, WEIGHTS, argument_number, status, status_function
+from .entry_steps import LAUNCH, Steps, counters
+from .pool import emit_pool
+from .python_call import emit_python_call
+from .routine import DIVISION, Routine, c_string
+
+PARALLEL_FOR, POOL, WEIGHTS_AT, SCOPE, THREADS, CHECKED = 0, 8, 16, 24, 32, 36
+"""The layout of a `gravure_context`."""
+CPU_CHECKED = 1
+"""What a caller that asked about the processor writes into the context."""
+WEIGHTS_SUFFIX = ".weights"
+"""What the name of embedded weights has behind the tag."""
+
+
+def entry_target(target: Target) -> Target:
+    """Return the target to assemble the entry for: see Note [The wrong processor]."""
+    if target.architecture is not X86:
+        return target
+    return replace(target, cpu=X86.plain, features=())
+
+
+def emit_entry(
+    model: Description, manifest: str, *, embedded: bool = False, python: bool = True
+) -> str:
+    """Return the text of the LLVM module that runs the kernels of `model`.
+
+    `embedded` says that the weights are in the library; `python` adds a function that Python can
+    call without ctypes.
+    """
+    return _Entry(model, manifest, embedded).text(python)
+
+
+class _Entry:
+    """The module under construction."""
+
+    def __init__(self, model: Description, manifest: str, embedded: bool) -> None:
+        self.model = model
+        self.tag = model.tag
+        self.manifest = manifest
+        self.embedded = embedded and model.weights > 0
+        names = dict.fromkeys(counters((*model.prepare, *model.steps)))
+        self.frame = Frame(model, tuple(names))
+        self.alloca = f"%frame = alloca [{self.frame.slots} x i64], align 16"
+
+    def text(self, python: bool) -> str:
+        """Return the whole module."""
+        model, tag = self.model, self.tag
+        functions = [*self.functions()]
+        declarations: dict[str, None] = {}
+        for routine, _ in functions:
+            declarations |= routine.declarations
+        body = "".join(routine.finish(head) for routine, head in functions)
+        divides = any(routine.divides for routine, _ in functions)
+        size, manifest = c_string(self.manifest)
+        return "\n".join(
+            [
+                f'target triple = "{model.triple}"',
+                *(f"declare hidden void @{name}(ptr, i64, i64, i64)" for name in model.kernels),
+                *declarations,
+                *([f"@{tag}{WEIGHTS_SUFFIX} = external hidden global i8"] if self.embedded else []),
+                f"@{tag}_manifest = constant [{size} x i8] {manifest}",
+                self.number("workspace", model.workspace_bytes),
+                self.number("weights", model.weights),
+                body,
+                status_function(model),
+                LAUNCH.replace("TAG", tag) if model.kernels else "",
+                DIVISION if divides else "",
+                emit_pool(tag) if model.triple.startswith(X86.name) else "",
+                emit_python_call(tag) if python else "",
+            ]
+        )
+
+    def number(self, what: str, size: int) -> str:
+        """Emit a function that returns a number of bytes."""
+        return f"define i64 @{self.tag}_{what}_bytes() nounwind {{\n  ret i64 {size}\n}}\n"
+
+    def functions(self) -> Iterator[tuple[Routine, str]]:
+        """Give every function that returns a status, with its head."""
+        tag, model = self.tag, self.model
+        steps = Steps(model, self.frame)
+        yield check_cpu(model), f"internal i32 @{tag}.check_cpu()"
+        yield self.call(f"@{tag}.check_cpu()"), f"i32 @{tag}_check_cpu()"
+        yield from Checks(model, self.frame).functions()
+        yield (
+            self.context(),
+            f"internal i32 @{tag}.context(ptr %frame, ptr %workspace, ptr %context)",
+        )
+        yield from steps.functions("steps", model.steps)
+        yield self.run(), f"i32 @{tag}_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)"
+        yield self.output_shapes(), f"i32 @{tag}_output_shapes(ptr %inputs, ptr %shapes)"
+        if model.prepare:
+            yield from steps.functions("prepare", model.prepare)
+            arguments = "ptr %raw, ptr %weights, ptr %workspace, ptr %context"
+            yield self.prepare(), f"i32 @{tag}_prepare({arguments})"
+
+    @staticmethod
+    def call(call: str) -> Routine:
+        """Return a function that does what another one does."""
+        routine = Routine()
+        routine.require_call(call)
+        return routine
+
+    def require_cpu(self, routine: Routine) -> None:
+        """Ask the processor, unless the context says that this was done."""
+        ask, known, fit = (routine.fresh_label() for _ in range(3))
+        none = routine.value("icmp eq ptr %context, null")
+        routine.line(f"br i1 {none}, label %{ask}, label %{known}")
+        routine.label(known)
+        checked = routine.load("i32", "%context", CHECKED)
+        done = routine.value(f"icmp eq i32 {checked}, {CPU_CHECKED}")
+        routine.line(f"br i1 {done}, label %{fit}, label %{ask}")
+        routine.label(ask)
+        routine.require_call(f"@{self.tag}.check_cpu()")
+        routine.line(f"br label %{fit}")
+        routine.label(fit)
+
+    def context(self) -> Routine:
+        """Make the function that puts workspace, weights and pool into the frame."""
+        model, frame, routine = self.model, self.frame, Routine()
+        if model.workspace_bytes and model.checks:
+            wrong = status(POINTER, argument_number(model, "workspace"))
+            routine.require_aligned("%workspace", ALIGNMENT, wrong, null=False)
+        routine.store("ptr", "%workspace", "%frame", frame.WORKSPACE)
+        scratch = routine.address("%workspace", model.arena)
+        routine.store("ptr", scratch, "%frame", frame.SCRATCH)
+        routine.store("ptr", "null", "%frame", frame.PARALLEL_FOR)
+        weights = f"@{self.tag}{WEIGHTS_SUFFIX}" if self.embedded else "null"
+        routine.store("ptr", weights, "%frame", frame.WEIGHTS)
+        routine.line(
+            f"br i1 {routine.value('icmp eq ptr %context, null')}, label %end, label %given"
+        )
+        routine.label("given")
+        for source, target in ((PARALLEL_FOR, frame.PARALLEL_FOR), (POOL, frame.POOL)):
+            routine.store("ptr", routine.load("ptr", "%context", source), "%frame", target)
+        threads = routine.value(f"zext i32 {routine.load('i32', '%context', THREADS)} to i64")
+        less = routine.value(f"sub i64 {threads}, 1")  # 0 threads are as many as there can be
+        few = routine.value(f"icmp ult i64 {less}, {model.slots}")
+        threads = routine.value(f"select i1 {few}, i64 {threads}, i64 {model.slots}")
+        routine.store("i64", threads, "%frame", frame.THREADS)
+        own = routine.load("ptr", "%context", WEIGHTS_AT)
+        none = routine.value(f"icmp eq ptr {own}, null")
+        routine.line(f"br i1 {none}, label %end, label %weights")
+        routine.label("weights")
+        routine.store("ptr", own, "%frame", frame.WEIGHTS)
+        routine.line("br label %end")
+        routine.label("end")
+        return routine
+
+    def require_weights(self, routine: Routine) -> None:
+        """Return a status if there are no weights, or at no good place."""
+        if not self.model.weights:
+            return
+        number = argument_number(self.model, "weights")
+        weights = routine.load("ptr", "%frame", self.frame.WEIGHTS)
+        routine.require(routine.value(f"icmp ne ptr {weights}, null"), status(WEIGHTS, number))
+        routine.require_aligned(weights, ALIGNMENT, status(POINTER, number), null=True)
+
+    def scope(self, routine: Routine, begins: int) -> None:
+        """Tell the caller's pool that a run begins or ends."""
+        given, tell, silent = (routine.fresh_label() for _ in range(3))
+        none = routine.value("icmp eq ptr %context, null")
+        routine.line(f"br i1 {none}, label %{silent}, label %{given}")
+        routine.label(given)
+        scope = routine.load("ptr", "%context", SCOPE)
+        none = routine.value(f"icmp eq ptr {scope}, null")
+        routine.line(f"br i1 {none}, label %{silent}, label %{tell}")
+        routine.label(tell)
+        pool = routine.load("ptr", "%context", POOL)
+        routine.line(f"call void {scope}(ptr {pool}, i32 {begins})")
+        routine.line(f"br label %{silent}")
+        routine.label(silent)
+
+    def run(self) -> Routine:
+        """Make the function that runs the model."""
+        routine, tag = Routine(), self.tag
+        routine.line(self.alloca)
+        self.require_cpu(routine)
+        routine.require_call(f"@{tag}.inputs(ptr %inputs, ptr %frame)")
+        routine.require_call(f"@{tag}.outputs(ptr %outputs, ptr %frame)")
+        routine.require_call(f"@{tag}.context(ptr %frame, ptr %workspace, ptr %context)")
+        self.require_weights(routine)
+        self.scope(routine, 1)
+        routine.line(f"call i32 @{tag}.steps(ptr %frame)")
+        self.scope(routine, 0)
+        return routine
+
+    def output_shapes(self) -> Routine:
+        """Make the function that computes the shapes of outputs from those of inputs."""
+        routine = self.frame.routine()
+        routine.line(self.alloca)
+        routine.require_call(f"@{self.tag}.inputs(ptr %inputs, ptr %frame)")
+        for number, tensor in enumerate(self.model.outputs):
+            if tensor.shape:
+                shape = routine.load("ptr", "%shapes", 8 * number)
+            for axis, size in enumerate(tensor.shape):
+                routine.store("i64", routine.extent(size), shape, 8 * axis)
+        return routine
+
+    def prepare(self) -> Routine:
+        """Make the function that computes the weights from the raw ones."""
+        routine, model, tag = Routine(), self.model, self.tag
+        routine.line(self.alloca)
+        self.require_cpu(routine)
+        routine.require_call(f"@{tag}.context(ptr %frame, ptr %workspace, ptr %context)")
+        routine.store("ptr", "%weights", "%frame", self.frame.WEIGHTS)
+        self.require_weights(routine)
+        for number, tensor in enumerate(model.raw):
+            argument = argument_number(model, "raw", number)
+            wrong = status(POINTER, argument)
+            if not number:
+                routine.require_aligned("%raw", 8, wrong, null=False)
+            data = routine.load("ptr", "%raw", 8 * number)
+            alignment = min(DTYPES[tensor.dtype], 8)
+            routine.require_aligned(data, alignment, wrong, null=0 in tensor.shape)
+            routine.store("ptr", data, "%frame", self.frame.bases["raw"] + 8 * number)
+        self.scope(routine, 1)
+        routine.line(f"call i32 @{tag}.prepare(ptr %frame)")
+        self.scope(routine, 0)
+        return routine

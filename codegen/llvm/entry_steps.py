@@ -1,0 +1,206 @@
+"""The order of a run: launches of kernels with their arguments, conditions and loops.
+
+A kernel that several threads may share is cut into parts here, at most one for each slot, and
+the caller's `parallel_for` only says who does which part. So whatever it does, no two threads
+have the same slot, and there are never more slots than the kernel has scratch memory for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...runtime.artifact import (
+    Argument,
+    Description,
+    If,
+    Launch,
+    Pointer,
+    Repeat,
+    Scalar,
+    Step,
+    While,
+    launches,
+)
+from .entry_checks import Frame
+from .routine import Routine
+
+PIECE = 64
+"""How many steps make one function: LLVM's time grows faster than the length of a function."""
+
+
+class Steps:
+    """The functions that run steps: one calls the others, of which each does a piece."""
+
+    def __init__(self, model: Description, frame: Frame) -> None:
+        self.tag = model.tag
+        self.frame = frame
+
+    def functions(self, name: str, steps: Sequence[Step]) -> Iterator[tuple[Routine, str]]:
+        """Give every function, with its head; the last one, called `name`, does everything."""
+        whole = Routine()
+        for number, start in enumerate(range(0, len(steps), PIECE)):
+            piece = tuple(steps[start : start + PIECE])
+            routine = self.frame.routine()
+            size = max((len(each.arguments) for each in launches(piece)), default=0)
+            routine.line(f"%slots = alloca [{max(size, 1)} x i64], align 16")
+            self.steps(routine, piece)
+            yield routine, f"internal i32 @{self.tag}.{name}{number}(ptr %frame)"
+            whole.line(f"call i32 @{self.tag}.{name}{number}(ptr %frame)")
+        yield whole, f"internal i32 @{self.tag}.{name}(ptr %frame)"
+
+    def steps(self, routine: Routine, steps: Sequence[Step]) -> None:
+        """Emit steps one after the other."""
+        for step in steps:
+            match step:
+                case Launch():
+                    self.launch(routine, step)
+                case If():
+                    self.branch(routine, step)
+                case While():
+                    self.loop(routine, step)
+                case Repeat():
+                    self.repeat(routine, step)
+
+    def launch(self, routine: Routine, launch: Launch) -> None:
+        """Put the arguments into the slots of the context, and run the kernel."""
+        for number, argument in enumerate(launch.arguments):
+            kind, value = self.argument(routine, argument)
+            routine.store(kind, value, "%slots", 8 * number)
+        count = routine.extent(launch.count)
+        arguments = f"ptr @{launch.kernel}, ptr %slots, i64 {count}, i64 {max(launch.grain, 1)}"
+        routine.line(f"call void @{self.tag}.launch({arguments}, ptr %frame)")
+
+    def argument(self, routine: Routine, argument: Argument) -> tuple[str, str]:
+        """Return type and value of an argument of a kernel."""
+        if isinstance(argument, Scalar):
+            return "i64", routine.extent(argument.value)
+        return "ptr", self.pointer(routine, argument)
+
+    def pointer(self, routine: Routine, pointer: Pointer) -> str:
+        """Compute an address."""
+        base = routine.load("ptr", "%frame", self.frame.bases[pointer.base] + 8 * pointer.index)
+        return routine.address(
+            base, pointer.offset if pointer.offset == 0 else routine.extent(pointer.offset)
+        )
+
+    def condition(self, routine: Routine, pointer: Pointer) -> str:
+        """Load a byte and say whether it is not zero."""
+        return routine.value(f"icmp ne i8 {routine.load('i8', self.pointer(routine, pointer))}, 0")
+
+    def branch(self, routine: Routine, step: If) -> None:
+        """Emit a choice."""
+        then, otherwise, end = (routine.fresh_label() for _ in range(3))
+        chosen = self.condition(routine, step.condition)
+        routine.line(f"br i1 {chosen}, label %{then}, label %{otherwise}")
+        for label, steps in ((then, step.then), (otherwise, step.otherwise)):
+            routine.label(label)
+            self.steps(routine, steps)
+            routine.line(f"br label %{end}")
+        routine.label(end)
+
+    def loop(self, routine: Routine, step: While) -> None:
+        """Emit a loop on a condition."""
+        test, body, end = (routine.fresh_label() for _ in range(3))
+        routine.line(f"br label %{test}")
+        routine.label(test)
+        self.steps(routine, step.test)
+        more = self.condition(routine, step.condition)
+        routine.line(f"br i1 {more}, label %{body}, label %{end}")
+        routine.label(body)
+        self.steps(routine, step.body)
+        routine.line(f"br label %{test}")
+        routine.label(end)
+
+    def repeat(self, routine: Routine, step: Repeat) -> None:
+        """Emit a loop that counts; the counter is in the frame."""
+        test, body, end = (routine.fresh_label() for _ in range(3))
+        place = self.frame.symbols[step.index]
+        count = routine.extent(step.count)
+        routine.store("i64", 0, "%frame", place)
+        routine.line(f"br label %{test}")
+        routine.label(test)
+        more = routine.value(f"icmp slt i64 {routine.load('i64', '%frame', place)}, {count}")
+        routine.line(f"br i1 {more}, label %{body}, label %{end}")
+        routine.label(body)
+        self.steps(routine, step.body)
+        following = routine.value(f"add i64 {routine.load('i64', '%frame', place)}, 1")
+        routine.store("i64", following, "%frame", place)
+        routine.line(f"br label %{test}")
+        routine.label(end)
+
+
+def counters(steps: Sequence[Step]) -> Iterator[str]:
+    """Give the names of all counters of loops."""
+    for step in steps:
+        match step:
+            case If(then=first, otherwise=second) | While(test=first, body=second):
+                yield from counters((*first, *second))
+            case Repeat(index=index, body=body):
+                yield index
+                yield from counters(body)
+
+
+LAUNCH = """
+define internal void @TAG.part(ptr %job, i64 %begin, i64 %end, i64 %ignored) nounwind {
+entry:
+  %kernel = load ptr, ptr %job
+  %slots.at = getelementptr i8, ptr %job, i64 8
+  %slots = load ptr, ptr %slots.at
+  %size.at = getelementptr i8, ptr %job, i64 16
+  %size = load i64, ptr %size.at
+  %rest.at = getelementptr i8, ptr %job, i64 24
+  %rest = load i64, ptr %rest.at
+  %low = mul i64 %begin, %size
+  %low.longer = icmp ult i64 %begin, %rest
+  %low.more = select i1 %low.longer, i64 %begin, i64 %rest
+  %lo = add i64 %low, %low.more
+  %high = mul i64 %end, %size
+  %high.longer = icmp ult i64 %end, %rest
+  %high.more = select i1 %high.longer, i64 %end, i64 %rest
+  %hi = add i64 %high, %high.more
+  call void %kernel(ptr %slots, i64 %lo, i64 %hi, i64 %begin)
+  ret void
+}
+define internal void @TAG.launch(ptr %kernel, ptr %slots, i64 %count, i64 %grain, ptr %frame)
+    noinline nounwind {
+entry:
+  %job = alloca [4 x i64], align 16
+  %parallel.for = load ptr, ptr %frame
+  %serial = icmp eq ptr %parallel.for, null
+  %small = icmp sle i64 %count, %grain
+  %alone = or i1 %serial, %small
+  br i1 %alone, label %one, label %several
+one:
+  %some = icmp sgt i64 %count, 0
+  br i1 %some, label %run, label %done
+run:
+  call void %kernel(ptr %slots, i64 0, i64 %count, i64 0)
+  br label %done
+several:
+  %threads.at = getelementptr i8, ptr %frame, i64 16
+  %threads = load i64, ptr %threads.at
+  %most = udiv i64 %count, %grain
+  %fewer = icmp ult i64 %most, %threads
+  %parts = select i1 %fewer, i64 %most, i64 %threads
+  %single = icmp ule i64 %parts, 1
+  br i1 %single, label %run, label %share
+share:
+  %size = udiv i64 %count, %parts
+  %whole = mul i64 %size, %parts
+  %rest = sub i64 %count, %whole
+  store ptr %kernel, ptr %job
+  %slots.at = getelementptr i8, ptr %job, i64 8
+  store ptr %slots, ptr %slots.at
+  %size.at = getelementptr i8, ptr %job, i64 16
+  store i64 %size, ptr %size.at
+  %rest.at = getelementptr i8, ptr %job, i64 24
+  store i64 %rest, ptr %rest.at
+  %pool.at = getelementptr i8, ptr %frame, i64 8
+  %pool = load ptr, ptr %pool.at
+  call void %parallel.for(ptr %pool, ptr @TAG.part, ptr %job, i64 %parts)
+  br label %done
+done:
+  ret void
+}
+"""
+"""How one kernel is run: here, or in parts of nearly equal size that others may share."""

@@ -1,0 +1,166 @@
+"""What a compiled model is called with: found by name, checked, and brought into its layout.
+
+Arrays in another layout or byte order are copied, and lists of numbers become arrays. An array of
+another element type is an error, for a conversion nobody asked for can lose what matters.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..errors import RuntimeInputError
+from .artifact import DimInfo, TensorInfo
+from .buffer import Array, aligned_array, is_plain
+from .expression import evaluate
+
+Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any]
+"""Arguments by name, or in their order."""
+
+NUMPY_NAMES: Mapping[str, str] = {
+    **{"bool": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2"},
+    **{"u32": "u4", "u64": "u8", "f16": "f2", "f32": "f4", "f64": "f8", "c64": "c8"},
+    "c128": "c16",
+}
+_KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f", "c": "c"}
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """Return numpy's type for the elements of a tensor."""
+    if name == "bf16":
+        from ml_dtypes import bfloat16  # noqa: PLC0415  (of use to few models)
+
+        found: np.dtype[Any] = np.dtype(bfloat16)
+        return found
+    return np.dtype(NUMPY_NAMES[name])
+
+
+def describe(value: Any) -> str:
+    """Return type and shape of what an argument is, in the words of `TensorInfo`."""
+    if not isinstance(value, np.ndarray):
+        return type(value).__name__
+    dtype = value.dtype
+    name = str(dtype)
+    if dtype.kind in _KINDS:
+        name = "bool" if dtype.kind == "b" else f"{_KINDS[dtype.kind]}{8 * dtype.itemsize}"
+    elif name == "bfloat16":
+        name = "bf16"
+    return f"{name}[{', '.join(map(str, value.shape))}]"
+
+
+def in_order(inputs: Inputs, infos: Sequence[TensorInfo], kind: str = "argument") -> list[Any]:
+    """Return one value for each of `infos`, from values by name or in order."""
+    if isinstance(inputs, Mapping):
+        return _by_name(inputs, [info.name for info in infos], kind)
+    if isinstance(inputs, str | bytes) or not isinstance(inputs, Iterable):
+        raise RuntimeInputError(
+            f"{kind}s: expected a dictionary or a sequence, found {type(inputs).__name__}"
+        )
+    values = list(inputs)
+    if len(values) != len(infos):
+        names = ", ".join(repr(info.name) for info in infos)
+        raise RuntimeInputError(
+            f"{len(values)} {kind}s: expected {len(infos)}{f' ({names})' if names else ''}"
+        )
+    return values
+
+
+def _by_name(inputs: Mapping[str, Any], names: Sequence[str], kind: str) -> list[Any]:
+    missing = [name for name in names if name not in inputs]
+    unknown = [name for name in inputs if name not in names]
+    if unknown:
+        close = difflib.get_close_matches(str(unknown[0]), names, n=1)
+        raise RuntimeInputError(
+            f"unknown {kind} {unknown[0]!r}: expected {', '.join(map(repr, names)) or 'none'}",
+            hint=f"did you mean {close[0]!r}?" if close else "",
+        )
+    if missing:
+        raise RuntimeInputError(f"missing {kind} {', '.join(map(repr, missing))}")
+    return [inputs[name] for name in names]
+
+
+def to_array(value: Any, info: TensorInfo, kind: str = "argument") -> Array:
+    """Return `value` as an array that compiled code can use; itself if it is one."""
+    dtype = numpy_dtype(info.dtype)
+    if type(value) is np.ndarray and value.dtype == dtype and is_plain(value):
+        return value
+    found = _as_array(value, info, kind)
+    if found.dtype.newbyteorder("=") != dtype:
+        found = _from_numbers(value, found, info, kind)
+    if is_plain(found) and found.dtype == dtype:
+        return found
+    copy = aligned_array(found.shape, dtype)
+    copy[...] = found
+    return copy
+
+
+def _as_array(value: Any, info: TensorInfo, kind: str) -> Array:
+    """Return anything numpy can see as an array."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise RuntimeInputError(
+            f"{kind} {info.name!r}: a masked array, expected {info}",
+            hint="give the data with what is masked filled in: array.filled(value)",
+        )
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise RuntimeInputError(
+            f"{kind} {info.name!r}: expected {info}, found {type(value).__name__}: {error}"
+        ) from error
+
+
+def _from_numbers(value: Any, found: Array, info: TensorInfo, kind: str) -> Array:
+    """Return Python's numbers as the wanted type, if they fit; an array of another is an error."""
+    dtype = numpy_dtype(info.dtype)
+    wanted = "f" if info.dtype == "bf16" else dtype.kind
+    if isinstance(value, list | tuple | int | float | complex) and found.dtype.kind in "biufc":
+        is_less = "biufc".index(found.dtype.kind) <= "biufc".index(wanted)
+        if wanted in "fc" and is_less:
+            return found.astype(dtype)
+        if wanted in "iu" and found.dtype.kind in "iu" and (found.astype(dtype) == found).all():
+            return found.astype(dtype)
+        if found.size == 0:
+            return found.astype(dtype)
+    raise mismatch(describe(found), info, kind)
+
+
+def mismatch(found: str, info: TensorInfo, kind: str = "argument", dims: str = "") -> Exception:
+    """Return the error of an argument of another type or shape."""
+    return RuntimeInputError(
+        f"{kind} {info.name!r} compiled with {info}{dims} and called with {found}"
+    )
+
+
+def bind_dims(
+    arrays: Sequence[Array], infos: Sequence[TensorInfo], dims: Sequence[DimInfo]
+) -> dict[str, int]:
+    """Return the value of every symbolic dimension, after a check of all shapes."""
+    ranges = {dim.name: dim for dim in dims}
+    values: dict[str, int] = {}
+    for array, info in zip(arrays, infos, strict=True):
+        if array.ndim != len(info.shape):
+            raise mismatch(describe(array), info)
+        for size, found in zip(info.shape, array.shape, strict=True):
+            if isinstance(size, int) and size != found:
+                raise mismatch(describe(array), info)
+            if isinstance(size, str) and size in ranges:
+                _check_dim(values.setdefault(size, found), found, array, info, ranges[size])
+    for array, info in zip(arrays, infos, strict=True):
+        if any(evaluate(size, values) != each for size, each in zip(info.shape, array.shape)):  # noqa: B905
+            raise mismatch(describe(array), info, dims=f" with {_spell(values)}")
+    return values
+
+
+def _check_dim(value: int, found: int, array: Array, info: TensorInfo, dim: DimInfo) -> None:
+    """Compare a dimension with its range, and with its value where it first stood."""
+    if value != found:
+        raise mismatch(describe(array), info, dims=f" with {dim.name} = {value}")
+    if not dim.low <= found <= dim.high:
+        raise mismatch(describe(array), info, dims=f" with {dim.name} from {dim.low} to {dim.high}")
+
+
+def _spell(values: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())

@@ -1,0 +1,169 @@
+"""Builtin functions made of an artefact's own code: calls without ctypes in between.
+
+The code finds what it works on behind a capsule (see `codegen/llvm/python_call.py`), and so depends
+on where CPython keeps a capsule's pointer and numpy the fields of an array. That is looked up
+before it is relied on; where it is elsewhere, and on builds without the global lock, models are
+called by ctypes instead.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .arguments import numpy_dtype
+from .artifact import DTYPE_CODES, TensorInfo
+from .buffer import Array, address
+
+METH_NOARGS, METH_FASTCALL = 0x0004, 0x0080
+POINTER_IN_CAPSULE = 16
+DATA_IN_ARRAY, RANK_IN_ARRAY, SHAPE_IN_ARRAY, TYPE_IN_ARRAY, FLAGS_IN_ARRAY = 16, 24, 32, 56, 64
+PLAIN_FLAGS = 0x101
+"""Row-major without gaps, and aligned."""
+ARRAY_TYPE, ARRAY_NEW, ARRAY_SET_BASE = 2, 93, 282
+"""Where numpy's C interface has its functions."""
+
+
+class _Method(ctypes.Structure):
+    """What CPython knows of a builtin function: PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def python_function(name: str) -> int:
+    """Return the address of one of the functions of Python's C interface."""
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+def _numpy_function(number: int) -> int:
+    """Return the address of one of the functions (or types) of numpy's C interface."""
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    table = get(("PyCapsule_GetPointer", ctypes.pythonapi))(
+        np._core._multiarray_umath._ARRAY_API,  # type: ignore[attr-defined]
+        None,
+    )
+    return int(ctypes.c_int64.from_address(table + 8 * number).value)
+
+
+def _capsule(block: Array) -> Any:
+    """Return a capsule whose pointer leads to an array's elements."""
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+        ("PyCapsule_New", ctypes.pythonapi)
+    )
+    return make(address(block), None, None)
+
+
+@cache
+def is_possible() -> bool:
+    """Say whether this Python and this numpy have their fields where the code looks for them."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    block = np.zeros((2, 3), np.int64)
+    capsule = _capsule(block)
+    word, half = ctypes.c_int64.from_address, ctypes.c_int32.from_address
+    shape = word(id(block) + SHAPE_IN_ARRAY).value
+    return (
+        word(id(capsule) + POINTER_IN_CAPSULE).value == address(block)
+        and word(id(block) + 8).value == id(np.ndarray) == _numpy_function(ARRAY_TYPE)
+        and word(id(block) + DATA_IN_ARRAY).value == address(block)
+        and half(id(block) + RANK_IN_ARRAY).value == 2
+        and (word(shape).value, word(shape + 8).value) == (2, 3)
+        and word(id(block) + TYPE_IN_ARRAY).value == id(block.dtype)
+        and half(id(block) + FLAGS_IN_ARRAY).value & PLAIN_FLAGS == PLAIN_FLAGS
+    )
+
+
+def builtin(
+    function: int, flags: int, block: Array, keep: object, name: bytes = b"run"
+) -> Callable[..., Any]:
+    """Return the builtin function that runs `function` on `block`; it keeps `keep` alive."""
+    method = _Method(name, function, flags, None)
+    make = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.POINTER(_Method), ctypes.py_object, ctypes.py_object
+    )(("PyCFunction_NewEx", ctypes.pythonapi))
+    made: Callable[..., Any] = make(ctypes.byref(method), _capsule(block), (method, block, keep))
+    return made
+
+
+def tensor_table(infos: Sequence[TensorInfo]) -> Array:
+    """Return a table of `gravure_tensor`, with element types and ranks filled in."""
+    table = np.zeros((len(infos), 3), np.int64)
+    for row, info in zip(table, infos, strict=True):
+        row[2] = len(info.shape) | DTYPE_CODES[info.dtype] << 32
+    return table
+
+
+def call_again(
+    function: int,
+    addresses: Sequence[int],
+    result: object,
+    slow: Callable[[], Any],
+    *,
+    release: bool,
+    keep: object,
+) -> Callable[[], Any]:
+    """Return a builtin that runs a model on the same arrays and returns `result`.
+
+    `addresses` are the four arguments of the model's run; `release` lets other threads of Python
+    work meanwhile.
+    """
+    lock = [python_function(name) for name in ("PyEval_SaveThread", "PyEval_RestoreThread")]
+    words = [*addresses, 0, id(result), python_function("Py_IncRef")]
+    words += [*(lock if release else (0, 0)), python_function("PyObject_CallNoArgs"), id(slow)]
+    block = np.array(words, np.int64)
+    return builtin(function, METH_NOARGS, block, (result, slow, keep))
+
+
+def call_with_arrays(
+    function: int,
+    infos: tuple[Sequence[TensorInfo], Sequence[TensorInfo]],
+    addresses: tuple[int, int],
+    slow: Callable[..., Any],
+    *,
+    release: bool,
+    keep: object,
+) -> Callable[..., Any]:
+    """Return a builtin that runs a model on the arrays it is given and returns new ones.
+
+    `infos` are those of inputs and outputs, `addresses` those of workspace and context.
+    """
+    inputs, outputs = infos
+    tables = [tensor_table(inputs), tensor_table(outputs)]
+    types = [numpy_dtype(info.dtype) for info in inputs]
+    made = np.zeros((len(outputs), 3), np.int64)
+    places = np.zeros(len(outputs), np.int64)
+    shapes = []
+    for number, info in enumerate(outputs):
+        dtype = numpy_dtype(info.dtype)
+        made[number] = 0, dtype.num, dtype.itemsize
+        sizes = [size if isinstance(size, int) else 0 for size in info.shape]
+        shapes.append(np.array(sizes, np.int64))
+        places[number] = tables[1][number, 1] = address(shapes[-1])
+    type_table = np.array([id(dtype) for dtype in types], np.int64)
+    is_static = all(info.is_static for info in outputs)
+    lock = [python_function(name) for name in ("PyEval_SaveThread", "PyEval_RestoreThread")]
+    block = np.array(
+        [
+            *(len(inputs), address(tables[0]), address(tables[1]), *addresses, 0),
+            *(_numpy_function(ARRAY_TYPE), address(type_table), len(outputs), address(made)),
+            *(0 if is_static else address(places), *(lock if release else (0, 0)), id(slow)),
+            *map(python_function, ("PyObject_Vectorcall", "Py_DecRef")),
+            *map(python_function, ("PyByteArray_FromStringAndSize", "PyByteArray_AsString")),
+            *(_numpy_function(ARRAY_NEW), _numpy_function(ARRAY_SET_BASE)),
+            *map(python_function, ("PyTuple_New", "PyTuple_SetItem")),
+        ],
+        np.int64,
+    )
+    held = (tables, types, type_table, made, places, shapes, slow, keep)
+    return builtin(function, METH_FASTCALL, block, held)

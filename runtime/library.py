@@ -1,0 +1,120 @@
+"""Load an artefact: check that it is whole and for this machine, and only then map its code.
+
+Note [Names of libraries]. The dynamic linker takes a file for one that it knows when the name is
+the same, even if another file has that name by now: a model compiled again would be the old one.
+So each is loaded through the descriptor it was checked by, under a path that is never used twice.
+"""
+
+from __future__ import annotations
+
+import _ctypes
+import ctypes
+import itertools
+import os
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArtifactError
+from .container import Sealed, reader, unseal
+
+_NUMBERS = itertools.count()
+_TYPES: dict[str, Any] = {
+    "v": None,
+    "i": ctypes.c_int32,
+    "l": ctypes.c_int64,
+    "p": ctypes.c_void_p,
+    "s": ctypes.c_char_p,
+}
+
+
+class Library:
+    """A loaded artefact; it is unloaded when nothing refers to it any more."""
+
+    def __init__(self, descriptor: int, location: str) -> None:
+        read, size = reader(descriptor)
+        self.location = location
+        self.sealed: Sealed = unseal(read, size, location)
+        self.manifest: dict[str, Any] = self.sealed.manifest
+        self.tag: str = self.manifest["tag"]
+        self._library = _open(descriptor, location)
+        self._finalizer = weakref.finalize(self, _ctypes.dlclose, self._library._handle)
+        self._finalizer.atexit = False
+        self._check_cpu()
+
+    @classmethod
+    def load(cls, source: str | os.PathLike[str] | bytes) -> Library:
+        """Load a file, or what would be in one."""
+        if isinstance(source, bytes | bytearray | memoryview):
+            return cls._load_bytes(bytes(source))
+        path = os.fspath(source)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            raise ArtifactError("no such file", location=path) from error
+        except OSError as error:
+            raise ArtifactError(f"cannot be read: {error.strerror}", location=path) from error
+        try:
+            return cls(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    @classmethod
+    def _load_bytes(cls, data: bytes) -> Library:
+        descriptor = os.memfd_create("gravure", os.MFD_CLOEXEC)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            return cls(descriptor, "<bytes>")
+        finally:
+            os.close(descriptor)
+
+    def address(self, name: str) -> int | None:
+        """Return the address of one of the library's functions, None if it has it not."""
+        try:
+            function = self._library[f"{self.tag}_{name}"]
+        except AttributeError:
+            return None
+        return ctypes.cast(function, ctypes.c_void_p).value
+
+    def function(self, name: str, types: str) -> Callable[..., Any]:
+        """Return one of the functions; `types` has a letter for its result and each argument.
+
+        They are: i(nt32), l(ong), p(ointer), s(tring), v(oid).
+        """
+        result, *arguments = (_TYPES[letter] for letter in types)
+        where = self.address(name)
+        if where is None:
+            raise ArtifactError(f"no function {self.tag}_{name}", location=self.location)
+        prototype = ctypes.CFUNCTYPE(result, *arguments)
+        function = prototype(where)
+        function.library = self  # type: ignore[attr-defined]  # keeps the code where it is
+        return function
+
+    def status(self, number: int) -> str:
+        """Return what a status means."""
+        text: bytes = self.function("status", "si")(number)
+        return text.decode()
+
+    def _check_cpu(self) -> None:
+        """Refuse a library whose code this processor cannot run."""
+        status = self.function("check_cpu", "i")()
+        if status:
+            raise ArtifactError(
+                self.status(status),
+                location=self.location,
+                hint="compile the model for this machine: --target native",
+            )
+
+
+def _open(descriptor: int, location: str) -> ctypes.CDLL:
+    """Map an open file as a library: see Note [Names of libraries]."""
+    number = next(_NUMBERS)
+    dots = "".join("/." if number >> bit & 1 else "/" for bit in range(number.bit_length()))
+    path = f"/proc/self{dots}/fd/{descriptor}"
+    try:
+        return ctypes.CDLL(path if Path("/proc/self/fd").exists() else location, os.RTLD_NOW)
+    except OSError as error:
+        raise ArtifactError(f"cannot be loaded: {error}", location=location) from error

@@ -1,0 +1,447 @@
+"""A compiled model in Python: load it, look at it, run it.
+
+    >>> model = Model.load("mlp.so")            # doctest: +SKIP
+    >>> model.inputs                            # doctest: +SKIP
+    (TensorInfo(name='x', dtype='f32', shape=('N', 8)),)
+    >>> [scores] = model.run({"x": batch})      # doctest: +SKIP
+
+Loading an artefact runs its code: load only what you trust. It is checked before, so that a file
+which is damaged or made for another machine is an `ArtifactError`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..errors import ArtifactError, RuntimeInputError
+from . import direct
+from .arguments import Inputs, bind_dims, describe, in_order, mismatch, numpy_dtype, to_array
+from .artifact import DimInfo, TensorInfo
+from .buffer import Array, address, aligned_array, aligned_bytes, is_plain
+from .container import check_weights, check_weights_file, reader
+from .files import replacing
+from .library import Library
+from .pool import Pool, shared_pool
+
+CPU_CHECKED = 1
+"""What says in a context that the processor was asked: loading did it."""
+SHORT = 1 << 16
+"""Below this many bytes in all, Python's lock is kept during a run: giving it up takes longer."""
+PLANS = 1024
+"""How many combinations of shapes are remembered."""
+PIECE = 1 << 24
+"""How many bytes are read at once."""
+
+Source: TypeAlias = "str | os.PathLike[str] | bytes"
+WeightsSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any] | Array | None"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all runs are given, and what must stay alive for them."""
+
+    words: Array
+    """A `gravure_context`."""
+    pool: Pool | None
+    weights: Array | None
+
+    @classmethod
+    def make(cls, pool: Pool | None, weights: Array | None) -> Context:
+        """Fill in the fields."""
+        words = np.zeros(5, np.int64)
+        if pool is not None:
+            words[:4] = pool.parallel_for, pool.address, 0, pool.scope
+        words[2] = 0 if weights is None else address(weights)
+        words[4] = (1 if pool is None else pool.threads) | CPU_CHECKED << 32
+        return cls(words, pool, weights)
+
+    @property
+    def address(self) -> int:
+        """Return where the fields are."""
+        return address(self.words)
+
+    def wake(self) -> None:
+        """Make sure that the pool has its threads, also after a fork."""
+        if self.pool is not None and not self.pool.is_running:
+            self.pool.start()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What follows from the shapes of the inputs."""
+
+    outputs: tuple[tuple[int, ...], ...]
+    shapes: Array
+    """All dimensions of all arguments, one after the other."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What one run works in: its workspace, and the tables of its arguments."""
+
+    workspace: Array
+    inputs: Array
+    outputs: Array
+
+    def fill(self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan) -> None:
+        """Write down where the arrays and their shapes are."""
+        at = address(plan.shapes)
+        for table, values in ((self.inputs, arrays), (self.outputs, outputs)):
+            for row, array in zip(table, values, strict=True):
+                row[0], row[1] = address(array), at
+                at += 8 * array.ndim
+
+    def addresses(self) -> tuple[int, int, int]:
+        """Return the first three arguments of a run."""
+        return address(self.inputs), address(self.outputs), address(self.workspace)
+
+
+@dataclass(eq=False)
+class Model:
+    """A compiled model. Any number of threads may run it at the same time."""
+
+    _library: Library
+    _source: Source
+    _context: Context
+    inputs: tuple[TensorInfo, ...]
+    """Names, element types and shapes of what goes in."""
+    outputs: tuple[TensorInfo, ...]
+    """Names, element types and shapes of what comes out."""
+    dims: tuple[DimInfo, ...]
+    """The symbolic dimensions in the shapes, with their ranges."""
+    call: Callable[..., Any] = field(init=False, repr=False)
+    """The model as a function of arrays in order; it returns an array, or a tuple if not one.
+
+    This is the fastest way to call it with new arrays; fetch it again after a change of weights
+    or threads.
+    """
+    _frames: list[Frame] = field(default_factory=list, init=False, repr=False)
+    _plans: dict[tuple[tuple[int, ...], ...], Plan] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    @classmethod
+    def load(cls, source: Source, threads: int = 1, weights: WeightsSource = None) -> Model:
+        """Load a compiled model from a file, or from the bytes of one.
+
+        `weights` are needed if they are not in the same file: the file they are in, the raw
+        weights by name (if the model prepares its own), or prepared bytes.
+        """
+        library = Library.load(source)
+        manifest = library.manifest
+        inputs, outputs = (
+            tuple(_tensor(each) for each in manifest[kind]) for kind in ("inputs", "outputs")
+        )
+        dims = tuple(DimInfo(each["name"], each["low"], each["high"]) for each in manifest["dims"])
+        kept = bytes(source) if isinstance(source, bytes) else os.path.abspath(source)
+        model = cls(library, kept, Context.make(None, None), inputs, outputs, dims)
+        model._change(threads, None)
+        if weights is not None:
+            model.set_weights(weights)
+        elif manifest["weights"] == "file":
+            raise ArtifactError(
+                "the weights are in a file of their own",
+                location=library.location,
+                hint='load(..., weights="FILE")',
+            )
+        return model
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{info.name}: {info}" for info in self.inputs)
+        results = ", ".join(f"{info.name}: {info}" for info in self.outputs)
+        return f"<Model {self._library.tag}({arguments}) -> ({results})>"
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the model is and how it was made."""
+        return self._library.manifest
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Return how much memory each run works in."""
+        return int(self.manifest["workspace_bytes"])
+
+    @property
+    def threads(self) -> int:
+        """How many threads share the work of a run; not more than it was compiled for."""
+        pool = self._context.pool
+        return 1 if pool is None else pool.threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        self._change(threads, self._context.weights)
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Run the model on arrays in order; return an array, or a tuple if it is not one."""
+        return self.call(*arrays)
+
+    def run(self, inputs: Inputs) -> list[Array]:
+        """Run the model on inputs by name or in order, and return new arrays."""
+        context = self._open()
+        arrays = [
+            to_array(value, info)
+            for value, info in zip(in_order(inputs, self.inputs), self.inputs, strict=True)
+        ]
+        plan = self._plan(arrays)
+        outputs = [
+            aligned_array(shape, numpy_dtype(info.dtype))
+            for shape, info in zip(plan.outputs, self.outputs, strict=True)
+        ]
+        frame = self._take_frame()
+        try:
+            frame.fill(arrays, outputs, plan)
+            self._check(self._run(*frame.addresses(), context.address))
+        finally:
+            self._frames.append(frame)
+        return outputs
+
+    def bind(
+        self, inputs: Inputs, outputs: Inputs | None = None, *, release: bool | None = None
+    ) -> Callable[[], list[Array]]:
+        """Return a function that runs the model on these very arrays, whatever is in them then.
+
+        Its results are in the arrays `outputs` (new ones if not given), in the list that it
+        returns each time. It is for one thread at a time. `release` says whether other threads of
+        Python may work meanwhile, which costs 0.1 us a call; if not said, small models keep them
+        waiting.
+        """
+        context = self._open()
+        arrays = _as_they_are(in_order(inputs, self.inputs), self.inputs, "argument")
+        plan = self._plan(arrays)
+        results = self._results(outputs, plan)
+        for result, array in itertools.product(results, [*arrays, *results]):
+            if result is not array and np.may_share_memory(result, array):
+                raise RuntimeInputError("an output overlaps another array of the call")
+        frame = self._new_frame()
+        frame.fill(arrays, results, plan)
+        addresses = (*frame.addresses(), context.address)
+        keep = (self._library, context, frame, plan, arrays)
+        function = self._library.address("python_again")
+        if function is not None and direct.is_possible():
+            release = self._is_long(context) if release is None else release
+            return direct.call_again(
+                function, addresses, results, _busy, release=release, keep=keep
+            )
+        return lambda: self._run_again(addresses, results, keep)
+
+    def set_weights(self, weights: WeightsSource) -> None:
+        """Use other weights from the next run on: see `load` for what they can be."""
+        self._open()
+        if isinstance(weights, Mapping):
+            found = self._prepare(weights)
+        elif isinstance(weights, str | os.PathLike):
+            found = self._map(os.fspath(weights))
+        else:
+            found = self._given(weights)
+        self._change(self.threads, found)
+
+    def check_weights(self) -> None:
+        """Read all weights and compare them with the digest that the model was compiled with."""
+        seal, location = self._library.sealed.seal, self._library.location
+        weights = self._context.weights
+        if weights is not None:
+            pieces = (weights[at : at + PIECE] for at in range(0, weights.nbytes, PIECE))
+            check_weights(pieces, seal, location)
+        elif seal.has_weights and isinstance(self._source, bytes):
+            check_weights([memoryview(self._source)[seal.weights_offset :]], seal, location)
+        elif seal.has_weights:
+            with open(self._source, "rb") as file:
+                file.seek(seal.weights_offset)
+                check_weights(iter(lambda: file.read(PIECE), b""), seal, location)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the artefact to `path`, which is replaced only when all is written."""
+        with replacing(path, mode=0o755) as file:
+            if isinstance(self._source, bytes):
+                file.write(self._source)
+                return
+            with open(self._source, "rb") as source:
+                shutil.copyfileobj(source, file, PIECE)
+
+    def close(self) -> None:
+        """Give back the memory; functions made by `bind` go on to work as long as they are kept."""
+        self._frames.clear()
+        self._plans.clear()
+        self._context = _CLOSED
+        self.call = _closed
+
+    def _open(self) -> Context:
+        """Return the context of a run that begins now."""
+        context = self._context
+        if context is _CLOSED:
+            _closed()
+        context.wake()
+        return context
+
+    def _change(self, threads: int, weights: Array | None) -> None:
+        """Make a new context; runs that are going on keep the old one."""
+        if threads < 1:
+            raise RuntimeInputError(f"{threads} threads: expected 1 or more")
+        threads = min(threads, int(self.manifest["threads"]))
+        pool = None
+        if threads > 1 and self._library.address("pool_init") is not None:
+            pool = shared_pool(self._library, threads)
+        self._context = context = Context.make(pool, weights)
+        self._run = self._library.function("run", "ipppp")
+        self._frames.clear()
+        function = self._library.address("python_call")
+        self.call = self._slow_call
+        if function is not None and direct.is_possible():
+            workspace = aligned_bytes(self.workspace_bytes)
+            self.call = direct.call_with_arrays(
+                function,
+                (self.inputs, self.outputs),
+                (address(workspace), context.address),
+                self._slow_call,
+                release=self._is_long(context),
+                keep=(self._library, context, workspace),
+            )
+
+    def _is_long(self, context: Context) -> bool:
+        """Say whether a run may take long enough to let other threads of Python work."""
+        return context.pool is not None or int(self.manifest["peak_bytes"]) > SHORT
+
+    def _slow_call(self, *arrays: Any) -> Any:
+        """Do what `call` does for arguments that need a second look."""
+        outputs = self.run(arrays)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _run_again(
+        self, addresses: Sequence[int], results: list[Array], keep: object
+    ) -> list[Array]:
+        """Do what a bound function does, where there is no builtin for it."""
+        del keep  # it is only what the addresses lead to
+        self._check(self._run(*addresses))
+        return results
+
+    def _check(self, status: int) -> None:
+        """Raise the error that a status stands for."""
+        if status:
+            raise RuntimeInputError(self._library.status(status))
+
+    def _plan(self, arrays: Sequence[Array]) -> Plan:
+        """Check the shapes of the inputs, and return what follows from them."""
+        key = tuple(array.shape for array in arrays)
+        plan = self._plans.get(key)
+        if plan is None:
+            values = bind_dims(arrays, self.inputs, self.dims)
+            outputs = tuple(info.shape_for(values) for info in self.outputs)
+            sizes = [size for shape in (*key, *outputs) for size in shape]
+            if len(self._plans) >= PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = Plan(outputs, np.array(sizes, np.int64))
+        return plan
+
+    def _results(self, outputs: Inputs | None, plan: Plan) -> list[Array]:
+        """Return the arrays that a bound function writes to."""
+        if outputs is None:
+            return [
+                aligned_array(shape, numpy_dtype(info.dtype))
+                for shape, info in zip(plan.outputs, self.outputs, strict=True)
+            ]
+        values = in_order(outputs, self.outputs, "output")
+        results = _as_they_are(values, self.outputs, "output")
+        for array, shape, info in zip(results, plan.outputs, self.outputs, strict=True):
+            if array.shape != shape or not array.flags.writeable:
+                found = describe(array) if array.flags.writeable else "a read-only array"
+                raise mismatch(found, TensorInfo(info.name, info.dtype, shape), "output")
+        return results
+
+    def _take_frame(self) -> Frame:
+        try:
+            return self._frames.pop()
+        except IndexError:
+            return self._new_frame()
+
+    def _new_frame(self) -> Frame:
+        workspace = aligned_bytes(self.workspace_bytes)
+        return Frame(workspace, direct.tensor_table(self.inputs), direct.tensor_table(self.outputs))
+
+    def _map(self, path: str) -> Array:
+        """Map a file of weights, and check that it belongs to this model."""
+        try:
+            with open(path, "rb") as file:
+                read, size = reader(file.fileno())
+                start = check_weights_file(read, size, self._library.sealed.seal, path)
+                mapped = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
+        except OSError as error:
+            raise ArtifactError(f"cannot be read: {error.strerror}", location=path) from error
+        return np.frombuffer(mapped, np.uint8, offset=start)
+
+    def _given(self, weights: Any) -> Array:
+        """Return prepared weights at a place that code can use."""
+        found = np.frombuffer(weights, np.uint8)
+        wanted = int(self.manifest["weights_bytes"])
+        if found.nbytes != wanted:
+            raise ArtifactError(f"weights of {found.nbytes} bytes, expected {wanted}")
+        if address(found) % 64 == 0:
+            return found
+        copy = aligned_bytes(wanted)
+        copy[:] = found
+        return copy
+
+    def _prepare(self, raw: Mapping[str, Any]) -> Array:
+        """Compute the weights from the raw ones."""
+        infos = tuple(_tensor(each) for each in self.manifest["raw"])
+        if not infos:
+            raise ArtifactError(
+                "the model prepares no weights of its own", location=self._library.location
+            )
+        arrays = [
+            to_array(value, info, "weight")
+            for value, info in zip(in_order(raw, infos, "weight"), infos, strict=True)
+        ]
+        for array, info in zip(arrays, infos, strict=True):
+            if array.shape != info.shape:
+                raise mismatch(describe(array), info, "weight")
+        weights = aligned_bytes(int(self.manifest["weights_bytes"]))
+        workspace = aligned_bytes(self.workspace_bytes)
+        addresses = np.array([address(array) for array in arrays], np.int64)
+        prepare = self._library.function("prepare", "ipppp")
+        places = (address(addresses), address(weights), address(workspace))
+        self._check(prepare(*places, self._context.address))
+        return weights
+
+
+def _tensor(described: Mapping[str, Any]) -> TensorInfo:
+    return TensorInfo(described["name"], described["dtype"], tuple(described["shape"]))
+
+
+def _as_they_are(values: Sequence[Any], infos: Sequence[TensorInfo], kind: str) -> list[Array]:
+    """Return values that are arrays which code can work on without a copy."""
+    arrays = []
+    for value, info in zip(values, infos, strict=True):
+        if not isinstance(value, np.ndarray) or value.dtype != numpy_dtype(info.dtype):
+            raise mismatch(describe(value), info, kind)
+        if not is_plain(value):
+            raise RuntimeInputError(
+                f"{kind} {info.name!r}: an array that would have to be copied cannot be bound",
+                hint="numpy.ascontiguousarray makes it usable",
+            )
+        arrays.append(value)
+    return arrays
+
+
+def _closed(*arrays: object) -> Any:
+    raise ArtifactError("the model is closed")
+
+
+def _busy() -> Any:
+    raise RuntimeInputError("this call is already running in another thread")
+
+
+_CLOSED = Context.make(None, None)
