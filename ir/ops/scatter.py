@@ -1,0 +1,214 @@
+"""Writing at indices that are data.
+
+Indices are read as in `index`: from the end if negative, then clamped into the axis. Writes
+happen in the row-major order of the updates, so that of equal indices the last one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..compositions import Maker
+from ..dtypes import bf16, f32, f64, i32, u8
+from ..numerics import round_to, widen
+from ..op import Array, Call, Op, register
+from ..samples import Sample
+from ..scalar_math import Term
+from ..tensor import TensorSpec, spec_of_array
+from .families import EmitMath, expect_same
+from .index import (
+    GatherElements,
+    GatherNd,
+    check_elements,
+    check_not_empty,
+    element_index,
+    index_depth,
+    indexed,
+    vectors,
+)
+from .layout import MOVED
+
+REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "add": np.add.at,
+    "mul": np.multiply.at,
+    "max": np.maximum.at,
+    "min": np.minimum.at,
+}
+"""How updates are put into elements, beside `none`: the element is replaced."""
+
+
+class Scatter(Op):
+    """A tensor with updates put in at indices; `reduction` says how.
+
+    Where updates replace elements, an index that occurs twice makes the gradient arbitrary.
+    """
+
+    @classmethod
+    def check(cls, x: TensorSpec, updates: TensorSpec, reduction: str) -> None:
+        """Raise `TypeError` for updates of another type or an unknown reduction."""
+        expect_same(x, updates)
+        if reduction not in ("none", *REDUCTIONS):
+            raise TypeError(f"reduction {reduction!r}, expected none, {', '.join(REDUCTIONS)}")
+        if reduction != "none" and x.dtype.kind not in "iuf":
+            raise TypeError(f"reduction {reduction!r} of {x.dtype}, expected numbers")
+
+    @classmethod
+    def write(cls, x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:
+        """Return the tensor with updates written, in order."""
+        if reduction == "none":
+            result = np.array(x)
+            result[at] = updates
+            return result
+        wide = np.array(widen(x))
+        REDUCTIONS[reduction](wide, at, widen(updates))
+        dtype = spec_of_array(x).dtype
+        return round_to(wide, dtype) if dtype.is_float else wide
+
+    @classmethod
+    def read(cls, call: Call, x: Any) -> Any:
+        """Return the elements of x where updates are put."""
+        raise NotImplementedError(f"{cls.name} does not read")
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Read the updates' gradients where they were put; see `_extreme` for max and min."""
+        (_, indices, updates), math = call.operands, EmitMath(call.emit)
+        spec, grad = call.specs[2], Term(math, grads[0])
+
+        def put(base: Any, values: Any, reduction: str) -> Any:
+            changed = {**call.attributes, "reduction": reduction}
+            return call.emit(call.op, base, indices, values, **changed)
+
+        make = Maker(call.emit)
+        match call.attributes["reduction"]:
+            case "none":
+                zeros = make.filled(0, spec.dtype, spec.dims)
+                return (put(grads[0], zeros, "none"), None, cls.read(call, grads[0]))
+            case "add":
+                return (grads[0], None, cls.read(call, grads[0]))
+            case "mul":
+                ones = make.filled(1, spec.dtype, call.specs[0].dims)
+                for_x = grad * Term(math, put(ones, updates, "mul"))
+                taken = cls.read(call, (grad * Term(math, call.results[0])).value)
+                return (for_x.value, None, (Term(math, taken) / Term(math, updates)).value)
+            case _:
+                return cls._extreme(call, put, grad)
+
+    @classmethod
+    def _extreme(cls, call: Call, put: Callable[..., Any], grad: Term) -> Sequence[Any]:
+        """Share the gradient evenly between all that equal the largest (or smallest)."""
+        y, x, updates = (
+            Term(grad.math, v) for v in (call.results[0], call.operands[0], call.operands[2])
+        )
+        kept = x.equals(y).cast(y.dtype)
+        won = updates.equals(Term(y.math, cls.read(call, y.value))).cast(y.dtype)
+        share = grad / Term(y.math, put(kept.value, won.value, "add"))
+        taken = Term(y.math, cls.read(call, share.value))
+        return ((share * kept).value, None, (taken * won).value)
+
+
+def _scattered(
+    shapes: tuple[tuple[int, ...], ...], attributes: dict[str, Any], **more: Any
+) -> tuple[Sample, ...]:
+    """Return a sample for each reduction."""
+    plain = indexed(shapes, 1, attributes, MOVED, differentiable=False, **more)
+    return (
+        plain,
+        *(
+            indexed(shapes, 1, {**attributes, "reduction": how}, (f32, f64, bf16, i32, u8))
+            for how in REDUCTIONS
+        ),
+    )
+
+
+@register
+class ScatterElements(Scatter):
+    """The tensor with updates at indices along an axis, each at its own place along the others."""
+
+    name = "gv.scatter_elements"
+    SAMPLES: ClassVar = (
+        *_scattered(((4, 3), (6, 3), (6, 3)), {"axis": 0}),
+        indexed(((3, 4, 2), (2, 6, 1), (2, 6, 1)), 1, {"axis": 1, "reduction": "add"}),
+        indexed(((5, 2), (1, 2), (1, 2)), 1, {"axis": 0}, index_dtype=i32),
+        indexed(((4, 2), (0, 2), (0, 2)), 1, {"axis": 0}),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        indices: TensorSpec,
+        updates: TensorSpec,
+        *,
+        axis: int,
+        reduction: str = "none",
+    ) -> Sequence[TensorSpec]:
+        """Return the tensor's spec; updates have the indices' shape."""
+        cls.check(x, updates, reduction)
+        check_elements(x, indices, axis)
+        if indices.dims != updates.dims:
+            raise TypeError(f"updates {updates}, expected the shape of the indices {indices}")
+        return (x,)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, indices: Array, updates: Array, *, axis: int, reduction: str
+    ) -> Sequence[Array]:
+        """Write."""
+        return (cls.write(x, element_index(x.shape, indices, axis), updates, reduction),)
+
+    @classmethod
+    def read(cls, call: Call, x: Any) -> Any:
+        """Return the elements of x where updates are put."""
+        return call.emit(GatherElements, x, call.operands[1], axis=call.attributes["axis"])
+
+
+@register
+class ScatterNd(Scatter):
+    """The tensor with updates at index vectors, which are the indices' last axis."""
+
+    name = "gv.scatter_nd"
+    ONNX: ClassVar = "ScatterND"
+    SAMPLES: ClassVar = (
+        *_scattered(((4, 3), (6, 1), (6, 3)), {}),
+        indexed(((4, 3), (2, 3, 2), (2, 3)), 1, {"reduction": "add"}, index_dtype=i32),
+        indexed(((4, 2, 3), (1, 2), (1, 3)), 1, {}),
+        indexed(((4, 2), (0, 1), (0, 2)), 1, {}),
+        indexed(((), (3, 0), (3,)), 1, {"reduction": "add"}),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        indices: TensorSpec,
+        updates: TensorSpec,
+        *,
+        reduction: str = "none",
+    ) -> Sequence[TensorSpec]:
+        """Return the tensor's spec; updates have the shape that `gv.gather_nd` would give."""
+        cls.check(x, updates, reduction)
+        depth = index_depth(x, indices)
+        for axis in range(depth):
+            check_not_empty(axis, x.dims[axis], indices)
+        expected = (*indices.dims[:-1], *x.dims[depth:])
+        if updates.dims != expected:
+            raise TypeError(f"updates {updates}, expected {x.with_shape(expected)}")
+        return (x,)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, indices: Array, updates: Array, *, reduction: str
+    ) -> Sequence[Array]:
+        """Write."""
+        first = np.zeros(indices.shape[:-1], np.int64)
+        at = (first, *vectors(x.shape, indices))
+        return (cls.write(x[np.newaxis], at, updates, reduction)[0],)
+
+    @classmethod
+    def read(cls, call: Call, x: Any) -> Any:
+        """Return the elements of x where updates are put."""
+        return call.emit(GatherNd, x, call.operands[1])
