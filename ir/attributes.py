@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -164,7 +165,9 @@ def _number(value: Any) -> str:
         return f'"{complex(value)!r}"'
     number = float(value)
     text = repr(number)
-    return text if np.isfinite(number) else f'"{text}"'
+    if not np.isfinite(number):
+        return f'"{text}"'
+    return text if "." in text else text.replace("e", ".0e")
 
 
 def _parse_elements(parser: AttrParser, dtype: DType, shape: tuple[int, ...]) -> Elements:
@@ -235,14 +238,16 @@ def to_attribute(value: Any) -> Attribute:
 
 
 def _kind(value: Any) -> Any:
-    """Return the types inside: equal values of unlike types are different attributes."""
-    return tuple(map(_kind, value)) if isinstance(value, tuple) else type(value)
+    """Return what equality overlooks: the types inside, and the signs of zeros."""
+    if isinstance(value, tuple):
+        return tuple(map(_kind, value))
+    return (float, math.copysign(1.0, value)) if isinstance(value, float) else type(value)
 
 
 def _frozen(array: Array) -> Array:
     if array.size > 1 and not any(array.strides):
         return array[...]
-    return np.array(array, order="C", copy=True)
+    return np.array(array, array.dtype.newbyteorder("="), order="C", copy=True)
 
 
 @lru_cache(maxsize=8192)

@@ -18,6 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils import mlir_lexer
 from xdsl.utils.exceptions import ParseError as XdslParseError
+from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
 from ..errors import ParseError
 from .attributes import ArrayValueAttr, DimAttr, DTypeAttr
@@ -135,6 +136,14 @@ class LocatingParser(Parser):
                 StringAttr(span.input.name), IntAttr(line), IntAttr(column)
             )
         return op
+
+    def parse_optional_str_literal(self) -> str | None:
+        """Parse a string; unlike xDSL, also one with characters that the printer escapes."""
+        text = super().parse_optional_str_literal()
+        if text is None and self._current_token.kind is MLIRTokenKind.BYTES_LIT:
+            span = self._consume_token(MLIRTokenKind.BYTES_LIT).span
+            text = StringLiteral(span.start, span.end, span.input).string_contents
+        return text
 
     def _line(self, offset: int, text: str) -> tuple[int, int]:
         from bisect import bisect_right  # noqa: PLC0415
