@@ -33,6 +33,9 @@ def standard_function(node: Node, inputs: Sequence[Any]) -> FunctionProto | None
         return None
     function = FunctionProto()
     function.ParseFromString(found if isinstance(found, bytes) else found.SerializeToString())
+    for attribute in schema.attributes.values():
+        if attribute.default_value.name:
+            function.attribute_proto.add().CopyFrom(attribute.default_value)
     return function
 
 

@@ -268,8 +268,7 @@ class Reader:
     def _read(self, proto: NodeProto, label: str, scope: Scope) -> None:
         """Append one node and enter its outputs, `LOST` where it cannot be read."""
         inputs = [self.find(name, scope) if name else None for name in proto.input]
-        if self.model.functions or scope.attributes:
-            proto = bind_attributes(proto, scope.attributes)
+        proto = bind_attributes(proto, scope.attributes)
         node = self._node(proto, label, scope)
         results: Iterable[Value | None] = ()
         try:

@@ -1,0 +1,155 @@
+"""Load a program from whatever holds one: an ONNX model, graph text, or IR text.
+
+What it is is told by its first bytes; where those leave it open, by the file's suffix.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import GraphError, ParseError
+from ..ir import Array, Program
+from .files import Bytes, map_file
+from .symbols import DimOption, ShapeOption
+
+MAX_TEXT = 1 << 28
+"""Bytes beyond which a text is refused."""
+
+
+def load_program(
+    source: str | os.PathLike[str] | bytes,
+    *,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    constants: Mapping[str, Array] | None = None,
+    format: str | None = None,
+) -> Program:
+    """Return the program in a file, in bytes, or on the standard input (`-`).
+
+    `shapes` replaces the shapes of inputs by name, `dims` fixes (`4`) or bounds (`(1, 64)`)
+    symbolic dimensions, `constants` turns inputs into constants. A dimension that nobody
+    bounds is at least 1. `format` is `onnx`, `gv` or `mlir`; it is guessed if not given.
+    """
+    data, name, directory = _read(source)
+    kind = format or _kind(data, name)
+    if kind not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
+    options = Options(shapes or {}, dims or {}, constants or {})
+    return FORMATS[kind](data, name, directory, options)
+
+
+class Options:
+    """What the user asks of a program that is loaded."""
+
+    def __init__(
+        self,
+        shapes: Mapping[str, ShapeOption],
+        dims: Mapping[str, DimOption],
+        constants: Mapping[str, Array],
+    ) -> None:
+        self.shapes, self.dims, self.constants = shapes, dims, constants
+
+
+def _read(source: str | os.PathLike[str] | bytes) -> tuple[Bytes, str, Path | None]:
+    """Return the bytes, a name for messages, and the folder that the file lies in."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return np.frombuffer(source, np.uint8), "<bytes>", None
+    if source == "-":
+        return np.frombuffer(sys.stdin.buffer.read(), np.uint8), "<stdin>", Path.cwd()
+    path = Path(source)
+    return map_file(path), path.name, path.parent
+
+
+# Begin of a file -> what it is, of files that people try.
+FOREIGN: dict[bytes, str] = {
+    b"\x7fELF": "a compiled library",
+    b"!<arch>\n": "an archive of compiled code",
+    b"PK\x03\x04": "a zip file (a PyTorch checkpoint?)",
+    b"\x80\x02": "a Python pickle",
+    b"\x80\x04": "a Python pickle",
+    b"\x80\x05": "a Python pickle",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a numpy array",
+    b"GGUF": "a GGUF file",
+    b"\x1f\x8b": "a gzip file",
+}
+EXPORT = "export the model as ONNX"
+
+_TEXTS = {
+    "gv": re.compile(rb"\s*(?:#[^\n]*\n\s*)*(?:model|function)\b"),
+    "mlir": re.compile(rb'\s*(?://[^\n]*\n\s*)*(?:"?builtin\.module|module|func\.func|[#!]\w)'),
+}
+SUFFIXES = {".onnx": "onnx", ".gv": "gv", ".mlir": "mlir"}
+
+
+def _kind(data: Bytes, name: str) -> str:
+    """Tell the format from the first bytes, or the suffix."""
+    if not data.size:
+        raise ParseError("the file is empty, expected a model", location=name)
+    start = data[:4096].tobytes()
+    for magic, what in FOREIGN.items():
+        if start.startswith(magic):
+            message = f"this is {what}, expected an ONNX model, graph text or IR text"
+            raise ParseError(message, location=name, hint=EXPORT)
+    for kind, pattern in _TEXTS.items():
+        if pattern.match(start):
+            return kind
+    suffix = SUFFIXES.get(Path(name).suffix)
+    if suffix:
+        return suffix
+    if start[0] == 0x08 or b"\0" in start:  # ModelProto begins with its version
+        return "onnx"
+    raise ParseError(
+        "cannot tell what this is, expected an ONNX model, graph text or IR text", location=name
+    )
+
+
+def _onnx(data: Bytes, name: str, directory: Path | None, options: Options) -> Program:
+    from .onnx.graph import read_onnx  # noqa: PLC0415  (onnx takes 0.2 s to import)
+
+    return read_onnx(
+        data, name, directory=directory,
+        shapes=options.shapes, dims=options.dims, constants=options.constants,
+    )  # fmt: skip
+
+
+def _graph_text(data: Bytes, name: str, directory: Path | None, options: Options) -> Program:
+    from .text.reader import read_text  # noqa: PLC0415  (lark is not needed for other formats)
+
+    if options.constants:
+        raise GraphError("constants are given in the text itself", location=name)
+    return read_text(
+        _decoded(data, name), name, directory=directory, shapes=options.shapes, dims=options.dims
+    )
+
+
+def _ir_text(data: Bytes, name: str, directory: Path | None, options: Options) -> Program:
+    from ..ir import parse  # noqa: PLC0415
+
+    if options.shapes or options.dims or options.constants:
+        raise GraphError("the shapes of IR text stand in the text itself", location=name)
+    return Program(parse(_decoded(data, name), name), {}, name)
+
+
+def _decoded(data: Bytes, name: str) -> str:
+    if data.size > MAX_TEXT:
+        raise ParseError(f"{data.size} bytes of text, expected at most {MAX_TEXT}", location=name)
+    raw = data.tobytes()
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ParseError(
+            f"byte {error.start} is not UTF-8", location=f"{name}:{line}"
+        ) from error
+
+
+Loader = Callable[[Bytes, str, Path | None, Options], Program]
+FORMATS: dict[str, Loader] = {"onnx": _onnx, "gv": _graph_text, "mlir": _ir_text}
