@@ -18,9 +18,9 @@ LINES = 200_000
 """Lines of one module: LLVM's time grows faster than the text, and it cannot be interrupted."""
 
 
-def assemble(llvm_text: str, target: Target) -> bytes:
-    """Return the object file of a module."""
-    machine = target_machine(target)
+def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:
+    """Return the object file of a module; level 0 is for code that hardly takes any time."""
+    machine = target_machine(target, optimisation)
     data: bytes = machine.emit_object(_module(llvm_text, target, machine))
     return data
 
@@ -45,3 +45,15 @@ def _module(llvm_text: str, target: Target, machine: Any) -> Any:
     except RuntimeError as error:
         raise AssertionError(f"LLVM refuses the emitted text: {error}") from error
     return module
+
+
+# Note [No passes]
+# Measured on Zen 4 with LLVM 22, code generator at level 1:
+#
+#     kernel                        no passes          instcombine        O1
+#     two loops over rows           3.4 ms, 33.9 us    4.4 ms, 34.0 us    11.7 ms, 33.6 us
+#     division for each element     2.9 ms, 387 us     3.6 ms, 387 us     13.2 ms, 387 us
+#
+# (time to compile, time to run). The code generator itself takes what does not change out of
+# loops, folds addresses and reuses equal machine instructions. GEMM 6x64 compiles in 11 ms at
+# levels 1 to 3 and in 2.6 ms at level 0, which then runs at a third of the speed.
