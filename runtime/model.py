@@ -191,23 +191,9 @@ class Model:
 
     def run(self, inputs: Inputs) -> list[Array]:
         """Run the model on inputs by name or in order, and return new arrays."""
-        context = self._open()
-        arrays = [
-            to_array(value, info)
-            for value, info in zip(in_order(inputs, self.inputs), self.inputs, strict=True)
-        ]
-        plan = self._plan(arrays)
-        outputs = [
-            aligned_array(shape, numpy_dtype(info.dtype))
-            for shape, info in zip(plan.outputs, self.outputs, strict=True)
-        ]
-        frame = self._take_frame()
-        try:
-            frame.fill(arrays, outputs, plan)
-            self._check(self._run(*frame.addresses(), context.address))
-        finally:
-            self._frames.append(frame)
-        return outputs
+        self._open()
+        results = self.call(*in_order(inputs, self.inputs))
+        return [results] if len(self.outputs) == 1 else list(results)
 
     def bind(
         self, inputs: Inputs, outputs: Inputs | None = None, *, release: bool | None = None
@@ -315,9 +301,24 @@ class Model:
         """Say whether a run may take long enough to let other threads of Python work."""
         return context.pool is not None or int(self.manifest["peak_bytes"]) > SHORT
 
-    def _slow_call(self, *arrays: Any) -> Any:
+    def _slow_call(self, *values: Any) -> Any:
         """Do what `call` does for arguments that need a second look."""
-        outputs = self.run(arrays)
+        context = self._open()
+        arrays = [
+            to_array(value, info)
+            for value, info in zip(in_order(values, self.inputs), self.inputs, strict=True)
+        ]
+        plan = self._plan(arrays)
+        outputs = [
+            aligned_array(shape, numpy_dtype(info.dtype))
+            for shape, info in zip(plan.outputs, self.outputs, strict=True)
+        ]
+        frame = self._take_frame()
+        try:
+            frame.fill(arrays, outputs, plan)
+            self._check(self._run(*frame.addresses(), context.address))
+        finally:
+            self._frames.append(frame)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _run_again(

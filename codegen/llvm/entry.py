@@ -12,6 +12,11 @@ architecture (`entry_target`), and asks the processor first. Asking takes about 
 (more on virtual machines) and there is no global to remember the answer in: so a caller may ask
 once, with `TAG_check_cpu`, and say so in each context that it passes. Who passes no context, or a
 context full of zeros, is safe and pays in each call.
+
+Note [Two modules]. What depends on the tag and the processor only (the pool, the calls from Python,
+the question for the processor) is a module of its own, optimised and kept in the cache. The rest
+is different for each model and runs for nanoseconds: LLVM makes it without optimising in 2 ms
+instead of 16.
 """
 
 from __future__ import annotations
@@ -21,6 +26,8 @@ from dataclasses import replace
 
 from ...ir.target import X86, Target
 from ...runtime.artifact import ALIGNMENT, DTYPES, Description
+from .cache import default_cache, key_of
+from .compile import assemble
 from .entry_checks import Checks, Frame
 from .entry_cpu import check_cpu
 from .entry_status import POINTER, WEIGHTS, argument_number, status, status_function
@@ -44,15 +51,49 @@ def entry_target(target: Target) -> Target:
     return replace(target, cpu=X86.plain, features=())
 
 
-def emit_entry(
-    model: Description, manifest: str, *, embedded: bool = False, python: bool = True
-) -> str:
-    """Return the text of the LLVM module that runs the kernels of `model`.
+def entry_objects(
+    model: Description,
+    manifest: str,
+    target: Target,
+    *,
+    embedded: bool = False,
+    python: bool = True,
+) -> tuple[bytes, bytes]:
+    """Return the objects that, linked with those of its kernels, are the library of a model.
 
-    `embedded` says that the weights are in the library; `python` adds a function that Python can
-    call without ctypes.
+    `embedded` says that the weights are linked too; `python` adds functions that Python can call
+    without ctypes. See Note [Two modules].
     """
-    return _Entry(model, manifest, embedded).text(python)
+    plain = entry_target(target)
+    support = emit_support(model, python=python)
+    return (
+        default_cache().get_or_make(key_of(support, plain), lambda: assemble(support, plain)),
+        assemble(emit_entry(model, manifest, embedded=embedded), plain, optimisation=0),
+    )
+
+
+def emit_support(model: Description, *, python: bool = True) -> str:
+    """Return the text of the module that has nothing to do with what the model computes."""
+    tag = model.tag
+    check = check_cpu(model)
+    return "\n".join(
+        [
+            f'target triple = "{model.triple}"',
+            check.finish(f"hidden i32 @{tag}.check_cpu()"),
+            f"define i32 @{tag}_check_cpu() nounwind {{",
+            f"  %status = call i32 @{tag}.check_cpu()",
+            "  ret i32 %status",
+            "}",
+            LAUNCH.replace("TAG", tag),
+            emit_pool(tag) if model.triple.startswith(X86.name) else "",
+            emit_python_call(tag) if python else "",
+        ]
+    )
+
+
+def emit_entry(model: Description, manifest: str, *, embedded: bool = False) -> str:
+    """Return the text of the module that knows the arguments and the steps of `model`."""
+    return _Entry(model, manifest, embedded).text()
 
 
 class _Entry:
@@ -67,7 +108,7 @@ class _Entry:
         self.frame = Frame(model, tuple(names))
         self.alloca = f"%frame = alloca [{self.frame.slots} x i64], align 16"
 
-    def text(self, python: bool) -> str:
+    def text(self) -> str:
         """Return the whole module."""
         model, tag = self.model, self.tag
         functions = [*self.functions()]
@@ -81,6 +122,8 @@ class _Entry:
             [
                 f'target triple = "{model.triple}"',
                 *(f"declare hidden void @{name}(ptr, i64, i64, i64)" for name in model.kernels),
+                f"declare hidden i32 @{tag}.check_cpu()",
+                f"declare hidden void @{tag}.launch(ptr, ptr, i64, i64, ptr)",
                 *declarations,
                 *([f"@{tag}{WEIGHTS_SUFFIX} = external hidden global i8"] if self.embedded else []),
                 f"@{tag}_manifest = constant [{size} x i8] {manifest}",
@@ -88,10 +131,7 @@ class _Entry:
                 self.number("weights", model.weights),
                 body,
                 status_function(model),
-                LAUNCH.replace("TAG", tag) if model.kernels else "",
                 DIVISION if divides else "",
-                emit_pool(tag) if model.triple.startswith(X86.name) else "",
-                emit_python_call(tag) if python else "",
             ]
         )
 
@@ -103,8 +143,6 @@ class _Entry:
         """Give every function that returns a status, with its head."""
         tag, model = self.tag, self.model
         steps = Steps(model, self.frame)
-        yield check_cpu(model), f"internal i32 @{tag}.check_cpu()"
-        yield self.call(f"@{tag}.check_cpu()"), f"i32 @{tag}_check_cpu()"
         yield from Checks(model, self.frame).functions()
         yield (
             self.context(),
@@ -117,13 +155,6 @@ class _Entry:
             yield from steps.functions("prepare", model.prepare)
             arguments = "ptr %raw, ptr %weights, ptr %workspace, ptr %context"
             yield self.prepare(), f"i32 @{tag}_prepare({arguments})"
-
-    @staticmethod
-    def call(call: str) -> Routine:
-        """Return a function that does what another one does."""
-        routine = Routine()
-        routine.require_call(call)
-        return routine
 
     def require_cpu(self, routine: Routine) -> None:
         """Ask the processor, unless the context says that this was done."""

@@ -161,8 +161,8 @@ entry:
   call void %kernel(ptr %slots, i64 %lo, i64 %hi, i64 %begin)
   ret void
 }
-define internal void @TAG.launch(ptr %kernel, ptr %slots, i64 %count, i64 %grain, ptr %frame)
-    noinline nounwind {
+define hidden void @TAG.launch(ptr %kernel, ptr %slots, i64 %count, i64 %grain, ptr %frame)
+    nounwind {
 entry:
   %job = alloca [4 x i64], align 16
   %parallel.for = load ptr, ptr %frame

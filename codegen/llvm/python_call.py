@@ -14,6 +14,8 @@ it relies on it. Whatever is not as expected, an argument or a status, is left t
 from __future__ import annotations
 
 AGAIN = """
+declare i32 @TAG_run(ptr, ptr, ptr, ptr)
+declare i32 @TAG_output_shapes(ptr, ptr)
 define ptr @TAG_python_again(ptr %self, ptr %nothing) nounwind {
 entry:
   %pointer.at = getelementptr i8, ptr %self, i64 16
