@@ -189,12 +189,16 @@ def _parse_elements(parser: AttrParser, dtype: DType, shape: tuple[int, ...]) ->
 
 def _parse_number(parser: AttrParser, dtype: DType) -> Any:
     if (flag := parser.parse_optional_boolean()) is not None:
+        if dtype.kind != "b":
+            parser.raise_error(f"{str(flag).lower()} is not a value of {dtype}")
         return flag
     if (text := parser.parse_optional_str_literal()) is not None:
         return complex(text) if dtype.kind == "c" else float(text)
     number = parser.parse_number()
     low, high = dtype.minimum, dtype.maximum
-    if dtype.is_integer and not (isinstance(number, int) and low <= number <= high):
+    if dtype.kind == "b" or (
+        dtype.is_integer and not (isinstance(number, int) and low <= number <= high)
+    ):
         parser.raise_error(f"{number} is not a value of {dtype}")
     return number
 

@@ -147,7 +147,7 @@ def new_function(
         arg_attrs=_name_attributes([n for n, _ in inputs]),
     )
     for argument, (hint, _) in zip(made.body.block.args, inputs, strict=True):
-        argument.name_hint = hint if hint.isidentifier() else None
+        argument.name_hint = hint if hint.isascii() and hint.isidentifier() else None
     return made
 
 
