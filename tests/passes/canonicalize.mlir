@@ -760,6 +760,35 @@ func.func @extent_of_numbers() -> tensor<2xi64> {
 // }
 
 // -----
+func.func @gather_of_one(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  %0 = gv.constant {value = #gv.array<i64, "", [-1]>} : () -> tensor<i64>
+  %1 = gv.gather %x, %0 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<i64>) -> tensor<2xf32>
+  func.return %1 : tensor<2xf32>
+}
+
+// ->
+// func.func @gather_of_one(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+//   %0 = gv.slice %x {starts = array<i64: 0, 2>, steps = array<i64: 1, 1>, stops = array<i64: 2, 3>} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+//   %1 = gv.reshape %0 {shape = array<i64: 2>} : (tensor<2x1xf32>) -> tensor<2xf32>
+//   func.return %1 : tensor<2xf32>
+// }
+
+// -----
+// An index outside is clamped when it is used.
+func.func @gather_outside(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  %0 = gv.constant {value = #gv.array<i64, "", [3]>} : () -> tensor<i64>
+  %1 = gv.gather %x, %0 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<i64>) -> tensor<2xf32>
+  func.return %1 : tensor<2xf32>
+}
+
+// ->
+// func.func @gather_outside(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+//   %0 = gv.constant {value = #gv.array<i64, "", [3]>} : () -> tensor<i64>
+//   %1 = gv.gather %x, %0 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<i64>) -> tensor<2xf32>
+//   func.return %1 : tensor<2xf32>
+// }
+
+// -----
 func.func @matmul_of_transpose(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>) -> tensor<2x4xf32> {
   %0 = gv.transpose %y {order = array<i64: 1, 0>} : (tensor<4x3xf32>) -> tensor<3x4xf32>
   %1 = gv.matmul %x, %0 : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
@@ -802,4 +831,47 @@ func.func @matmul_of_other_transpose(%x: tensor<2x3x4xf32>, %y: tensor<2x4x3xf32
 //   %1 = gv.transpose %0 {order = array<i64: 1, 0, 2>} : (tensor<4x2x3xf32>) -> tensor<2x4x3xf32>
 //   %2 = gv.matmul %x, %1 : (tensor<2x3x4xf32>, tensor<2x4x3xf32>) -> tensor<2x3x3xf32>
 //   func.return %2 : tensor<2x3x3xf32>
+// }
+
+// -----
+func.func @conv_of_pad(%x: tensor<1x2x5xf32>, %w: tensor<3x2x2xf32>) -> tensor<1x3x8xf32> {
+  %0 = gv.pad %x {pads = [array<i64: 0, 0>, array<i64: 0, 0>, array<i64: 1, 2>]} : (tensor<1x2x5xf32>) -> tensor<1x2x8xf32>
+  %1 = gv.conv %0, %w {dilations = array<i64: 1>, pads = [array<i64: 0, 1>], strides = array<i64: 1>} : (tensor<1x2x8xf32>, tensor<3x2x2xf32>) -> tensor<1x3x8xf32>
+  func.return %1 : tensor<1x3x8xf32>
+}
+
+// ->
+// func.func @conv_of_pad(%x: tensor<1x2x5xf32>, %w: tensor<3x2x2xf32>) -> tensor<1x3x8xf32> {
+//   %0 = gv.conv %x, %w {dilations = array<i64: 1>, pads = [array<i64: 1, 3>], strides = array<i64: 1>} : (tensor<1x2x5xf32>, tensor<3x2x2xf32>) -> tensor<1x3x8xf32>
+//   func.return %0 : tensor<1x3x8xf32>
+// }
+
+// -----
+// Channels are padded, too.
+func.func @conv_of_padded_channels(%x: tensor<1x2x5xf32>, %w: tensor<3x3x2xf32>) -> tensor<1x3x7xf32> {
+  %0 = gv.pad %x {pads = [array<i64: 0, 0>, array<i64: 0, 1>, array<i64: 1, 2>]} : (tensor<1x2x5xf32>) -> tensor<1x3x8xf32>
+  %1 = gv.conv %0, %w {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x3x8xf32>, tensor<3x3x2xf32>) -> tensor<1x3x7xf32>
+  func.return %1 : tensor<1x3x7xf32>
+}
+
+// ->
+// func.func @conv_of_padded_channels(%x: tensor<1x2x5xf32>, %w: tensor<3x3x2xf32>) -> tensor<1x3x7xf32> {
+//   %0 = gv.pad %x {pads = [array<i64: 0, 0>, array<i64: 0, 1>, array<i64: 1, 2>]} : (tensor<1x2x5xf32>) -> tensor<1x3x8xf32>
+//   %1 = gv.conv %0, %w {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x3x8xf32>, tensor<3x3x2xf32>) -> tensor<1x3x7xf32>
+//   func.return %1 : tensor<1x3x7xf32>
+// }
+
+// -----
+// A convolution pads with zeros only.
+func.func @conv_of_ones_pad(%x: tensor<1x2x5xf32>, %w: tensor<3x2x2xf32>) -> tensor<1x3x7xf32> {
+  %0 = gv.pad %x {pads = [array<i64: 0, 0>, array<i64: 0, 0>, array<i64: 1, 2>], value = 1.000000e+00 : f64} : (tensor<1x2x5xf32>) -> tensor<1x2x8xf32>
+  %1 = gv.conv %0, %w {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x2x8xf32>, tensor<3x2x2xf32>) -> tensor<1x3x7xf32>
+  func.return %1 : tensor<1x3x7xf32>
+}
+
+// ->
+// func.func @conv_of_ones_pad(%x: tensor<1x2x5xf32>, %w: tensor<3x2x2xf32>) -> tensor<1x3x7xf32> {
+//   %0 = gv.pad %x {pads = [array<i64: 0, 0>, array<i64: 0, 0>, array<i64: 1, 2>], value = 1.000000e+00 : f64} : (tensor<1x2x5xf32>) -> tensor<1x2x8xf32>
+//   %1 = gv.conv %0, %w {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x2x8xf32>, tensor<3x2x2xf32>) -> tensor<1x3x7xf32>
+//   func.return %1 : tensor<1x3x7xf32>
 // }

@@ -1,0 +1,161 @@
+"""What patterns share: the result of a match, and expressions as polynomials of two values.
+
+Exporters order and group factors as they like. So expressions are not compared as trees:
+`0.5 * x * (1 + erf(...))` and `(x * 0.5) + (x * 0.5) * erf(...)` are one polynomial of x and
+the erf, x/2 + x*e/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from xdsl.ir import Operation, SSAValue
+
+from ...ir import Op
+from ..analysis.constants import scalar_of
+from ..analysis.rewrite import spec
+
+Polynomial: TypeAlias = dict[tuple[int, int], float]
+"""The coefficient of x**i * y**j by (i, j)."""
+
+DEEPEST = 10
+"""The most operations that a pattern reaches over."""
+HIGHEST = 4
+"""The highest power of a value in a pattern."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """What was found: `root` computes the operation `gv.<name>` of these operands.
+
+    An operand that is a number becomes a constant.
+    """
+
+    root: Op
+    name: str
+    operands: Sequence[SSAValue | float]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
+Pattern: TypeAlias = Callable[[Op], Match | None]
+
+
+def polynomial(
+    value: SSAValue, x: SSAValue, y: SSAValue | None = None, left: int = DEEPEST
+) -> Polynomial | None:
+    """Return the value as a polynomial of x and y, None if it is none."""
+    if value is x:
+        return {(1, 0): 1.0}
+    if value is y:
+        return {(0, 1): 1.0}
+    number = scalar_of(value)
+    if number is not None:
+        return {(0, 0): float(number)} if isinstance(number, int | float) else None
+    op = value.owner
+    if not isinstance(op, Op) or not left:
+        return None
+    rule = _POLYNOMIALS.get(op.name)
+    if rule is None:
+        return None
+    parts = [polynomial(operand, x, y, left - 1) for operand in op.operands]
+    known = [part for part in parts if part is not None]
+    return rule(*known) if len(known) == len(parts) else None
+
+
+def _sum(a: Polynomial, b: Polynomial) -> Polynomial:
+    return {key: a.get(key, 0.0) + b.get(key, 0.0) for key in {**a, **b}}
+
+
+def _negative(a: Polynomial) -> Polynomial:
+    return {key: -value for key, value in a.items()}
+
+
+def _product(a: Polynomial, b: Polynomial) -> Polynomial | None:
+    made: Polynomial = {}
+    for (i, j), p in a.items():
+        for (k, m), q in b.items():
+            made[i + k, j + m] = made.get((i + k, j + m), 0.0) + p * q
+    return made if all(max(key) <= HIGHEST for key in made) else None
+
+
+def _quotient(a: Polynomial, b: Polynomial) -> Polynomial | None:
+    divisor = b.get((0, 0), 0.0)
+    if b.keys() != {(0, 0)} or divisor == 0:
+        return None
+    return {key: value / divisor for key, value in a.items()}
+
+
+def _power(a: Polynomial, b: Polynomial) -> Polynomial | None:
+    exponent = b.get((0, 0), 0.0)
+    if b.keys() != {(0, 0)} or exponent not in (1, 2, 3):
+        return None
+    made: Polynomial | None = a
+    for _ in range(int(exponent) - 1):
+        made = None if made is None else _product(made, a)
+    return made
+
+
+_POLYNOMIALS: dict[str, Callable[..., Polynomial | None]] = {
+    "gv.add": _sum,
+    "gv.sub": lambda a, b: _sum(a, _negative(b)),
+    "gv.mul": _product,
+    "gv.div": _quotient,
+    "gv.neg": _negative,
+    "gv.pow": _power,
+}
+
+
+def is_polynomial(value: SSAValue, wanted: Polynomial, x: SSAValue, y: SSAValue | None) -> bool:
+    """Say whether a value is this polynomial, within the roundings of its element type."""
+    found = polynomial(value, x, y)
+    if found is None:
+        return False
+    close = 2e-3 if spec(value).dtype.size < 4 else 1e-5
+    return all(
+        abs(found.get(key, 0.0) - wanted.get(key, 0.0)) <= close * abs(wanted.get(key, 0.0))
+        for key in {**found, **wanted}
+    )
+
+
+def arguments(value: SSAValue) -> Iterator[SSAValue]:
+    """Give the values that a value may be a polynomial of, the nearest first."""
+    waiting, seen = [(value, 0)], set[SSAValue]()
+    for found, depth in waiting:
+        if found in seen or scalar_of(found) is not None:
+            continue
+        seen.add(found)
+        yield found
+        op = found.owner
+        if isinstance(op, Op) and op.name in _POLYNOMIALS and depth < DEEPEST:
+            waiting += [(operand, depth + 1) for operand in op.operands]
+
+
+def argument_of(value: SSAValue, wanted: Polynomial) -> SSAValue | None:
+    """Return the x that a value is this polynomial of."""
+    for x in arguments(value):
+        if x.type == value.type and is_polynomial(value, wanted, x, None):
+            return x
+    return None
+
+
+def climb(value: SSAValue) -> Iterator[Op]:
+    """Give the user of a value, the user of that, and so on, while each is the only one."""
+    user: Operation | None = value.get_user_of_unique_use()
+    for _ in range(DEEPEST):
+        if not isinstance(user, Op) or len(user.results) != 1:
+            return
+        yield user
+        user = user.results[0].get_user_of_unique_use()
+
+
+def root_of(value: SSAValue, wanted: Polynomial, x: SSAValue) -> Op | None:
+    """Return the operation above `value` whose result is this polynomial of x and the value."""
+    for op in climb(value):
+        if op.name not in _POLYNOMIALS:
+            return None
+        result = op.results[0]
+        if result.type == x.type and is_polynomial(result, wanted, x, value):
+            return op
+    return None
