@@ -48,15 +48,15 @@ def indexed(
     dtypes: tuple[DType, ...] = (f32,),
     **more: Any,
 ) -> Sample:
-    """Return a sample in which one operand is indices, from before the front to behind the end."""
+    """Return a sample in which one operand is indices, some of them outside by default."""
     rank = len(shapes)
-    index_dtype = more.pop("index_dtype", i64)
+    index_dtype, span = more.pop("index_dtype", i64), more.pop("span", (-4, 5))
     return Sample(
         shapes,
         attributes,
         dtypes,
         tuple(index_dtype if i == operand else None for i in range(rank)),
-        ranges=tuple((-4, 5) if i == operand else None for i in range(rank)),
+        ranges=tuple(span if i == operand else None for i in range(rank)),
         **more,
     )
 
@@ -159,10 +159,10 @@ class GatherNd(Op):
     name = "gv.gather_nd"
     ONNX: ClassVar = "GatherND"
     SAMPLES: ClassVar = (
-        indexed(((4, 3), (5, 2)), 1, {}, MOVED),
-        indexed(((4, 3, 2), (2, 3, 1)), 1, {}),
-        indexed(((4, 3, 2), (2, 3)), 1, {}, index_dtype=i32),
-        indexed(((2, 4, 3), (2, 5, 1)), 1, {"batch_dims": 1}),
+        indexed(((4, 3), (5, 2)), 1, {}, MOVED, span=(-3, 2)),
+        indexed(((4, 3, 2), (2, 3, 1)), 1, {}, span=(-4, 3)),
+        indexed(((4, 3, 2), (2, 3)), 1, {}, span=(-2, 1)),
+        indexed(((2, 4, 3), (2, 5, 1)), 1, {"batch_dims": 1}, span=(-4, 3)),
         indexed(((4, 3), (0, 2)), 1, {}),
     )
 

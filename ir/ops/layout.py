@@ -246,7 +246,8 @@ class Slice(Op):
         cls, x: Array, *, starts: Sequence[int], stops: Sequence[int], steps: Sequence[int]
     ) -> Sequence[Array]:
         """Slice."""
-        return (x[tuple(slice(*row) for row in zip(starts, stops, steps, strict=True))],)
+        rows = zip(starts, stops, steps, strict=True)
+        return (np.asarray(x[tuple(slice(*row) for row in rows)]),)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

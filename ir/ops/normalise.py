@@ -298,11 +298,13 @@ class Lrn(Formula):
 
     name = "gv.lrn"
     ONNX: ClassVar = "LRN"
+    # As many samples as channels: ONNX's reference confuses the two.
     SAMPLES: ClassVar = (
-        Sample(((2, 7, 3, 2), ), {"size": 5, "alpha": 0.3, "beta": 0.7, "bias": 2.0}, FLOATS),
-        Sample(((1, 4, 3),), {"size": 2}),
-        Sample(((0, 4, 3),), {"size": 3}),
-    )  # fmt: skip
+        Sample(((5, 5, 2, 3),), {"size": 3, "alpha": 0.3, "beta": 0.7, "bias": 2.0}, FLOATS),
+        Sample(((7, 7, 1, 1),), {"size": 5, "alpha": 0.5}),
+        Sample(((4, 4, 3, 1),), {"size": 2}),
+        Sample(((0, 4, 3, 1),), {"size": 3}),
+    )
 
     @classmethod
     def infer(

@@ -118,7 +118,7 @@ def _scattered(
     return (
         plain,
         *(
-            indexed(shapes, 1, {**attributes, "reduction": how}, (f32, f64, bf16, i32, u8))
+            indexed(shapes, 1, {**attributes, "reduction": how}, (f32, f64, bf16, i32, u8), **more)
             for how in REDUCTIONS
         ),
     )
@@ -173,9 +173,9 @@ class ScatterNd(Scatter):
     name = "gv.scatter_nd"
     ONNX: ClassVar = "ScatterND"
     SAMPLES: ClassVar = (
-        *_scattered(((4, 3), (6, 1), (6, 3)), {}),
-        indexed(((4, 3), (2, 3, 2), (2, 3)), 1, {"reduction": "add"}, index_dtype=i32),
-        indexed(((4, 2, 3), (1, 2), (1, 3)), 1, {}),
+        *_scattered(((4, 3), (6, 1), (6, 3)), {}, span=(-4, 3)),
+        indexed(((4, 3), (2, 3, 2), (2, 3)), 1, {"reduction": "add"}, span=(-3, 2)),
+        indexed(((4, 2, 3), (1, 2), (1, 3)), 1, {}, span=(-2, 1)),
         indexed(((4, 2), (0, 1), (0, 2)), 1, {}),
         indexed(((), (3, 0), (3,)), 1, {"reduction": "add"}),
     )
@@ -206,7 +206,7 @@ class ScatterNd(Scatter):
         """Write."""
         first = np.zeros(indices.shape[:-1], np.int64)
         at = (first, *vectors(x.shape, indices))
-        return (cls.write(x[np.newaxis], at, updates, reduction)[0],)
+        return (np.asarray(cls.write(x[np.newaxis], at, updates, reduction)[0]),)
 
     @classmethod
     def read(cls, call: Call, x: Any) -> Any:
