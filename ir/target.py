@@ -332,6 +332,12 @@ class Target:
         return ",".join(f"+{feature}" for feature in (*self.features, *extra))
 
     @property
+    def llvm_attributes(self) -> str:
+        """Return the attributes that LLVM wants on every function made for this target."""
+        width = 32 * self.lanes
+        return f'nounwind "prefer-vector-width"="{width}" "tune-cpu"="{self.cpu}"'
+
+    @property
     def key(self) -> str:
         """Return all that the making of code depends on, as one line."""
         return f"{self.triple} {self.architecture.plain} {self.cpu} {self.llvm_features}"

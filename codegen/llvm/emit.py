@@ -78,17 +78,11 @@ def emit_kernel(func: FuncOp, target: Target) -> str:
             "entry:",
             *text.lines,
             "}",
-            f"attributes #0 = {{ {attributes(target)} }}",
+            f"attributes #0 = {{ {target.llvm_attributes} }}",
             "!0 = !{i32 1}",
             "",
         ]
     )
-
-
-def attributes(target: Target) -> str:
-    """Return the attributes of all functions made for a target."""
-    width = 128 if target.lanes == 4 else 32 * target.lanes
-    return f'nounwind "prefer-vector-width"="{width}" "tune-cpu"="{target.cpu}"'
 
 
 def _enter(e: Emitter, func: FuncOp) -> None:

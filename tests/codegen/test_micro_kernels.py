@@ -1,0 +1,178 @@
+"""Register tiles compute what they should, stay inside of buffers, and in registers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.func import FuncOp
+from xdsl.parser import Parser
+
+from gravure.codegen.llvm.compile import assembly
+from gravure.codegen.llvm.emit import emit_kernel
+from gravure.ir.kernel_ops import loops_context
+from gravure.ir.target import Target
+
+Array = np.ndarray[Any, Any]
+Both = Callable[..., list[tuple[Array, Array]]]
+DTYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
+
+
+def gemm(kind: str, rows: int, vectors: int, lanes: int, *, masked: bool, accumulate: bool) -> str:
+    memref = f"memref<?x{kind}>"
+    names = ("lda", "ldb", "ldc", "k", "segments", "as", "bs", "columns", "step")
+    sizes = ", ".join(f"%{name}: index" for name in names)
+    flags = f"accumulate = {str(accumulate).lower()}, masked = {str(masked).lower()}"
+    return f"""
+func.func @k(%a: {memref}, %b: {memref}, %c: {memref}, {sizes},
+             %lo: index, %hi: index, %slot: index) {{
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  gvk.gemm_tile %a[%one] %lda, %b[%two] %ldb, %c[%one] %ldc,
+    %k, %segments, %as, %bs, %columns, %step
+    {{rows = {rows} : i64, vectors = {vectors} : i64, lanes = {lanes} : i64, {flags}}}
+    : {memref}, {memref}, {memref}
+  func.return
+}}"""
+
+
+def check_gemm(
+    both: Both,
+    target: Target,
+    kind: str,
+    tile: tuple[int, int],
+    sizes: dict[str, int],
+    **flags: Any,
+) -> None:
+    """Compare the tile with the interpreter; all buffers end with what may be touched last."""
+    rows, vectors = tile
+    lanes = target.lanes if kind == "f32" else target.lanes // 2
+    width = vectors * lanes
+    k, segments, step = sizes["k"], sizes.get("segments", 1), sizes.get("step", 1)
+    columns = sizes.get("columns", width)
+    lda = max(1, k * segments * step) + sizes.get("pad", 0)
+    ldb, ldc = width + sizes.get("pad", 0), columns + 2
+    random = np.random.default_rng(3)
+
+    def matrix(size: int) -> Array:
+        return random.standard_normal(max(size, 0)).astype(DTYPES[kind])
+
+    depth = k * segments
+    a = matrix(1 + (rows - 1) * lda + (depth - 1) * step + 1 if depth else 0)
+    b = matrix(2 + (depth - 1) * ldb + width if depth else 0)
+    c = matrix(1 + (rows - 1) * ldc + columns)
+    text = gemm(kind, rows, vectors, lanes, **flags)
+    numbers = (lda, ldb, ldc, k, segments, k * step, k * ldb, columns, step)
+    expected, found = both(text, a, b, c, *numbers, 0, 1, 0)[2]
+    if target.has_fma:
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+TILES = {
+    4: [(1, 1), (3, 3), (5, 2), (6, 2)],
+    8: [(1, 2), (4, 3), (6, 2)],
+    16: [(1, 4), (6, 4), (9, 3)],
+}
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("k", [0, 1, 2, 7])
+def test_tiles(both: Both, target: Target, kind: str, accumulate: bool, k: int) -> None:
+    for tile in TILES[target.lanes]:
+        sizes = {"k": k, "pad": 3}
+        check_gemm(both, target, kind, tile, sizes, masked=False, accumulate=accumulate)
+
+
+@pytest.mark.parametrize("segments", [0, 1, 2, 5])
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_sums_go_on_over_segments(
+    both: Both, target: Target, segments: int, accumulate: bool
+) -> None:
+    for k in (1, 3, 4):
+        sizes = {"k": k, "segments": segments, "step": 2}
+        tile = TILES[target.lanes][1]
+        check_gemm(both, target, "f32", tile, sizes, masked=False, accumulate=accumulate)
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_masked_tiles_write_their_columns_only(
+    both: Both, target: Target, accumulate: bool
+) -> None:
+    width = 2 * target.lanes
+    for columns in (1, target.lanes - 1, target.lanes, target.lanes + 1, width):
+        sizes = {"k": 5, "columns": columns}
+        check_gemm(both, target, "f32", (3, 2), sizes, masked=True, accumulate=accumulate)
+
+
+def module(target: Target, text: str) -> str:
+    function = Parser(loops_context(), text).parse_module().body.block.first_op
+    assert isinstance(function, FuncOp)
+    return emit_kernel(function, target)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "tile"),
+    [
+        *(
+            ("x86-64-v4", "f32", tile)
+            for tile in ((13, 2), (12, 2), (9, 3), (8, 3), (6, 4), (5, 5), (4, 6), (30, 1))
+        ),
+        ("x86-64-v4", "f64", (6, 4)),
+        *(("x86-64-v3", "f32", tile) for tile in ((6, 2), (4, 3), (2, 5))),
+        ("neoverse-v2", "f32", (8, 3)),
+    ],
+)
+def test_tiles_stay_in_registers(name: str, kind: str, tile: tuple[int, int]) -> None:
+    target = Target.parse(name)
+    lanes = target.lanes if kind == "f32" else target.lanes // 2
+    text = gemm(kind, *tile, lanes, masked=False, accumulate=False)
+    code = assembly(module(target, text), target).split("\ngv_gemm_")[1].split("\n.Lfunc_end")[0]
+    if name.startswith("x86"):
+        register = "zmm" if target.lanes == 16 else "ymm"
+        spills = re.findall(rf"\(%rsp\).*%{register}|%{register}.*\(%rsp\)", code)
+    else:  # saving registers that belong to the caller is done in pairs, spilling is not
+        spills = re.findall(r"\b(?:str|ldr)\s+q\d+, \[sp", code)
+    assert not spills
+
+
+def test_one_function_serves_all_calls_of_a_tile() -> None:
+    target = Target.parse("x86-64-v3")
+    text = gemm("f32", 6, 2, 8, masked=False, accumulate=False)
+    start, end = text.index("  gvk.gemm_tile"), text.index("  func.return")
+    twice = text[:end] + text[start:]
+    code = module(target, twice)
+    assert code.count("define internal") == 1
+    assert code.count("call void @gv_gemm_float_6x2x8") == 2
+
+
+def test_too_large_a_tile_is_a_mistake_of_the_template() -> None:
+    target = Target.parse("x86-64-v3")
+    with pytest.raises(AssertionError, match="needs 17 registers"):
+        module(target, gemm("f32", 7, 2, 8, masked=False, accumulate=False))
+
+
+@pytest.mark.parametrize("kind", ["f32", "i32", "f64", "i8", "f16"])
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_transpose(both: Both, kind: str, lanes: int) -> None:
+    memref = f"memref<?x{kind}>"
+    text = f"""
+func.func @k(%s: {memref}, %d: {memref}, %ls: index, %ld: index, %rows: index, %cols: index,
+             %lo: index, %hi: index, %slot: index) {{
+  %three = arith.constant 3 : index
+  gvk.transpose_tile %s[%three] %ls, %d[%three] %ld, %rows, %cols
+    {{lanes = {lanes} : i64}} : {memref}, {memref}
+  func.return
+}}"""
+    dtype = np.dtype({"i32": np.int32, "i8": np.int8, "f16": np.float16, **DTYPES}[kind])
+    for rows, columns in ((lanes, lanes), (lanes - 1, lanes), (lanes, 1), (2, 3), (0, 2)):
+        ls, ld = columns + 1, rows + 2
+        source = np.arange(3 + max(rows - 1, 0) * ls + columns).astype(dtype)
+        target = np.zeros(3 + max(columns - 1, 0) * ld + rows, dtype)
+        arrays = both(text, source, target, ls, ld, rows, columns, 0, 1, 0)
+        np.testing.assert_array_equal(arrays[1][1], arrays[1][0])
