@@ -24,7 +24,7 @@ from ..ir import Program
 from ..ir.interpret_launch import SCRATCH, UNITS
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
-from ..ir.placement import LOWER_BOUND, WORKSPACE
+from ..ir.placement import LOWER_BOUND, WORKSPACE, weight_rows
 from ..ir.program import functions, set_level
 from ..ir.target import Target
 from ..ir.tensor import Array
@@ -41,7 +41,7 @@ from .describe import Names, describe
 from .llvm.cache import Cache, default_cache, key_of
 from .llvm.compile import assemble
 from .llvm.emit import emit_kernel
-from .llvm.entry import emit_entry, entry_target
+from .llvm.entry import entry_objects
 from .prepare import prepared_weights
 
 
@@ -69,20 +69,25 @@ class Options:
 
 @dataclass
 class Compiled:
-    """A compiled program: objects and what is known about them."""
+    """A compiled program: objects, weights, and what is known about them."""
 
-    program: Program
     description: Description
     objects: list[bytes]
+    weights: Mapping[str, Array]
+    """The raw weights and constants by name."""
+    places: list[tuple[str, int, int]]
+    """Name, offset and bytes of each weight in the blob."""
     options: Options
     target: Target
-    report: Report
-    seconds: dict[str, float]
-    peak: int
+    peak: int = 0
     """Bytes of the workspace that buffers need at one time by the plan."""
-    max_live: int
+    max_live: int = 0
     """The bound that no plan can be below."""
-    cached: int
+    program: Program | None = None
+    """The lowered program; None if the whole came from the cache."""
+    report: Report | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    cached: int = 0
     """How many kernels were found in the cache."""
 
     @cached_property
@@ -91,30 +96,25 @@ class Compiled:
         return manifest(self.description, self.objects, embedded=self.options.embed)
 
     @cached_property
-    def entry(self) -> bytes:
-        """Return the object with the functions that callers see."""
-        text = emit_entry(self.description, self.manifest, embedded=self.options.embed)
-        return cached_object(text, entry_target(self.target), self.cache)
-
-    @property
-    def cache(self) -> Cache:
-        """Return the cache of objects."""
-        return object_cache(self.options)
-
-    @cached_property
-    def weights(self) -> Array:
+    def blob(self) -> Array:
         """Return the bytes of all weights, prepared."""
         return prepared_weights(self)
 
+    def entry(self, *, embedded: bool) -> tuple[bytes, ...]:
+        """Return the objects with the functions that callers see."""
+        return entry_objects(self.description, self.manifest, self.target, embedded=embedded)
+
     def library(self) -> Library:
-        """Return the shared library."""
-        weights = Weights.of(self.weights) if self.description.weights else None
-        return link(
-            [self.entry, *self.objects],
-            self.description.tag,
-            weights=weights,
-            embed=self.options.embed,
-        )
+        """Return the shared library, with its weights if they are to be embedded."""
+        weights = Weights.of(self.blob) if self.description.weights else None
+        embed = self.options.embed
+        objects = [*self.entry(embedded=embed), *self.objects]
+        return link(objects, self.description.tag, weights=weights, embed=embed)
+
+    def code(self) -> bytes:
+        """Return a shared library without weights."""
+        objects = [*self.entry(embedded=False), *self.objects]
+        return link(objects, self.description.tag).tobytes()
 
 
 def compile_program(
@@ -139,15 +139,17 @@ def compile_program(
     extras = {"pipeline": str(pipeline), **options.extras}
     names = Names(options.tag, target, options.slots, options.checks, extras)
     return Compiled(
-        program=program,
         description=describe(program, names),
         objects=objects,
+        weights=program.weights,
+        places=weight_rows(program.module),
         options=options,
         target=target,
-        report=report,
-        seconds=seconds,
         peak=_number(main, WORKSPACE),
         max_live=_number(main, LOWER_BOUND),
+        program=program,
+        report=report,
+        seconds=seconds,
         cached=cached,
     )
 
@@ -234,16 +236,6 @@ def unpack(content: bytes | None) -> tuple[str, str, bytes] | None:
     return units.decode(), scratch.decode(), data
 
 
-def cached_object(text: str, target: Target, cache: Cache) -> bytes:
-    """Return the object of LLVM text, from the cache if it is there."""
-    key = key_of(text, target)
-    data = cache.get(key)
-    if data is None:
-        data = assemble(text, target)
-        cache.put(key, data)
-    return data
-
-
 def object_cache(options: Options) -> Cache:
     """Return the cache that the options ask for."""
     return default_cache() if options.cache else Cache(None)
@@ -252,13 +244,6 @@ def object_cache(options: Options) -> Cache:
 def _number(function: FuncOp, name: str) -> int:
     row: Any = function.attributes.get(name)
     return int(row.value.data) if row is not None else 0
-
-
-def link_code(compiled: Compiled) -> bytes:
-    """Return a library without weights."""
-    text = emit_entry(compiled.description, compiled.manifest, embedded=False, python=False)
-    entry = cached_object(text, entry_target(compiled.target), compiled.cache)
-    return link([entry, *compiled.objects], compiled.description.tag).tobytes()
 
 
 def compile_for_host(compiled: Compiled) -> Compiled:

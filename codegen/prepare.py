@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import CompileError
-from ..ir.placement import weight_rows
 from ..ir.target import Target
 from ..ir.tensor import Array
 from ..runtime.artifact import TensorInfo
@@ -26,18 +25,18 @@ if TYPE_CHECKING:
 
 def prepared_weights(compiled: Compiled) -> Array:
     """Return the bytes of all weights in their places."""
-    description, program = compiled.description, compiled.program
+    description = compiled.description
     blob = aligned_bytes(description.weights)
     end = 0
-    for name, offset, size in sorted(weight_rows(program.module), key=lambda row: row[1]):
+    for name, offset, size in sorted(compiled.places, key=lambda row: row[1]):
         blob[end:offset] = 0
         end = offset + size
-        if name in program.weights:
-            raw = np.ascontiguousarray(program.weights[name])
+        if name in compiled.weights:
+            raw = np.ascontiguousarray(compiled.weights[name])
             blob[offset:end] = raw.reshape(-1).view(np.uint8)
     blob[end:] = 0
     if description.prepare:
-        _run(compiled, blob, [program.weights[info.name] for info in description.raw])
+        _run(compiled, blob, [compiled.weights[info.name] for info in description.raw])
     return blob
 
 
@@ -55,12 +54,12 @@ def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
 
 def _library(compiled: Compiled) -> Library:
     """Return the program's code, loaded, for this machine."""
-    from .compile import compile_for_host, link_code  # noqa: PLC0415  (compile uses this)
+    from .compile import compile_for_host  # noqa: PLC0415  (compile uses this)
 
     host = Target.parse("native")
     target = compiled.target
     runs = target.triple == host.triple and set(target.features) <= set(host.features)
-    return Library.load(link_code(compiled if runs else compile_for_host(compiled)))
+    return Library.load((compiled if runs else compile_for_host(compiled)).code())
 
 
 def _checked(array: Array, info: TensorInfo) -> Array:

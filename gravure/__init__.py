@@ -23,7 +23,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 # Public name -> module below this package that defines it.
-PUBLIC: dict[str, str] = {}
+PUBLIC: dict[str, str] = {"compile": "frontend.compile", "load": "frontend.compile"}
 
 __all__ = ["__version__"]
 

@@ -28,7 +28,7 @@ from ...ir.dtypes import DType
 from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for, vectors_for
-from .elements import Element
+from .epilogue import Epilogue
 from .index import Linear, Token, flatten
 from .loops import Index, Loops
 from .plan import Axis, open_kernel, plan_axes, returned_values
@@ -153,6 +153,10 @@ class Gemm:
         rows = self.rows.extent
         self.vectors = self.panel_vectors(rows)
         self.width = self.vectors * self.lanes
+        self.epilogue = Epilogue(
+            loops, self.arguments, self.space, self.root, self.anchor, self.plan.index[:-1],
+            self.c.offset, self.out, self.rows, self.columns_group, self.vectors,
+        )  # fmt: skip
         self.tall = rows_for(self.target, self.vectors)
         self.panels: Dim = ceil_divide(self.columns, self.width)
         self.whole = isinstance(self.columns, int) and self.columns % self.width == 0
@@ -217,15 +221,7 @@ class Gemm:
         )
         shape = gvk.Tile(rows, self.vectors, self.lanes, False, left is not None)
         loops.here(gvk.GemmTile(a, b, c, sizes, shape))
-        if self.root is not self.anchor.results[0] and self.has_epilogue():
-            self.epilogue(rows, start, left)
-
-    def has_epilogue(self) -> bool:
-        """Say whether anything but moves stands behind the product."""
-        value = self.root
-        while isinstance(value.owner, Op) and value.owner.name in ("gv.reshape", "gv.transpose"):
-            value = value.owner.operands[0]
-        return value is not self.anchor.results[0]
+        self.epilogue.finish(rows, start, left)
 
     def strided(self, operand: Operand, walked: Group) -> gvk.Strided:
         """Return buffer, offset and row stride of an operand at the current position."""
@@ -303,35 +299,6 @@ class Gemm:
         self.columns_group.value = start
         for group in self.k_groups:
             group.value = 0
-
-    # -- epilogue -------------------------------------------------------------------------
-
-    def epilogue(self, rows: int, start: Index, left: Index | None) -> None:
-        """Read the raw tile back, row by row, and store the kernel's result."""
-        loops = self.loops
-        reader = Reader(loops, self.arguments, self.space)
-        reader.given[self.anchor.results[0]] = lambda _: self.raw(reader)
-        panel = self.columns_group.value
-        assert panel is not None, "the panel is known"
-        with loops.loop(0, rows) as row:
-            self.rows.value = loops.add(start, row.index)
-            for vector in range(self.vectors):
-                self.columns_group.value = loops.add(panel, vector * self.lanes)
-                if left is not None:
-                    valid = loops.maximum(loops.subtract(left, vector * self.lanes), 0)
-                    reader.mask = loops.mask(valid, self.lanes)
-                reader.fresh()
-                element = reader.element(self.root, self.plan.index[:-1])
-                base, _, _ = self.space.split(loops, self.c.offset)
-                value = reader.math.narrow(reader.math.spread(element, self.lanes))
-                loops.store(value, self.out, base, reader.mask)
-        self.columns_group.value = panel
-
-    def raw(self, reader: Reader) -> Element:
-        """Return the raw elements of the tile at the current row and vector."""
-        base, _, _ = self.space.split(self.loops, self.c.offset)
-        value = self.loops.load(self.out, base, self.lanes, reader.mask, constant=False)
-        return Element(value, self.dtype, self.lanes)
 
 
 def broadcast_batch(

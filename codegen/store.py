@@ -1,0 +1,73 @@
+"""Whole compiled programs on disk: everything but the weights, found by a key of the input.
+
+The frontend gives a key that stands for the graph (names, shapes, small constants, not the
+data of weights); together with the options and versions it finds objects, description and
+places of weights, so that only the weights have to be prepared again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from io import BytesIO
+
+import numpy as np
+
+from .. import __version__
+from ..ir.target import Target
+from ..ir.tensor import Array
+from ..runtime.artifact import Description
+from .compile import Compiled, Options, object_cache
+from .llvm.cache import key_of
+
+
+def program_key(source: str, options: Options, target: Target) -> str:
+    """Return the key of a program compiled with these options."""
+    fields = sorted((k, str(v)) for k, v in vars(options).items() if k not in ("cache", "verify"))
+    return key_of(f"program {__version__}\n{fields}\n{source}", target)
+
+
+def keep(key: str, compiled: Compiled, given: Mapping[str, Array]) -> None:
+    """Store a compiled program; weights that were given are left out."""
+    made = {name: a for name, a in compiled.weights.items() if name not in given}
+    head = {
+        "description": compiled.description.to_json(),
+        "places": compiled.places,
+        "peak": compiled.peak,
+        "max_live": compiled.max_live,
+        "objects": [len(o) for o in compiled.objects],
+        "arrays": list(made),
+    }
+    stream = BytesIO()
+    text = json.dumps(head).encode()
+    stream.write(len(text).to_bytes(8, "little"))
+    stream.write(text)
+    for data in compiled.objects:
+        stream.write(data)
+    for array in made.values():
+        np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+    object_cache(compiled.options).put(key, stream.getvalue())
+
+
+def find(key: str, options: Options, target: Target, given: Mapping[str, Array]) -> Compiled | None:
+    """Return a stored program with the weights that are given, or None."""
+    content = object_cache(options).get(key)
+    if content is None:
+        return None
+    stream = BytesIO(content)
+    head = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    objects = [stream.read(size) for size in head["objects"]]
+    weights: dict[str, Array] = dict(given)
+    for name in head["arrays"]:
+        weights[name] = np.lib.format.read_array(stream, allow_pickle=False)
+    return Compiled(
+        description=Description.from_json(head["description"]),
+        objects=objects,
+        weights=weights,
+        places=[(name, offset, size) for name, offset, size in head["places"]],
+        options=options,
+        target=target,
+        peak=head["peak"],
+        max_live=head["max_live"],
+        cached=len(objects),
+    )

@@ -1,0 +1,123 @@
+"""Kernel functions as text: lowered, interpreted and compiled, against their own evaluation."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from gravure.codegen.kernels import lower
+from gravure.codegen.llvm.compile import assemble
+from gravure.codegen.llvm.emit import emit_kernel
+from gravure.ir import dims, interpret, parse, spec_of, verify
+from gravure.ir.interpret_launch import kernel_symbols
+from gravure.ir.interpret_loops import interpret_kernel
+from gravure.ir.program import functions
+from gravure.ir.target import Target
+
+Array = np.ndarray[Any, Any]
+TARGET = "native"
+
+
+def random_arguments(function: Any, symbols: dict[str, int], seed: int = 0) -> list[Array]:
+    """Return arrays for a kernel's arguments."""
+    random = np.random.default_rng(seed)
+    made = []
+    for kind in function.function_type.inputs:
+        spec = spec_of(kind)
+        shape = [dims.evaluate(d, symbols) for d in spec.dims]
+        if spec.dtype.kind == "f":
+            made.append(random.standard_normal(shape).astype(spec.dtype.numpy))
+        elif spec.dtype.kind == "b":
+            made.append(random.integers(0, 2, shape).astype(bool))
+        else:
+            made.append(random.integers(0, 7, shape).astype(spec.dtype.numpy))
+    return made
+
+
+def check_kernel(
+    text: str,
+    arrays: list[Array] | None = None,
+    *,
+    symbols: dict[str, int] | None = None,
+    rtol: float = 2e-5,
+    target: str = TARGET,
+) -> None:
+    """Compare the loops, interpreted and compiled, with the evaluation of the kernel."""
+    symbols = symbols or {}
+    (function,) = functions(parse(text))
+    arrays = random_arguments(function, symbols) if arrays is None else arrays
+    wanted = interpret(function, arrays)
+    machine = Target.parse(target)
+    loops = lower(function, machine)
+    module = parse(f"module {{\n{loops}\n}}")
+    verify(module)
+    for run in (run_interpreted, run_compiled):
+        outputs = [np.full(w.shape, _junk(w.dtype), w.dtype) for w in wanted]
+        run(loops, machine, arrays, outputs, symbols)
+        for got, want in zip(outputs, wanted, strict=True):
+            scale = float(np.max(np.abs(want.astype(np.float64)), initial=1.0))
+            np.testing.assert_allclose(
+                got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=rtol * scale,
+                err_msg=run.__name__,
+            )  # fmt: skip
+
+
+def _junk(dtype: Any) -> Any:
+    return np.dtype(dtype).type(1 if np.dtype(dtype).kind == "b" else 77)
+
+
+def _numbers(loops: Any, symbols: dict[str, int]) -> tuple[int, int, list[int]]:
+    units = dims.evaluate(dims.parse(loops.attributes["gv.units"].data), symbols)
+    scratch = int(loops.attributes["gv.scratch"].data)
+    return units, scratch, [symbols[s] for s in kernel_symbols(loops)]
+
+
+def run_interpreted(
+    loops: Any, _: Target, arrays: list[Array], outputs: list[Array], symbols: dict[str, int]
+) -> None:
+    """Run on the interpreter, in two calls."""
+    units, scratch, values = _numbers(loops, symbols)
+    flat = [np.ascontiguousarray(a).reshape(-1) for a in (*arrays, *outputs)]
+    if scratch:
+        flat.append(np.full(scratch // 4, 77, np.float32))
+    middle = units // 2
+    for low, high in ((0, middle), (middle, units)):
+        interpret_kernel(loops, [*flat, *values, low, high, 0])
+    for output, made in zip(outputs, flat[len(arrays) :], strict=False):
+        output[...] = made.reshape(output.shape)
+
+
+def run_compiled(
+    loops: Any, target: Target, arrays: list[Array], outputs: list[Array], symbols: dict[str, int]
+) -> None:
+    """Run the machine code, in two calls."""
+    units, scratch, values = _numbers(loops, symbols)
+    flat = [np.ascontiguousarray(a) for a in arrays] + outputs
+    if scratch:
+        flat.append(np.full(scratch // 4, 77, np.float32))
+    context = (ctypes.c_int64 * (len(flat) + len(values) + 1))(
+        *(a.ctypes.data for a in flat), *values, 0
+    )
+    name = loops.sym_name.data
+    engine = llvm.create_mcjit_compiler(
+        llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine()
+    )
+    engine.add_object_file(llvm.ObjectFileRef.from_data(assemble(emit_kernel(loops, target), target)))
+    engine.finalize_object()
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 3)(
+        engine.get_function_address(name)
+    )
+    middle = units // 2
+    for low, high in ((0, middle), (middle, units)):
+        call(ctypes.addressof(context), low, high, 0)
+
+
+def fill(text: str, **sizes: object) -> str:
+    """Return text with capital letters replaced by sizes."""
+    for name, value in sizes.items():
+        text = re.sub(rf"(?<![A-Za-z0-9]){name}(?![a-z0-9])|(?<=x){name}(?=x)", str(value), text)
+    return text

@@ -1,0 +1,161 @@
+"""Every template, on small shapes: loops interpreted and compiled equal the kernel evaluated."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from kernel_cases import check_kernel
+
+
+def tensor(*shape: int, dtype: str = "f32") -> str:
+    return f"tensor<{'x'.join([*map(str, shape), dtype])}>"
+
+
+def kernel(kind: str, arguments: dict[str, str], body: str, result: str) -> str:
+    given = ", ".join(f"%{name}: {kind_}" for name, kind_ in arguments.items())
+    return (
+        f'func.func @k({given}) -> {result} attributes {{gv.kind = "{kind}"}} {{\n{body}\n'
+        f"  func.return %r : {result}\n}}"
+    )
+
+
+@pytest.mark.parametrize("shape", [(5, 40), (3,), (7, 1), (2, 3, 5), (4100,)])
+def test_a_map_adds_with_broadcasting(shape: tuple[int, ...]) -> None:
+    x, y = tensor(*shape), tensor(shape[-1])
+    body = f"  %s = gv.add %x, %y : ({x}, {y}) -> {x}\n  %r = gv.mul %s, %x : ({x}, {x}) -> {x}"
+    check_kernel(kernel("map", {"x": x, "y": y}, body, x))
+
+
+def test_a_map_reads_through_moves() -> None:
+    x, t, f = tensor(6, 4, 5), tensor(5, 6, 4), tensor(5, 24)
+    body = (
+        f"  %t = gv.transpose %x {{order = array<i64: 2, 0, 1>}} : ({x}) -> {t}\n"
+        f"  %f = gv.reshape %t {{shape = array<i64: 5, 24>}} : ({t}) -> {f}\n"
+        f"  %r = gv.exp %f : ({f}) -> {f}"
+    )
+    check_kernel(kernel("map", {"x": x}, body, f))
+
+
+def test_a_map_divides_indices_where_a_reshape_is_not_linear() -> None:
+    x, y = tensor(4, 6), tensor(3, 8)
+    t = tensor(6, 4)
+    body = (
+        f"  %t = gv.transpose %x {{order = array<i64: 1, 0>}} : ({x}) -> {t}\n"
+        f"  %r = gv.reshape %t {{shape = array<i64: 3, 8>}} : ({t}) -> {y}"
+    )
+    check_kernel(kernel("map", {"x": x}, body, y))
+
+
+def test_a_map_reads_padding_and_slices() -> None:
+    x, p, s = tensor(3, 20), tensor(6, 40), tensor(3, 13)
+    body = (
+        f"  %p = gv.pad %x {{pads = [array<i64: 1, 2>, array<i64: 3, 17>], value = 2.5 : f64}} : ({x}) -> {p}\n"
+        f"  %r = gv.slice %p {{starts = array<i64: 5, 1>, stops = array<i64: -1, 40>, steps = array<i64: -2, 3>}}"
+        f" : ({p}) -> {s}"
+    )
+    check_kernel(kernel("map", {"x": x}, body, s))
+
+
+@pytest.mark.parametrize("columns", [64, 70, 10, 200])
+@pytest.mark.parametrize("rows", [1, 5, 13, 197])
+def test_a_packed_product_has_an_epilogue(rows: int, columns: int) -> None:
+    tile = 16 if columns < 17 else 64
+    panels = -(-columns // tile)
+    x, w, y = tensor(rows, 24), tensor(panels, 24, tile), tensor(rows, columns)
+    body = (
+        f"  %m = gv.matmul_packed %x, %w {{columns = {columns} : i64}} : ({x}, {w}) -> {y}\n"
+        f"  %s = gv.add %m, %b : ({y}, {tensor(columns)}) -> {y}\n"
+        f"  %r = gv.relu %s : ({y}) -> {y}"
+    )
+    check_kernel(kernel("gemm", {"x": x, "w": w, "b": tensor(columns)}, body, y))
+
+
+@pytest.mark.parametrize("flip", ["true", "false"])
+def test_a_product_of_two_inputs_reads_and_writes_through_moves(flip: str) -> None:
+    x, h, q = tensor(2, 7, 24), tensor(2, 7, 3, 8), tensor(2, 3, 7, 8)
+    k = tensor(2, 3, 9, 8) if flip == "true" else tensor(2, 3, 8, 9)
+    m, t = tensor(2, 3, 7, 9), tensor(2, 7, 3, 9)
+    body = (
+        f"  %h = gv.reshape %x {{shape = array<i64: 2, 7, 3, 8>}} : ({x}) -> {h}\n"
+        f"  %q = gv.transpose %h {{order = array<i64: 0, 2, 1, 3>}} : ({h}) -> {q}\n"
+        f"  %m = gv.matmul %q, %k {{transpose_rhs = {flip}}} : ({q}, {k}) -> {m}\n"
+        f"  %r = gv.transpose %m {{order = array<i64: 0, 2, 1, 3>}} : ({m}) -> {t}"
+    )
+    check_kernel(kernel("gemm", {"x": x, "k": k}, body, t))
+
+
+@pytest.mark.parametrize("length", [1, 5, 16, 40, 200, 1030])
+def test_a_row_kernel_is_a_softmax(length: int) -> None:
+    x, s = tensor(3, length), tensor(3, 1)
+    flags = "{axes = array<i64: 1>, keepdims = true}"
+    body = (
+        f"  %m = gv.max %x {flags} : ({x}) -> {s}\n  %c = gv.sub %x, %m : ({x}, {s}) -> {x}\n"
+        f"  %e = gv.exp %c : ({x}) -> {x}\n  %t = gv.sum %e {flags} : ({x}) -> {s}\n"
+        f"  %r = gv.div %e, %t : ({x}, {s}) -> {x}"
+    )
+    check_kernel(kernel("row", {"x": x}, body, x))
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (2, 3, 7), (70,)])
+def test_a_row_kernel_ends_in_a_number_a_row(shape: tuple[int, ...]) -> None:
+    x, r = tensor(*shape), tensor(*shape[:-1])
+    axis = len(shape) - 1
+    body = f"  %r = gv.sum %x {{axes = array<i64: {axis}>}} : ({x}) -> {r}"
+    check_kernel(kernel("row", {"x": x}, body, r))
+
+
+@pytest.mark.parametrize("axes", ["0", "1", "0, 2"])
+def test_a_reduction_takes_any_axes(axes: str) -> None:
+    x = tensor(3, 600, 5)
+    left = [d for a, d in enumerate((3, 600, 5)) if str(a) not in axes]
+    r = tensor(*left)
+    body = f"  %r = gv.sum %x {{axes = array<i64: {axes}>}} : ({x}) -> {r}"
+    check_kernel(kernel("reduce", {"x": x}, body, r))
+
+
+CONVS = {
+    "3x3": dict(size=(7, 9), c=5, o=20, k=(3, 3), s=(1, 1), p=((1, 1), (1, 1)), d=(1, 1), g=1),
+    "stride": dict(size=(9, 9), c=4, o=16, k=(3, 3), s=(2, 2), p=((1, 1), (1, 1)), d=(1, 1), g=1),
+    "uneven": dict(size=(8, 6), c=3, o=8, k=(5, 4), s=(1, 2), p=((2, 1), (0, 3)), d=(1, 1), g=1),
+    "dilated": dict(size=(9, 9), c=3, o=8, k=(3, 3), s=(1, 1), p=((2, 2), (2, 2)), d=(2, 2), g=1),
+    "grouped": dict(size=(6, 6), c=8, o=12, k=(3, 3), s=(1, 1), p=((1, 1), (1, 1)), d=(1, 1), g=2),
+    "pointwise": dict(size=(6, 6), c=8, o=70, k=(1, 1), s=(2, 2), p=((0, 0), (0, 0)), d=(1, 1), g=1),
+    "line": dict(size=(20,), c=6, o=10, k=(4,), s=(2,), p=((1, 2),), d=(1,), g=1),
+    "volume": dict(size=(4, 5, 6), c=3, o=6, k=(2, 3, 3), s=(1, 1, 1), p=((1, 0),) + ((1, 1),) * 2,
+                   d=(1, 1, 1), g=1),
+    "wide padding": dict(size=(2, 2), c=2, o=4, k=(3, 3), s=(1, 1), p=((3, 3), (3, 3)), d=(1, 1), g=1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CONVS.values(), ids=CONVS.keys())
+def test_a_convolution(case: dict[str, tuple[int, ...]]) -> None:
+    rows = zip(case["size"], case["k"], case["s"], case["p"], case["d"], strict=True)
+    out = [(n + sum(p) - (k - 1) * d - 1) // s + 1 for n, k, s, p, d in rows]  # type: ignore[call-overload]
+    groups, columns = case["g"], case["o"]
+    depth = case["c"] // groups
+    for k in case["k"]:
+        depth *= k
+    per = columns // groups
+    tile = 64 if per > 48 else -(-per // 16) * 16
+    panels = groups * -(-per // tile)
+    x, w = tensor(2, *case["size"], case["c"]), tensor(panels, depth, tile)
+    y = tensor(2, *out, columns)
+
+    def array(values: tuple[int, ...]) -> str:
+        return f"array<i64: {', '.join(map(str, values))}>"
+
+    flags = (
+        f"columns = {columns} : i64, window = {array(case['k'])}, strides = {array(case['s'])}, "
+        f"pads = [{', '.join(map(array, case['p']))}], dilations = {array(case['d'])}, "
+        f"groups = {groups} : i64"
+    )
+    flags = flags.replace(", groups = 1 : i64", "")
+    body = (
+        f"  %c = gv.conv_packed %x, %w {{{flags}}} : ({x}, {w}) -> {y}\n"
+        f"  %s = gv.add %c, %y : ({y}, {y}) -> {y}\n  %r = gv.relu %s : ({y}) -> {y}"
+    )
+    check_kernel(kernel("conv", {"x": x, "w": w, "y": y}, body, y))
