@@ -203,7 +203,7 @@ class PerSample(Formula):
     """A normalisation of each sample of [N, C, *S] by itself, with a scale for each channel."""
 
     @classmethod
-    def check(cls, x: TensorSpec, scale: TensorSpec, bias: TensorSpec) -> None:
+    def check_vectors(cls, x: TensorSpec, scale: TensorSpec, bias: TensorSpec) -> None:
         """Raise `TypeError` unless there are channels and as many scales."""
         expect(x, FLOAT)
         if x.rank < 2:
@@ -229,7 +229,7 @@ class InstanceNorm(PerSample):
         cls, x: TensorSpec, scale: TensorSpec, bias: TensorSpec, *, epsilon: float = 1e-5
     ) -> Sequence[TensorSpec]:
         """Return the image's spec."""
-        cls.check(x, scale, bias)
+        cls.check_vectors(x, scale, bias)
         return (x,)
 
     @classmethod
@@ -265,7 +265,7 @@ class GroupNorm(PerSample):
         cls, x: TensorSpec, scale: TensorSpec, bias: TensorSpec, *, groups: int, epsilon: float
     ) -> Sequence[TensorSpec]:
         """Return the image's spec."""
-        cls.check(x, scale, bias)
+        cls.check_vectors(x, scale, bias)
         if groups < 1 or x.dims[1] % groups != 0:
             raise TypeError(f"{x.dims[1]} channels, expected a multiple of the {groups} groups")
         return (x,)

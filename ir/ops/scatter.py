@@ -47,7 +47,7 @@ class Scatter(Op):
     """
 
     @classmethod
-    def check(cls, x: TensorSpec, updates: TensorSpec, reduction: str) -> None:
+    def check_updates(cls, x: TensorSpec, updates: TensorSpec, reduction: str) -> None:
         """Raise `TypeError` for updates of another type or an unknown reduction."""
         expect_same(x, updates)
         if reduction not in ("none", *REDUCTIONS):
@@ -147,7 +147,7 @@ class ScatterElements(Scatter):
         reduction: str = "none",
     ) -> Sequence[TensorSpec]:
         """Return the tensor's spec; updates have the indices' shape."""
-        cls.check(x, updates, reduction)
+        cls.check_updates(x, updates, reduction)
         check_elements(x, indices, axis)
         if indices.dims != updates.dims:
             raise TypeError(f"updates {updates}, expected the shape of the indices {indices}")
@@ -190,7 +190,7 @@ class ScatterNd(Scatter):
         reduction: str = "none",
     ) -> Sequence[TensorSpec]:
         """Return the tensor's spec; updates have the shape that `gv.gather_nd` would give."""
-        cls.check(x, updates, reduction)
+        cls.check_updates(x, updates, reduction)
         depth = index_depth(x, indices)
         for axis in range(depth):
             check_not_empty(axis, x.dims[axis], indices)
