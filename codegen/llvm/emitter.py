@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 from xdsl.dialects import arith, vector
@@ -100,13 +101,19 @@ def shape_of(kind: Attribute) -> Shape:
         sizes = kind.get_shape()
         if len(sizes) != 1 or not 1 <= sizes[0] <= 1024:
             raise CompileError(f"{kind}: expected a vector of one dimension, 1024 lanes at most")
-        return Shape(shape_of(kind.element_type).element, int(sizes[0]))
+        return _shape(shape_of(kind.element_type).element, int(sizes[0]))
     if isinstance(kind, IntegerType) and kind.width.data in (1, 8, 16, 32, 64):
-        return Shape(f"i{kind.width.data}")
+        return _shape(f"i{kind.width.data}", 0)
     element = _ELEMENTS.get(type(kind))
     if element is None:
         raise CompileError(f"{kind}: the LLVM back end has no such values")
-    return Shape(element)
+    return _shape(element, 0)
+
+
+@lru_cache(maxsize=1024)
+def _shape(element: str, lanes: int) -> Shape:
+    """Return the one shape of its kind, so that its name is made once."""
+    return Shape(element, lanes)
 
 
 def literal(op: arith.ConstantOp) -> str:
