@@ -58,9 +58,8 @@ class EagerEmit:
 
     def __call__(self, op: type[Op], *operands: Array, **attributes: Any) -> Any:
         """Evaluate one operation; return its result, or the tuple of several."""
-        attributes = op.complete(attributes)
-        op.infer(*map(spec_of_array, operands), **attributes)
-        results = tuple(op.evaluate(*operands, **attributes))
+        op.inferred([spec_of_array(x) for x in operands], attributes)
+        results = tuple(op.evaluate(*operands, **op.complete(attributes)))
         return results[0] if len(results) == 1 else results
 
 

@@ -141,10 +141,27 @@ class Op(Operation):
         cls: type[OpT], *operands: SSAValue, regions: Sequence[Region] = (), **attributes: Any
     ) -> OpT:
         """Create the operation on SSA values; result types are inferred."""
-        attributes = cls.complete(attributes)
-        specs = [spec_of(operand.type) for operand in operands]
-        types = [made.type for made in cls.infer(*specs, **attributes)]
-        return cls.build_unchecked(operands, types, attributes, regions)
+        specs = cls.inferred([spec_of(operand.type) for operand in operands], attributes)
+        return cls.build_unchecked(operands, [s.type for s in specs], attributes, regions)
+
+    @classmethod
+    def inferred(
+        cls, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the result specs, or raise `TypeError` that names the operation."""
+        try:
+            return cls._inferred(specs, attributes)
+        except TypeError as error:
+            raise TypeError(f"{cls.name}: {error}") from error
+
+    @classmethod
+    def _inferred(
+        cls, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        attributes, signature = cls.complete(attributes), cls.signature()
+        if signature.variadic is None and len(specs) != len(signature.operands):
+            raise TypeError(f"{len(specs)} operands, expected {len(signature.operands)}")
+        return cls.infer(*specs, **attributes)
 
     @classmethod
     def build_unchecked(
@@ -174,7 +191,7 @@ class Op(Operation):
         if unknown or missing:
             wrong = [f"attribute {n} is unknown" for n in unknown]
             wrong += [f"attribute {n} is missing" for n in missing]
-            raise TypeError(f"{cls.name}: {', '.join(wrong)}")
+            raise TypeError(", ".join(wrong))
         return {**signature.defaults, **attributes}
 
     @property
@@ -195,13 +212,8 @@ class Op(Operation):
     def verify_(self) -> None:
         """Check attribute names, and the result types against `infer`."""
         try:
-            attributes = self.complete({n: to_python(a) for n, a in self.properties.items()})
-            signature = self.signature()
-            if signature.variadic is None and len(self.operands) != len(signature.operands):
-                raise TypeError(
-                    f"{len(self.operands)} operands, expected {len(signature.operands)}"
-                )
-            expected = [s.type for s in self.infer(*self.specs, **attributes)]
+            attributes = {name: to_python(value) for name, value in self.properties.items()}
+            expected = [s.type for s in self._inferred(self.specs, attributes)]
         except TypeError as error:
             raise VerifyException(str(error)) from error
         found = [result.type for result in self.results]
