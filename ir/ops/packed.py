@@ -166,7 +166,8 @@ class DepthwisePacked(Op):
 
 def _weight_spec(x: TensorSpec, columns: int, window: tuple[int, ...], groups: int) -> TensorSpec:
     channels = x.dims[-1]
-    assert isinstance(channels, int), "the channels of a packed convolution are a number"
+    if not isinstance(channels, int):
+        raise TypeError(f"the channels are {channels}, expected a number")
     return x.with_shape((columns, channels // groups, *window))
 
 
