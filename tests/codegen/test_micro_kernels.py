@@ -39,6 +39,16 @@ func.func @k(%a: {memref}, %b: {memref}, %c: {memref}, {sizes},
 }}"""
 
 
+def with_constants(text: str, k: int, segments: int) -> str:
+    """Return the kernel with two numbers of the tile in its IR."""
+    constants = f"""
+  %known_k = arith.constant {k} : index
+  %known_segments = arith.constant {segments} : index
+  gvk.gemm_tile"""
+    text = text.replace("\n  gvk.gemm_tile", constants)
+    return text.replace("%k, %segments, %as", "%known_k, %known_segments, %as")
+
+
 def check_gemm(
     both: Both,
     target: Target,
@@ -65,6 +75,8 @@ def check_gemm(
     b = matrix(2 + (depth - 1) * ldb + width if depth else 0)
     c = matrix(1 + (rows - 1) * ldc + columns)
     text = gemm(kind, rows, vectors, lanes, **flags)
+    if sizes.get("known"):
+        text = with_constants(text, k, segments)
     numbers = (lda, ldb, ldc, k, segments, k * step, k * ldb, columns, step)
     expected, found = both(text, a, b, c, *numbers, 0, 1, 0)[2]
     if target.has_fma:
@@ -87,6 +99,15 @@ def test_tiles(both: Both, target: Target, kind: str, accumulate: bool, k: int) 
     for tile in TILES[target.lanes]:
         sizes = {"k": k, "pad": 3}
         check_gemm(both, target, kind, tile, sizes, masked=False, accumulate=accumulate)
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_tiles_with_sizes_in_the_ir(both: Both, target: Target, accumulate: bool) -> None:
+    for k in (0, 1, 2, 7, 8):
+        for segments in (1, 3):
+            sizes = {"k": k, "segments": segments, "known": 1}
+            tile = TILES[target.lanes][1]
+            check_gemm(both, target, "f32", tile, sizes, masked=False, accumulate=accumulate)
 
 
 @pytest.mark.parametrize("segments", [0, 1, 2, 5])
