@@ -31,11 +31,22 @@ from ..ir.program import functions, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
 from .analysis.kinds import EPILOGUE, PROLOGUE, kind_of
-from .analysis.reads import BIJECTIVE_MOVES, CHEAP, MOVES, is_elementwise, is_readable, is_splat
+from .analysis.reads import (
+    BIJECTIVE_MOVES,
+    CHEAP,
+    INDEXED,
+    MOVES,
+    is_elementwise,
+    is_readable,
+    is_splat,
+)
 from .base import Pass
 
 MAX_MEMBERS = 96
 """A kernel with more operations would spill registers and take long to compile."""
+
+MAX_PATHS = 8
+"""Data movements that are read in more ways than this are stored."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,8 @@ class Group:
     kind: str
     members: set[Operation] = field(default_factory=set)
     anchor: Op | None = None
+    paths: dict[Operation, frozenset[object]] = field(default_factory=dict)
+    """The chains of moves through which the root reads each member."""
     row: tuple[tuple[object, ...], tuple[int, ...]] | None = None
     """Shape and reduced axes of a row kernel."""
 
@@ -140,6 +153,10 @@ class Grouping:
         """Say whether the group can compute a readable operation in place."""
         if not self.options.maps and not is_splat(op):
             return False
+        paths = self.paths(group, op)
+        if len(paths) > (MAX_PATHS if op.name in CHEAP else 1):
+            return False
+        group.paths[op] = paths
         if group.kind in PROLOGUE:
             return True
         users = [u.operation for r in op.results for u in r.uses if u.operation in group.members]
@@ -150,6 +167,22 @@ class Grouping:
             and op.name in MOVES
             and all(user is group.anchor or user.name in MOVES for user in users)
         )
+
+    def paths(self, group: Group, op: Op) -> frozenset[object]:
+        """Return the distinct ways in which the root reads an operation: one per chain of moves.
+
+        What is read at several places is computed that often: a stencil of a stencil would
+        grow without bound.
+        """
+        found: set[object] = set()
+        for user in {u.operation for r in op.results for u in r.uses}:
+            if user not in group.members:
+                continue
+            above = group.paths.get(user, frozenset((None,)))
+            if user.name in MOVES or user.name in INDEXED:
+                above = frozenset((user, path) for path in above)
+            found |= above
+        return frozenset(found)
 
     def feeds(self, group: Group, op: Operation) -> bool:
         """Say whether a member lies on the operand side of the anchor."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -12,7 +11,7 @@ import numpy as np
 from gravure.codegen.kernels import lower
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.emit import emit_kernel
-from gravure.ir import dims, interpret, parse, spec_of, verify
+from gravure.ir import dims, interpret, parse, print_module, spec_of, verify
 from gravure.ir.interpret_launch import kernel_symbols
 from gravure.ir.interpret_loops import interpret_kernel
 from gravure.ir.program import functions
@@ -53,7 +52,7 @@ def check_kernel(
     wanted = interpret(function, arrays)
     machine = Target.parse(target)
     loops = lower(function, machine)
-    module = parse(f"module {{\n{loops}\n}}")
+    module = parse(f"module {{\n{print_module(loops)}\n}}")
     verify(module)
     for run in (run_interpreted, run_compiled):
         outputs = [np.full(w.shape, _junk(w.dtype), w.dtype) for w in wanted]
@@ -103,10 +102,9 @@ def run_compiled(
         *(a.ctypes.data for a in flat), *values, 0
     )
     name = loops.sym_name.data
-    engine = llvm.create_mcjit_compiler(
-        llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine()
-    )
-    engine.add_object_file(llvm.ObjectFileRef.from_data(assemble(emit_kernel(loops, target), target)))
+    data = assemble(emit_kernel(loops, target), target)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), jit_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 3)(
         engine.get_function_address(name)
@@ -116,8 +114,8 @@ def run_compiled(
         call(ctypes.addressof(context), low, high, 0)
 
 
-def fill(text: str, **sizes: object) -> str:
-    """Return text with capital letters replaced by sizes."""
-    for name, value in sizes.items():
-        text = re.sub(rf"(?<![A-Za-z0-9]){name}(?![a-z0-9])|(?<=x){name}(?=x)", str(value), text)
-    return text
+def jit_machine() -> Any:
+    """Return a machine to load objects with."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(jit=True)

@@ -1,0 +1,132 @@
+"""Concatenation: each operand is written into its stretch of the result.
+
+    for unit in lo..hi                     the dims before the axis; or, where those are one,
+      for each operand                     the positions along the axis: each operand takes
+        for v in its elements step L       the part of lo..hi that is its own
+          out[.., start + v] = element(v)
+
+Operands are read element by element, so that what makes them is fused in.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from ...ir import Op
+from ...ir.dims import Dim, product
+from ...ir.target import Target
+from ...ir.tensor import spec_of
+from .index import flatten
+from .loops import Index
+from .map import fitting_lanes, walk_vectors
+from .plan import open_kernel, plan, returned_values
+from .read import Indices, Reader, Tracer
+from .space import Group, Space, merge
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of a concatenation."""
+    return Concat(kernel, target).build()
+
+
+class Concat:
+    """Builds one kernel."""
+
+    def __init__(self, kernel: FuncOp, target: Target) -> None:
+        (root,) = returned_values(kernel)
+        assert isinstance(root.owner, Op), "the root is an operation"
+        assert root.owner.name == "gv.concat", f"{root.owner.name} is no concatenation"
+        self.anchor, self.target = root.owner, target
+        self.axis: int = self.anchor.plain_attributes()["axis"]
+        self.result = spec_of(root.type).dims
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.before: Dim = product(self.result[: self.axis])
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        start: Dim = 0
+        for operand in self.anchor.operands:
+            extent = spec_of(operand.type).dims[self.axis]
+            if spec_of(operand.type).size != 0:
+                Part(self, operand, start).build()
+            start = start + extent
+        return self.loops.finish(self.result[self.axis] if self.before == 1 else self.before)
+
+
+class Part:
+    """The nest of one operand."""
+
+    def __init__(self, whole: Concat, operand: SSAValue, start: Dim) -> None:
+        self.whole, self.operand, self.start = whole, operand, start
+        self.loops = whole.loops
+        self.dims = spec_of(operand.type).dims
+
+        def visit(tracer: Tracer, index: Indices) -> None:
+            tracer.visit(operand, index)
+
+        self.plan = plan(self.dims, visit)
+        index = self.plan.index
+        axis = whole.axis
+        moved = (*index[:axis], index[axis] + start, *index[axis + 1 :])
+        self.offset = flatten(moved, whole.result)
+        self.group()
+
+    def group(self) -> None:
+        """Merge the dims before the axis, the axis, and those behind it apart where needed."""
+        accesses = [*self.plan.offsets, self.offset]
+        axes, axis = self.plan.axes, self.whole.axis
+        alone = self.plan.alone
+        before = [t for a in axes[:axis] for t in a.tokens]
+        rest = [t for a in axes[axis:] for t in a.tokens]
+        self.before = merge(before, accesses, alone)
+        if self.whole.before == 1:
+            first = [t for t in axes[axis].tokens]
+            self.along = [Group((t,)) for t in first if t.extent != 1]
+            rest = [t for a in axes[axis + 1 :] for t in a.tokens]
+        else:
+            self.along = []
+        self.inner = merge(rest, accesses, alone)
+        self.walked = self.inner.pop() if self.inner else Group(())
+        lanes = fitting_lanes(self.walked.extent, self.whole.target.lanes)
+        every = [*self.before, *self.along, *self.inner, self.walked]
+        self.space = Space(every, self.walked, lanes)
+        self.reader = Reader(self.loops, self.whole.arguments, self.space)
+
+    def build(self) -> None:
+        """Open the loops of this operand's share of the units."""
+        loops = self.loops
+        low: Index = loops.lo
+        high: Index = loops.hi
+        if self.whole.before == 1:
+            begin, end = (
+                loops.index(self.start),
+                loops.index(self.start + self.dims[self.whole.axis]),
+            )
+            low = loops.subtract(loops.maximum(low, begin), begin)
+            high = loops.subtract(loops.minimum(high, end), begin)
+        with loops.loop(low, high) as unit:
+            rest: Index = unit.index
+            for group in reversed([*self.before, *self.along]):
+                group.value = loops.remainder(rest, group.extent)
+                rest = loops.divide(rest, group.extent)
+            self.nest(0)
+
+    def nest(self, depth: int) -> None:
+        """Open the loops behind the units."""
+        if depth == len(self.inner):
+            extent = self.walked.extent
+            high = extent if isinstance(extent, int) else self.loops.index(extent)
+            walk_vectors(self.loops, self.reader, self.walked, (0, high), self.store)
+            return
+        with self.loops.loop(0, self.loops.index(self.inner[depth].extent)) as one:
+            self.inner[depth].value = one.index
+            self.nest(depth + 1)
+
+    def store(self) -> None:
+        """Write one vector."""
+        lanes = self.space.lanes
+        element = self.reader.element(self.operand, self.plan.index)
+        base, _, _ = self.space.split(self.loops, self.offset)
+        value = self.reader.math.narrow(self.reader.math.spread(element, lanes))
+        self.loops.store(value, self.whole.out, base, self.reader.mask)
