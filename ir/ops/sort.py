@@ -1,0 +1,161 @@
+"""Sorting along an axis. Of equal elements the first stays first; a NaN counts as largest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..compositions import Maker
+from ..dims import Dim
+from ..dtypes import bf16, f16, f32, f64, i8, i64, u8, u64
+from ..numerics import widen
+from ..op import Array, Call, Op, register
+from ..samples import Sample
+from ..tensor import TensorSpec
+from .families import REAL, expect
+from .layout import check_axis, replaced
+
+SORTED = (f32, f64, f16, bf16, i64, i8, u8, u64)
+
+
+def order_of(x: Array, axis: int, *, descending: bool) -> Array:
+    """Return the indices along an axis that sort it.
+
+    >>> order_of(np.array([2, 1, 2, 0]), 0, descending=True)
+    array([0, 2, 1, 3])
+    """
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - backwards, axis)
+
+
+@register
+class TopK(Op):
+    """The k largest (or smallest) elements along an axis, best first, and their indices.
+
+    Without `sorted` their order is of no importance to the caller.
+    """
+
+    name = "gv.top_k"
+    SAMPLES: ClassVar = (
+        Sample(((4, 9),), {"k": 3, "axis": 1}, SORTED, low=-9, high=9),
+        Sample(((9, 4),), {"k": 2, "axis": 0, "largest": False}, SORTED, low=-9, high=9),
+        Sample(((2, 5, 3),), {"k": 5, "axis": 1}),
+        Sample(((2, 5),), {"k": 0, "axis": 1}),
+        Sample(((0, 5),), {"k": 2, "axis": 1, "sorted": False}),
+    )
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        *,
+        k: Dim,
+        axis: int,
+        largest: bool = True,
+        sorted: bool = True,
+    ) -> Sequence[TensorSpec]:
+        """Return values and indices, k along the axis."""
+        expect(x, REAL)
+        check_axis(axis, x.rank)
+        spare = x.dims[axis] - k
+        if (isinstance(k, int) and k < 0) or (isinstance(spare, int) and spare < 0):
+            raise TypeError(f"k {k}, expected 0 to {x.dims[axis]}, the extent of axis {axis}")
+        result = x.with_shape(replaced(x.dims, axis, k))
+        return (result, result.with_dtype(i64))
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, *, k: int, axis: int, largest: bool, sorted: bool
+    ) -> Sequence[Array]:
+        """Sort, and take the first."""
+        order = order_of(widen(x), axis, descending=largest)
+        first = order.take(range(k), axis).astype(np.int64)
+        return (np.take_along_axis(x, first, axis), first)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Put the values' gradients where the values came from."""
+        spec, make = call.specs[0], Maker(call.emit)
+        if grads[0] is None:
+            return (None,)
+        zeros = make.filled(0, spec.dtype, spec.dims)
+        axis = call.attributes["axis"]
+        parts = (call.results[1], grads[0])
+        return (make.scatter_elements(zeros, *parts, axis=axis, reduction="add"),)
+
+
+class Sorting(Op):
+    """A result of sorting along an axis."""
+
+    SAMPLES: ClassVar = (
+        Sample(((4, 9),), {"axis": 1}, SORTED, low=-9, high=9),
+        Sample(((9, 4),), {"axis": 0, "descending": True}, SORTED, low=-9, high=9),
+        Sample(((0, 5),), {"axis": 1}),
+        Sample(((3, 0),), {"axis": 1}),
+    )
+
+    @classmethod
+    def check_sorted(cls, x: TensorSpec, axis: int) -> None:
+        """Raise `TypeError` for what cannot be sorted."""
+        expect(x, REAL)
+        check_axis(axis, x.rank)
+
+    @classmethod
+    def top_k(cls, call: Call) -> Any:
+        """Return all elements in order, and their indices."""
+        axis, descending = call.attributes["axis"], call.attributes["descending"]
+        k = call.specs[0].dims[axis]
+        return call.emit(TopK, *call.operands, k=k, axis=axis, largest=descending)
+
+
+@register
+class Sort(Sorting):
+    """The elements of each vector along an axis in order."""
+
+    name = "gv.sort"
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, axis: int, descending: bool = False) -> Sequence[TensorSpec]:
+        """Return the operand's spec."""
+        cls.check_sorted(x, axis)
+        return (x,)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Take all by `gv.top_k`."""
+        return cls.top_k(call)[0]
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Put the gradients where the elements came from."""
+        indices = cls.top_k(call)[1]
+        axis = call.attributes["axis"]
+        zeros = Maker(call.emit).filled(0, call.specs[0].dtype, call.specs[0].dims)
+        return (Maker(call.emit).scatter_elements(zeros, indices, grads[0], axis=axis),)
+
+
+@register
+class Argsort(Sorting):
+    """The indices along an axis that put its vectors in order."""
+
+    name = "gv.argsort"
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, axis: int, descending: bool = False) -> Sequence[TensorSpec]:
+        """Return the operand's shape, of i64."""
+        cls.check_sorted(x, axis)
+        return (x.with_dtype(i64),)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Take all by `gv.top_k`."""
+        return cls.top_k(call)[1]
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give nothing: an order does not depend on its elements smoothly."""
+        return (None,)
