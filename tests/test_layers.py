@@ -30,6 +30,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "matplotlib": ("tools/",),
     "ml_dtypes": ("",),
     "mpi4py": ("runtime/comm.py",),
+    "mpmath": ("tools/",),
     "numpy": ("",),
     "onnx": ("frontend/onnx/",),
     "pycuda": ("runtime/cuda.py",),

@@ -1,0 +1,30 @@
+"""The error function: a table in registers for floats with AVX-512, else two polynomials."""
+
+from __future__ import annotations
+
+from ...ir.target import Target
+from .math_exp import exp_of
+from .math_lanes import Lanes
+from .math_lookup import odd_by_lookup
+from .math_tables import ERF, ERF_LOOKUP, LOG_ERFC
+from .text import Shape, Text
+
+MIDDLE = 1.0
+"""Up to here erf(x) is x times a polynomial in x^2; from here it is 1 - e^polynomial."""
+
+END = {"float": 3.93, "double": 5.95}
+"""From here erf is 1."""
+
+
+def erf(text: Text, shape: Shape, target: Target, x: str) -> str:
+    """Return the error function."""
+    lanes = Lanes(text, shape, target)
+    if lanes.has_tables:
+        return odd_by_lookup(lanes, x, ERF_LOOKUP)
+    size = lanes.absolute(x)
+    square = lanes.multiply(x, x)
+    near = lanes.fma(size, lanes.polynomial(square, ERF[lanes.precision]), size)
+    end = lanes.minimum(END[lanes.precision], size)
+    power = lanes.polynomial(lanes.subtract(end, 2.0), LOG_ERFC[lanes.precision])
+    far = lanes.subtract(1.0, exp_of(lanes, power))
+    return lanes.copysign(lanes.select(lanes.compare("olt", size, MIDDLE), near, far), x)
