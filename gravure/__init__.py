@@ -19,13 +19,22 @@ The public names below are imported when they are first used, so that `import gr
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .errors import GravureError
+    from .frontend.compile import compile, load  # noqa: A004  (users write gravure.compile)
 
 __version__ = "0.1.0"
 
-# Public name -> module below this package that defines it.
-PUBLIC: dict[str, str] = {"compile": "frontend.compile", "load": "frontend.compile"}
+PUBLIC: dict[str, str] = {
+    "GravureError": "errors",
+    "compile": "frontend.compile",
+    "load": "frontend.compile",
+}
+"""Public name -> module of this package that defines it."""
 
-__all__ = ["__version__"]
+__all__ = ["GravureError", "__version__", "compile", "load"]
 
 
 def __getattr__(name: str) -> object:
