@@ -222,12 +222,13 @@ def check_weights(chunks: Iterable[Any], seal: Seal, location: str) -> None:
         )
 
 
-def digest_of(chunks: Iterable[Any], each: Callable[[Any], object] = bool) -> bytes:
+def digest_of(chunks: Iterable[Any], each: Callable[[Any], object] | None = None) -> bytes:
     """Return the digest of buffers one after the other, calling `each` with every one of them."""
     total = hashlib.sha256()
     for chunk in chunks:
         total.update(chunk)
-        each(chunk)
+        if each is not None:
+            each(chunk)
     return total.digest()
 
 

@@ -11,6 +11,7 @@ import _ctypes
 import ctypes
 import itertools
 import os
+import stat
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -49,12 +50,7 @@ class Library:
         if isinstance(source, bytes | bytearray | memoryview):
             return cls._load_bytes(bytes(source))
         path = os.fspath(source)
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError as error:
-            raise ArtifactError("no such file", location=path) from error
-        except OSError as error:
-            raise ArtifactError(f"cannot be read: {error.strerror}", location=path) from error
+        descriptor = open_file(path)
         try:
             return cls(descriptor, path)
         finally:
@@ -107,6 +103,20 @@ class Library:
                 location=self.location,
                 hint="compile the model for this machine: --target native",
             )
+
+
+def open_file(path: str) -> int:
+    """Return the descriptor of a file; what cannot be read as one is an `ArtifactError`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError as error:
+        raise ArtifactError("no such file", location=path) from error
+    except OSError as error:
+        raise ArtifactError(f"cannot be read: {error.strerror}", location=path) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ArtifactError("not a file", location=path)
+    return descriptor
 
 
 def _open(descriptor: int, location: str) -> ctypes.CDLL:

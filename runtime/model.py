@@ -11,7 +11,6 @@ which is damaged or made for another machine is an `ArtifactError`.
 
 from __future__ import annotations
 
-import itertools
 import mmap
 import os
 import shutil
@@ -28,7 +27,7 @@ from .artifact import DimInfo, TensorInfo
 from .buffer import Array, address, aligned_array, aligned_bytes, is_plain
 from .container import check_weights, check_weights_file, reader
 from .files import replacing
-from .library import Library
+from .library import Library, open_file
 from .pool import Pool, shared_pool
 
 CPU_CHECKED = 1
@@ -209,9 +208,11 @@ class Model:
         arrays = _as_they_are(in_order(inputs, self.inputs), self.inputs, "argument")
         plan = self._plan(arrays)
         results = self._results(outputs, plan)
-        for result, array in itertools.product(results, [*arrays, *results]):
-            if result is not array and np.may_share_memory(result, array):
-                raise RuntimeInputError("an output overlaps another array of the call")
+        for number, result in enumerate(results):
+            if any(np.may_share_memory(result, other) for other in (*arrays, *results[:number])):
+                raise RuntimeInputError(
+                    f"output {self.outputs[number].name!r} overlaps another array of the call"
+                )
         frame = self._new_frame()
         frame.fill(arrays, results, plan)
         addresses = (*frame.addresses(), context.address)
@@ -374,13 +375,13 @@ class Model:
 
     def _map(self, path: str) -> Array:
         """Map a file of weights, and check that it belongs to this model."""
+        descriptor = open_file(path)
         try:
-            with open(path, "rb") as file:
-                read, size = reader(file.fileno())
-                start = check_weights_file(read, size, self._library.sealed.seal, path)
-                mapped = mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ)
-        except OSError as error:
-            raise ArtifactError(f"cannot be read: {error.strerror}", location=path) from error
+            read, size = reader(descriptor)
+            start = check_weights_file(read, size, self._library.sealed.seal, path)
+            mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+        finally:
+            os.close(descriptor)
         return np.frombuffer(mapped, np.uint8, offset=start)
 
     def _given(self, weights: Any) -> Array:

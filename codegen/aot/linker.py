@@ -7,7 +7,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...runtime.artifact import round_up
 from ...runtime.container import Seal
 from ...runtime.elf import (
     ET_DYN,
@@ -98,7 +97,8 @@ class Linker:
         names = {name: self.address(name) for name in self.program.definitions}
         self.symbol_table(names)
         headers = image.finish(self.weights_section())
-        names[self.weights] = round_up(len(image.data), PAGE)
+        if self.weights_size:
+            names[self.weights] = image.next_page()
         numbers = {name: number for number, name in enumerate(self.imports)}
         self.relocate(Addresses(self.places, names, got, numbers, stubs))
         self.dynamic_symbols(order, names)
