@@ -211,8 +211,12 @@ class Bufferiser:
         self.buffers[op.results[0]] = made.results[0]
 
     def launch(self, call: CallOp) -> None:
-        """Make one launch, with buffers for its results."""
+        """Make one launch, with buffers for its results; none where there are no elements."""
         block = self.function.body.block
+        if all(spec_of(result.type).size == 0 for result in call.results):
+            for result in call.results:
+                self.buffers[result] = self.destination(call, result)
+            return
         for result in call.results:
             self.buffers[result] = self.destination(call, result)
         name = call.callee.string_value()

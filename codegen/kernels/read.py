@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i1
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...ir import dtypes
+from ...ir.dtypes import DType
 from ...ir.dims import Dim
 from ...ir.op import Op
 from ...ir.tensor import TensorSpec, spec_of
 from .elements import Element, LoopsMath
 from .index import Linear, Opaque, Term, flatten, number, of, unflatten
+from .indexed import SPECIAL
 from .loops import Index, Loops, vector_type
 from .space import Space
 
@@ -107,8 +107,8 @@ class Tracer:
         if op.name in MOVES:
             source = MOVES[op.name](op, index)
             self.visit(op.operands[0], source or self._opaque_index(op.specs[0].dims, index))
-        elif op.name in _SPECIAL:
-            _SPECIAL[op.name].trace(self, op, index)
+        elif op.name in SPECIAL:
+            SPECIAL[op.name].trace(self, op, index)
         else:
             for operand, spec in zip(op.operands, op.specs, strict=True):
                 self.visit(operand, broadcast_index(index, spec, op.result_specs[0]))
@@ -158,8 +158,8 @@ class Reader:
         if op.name in MOVES:
             source = MOVES[op.name](op, index)
             return self.element(op.operands[0], source or self._computed_index(op, index))
-        if op.name in _SPECIAL:
-            return _SPECIAL[op.name].build(self, op, index)
+        if op.name in SPECIAL:
+            return SPECIAL[op.name].build(self, op, index)
         result = op.result_specs[0]
         elements = [
             self.element(operand, broadcast_index(index, spec, result))
@@ -174,7 +174,7 @@ class Reader:
         spec = spec_of(argument.type)
         return self.load_flat(self.buffers[argument], spec.dtype, flatten(index, spec.dims))
 
-    def load_flat(self, buffer: SSAValue, dtype: dtypes.DType, offset: Linear) -> Element:
+    def load_flat(self, buffer: SSAValue, dtype: DType, offset: Linear) -> Element:
         """Load an element, a vector, or a strided vector."""
         base, stride, extra = self.space.split(self.loops, offset)
         lanes = self.space.lanes
@@ -250,8 +250,6 @@ class Reader:
         bound = self.loops.index(extent)
         if lanes:
             bound = self.loops.broadcast(bound, lanes)
-        from xdsl.dialects.builtin import IntegerAttr  # noqa: PLC0415
-
         below = {"predicate": IntegerAttr(6, 64)}
         return (
             value,
@@ -261,151 +259,3 @@ class Reader:
 
 
 _NONE = {"overflowFlags": arith.IntegerOverflowAttr("none")}
-
-
-# -- operations that need more than an index ----------------------------------------------
-
-
-@dataclass(frozen=True)
-class Special:
-    """How an operation is traced and built."""
-
-    trace: Callable[[Tracer, Op, Indices], None]
-    build: Callable[[Reader, Op, Indices], Element]
-
-
-def _trace_constant(tracer: Tracer, op: Op, index: Indices) -> None:
-    """Record nothing: a splat needs no memory."""
-
-
-def _build_constant(reader: Reader, op: Op, index: Indices) -> Element:
-    value = op.plain_attributes()["value"]
-    assert value.size == 1 or not any(value.strides), "only splat constants stay in kernels"
-    scalar = np.asarray(value).reshape(-1)[0] if value.size == 1 else value[(0,) * value.ndim]
-    return reader.math.constant(scalar.item(), op.result_specs[0].dtype)
-
-
-def _trace_iota(tracer: Tracer, op: Op, index: Indices) -> None:
-    tracer.use_alone(index[op.plain_attributes()["axis"]])
-
-
-def _build_iota(reader: Reader, op: Op, index: Indices) -> Element:
-    value, lanes = reader.number(index[op.plain_attributes()["axis"]])
-    return reader.math.from_index(value, op.result_specs[0].dtype, lanes)
-
-
-def _trace_pad(tracer: Tracer, op: Op, index: Indices) -> None:
-    source = [i + _negative(low) for i, (low, _) in zip(index, _pads(op), strict=True)]
-    padded = [s for s, (low, high) in zip(source, _pads(op), strict=True) if low or high]
-    tracer.use_alone(*padded)
-    tracer.visit(op.operands[0], tuple(source))
-
-
-def _pads(op: Op) -> Sequence[tuple[Dim, Dim]]:
-    pads: Sequence[tuple[Dim, Dim]] = op.plain_attributes()["pads"]
-    return pads
-
-
-def _negative(dim: Dim) -> Dim:
-    return 0 - dim
-
-
-def _build_pad(reader: Reader, op: Op, index: Indices) -> Element:
-    attributes = op.plain_attributes()
-    assert attributes["mode"] == "constant", f"pad mode {attributes['mode']} is not read in place"
-    spec = op.specs[0]
-    source: list[Linear] = []
-    outside: list[Element] = []
-    saved = reader.mask
-    for part, (low, high), extent in zip(index, attributes["pads"], spec.dims, strict=True):
-        moved = part + _negative(low)
-        if low == 0 and high == 0:
-            source.append(moved)
-            continue
-        value, lanes, inside = reader.inside(moved, extent)
-        outside.append(Element(inside, dtypes.bool_, lanes))
-        if lanes and reader.space.is_contiguous(moved):
-            mask = reader.mask
-            reader.mask = (
-                inside
-                if mask is None
-                else reader.loops.pure(arith.AndIOp, (mask, inside), inside.type)
-            )
-            source.append(moved)
-        else:
-            source.append(of(Opaque(reader.clamp(value, lanes, extent), extent, lanes)))
-    element = reader.element(op.operands[0], tuple(source))
-    reader.mask = saved
-    fill = reader.math.constant(attributes["value"], spec.dtype)
-    for condition in outside:
-        element = reader.math.select(condition, element, fill)
-    return element
-
-
-def _trace_gather(tracer: Tracer, op: Op, index: Indices) -> None:
-    axis = op.plain_attributes()["axis"]
-    rank = op.specs[1].rank
-    tracer.visit(op.operands[1], index[axis : axis + rank])
-    picked = of(Opaque(None, op.specs[0].dims[axis]))
-    tracer.visit(op.operands[0], (*index[:axis], picked, *index[axis + rank :]))
-
-
-def _build_gather(reader: Reader, op: Op, index: Indices) -> Element:
-    axis = op.plain_attributes()["axis"]
-    rank = op.specs[1].rank
-    extent = op.specs[0].dims[axis]
-    at = reader.element(op.operands[1], index[axis : axis + rank])
-    value = wrap_negative(reader, at, extent)
-    picked = of(Opaque(value, extent, at.lanes))
-    return reader.element(op.operands[0], (*index[:axis], picked, *index[axis + rank :]))
-
-
-def wrap_negative(reader: Reader, at: Element, extent: Dim) -> SSAValue:
-    """Return a data-dependent index counted from the front and clamped into the axis."""
-    value = reader.math.to_index(at)
-    if at.dtype.kind == "i":
-        size = reader.math.from_index(reader.loops.index(extent), dtypes.i64, 0)
-        wide = reader.math.cast(at, dtypes.i64)
-        negative = reader.math.compare("lt", wide, reader.math.constant(0, dtypes.i64))
-        wrapped = reader.math.select(negative, reader.math.add(wide, size), wide)
-        value = reader.math.to_index(wrapped)
-    return reader.clamp(value, at.lanes, extent)
-
-
-def _trace_extent(tracer: Tracer, op: Op, index: Indices) -> None:
-    tracer.use_alone(*index)
-
-
-def _build_extent(reader: Reader, op: Op, index: Indices) -> Element:
-    values = op.plain_attributes()["values"]
-    at, lanes = reader.number(index[0])
-    where = Element(at, dtypes.i64, lanes)
-    where = reader.math.from_index(at, dtypes.i64, lanes)
-    total = reader.math.from_index(reader.loops.index(values[0]), dtypes.i64, 0)
-    for position, value in enumerate(values[1:], 1):
-        here = reader.math.compare("eq", where, reader.math.constant(position, dtypes.i64))
-        other = reader.math.from_index(reader.loops.index(value), dtypes.i64, 0)
-        total = reader.math.select(here, other, total)
-    return total
-
-
-_SPECIAL: dict[str, Special] = {
-    "gv.constant": Special(_trace_constant, _build_constant),
-    "gv.iota": Special(_trace_iota, _build_iota),
-    "gv.pad": Special(_trace_pad, _build_pad),
-    "gv.gather": Special(_trace_gather, _build_gather),
-    "gv.extent": Special(_trace_extent, _build_extent),
-}
-
-
-def readable(op: Op) -> bool:
-    """Say whether the operation can be read in place: fused into what uses it."""
-    if op.name == "gv.pad":
-        return bool(op.plain_attributes()["mode"] == "constant")
-    if op.name == "gv.constant":
-        value = op.plain_attributes()["value"]
-        return bool(value.size == 1 or not any(value.strides))
-    return op.name in MOVES or op.name in _SPECIAL or op.has("scalar")
-
-
-__all__ = ["Access", "Index", "Indices", "MOVES", "Reader", "Tracer", "readable", "wrap_negative"]

@@ -15,26 +15,21 @@ KINDS: dict[str, str] = {
     "gv.cumprod": "scan",
     "gv.argmax": "argreduce",
     "gv.argmin": "argreduce",
-    "gv.gather_elements": "gather",
-    "gv.gather_nd": "gather",
     "gv.scatter_elements": "scatter",
     "gv.scatter_nd": "scatter",
-    "gv.one_hot": "gather",
     "gv.lstm": "rnn",
     "gv.gru": "rnn",
     "gv.rnn": "rnn",
     "gv.top_k": "sort",
     "gv.sort": "sort",
     "gv.argsort": "sort",
-    "gv.resize": "resize",
-    "gv.pad": "pad",
 }
 """Operations that have a template of their own; all others go by their iteration space."""
 
-EPILOGUE = frozenset({"gemm", "conv", "depthwise", "pool", "reduce", "gather"})
+EPILOGUE = frozenset({"gemm", "conv", "depthwise", "pool", "reduce"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
-PROLOGUE = frozenset({"map", "row", "reduce", "gather", "concat", "scan", "argreduce"})
+PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce"})
 """Kinds that read their operands element by element, so that producers may be read in place."""
 
 ROW_REDUCTIONS = frozenset({"gv.sum", "gv.prod", "gv.max", "gv.min", "gv.mean", "gv.any", "gv.all"})

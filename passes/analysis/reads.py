@@ -16,7 +16,9 @@ MOVES = frozenset({"gv.reshape", "gv.transpose", "gv.broadcast_to", "gv.slice"})
 BIJECTIVE_MOVES = frozenset({"gv.reshape", "gv.transpose"})
 """Moves that keep every element once."""
 
-INDEXED = frozenset({"gv.iota", "gv.pad", "gv.gather", "gv.extent"})
+INDEXED = frozenset(
+    {"gv.iota", "gv.pad", "gv.extent", "gv.gather", "gv.gather_elements", "gv.gather_nd"}
+)
 """Operations that are read in place by a rule of their own."""
 
 CHEAP = MOVES | {"gv.iota", "gv.extent", "gv.constant", "gv.cast"}
@@ -38,6 +40,4 @@ def is_elementwise(op: Operation) -> bool:
 
 def is_readable(op: Operation) -> bool:
     """Say whether a kernel can read the operation's element in place."""
-    if op.name == "gv.pad" and isinstance(op, Op):
-        return bool(op.plain_attributes()["mode"] == "constant")
     return op.name in MOVES or op.name in INDEXED or is_splat(op) or is_elementwise(op)
