@@ -7,14 +7,13 @@
  * line. Neither model allocates memory, starts a thread or writes to a global variable: what a
  * run needs beyond its inputs and outputs is the workspace that the caller gives it.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "digits.h"
 #include "mlp.h"
 
-enum { FLOAT32 = 11, ALIGNMENT = 64 };
+enum { ALIGNMENT = 64 };
 
 static void read_numbers(float *values, int count) {
     for (int i = 0; i < count; i++) {
@@ -49,10 +48,10 @@ int main(void) {
     float features[8], odds[4], image[64], logits[10];
     const int64_t features_shape[] = {1, 8}, odds_shape[] = {1, 4};
     const int64_t image_shape[] = {1, 1, 8, 8}, logits_shape[] = {1, 10};
-    const gravure_tensor features_in = {features, features_shape, 2, FLOAT32};
-    const gravure_tensor odds_out = {odds, odds_shape, 2, FLOAT32};
-    const gravure_tensor image_in = {image, image_shape, 4, FLOAT32};
-    const gravure_tensor logits_out = {logits, logits_shape, 2, FLOAT32};
+    const gravure_tensor features_in = {features, features_shape, 2, GRAVURE_F32};
+    const gravure_tensor odds_out = {odds, odds_shape, 2, GRAVURE_F32};
+    const gravure_tensor image_in = {image, image_shape, 4, GRAVURE_F32};
+    const gravure_tensor logits_out = {logits, logits_shape, 2, GRAVURE_F32};
     void *workspace = allocate_workspace();
 
     if (workspace == NULL) {
@@ -71,9 +70,9 @@ int main(void) {
     print_numbers("digits", logits, 10);
 
     /* A wrong argument is a status, not a crash. */
-    const gravure_tensor wrong = {features, features_shape, 3, FLOAT32};
+    const gravure_tensor wrong = {features, features_shape, 3, GRAVURE_F32};
     status = mlp_run(&wrong, &odds_out, workspace, NULL);
-    printf("refused %d %s\n", status & 255, mlp_status(status));
+    printf("refused %s\n", mlp_status(status));
 
     free(workspace);
     return 0;

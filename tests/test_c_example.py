@@ -1,0 +1,82 @@
+"""Compiled models in C programs: the examples build without a warning and give the same numbers."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gravure as gv
+from gravure.codegen.aot.header import header
+
+HERE = Path(__file__).parent
+MODELS, EXAMPLES = HERE / "models", HERE / "examples" / "c"
+STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler (cc) here")
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the headers and libraries of `mlp` and `digits`."""
+    folder = tmp_path_factory.mktemp("libraries")
+    for name in ("mlp", "digits"):
+        model = gv.compile(MODELS / f"{name}.onnx", threads=4)
+        model.save(folder / f"{name}.so")
+        folder.joinpath(f"{name}.h").write_text(header(model.compiled.description))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def numbers() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return an input of `mlp` and an image of `digits`."""
+    image = np.load(MODELS / "digits_test.npz")["images"][0]
+    return np.linspace(-1, 1, 8, dtype=np.float32), image.astype(np.float32)
+
+
+def build(folder: Path, program: str, *rest: str) -> Path:
+    """Compile and link an example."""
+    out = folder / program
+    command = ["cc", *STRICT, f"-I{folder}", str(EXAMPLES / f"{program}.c"), *rest, "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def output(command: list[str], given: NDArray[np.float32]) -> list[tuple[str, str]]:
+    """Run a program on numbers; return its lines, cut at the first blank."""
+    text = "\n".join(map(str, given.ravel()))
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return [tuple(line.split(" ", 1)) for line in done.stdout.splitlines()]  # type: ignore[misc]
+
+
+def values(lines: list[tuple[str, str]], name: str) -> NDArray[np.float32]:
+    """Return the numbers of the lines that begin with a name."""
+    return np.array([rest for head, rest in lines if head == name], np.float32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["so"])
+def test_two_models_live_in_one_program(libraries: Path, numbers, kind: str) -> None:
+    files = [str(libraries / f"{name}.{kind}") for name in ("mlp", "digits")]
+    program = build(libraries, "two_models", *files)
+    lines = output([str(program)], np.concatenate([given.ravel() for given in numbers]))
+    for name, given in zip(("mlp", "digits"), numbers, strict=True):
+        model = gv.load(libraries / f"{name}.so")
+        wanted = model(given.reshape(model.inputs[0].shape)).ravel()
+        np.testing.assert_array_equal(values(lines, name), wanted)
+    assert lines[-1] == ("refused", "input 'x': another rank than that of f32[1, 8]")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", ["1", "2", "4"])
+def test_threads_are_the_callers_and_change_no_bit(libraries: Path, numbers, threads: str) -> None:
+    program = build(libraries, "threads", str(libraries / "digits.so"), "-lpthread")
+    lines = output([str(program), threads], numbers[1])
+    wanted = gv.load(libraries / "digits.so")(numbers[1].reshape(1, 1, 8, 8)).ravel()
+    np.testing.assert_array_equal(values(lines, "digits"), wanted)
