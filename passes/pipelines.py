@@ -2,6 +2,29 @@
 
 from __future__ import annotations
 
+GRAPH = (
+    "canonicalize",
+    "cse",  # before recognize: it compares values by identity
+    "recognize",
+    "fold-batch-norm",  # before choose-layout: it looks for the operation behind a convolution
+    "fold-scale",
+    "choose-layout",
+    "decompose",
+    "canonicalize",
+    "constant-fold",
+    "cse",
+    "dce",
+)
+"""On the level `graph`, whatever the target."""
+
+WEIGHTS = (
+    "pack-weights",
+    "hoist-prepare",  # behind packing: it is done once, not in every run
+    "cse",
+    "dce",
+)
+"""What is done to weights ahead of time."""
+
 LOWER = (
     "fuse",
     "outline-kernels",
@@ -13,16 +36,9 @@ LOWER = (
 
 LEVELS: dict[str, tuple[str, ...]] = {
     "O0": ("decompose", "dce", *LOWER),
-    "O2": (
-        "decompose",
-        "cse",
-        "dce",
-        "pack-weights",
-        "hoist-prepare",  # behind packing: it is done once, not in every run
-        "cse",
-        "dce",
-        *LOWER,
-    ),
+    "O1": ("canonicalize", "cse", "decompose", "dce", *WEIGHTS, *LOWER),
+    "O2": (*GRAPH, *WEIGHTS, *LOWER),
+    "O3": (*GRAPH, *WEIGHTS, *LOWER),
 }
 
 
