@@ -244,7 +244,7 @@ def _place_of_largest(
             best = found
             continue
         offset: Dim = sum(shift * pace for shift, pace in zip(shifts, paces, strict=True))
-        larger = ~(found <= best)
+        larger = ~(found <= best) & best.equals(best)
         best = larger.where(found, best)
         place = larger.where(origin + Term(math, make.extent_of(offset)), place)
     return place.value

@@ -1,0 +1,102 @@
+"""Windows: how many there are, and what they refuse."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure.ir import REGISTRY, dims, dtypes, spec
+from gravure.ir.windows import Windows, ceil_pads, same_pads
+
+N = dims.symbol("N")
+PLAIN = {"strides": (1, 1), "pads": ((0, 0), (0, 0)), "dilations": (1, 1)}
+
+
+def infer(name: str, *shapes: tuple[dims.Dim, ...], **attributes: Any) -> tuple[dims.Dim, ...]:
+    op = REGISTRY[f"gv.{name}"]
+    (made,) = op.infer(*(spec(dtypes.f32, *s) for s in shapes), **{**PLAIN, **attributes})
+    return made.dims
+
+
+def test_counts_of_symbols() -> None:
+    windows = Windows((3, 3), (1, 2), ((1, 1), (1, 1)), (1, 1))
+    assert windows.counts((N, N * 2)) == (N, N)
+    assert windows.leftovers((N, N * 2)) == (0, 1)
+
+
+def test_symbols_of_images_pass_through() -> None:
+    made = infer("conv", (N, 3, N + 2, 8), (16, 3, 3, 3), channels_last=False)
+    assert made == (N, 16, N, 6)
+    assert infer("max_pool", (N, 8, 8, 3), window=(2, 2), channels_last=True) == (N, 7, 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "attributes", "message"),
+    [
+        ("conv", [(1, 3, 5, 5), (4, 2, 3, 3)], {}, "3 channels, expected 1 x 2 as the weights"),
+        ("conv", [(1, 4, 5, 5), (3, 2, 3, 3)], {"groups": 2}, "3 filters, expected a multiple of"),
+        ("conv", [(1, 4, 5, 5), (4, 4, 3, 3)], {"groups": 0}, "groups 0, expected at least 1"),
+        ("conv", [(1, 4, 5), (4, 4, 3, 3)], {}, "ranks 3 and 4, expected two equal ones"),
+        ("conv", [(1, 4, 5, 5), (4, 4, 6, 3)], {}, "a window over 6 elements does not fit in 5"),
+        ("conv", [(1, 4, 5, 5), (4, 4, 3, 3)], {"strides": (1,)}, "strides of 1 axes, expected 2"),
+        ("conv", [(1, 4, 5, 5), (4, 4, 3, 3)], {"dilations": (0, 1)}, "dilations .*at least 1"),
+        ("conv", [(1, 4, 5, 5), (4, 4, 0, 3)], {}, "window .*at least 1 element an axis"),
+        ("conv", [(1, 4, 5, 5), (4, 4, 3, 3)], {"pads": ((0, -1), (0, 0))}, "at least 0"),
+        ("conv_transpose", [(1, 3, 5, 5), (4, 2, 3, 3)], {"output_pads": (0, 0)}, "3 channels"),
+        ("conv_transpose", [(1, 4, 5, 5), (4, 2, 3, 3)], {"output_pads": (0,)}, "output_pads of 1"),
+        (
+            "conv_transpose", [(1, 4, 1, 1), (4, 2, 1, 1)],
+            {"output_pads": (0, 0), "pads": ((2, 0), (0, 0))}, "take more than there is",
+        ),
+        ("max_pool", [(1, 4, 5, 5)], {"window": (2,)}, "window of 1 axes, expected 2"),
+        ("max_pool", [(1, 4)], {"window": (2,)}, "an image of rank 2, expected at least 3"),
+        ("max_pool_gradient", [(1, 4, 5, 5), (1, 4, 5, 5)], {"window": (2, 2)}, "expected f32"),
+    ],
+)  # fmt: skip
+def test_refused(
+    name: str, shapes: list[tuple[int, ...]], attributes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        infer(name, *shapes, **attributes)
+
+
+def test_same_pads_put_the_odd_one_last_or_first() -> None:
+    assert same_pads(5, 2, 1) == (0, 1)
+    assert same_pads(5, 2, 1, upper=False) == (1, 0)
+    assert same_pads(7, 3, 2) == (1, 1)
+    assert same_pads(4, 1, 3) == (0, 0)
+    assert same_pads(N, 3, 1) == (1, 1)
+
+
+def test_ceil_pads_add_the_last_window_unless_it_starts_in_the_padding() -> None:
+    assert ceil_pads(5, 2, 2, (0, 0)) == (0, 1)
+    assert ceil_pads(4, 2, 2, (0, 0)) == (0, 0)
+    assert ceil_pads(4, 2, 3, (1, 1)) == (1, 0)
+
+
+def test_windows_that_see_only_padding() -> None:
+    x = np.ones((1, 1, 1), np.float32)
+    attributes = {
+        "window": (1,), "strides": (1,), "pads": ((1, 0),), "dilations": (1,),
+        "channels_last": False,
+    }  # fmt: skip
+    (largest,) = REGISTRY["gv.max_pool"].evaluate(x, **attributes)
+    np.testing.assert_array_equal(largest, [[[-np.inf, 1]]])
+    (mean,) = REGISTRY["gv.avg_pool"].evaluate(x, **attributes, count_padding=False)
+    np.testing.assert_array_equal(mean, [[[np.nan, 1]]])
+
+
+@pytest.mark.parametrize("low", [0, 1])
+def test_gradient_of_a_pool_goes_to_the_first_largest_element_and_to_a_nan(low: int) -> None:
+    x = np.array([[[2, 2, 1, np.nan, 3, -np.inf]]], np.float32)
+    pool, gradient = REGISTRY["gv.max_pool"], REGISTRY["gv.max_pool_gradient"]
+    attributes = {
+        "window": (2,), "strides": (2,), "pads": ((low, low),), "dilations": (1,),
+        "channels_last": False,
+    }  # fmt: skip
+    (pooled,) = pool.evaluate(x, **attributes)
+    grad = np.arange(1, pooled.size + 1, dtype=np.float32).reshape(pooled.shape)
+    with np.errstate(invalid="ignore"):
+        (found,) = gradient.evaluate(x, grad, **attributes)
+    wanted = [[[1, 2, 0, 3, 0, 4]]] if low else [[[1, 0, 0, 2, 3, 0]]]
+    np.testing.assert_array_equal(found, wanted)
