@@ -9,8 +9,8 @@ One function an operation, exactly as the LLVM back end computes it:
   rounded ones to within half a unit of f64, and so a yardstick and not what a machine gives;
 - `maximumf(x, y)` is y if y is NaN or greater than x, else x; `maxnumf(x, y)` is y if x is NaN or
   y is greater, else x; the minima likewise. So of two zeros the first is taken;
-- a reduction adds the upper half of the lanes to the lower half until one lane is left (lanes
-  that are no power of two: from left to right), and then adds the accumulator.
+- a reduction adds the upper half of the lanes to the lower half until one lane is left, and then
+  adds the accumulator.
 """
 
 from __future__ import annotations
@@ -480,15 +480,11 @@ def _shuffle(op: Operation, x: Value, y: Value) -> Value:
 def _reduce(op: Operation, x: Value, *accumulator: Value) -> Value:
     assert isinstance(op, vector.ReductionOp)
     combine = COMBINE[op.kind.data.value]
-    if len(x) & (len(x) - 1):
-        total = x[0]
-        for each in x[1:]:
-            total = combine(op, total, each)
-    else:
-        while len(x) > 1:
-            half = len(x) // 2
-            x = combine(op, x[:half], x[half:])
-        total = x[0]
+    assert len(x) & (len(x) - 1) == 0, f"{op.name}: {len(x)} lanes, expected a power of two"
+    while len(x) > 1:
+        half = len(x) // 2
+        x = combine(op, x[:half], x[half:])
+    total = x[0]
     return combine(op, total, accumulator[0]) if accumulator else total
 
 

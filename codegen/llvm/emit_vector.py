@@ -1,8 +1,7 @@
 """Emit operations that move lanes about, and reductions.
 
-A reduction of floats adds the upper half of the lanes to the lower half until one is left (lanes
-that are no power of two: from left to right), and then joins the accumulator from the right. Of
-integers any order gives the same.
+A reduction of floats adds the upper half of the lanes to the lower half until one is left, and
+then joins the accumulator from the right. Of integers any order gives the same.
 """
 
 from __future__ import annotations
@@ -152,16 +151,6 @@ _OF_BITS = {"minsi": "or", "maxsi": "and", "minui": "and", "maxui": "or"}
 
 def tree(text: Text, shape: Shape, x: str, combine: Combine) -> str:
     """Return all lanes joined, halves first (see the module)."""
-    if shape.lanes & (shape.lanes - 1):
-        element = Shape(shape.element)
-        lanes = [
-            text.value(f"extractelement {shape.name} {x}, i64 {lane}")
-            for lane in range(shape.lanes)
-        ]
-        total = lanes[0]
-        for each in lanes[1:]:
-            total = combine(text, element, total, each)
-        return total
     while shape.lanes > 1:
         half = shape.lanes // 2
         lower = _shuffled(text, shape, x, x, list(range(half)))

@@ -43,6 +43,10 @@ _ELEMENTS: Mapping[type[Attribute], str] = {
 }
 
 
+LANES = (1, 2, 4, 8, 16, 32, 64, 128)
+"""Vectors there may be. Others make LLVM's code generator abort on some machines, or very slow."""
+
+
 class Emitter:
     """The state of emitting one function."""
 
@@ -99,8 +103,11 @@ def shape_of(kind: Attribute) -> Shape:
     """Return the shape that LLVM sees of a scalar or 1-D vector type."""
     if isinstance(kind, VectorType):
         sizes = kind.get_shape()
-        if len(sizes) != 1 or not 1 <= sizes[0] <= 1024:
-            raise CompileError(f"{kind}: expected a vector of one dimension, 1024 lanes at most")
+        if len(sizes) != 1 or sizes[0] not in LANES:
+            raise CompileError(
+                f"{kind}: expected a vector of one dimension and {LANES[-1]} lanes,"
+                " or a smaller power of two"
+            )
         return _shape(shape_of(kind.element_type).element, int(sizes[0]))
     if isinstance(kind, IntegerType) and kind.width.data in (1, 8, 16, 32, 64):
         return _shape(f"i{kind.width.data}", 0)

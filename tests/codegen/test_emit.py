@@ -259,7 +259,7 @@ def test_conversions(both: Both, source: str, result: str, lanes: int) -> None:
     agree(both, [f"arith.{name} {{0}} : {{s}} to {{r}}" for name in names], [source], result, lanes)
 
 
-@pytest.mark.parametrize("lanes", [2, 3, 8, 16])
+@pytest.mark.parametrize("lanes", [1, 2, 8, 16])
 @pytest.mark.parametrize("kind", ["i1", "i8", "i32", "f32", "f64"])
 def test_reductions(both: Both, kind: str, lanes: int) -> None:
     floats = ("add", "mul", "minnumf", "maxnumf", "minimumf", "maximumf")
@@ -450,6 +450,12 @@ func.func @k(%out: memref<?xf64>, %lo: index, %hi: index, %slot: index) {
 }"""
     with pytest.raises(CompileError, match=r"memref.alloca: expected 65536 bytes at most"):
         emit(text)
+
+
+@pytest.mark.parametrize("lanes", [3, 24, 256])
+def test_vectors_that_llvm_would_abort_on_are_refused(lanes: int) -> None:
+    with pytest.raises(CompileError, match="expected a vector of one dimension and 128 lanes"):
+        emit(kernel(["arith.addf {0}, {1} : {s}"], ["f32", "f32"], "f32", lanes), "aarch64")
 
 
 def test_arithmetic_on_narrow_floats_is_refused() -> None:
