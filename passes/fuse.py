@@ -281,8 +281,9 @@ class Grouping:
             one = stack.pop()
             if one is group.root:
                 continue
-            for user in {u.operation for r in one.results for u in r.uses}:
-                if user not in group.members or not _stays(user, rank):
+            for use in [u for r in one.results for u in r.uses]:
+                user = use.operation
+                if user not in group.members or not _stays(user, use.index, rank):
                     return False
                 if user not in seen:
                     seen.add(user)
@@ -377,19 +378,16 @@ def _squeezed(spec: TensorSpec) -> tuple[object, ...]:
     return tuple(d for d in spec.dims if d != 1)
 
 
-def _stays(op: Operation, rank: int) -> bool:
-    """Say whether an operation reads each row only for the same row."""
+def _stays(op: Operation, operand: int, rank: int) -> bool:
+    """Say whether an operation reads a row of an operand only for the same row."""
     if not isinstance(op, Op):
         return False
+    spec = op.specs[operand]
     if is_elementwise(op):
-        return (
-            all(s.rank in (0, rank) for s in op.specs)
-            or all(s.rank <= op.result_specs[0].rank for s in op.specs)
-            and op.result_specs[0].rank < rank
-        )
+        return spec.rank in (0, op.result_specs[0].rank)
     if op.name == "gv.reshape":
-        return _squeezed(op.specs[0]) == _squeezed(op.result_specs[0])
-    return kind_of(op) == "row" and op.specs[0].rank == rank
+        return _squeezed(spec) == _squeezed(op.result_specs[0])
+    return kind_of(op) == "row" and spec.rank == rank
 
 
 def _used(op: Operation) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..dims import Dim, ceil_divide
+from ..iteration import Affine, Iteration, dim
 from ..op import REGISTRY, Array, Op, register
 from ..samples import Sample
 from ..tensor import TensorSpec
@@ -162,6 +163,31 @@ class DepthwisePacked(Op):
             x, np.moveaxis(w, -1, 0)[:, None], strides=strides, pads=pads, dilations=dilations,
             groups=w.shape[-1], channels_last=True,
         )  # fmt: skip
+
+
+    @classmethod
+    def iteration(
+        cls, x: TensorSpec, w: TensorSpec, *, strides: tuple[int, ...],
+        pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
+    ) -> Iteration:  # fmt: skip
+        """Return the loops over image, place and channel, and inside over the taps."""
+        (result,) = cls.infer(x, w, strides=strides, pads=pads, dilations=dilations)
+        rank = len(strides)
+        channel = dim(rank + 1)
+        taps = [dim(rank + 2 + i) for i in range(rank)]
+        places = [
+            Affine(((1 + i, strides[i]), (rank + 2 + i, dilations[i])), -pads[i][0])
+            for i in range(rank)
+        ]
+        return Iteration(
+            parallel=result.dims,
+            reduce=w.dims[:-1],
+            reads=((dim(0), *places, channel), (*taps, channel)),
+            write=tuple(dim(i) for i in range(rank + 2)),
+            combiner="add",
+            body=lambda math, a, b: math.mul(a, b),
+            guarded=(any(low or high for low, high in pads), False),
+        )
 
 
 def _weight_spec(x: TensorSpec, columns: int, window: tuple[int, ...], groups: int) -> TensorSpec:
