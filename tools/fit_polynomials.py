@@ -174,10 +174,11 @@ def two_atanh(s: Any) -> Any:
     return 2 * mp.atanh(s)
 
 
-def atanh_tail(terms: int, m: Any) -> Fit:
-    """Fit the series of ln(m) = ln((1 + s) / (1 - s)) after 2 s, up to m."""
+def atanh_tail(terms: int, m: Any, *known: Any) -> Fit:
+    """Fit the series of ln(m) = ln((1 + s) / (1 - s)) after 2 s, and after `known`, up to m."""
     end = ((m - 1) / (m + 1)) ** 2 * SLACK
-    return Fit(even(two_atanh, 2), 0, end, terms, even_weight(two_atanh, 1))
+    weight = even_weight(two_atanh, 1 + len(known))
+    return Fit(even(two_atanh, 2, *known), 0, end, terms, weight)
 
 
 def odd(function: Real, terms: int, end: Any) -> Fit:
@@ -212,6 +213,11 @@ def nearly_float(function: Real, near: float, room: float) -> float:
         return abs(value - rounded(value, True)) / value
 
     return min(places, key=miss)
+
+
+def inverse_root(terms: int, low: Any, high: Any) -> Fit:
+    """Fit 1 / cbrt(m)."""
+    return Fit(lambda m: 1 / mp.cbrt(m), low, high, terms, mp.cbrt)
 
 
 def cosine(terms: int) -> Fit:
@@ -319,6 +325,25 @@ POLYNOMIALS: dict[str, tuple[str, dict[str, Fit]]] = {
         "ln(1 - erf(x)), as a polynomial in x - 2, from 1 to where erf is 1.",
         {SINGLE: erf_far(7, 3.93), DOUBLE: erf_far(17, 5.95)},
     ),
+    "POW": (
+        "ln((1 + s) / (1 - s)) is 2 s + s^3 (2/3 + z times this), with z = s^2.",
+        {DOUBLE: atanh_tail(7, mp.sqrt(2), mp.mpf(2) / 3)},
+    ),
+    "CUBE_ROOT": (
+        "1 / cbrt(m) nearly, from 2/3 to 4/3, of doubles from 0.7 to 1.42.",
+        {
+            SINGLE: inverse_root(5, 2 * THIRD, 4 * THIRD),
+            DOUBLE: inverse_root(5, mp.mpf("0.707"), mp.mpf("1.415")),
+        },
+    ),
+    "ASIN": (
+        "asin(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1/2.",
+        {SINGLE: odd(mp.asin, 5, 0.5), DOUBLE: odd(mp.asin, 12, 0.5)},
+    ),
+    "ATAN": (
+        "atan(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1/2.",
+        {SINGLE: odd(mp.atan, 6, 0.5), DOUBLE: odd(mp.atan, 14, 0.5), WIDE: odd(mp.atan, 8, 0.5)},
+    ),
     "LOG": (
         "ln(1 + f) is f - f^2/2 + f^3 times this, |f| <= 1/3 (with AVX-512 up to 1/2); of doubles,"
         "\nwith s = f / (2 + f) and z = s^2, it is f - h + s (h + z times this), h = f^2/2.",
@@ -332,6 +357,12 @@ POLYNOMIALS: dict[str, tuple[str, dict[str, Fit]]] = {
         },
     ),
 }
+
+
+def inverse_root(terms: int, low: Any, high: Any) -> Fit:
+    """Fit 1 / cbrt(m)."""
+    return Fit(lambda m: 1 / mp.cbrt(m), low, high, terms, mp.cbrt)
+
 
 CONSTANTS: dict[str, tuple[str, dict[str, list[float]]]] = {
     "HALF_PI": (
@@ -350,6 +381,11 @@ CONSTANTS: dict[str, tuple[str, dict[str, list[float]]]] = {
         "ln(2) in two parts; an exponent times the first is exact, and both are positive.",
         {SINGLE: parts(mp.log(2), (16, 24)), DOUBLE: parts(mp.log(2), (42, 53))},
     ),
+    "LN2_LONG": (
+        "ln(2) in three parts; an exponent times the first or the second is exact.",
+        {DOUBLE: parts(mp.log(2), (42, 42, 53))},
+    ),
+    "TWO_THIRDS": ("2/3 in two parts.", {DOUBLE: parts(mp.mpf(2) / 3, (53, 53))}),
     "LOG2_E": (
         "1 / ln(2) in two parts.",
         {SINGLE: parts(1 / mp.log(2), (24, 24)), DOUBLE: parts(1 / mp.log(2), (53, 53))},

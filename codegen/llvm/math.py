@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...ir.target import Target
+from .math_arc import acos, acosh, asin, asinh, atan, atan2, atanh
 from .math_erf import erf
 from .math_exp import cosh, exp, exp2, expm1, sinh, tanh
 from .math_lanes import Lanes
 from .math_log import log, log1p, log2, log10
+from .math_pow import cbrt, powf
 from .math_trig import cos, sin, tan
 from .text import Shape, Text
 
@@ -102,6 +104,14 @@ def _to_odd(lanes: Lanes, total: str, error: str) -> str:
 MATH: Mapping[str, Function] = {
     "math.absf": intrinsic("fabs"),
     "math.absi": flagged("abs"),
+    "math.acos": acos,
+    "math.acosh": acosh,
+    "math.asin": asin,
+    "math.asinh": asinh,
+    "math.atan": atan,
+    "math.atan2": atan2,
+    "math.atanh": atanh,
+    "math.cbrt": cbrt,
     "math.ceil": intrinsic("ceil"),
     "math.copysign": intrinsic("copysign"),
     "math.cos": cos,
@@ -119,6 +129,7 @@ MATH: Mapping[str, Function] = {
     "math.log10": log10,
     "math.log1p": log1p,
     "math.log2": log2,
+    "math.powf": powf,
     "math.round": round_away,
     "math.roundeven": intrinsic("roundeven"),
     "math.rsqrt": rsqrt,

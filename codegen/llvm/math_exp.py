@@ -87,12 +87,11 @@ def scalef(lanes: Lanes, x: str, n: str) -> str:
     )
 
 
-def exp_of_sum(lanes: Lanes, x: str, low: Operand) -> str:
-    """Return exp(x + low), where low is far less than x."""
+def exp_of_sum(lanes: Lanes, x: str, low: str) -> str:
+    """Return exp(x + low), where low is far less than x, or x so great that it does not matter."""
     found = limits(lanes)
-    n, r = split(lanes, lanes.clamp(found.low, x, found.high))
-    r = lanes.add(r, low)
-    return scale(lanes, lanes.add(expm1_of_rest(lanes, r), 1.0), n)
+    n, r = split(lanes, lanes.clamp(found.low - 2.0, x, found.high + 2.0))
+    return scale(lanes, lanes.add(expm1_of_rest(lanes, lanes.add(r, low)), 1.0), n)
 
 
 def _exp_of_rest(lanes: Lanes, r: str) -> str:

@@ -187,9 +187,16 @@ class Lanes:
         """Return the mask of the lanes that are set in one or both."""
         return self.text.value(f"or {self.mask} {a}, {b}")
 
+    def without(self, a: str, b: str) -> str:
+        """Return the mask of the lanes that are set in a and not in b."""
+        return self.both(a, self.text.value(f"xor {self.mask} {b}, {self._all_set()}"))
+
     def differ(self, a: str, b: str) -> str:
         """Return the mask of the lanes that are set in one only."""
         return self.text.value(f"xor {self.mask} {a}, {b}")
+
+    def _all_set(self) -> str:
+        return Shape("i1", self.shape.lanes).splat(1)
 
     # Bits.
 
@@ -210,6 +217,11 @@ class Lanes:
         """Return a with its sign changed where b is negative."""
         sign = self.integer("and", self.as_bits(b), 1 << (self.shape.bits - 1))
         return self.as_float(self.integer("xor", self.as_bits(a), sign))
+
+    def is_negative(self, a: str) -> str:
+        """Return the mask of the lanes whose sign bit is set, that of -0.0 too."""
+        bits, zero = self.as_bits(a), self.shape.integer.splat(0)
+        return self.text.value(f"icmp slt {self.bits} {bits}, {zero}")
 
     # Exact sums and products.
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from ...ir.target import Target
-from .math_lanes import Lanes, Operand
+from .math_lanes import Lanes
 from .math_tables import LN2, LOG, LOG2_E, LOG10_2, LOG10_E, Table
 from .text import Shape, Text
 
@@ -18,18 +18,17 @@ FIRST = {"float": 0x3F2AAAAB, "double": 0x3FE6A09E00000000}
 """Where m begins, as bits: about 2/3 of floats, the square root of 1/2 of doubles."""
 
 
-def decompose(lanes: Lanes, x: str) -> tuple[str, str]:
+def decompose(lanes: Lanes, x: str, *, normal: bool = False) -> tuple[str, str]:
     """Return k and m of a positive finite x = 2^k m; numbers that are not normal are scaled."""
     layout, fraction = lanes.layout, lanes.layout.fraction
-    lesser = lanes.compare("olt", x, layout.least_normal)
-    bits = lanes.as_bits(lanes.select(lesser, lanes.multiply(x, 2.0**fraction), x))
+    bias: str | float = 2.0**fraction + layout.bias
+    if not normal:
+        lesser = lanes.compare("olt", x, layout.least_normal)
+        x = lanes.select(lesser, lanes.multiply(x, 2.0**fraction), x)
+        bias = lanes.select(lesser, 2.0**fraction + layout.bias + fraction, bias)
     first = FIRST[lanes.shape.element]
-    bits = lanes.integer("add", bits, layout.one - first)
-    bias = 2.0**fraction + layout.bias
-    k = lanes.subtract(
-        join(lanes, lanes.integer("lshr", bits, fraction), 2.0**fraction),
-        lanes.select(lesser, bias + fraction, bias),
-    )
+    bits = lanes.integer("add", lanes.as_bits(x), layout.one - first)
+    k = lanes.subtract(join(lanes, lanes.integer("lshr", bits, fraction), 2.0**fraction), bias)
     m = lanes.integer("and", bits, (1 << fraction) - 1)
     return k, lanes.as_float(lanes.integer("add", m, first))
 
@@ -143,30 +142,24 @@ def log10(text: Text, shape: Shape, target: Target, x: str) -> str:
 
 def log1p(text: Text, shape: Shape, target: Target, x: str) -> str:
     """Return ln(1 + x)."""
-    lanes = Lanes(text, shape, target)
+    return log1p_of(Lanes(text, shape, target), x)
+
+
+def log1p_of(lanes: Lanes, x: str) -> str:
+    """Return ln(1 + x)."""
     total = lanes.add(x, 1.0)
-    missing = rest_of_sum(lanes, total, x)
-    k, m = decompose(lanes, total)
-    missing = scaled_down(lanes, missing, lanes.minimum(64.0, k))
-    f = lanes.add(lanes.subtract(m, 1.0), missing)
-    return outside_log1p(lanes, x, total, natural(lanes, k, f))
-
-
-def rest_of_sum(lanes: Lanes, total: str, x: Operand) -> str:
-    """Return what the rounding of 1 + x left out."""
     back = lanes.subtract(total, x)
-    return lanes.add(lanes.subtract(1.0, back), lanes.subtract(x, lanes.subtract(total, back)))
+    missing = lanes.subtract(x, lanes.subtract(total, back))
+    missing = lanes.add(lanes.subtract(1.0, back), missing)
+    k, m = decompose(lanes, total, normal=True)
+    missing = lanes.multiply(missing, _inverse_power(lanes, lanes.minimum(64.0, k)))
+    result = natural(lanes, k, lanes.add(lanes.subtract(m, 1.0), missing))
+    tiny = lanes.compare("olt", lanes.absolute(x), lanes.layout.tiny)
+    return lanes.select(tiny, x, outside(lanes, total, result))
 
 
-def scaled_down(lanes: Lanes, x: str, k: str) -> str:
-    """Return x 2^-k."""
+def _inverse_power(lanes: Lanes, k: str) -> str:
+    """Return 2^-k."""
     layout = lanes.layout
     bits = lanes.as_bits(lanes.subtract(layout.magic + layout.bias, k))
-    return lanes.multiply(x, lanes.as_float(lanes.integer("shl", bits, layout.fraction)))
-
-
-def outside_log1p(lanes: Lanes, x: str, total: str, result: str) -> str:
-    """Return ln(1 + x), right where 1 + x is 1, 0, below 0, infinite or NaN."""
-    result = outside(lanes, total, result)
-    tiny = lanes.compare("olt", lanes.absolute(x), lanes.layout.tiny)
-    return lanes.select(tiny, x, result)
+    return lanes.as_float(lanes.integer("shl", bits, layout.fraction))

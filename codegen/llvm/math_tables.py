@@ -57,6 +57,14 @@ LN2: Table = {
     "double": _read("""0x1.62e42fefa3800p-1 0x1.ef35793c76730p-45"""),
 }
 """ln(2) in two parts; an exponent times the first is exact, and both are positive."""
+LN2_LONG: Table = {
+    "double": _read("""0x1.62e42fefa3800p-1 0x1.ef35793c76000p-45 0x1.cc01f97b57a08p-87"""),
+}
+"""ln(2) in three parts; an exponent times the first or the second is exact."""
+TWO_THIRDS: Table = {
+    "double": _read("""0x1.5555555555555p-1 0x1.5555555555555p-55"""),
+}
+"""2/3 in two parts."""
 LOG2_E: Table = {
     "float": _read("""0x1.715476p+0 0x1.4ae0c0p-26"""),
     "double": _read("""0x1.71547652b82fep+0 0x1.777d0ffda0d24p-56"""),
@@ -195,6 +203,59 @@ LOG_ERFC: Table = {
     ),
 }
 """ln(1 - erf(x)), as a polynomial in x - 2, from 1 to where erf is 1."""
+POW: Table = {
+    # greatest error 2^-66.1
+    "double": _read(
+        """0x1.9999999999b2fp-2 0x1.2492492457f50p-2 0x1.c71c722d3ca40p-3
+        0x1.745ce9f101e72p-3 0x1.3b1ee9b1fb193p-3 0x1.0f801dd7f188bp-3
+        0x1.0e40dcf08801dp-3"""
+    ),
+}
+"""ln((1 + s) / (1 - s)) is 2 s + s^3 (2/3 + z times this), with z = s^2."""
+CUBE_ROOT: Table = {
+    # greatest error 2^-14.7
+    "float": _read("""0x1.e963e6p+0 -0x1.01c81cp+1 0x1.ca9206p+0 -0x1.b59f98p-1 0x1.53547ap-3"""),
+    # greatest error 2^-14.7
+    "double": _read(
+        """0x1.dfd87b61c4c1dp+0 -0x1.dc7e9de6a381fp+0 0x1.8f7b9ff9ed6bcp+0
+        -0x1.675509f4e048dp-1 0x1.069bd76af9861p-3"""
+    ),
+}
+"""1 / cbrt(m) nearly, from 2/3 to 4/3, of doubles from 0.7 to 1.42."""
+ASIN: Table = {
+    # greatest error 2^-27.4
+    "float": _read("""0x1.5555c8p-3 0x1.3301e4p-4 0x1.747e4cp-5 0x1.8c283ap-6 0x1.596d26p-5"""),
+    # greatest error 2^-55.8
+    "double": _read(
+        """0x1.5555555555390p-3 0x1.333333336e7c2p-4 0x1.6db6db427cdc8p-5
+        0x1.f1c72c3844b63p-6 0x1.6e89f44f5c11ap-6 0x1.1c6be0d57497bp-6
+        0x1.c6fdd08087225p-7 0x1.8ec2a23fa6f3cp-7 0x1.abd2381518242p-8
+        0x1.3ff2d2a3f5854p-6 -0x1.09d06c8f57da8p-6 0x1.056c884ec38b7p-5"""
+    ),
+}
+"""asin(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1/2."""
+ATAN: Table = {
+    # greatest error 2^-27.8
+    "float": _read(
+        """-0x1.555552p-2 0x1.9996ecp-3 -0x1.244accp-3 0x1.c02488p-4 -0x1.47070ap-4
+        0x1.3d38bcp-5"""
+    ),
+    # greatest error 2^-58.5
+    "double": _read(
+        """-0x1.5555555555555p-2 0x1.99999999998f4p-3 -0x1.249249248d11dp-3
+        0x1.c71c71c474bb4p-4 -0x1.745d16df06bc9p-4 0x1.3b13a723f0c35p-4
+        -0x1.11106368f1046p-4 0x1.e1d15a0a5a0f1p-5 -0x1.ae9705c4528cap-5
+        0x1.827509a606a0ap-5 -0x1.5336374e0882fp-5 0x1.0ea632a434c58p-5
+        -0x1.4eec85cb837e4p-6 0x1.c6692cfe14b82p-8"""
+    ),
+    # greatest error 2^-40.6
+    "wide": _read(
+        """-0x1.55555550f79c2p-2 0x1.99999519296ffp-3 -0x1.24917d3411a69p-3
+        0x1.c6f94ccc32109p-4 -0x1.72ab5f055049dp-4 0x1.2ea54a339d742p-4
+        -0x1.b3f705c44ef28p-5 0x1.81b2e007c2b3cp-6"""
+    ),
+}
+"""atan(x) is x + x^3 times this, as a polynomial in x^2, |x| <= 1/2."""
 LOG: Table = {
     # greatest error 2^-27.4
     "float": _read(
