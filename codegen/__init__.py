@@ -1,4 +1,13 @@
 """From planned IR to native code: kernel templates, emitters, libraries.
 
-Imports `ir`, `passes` and `runtime`. llvmlite is imported in `codegen/llvm/` alone.
+Imports `ir`, `passes` and `runtime` (for `artifact`, the data that both sides share, and for the
+formats of files). llvmlite is imported in `codegen/llvm/` alone.
+
+- `compile`: the whole way, from a program to a `Compiled`. Start here.
+- `kernels/`: a kernel function on tensors becomes loops, by the template of its kind.
+- `llvm/`: loops become LLVM text, and text becomes objects; also the functions that callers see.
+- `describe`: the planned program as plain data, from which entry, header and manifest are made.
+- `prepare`: weights as the kernels want them.
+- `aot/`: objects and weights become libraries, archives and headers, without a linker.
+- `store`: whole compiled programs kept on disk.
 """
