@@ -1,0 +1,120 @@
+"""Write arithmetic in cheaper forms that round otherwise.
+
+    %0 = gv.pow %x, 2.0                     %0 = gv.mul %x, %x
+    %1 = gv.mul %0, 3.0           =>        %1 = gv.mul %0, 1.5
+    %2 = gv.mul %1, 0.5
+
+`canonicalize` keeps to forms that give the same results; here they may differ in the last
+bits. Integers are left alone. Needs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from ..ir import Array, Op, Program
+from .analysis.constants import is_scalar, scalar_of
+from .analysis.rewrite import Rewriter, Rules, producer, spec
+from .base import Pass
+
+
+@dataclass(frozen=True)
+class SimplifyArithmetic(Pass):
+    """Write arithmetic in cheaper forms that round otherwise."""
+
+    LEVEL = "graph"
+    NUMERICS = "approximate"
+
+    def apply(self, program: Program) -> None:
+        """Apply the rules until none applies."""
+        rewriter = Rewriter(RULES)
+        rewriter.run(program)
+        for name, hits in rewriter.hits.items():
+            self.count(name, hits)
+
+
+def small_power(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x ** 2 -> x * x`, and so for 3, 1/2, -1/2 and -1."""
+    x, exponent = op.operands
+    if not spec(x).dtype.is_float or x.type != op.results[0].type:
+        return None
+    for number, make in _POWERS.items():
+        if is_scalar(exponent, number):
+            return make(rewriter, x)
+    return None
+
+
+_POWERS: dict[float, Callable[[Rewriter, SSAValue], SSAValue]] = {
+    2.0: lambda rewriter, x: rewriter("mul", x, x),
+    3.0: lambda rewriter, x: rewriter("mul", rewriter("mul", x, x), x),
+    0.5: lambda rewriter, x: rewriter("sqrt", x),
+    -0.5: lambda rewriter, x: rewriter("rsqrt", x),
+    -1.0: lambda rewriter, x: rewriter("reciprocal", x),
+}
+
+
+def divide_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x / c -> x * (1 / c)`."""
+    x, divisor = op.operands
+    number, dtype = scalar_of(divisor), spec(divisor).dtype
+    if number is None or not dtype.is_float or scalar_of(x) is not None:
+        return None
+    factor = _one_number(1.0 / number if number else math.inf, divisor)
+    if factor is None:
+        return None
+    return rewriter("mul", x, rewriter.constant(factor))
+
+
+def root_of_reciprocal(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`1 / sqrt(x) -> rsqrt(x)`."""
+    if op.name == "gv.div" and not is_scalar(op.operands[0], 1):
+        return None
+    below = op.operands[-1]
+    inner = producer(below, "sqrt")
+    if inner is None or below.type != op.results[0].type:
+        return None
+    return rewriter("rsqrt", inner.operands[0])
+
+
+def join_constants(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`(x * a) * b -> x * (a * b)`, and so for sums."""
+    if not spec(op.results[0]).dtype.is_float:
+        return None
+    for value, constant in (op.operands, tuple(op.operands)[::-1]):
+        inner = value.owner
+        second = scalar_of(constant)
+        if second is None or not isinstance(inner, Op) or inner.name != op.name:
+            continue
+        for x, other in (inner.operands, tuple(inner.operands)[::-1]):
+            first = scalar_of(other)
+            if first is None or x.type != op.results[0].type:
+                continue
+            joined = first * second if op.name == "gv.mul" else first + second
+            number = _one_number(joined, constant)
+            if number is not None:
+                return rewriter(op.name.removeprefix("gv."), x, rewriter.constant(number))
+    return None
+
+
+def _one_number(number: float, like: SSAValue) -> Array | None:
+    """Return the number in a value's element type, None if it is not a normal one there."""
+    dtype = spec(like).dtype.numpy
+    with np.errstate(all="ignore"):
+        made = np.array(number).astype(dtype)
+    smallest = 2.0**-14 if made.itemsize == 2 else 2.0**-126
+    plain = bool(np.isfinite(made)) and abs(float(made)) >= smallest
+    return made if plain else None
+
+
+RULES: Rules = {
+    "gv.pow": (small_power,),
+    "gv.div": (root_of_reciprocal, divide_by_constant),
+    "gv.reciprocal": (root_of_reciprocal,),
+    "gv.mul": (join_constants,),
+    "gv.add": (join_constants,),
+}
