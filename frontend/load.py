@@ -67,6 +67,19 @@ def _read(source: str | os.PathLike[str] | bytes) -> tuple[Bytes, str, Path | No
     return map_file(path), path.name, path.parent
 
 
+def read_bytes(source: str | os.PathLike[str] | bytes) -> Bytes | None:
+    """Return the bytes of a source that can be read again; None if it cannot be read."""
+    if isinstance(source, bytes):
+        return np.frombuffer(source, np.uint8)
+    path = Path(source)
+    return map_file(path) if path.is_file() else None
+
+
+def guess_format(data: Bytes, source: str | os.PathLike[str] | bytes) -> str:
+    """Return the format that the bytes, or else the name, tell."""
+    return _kind(data, "<bytes>" if isinstance(source, bytes) else Path(source).name)
+
+
 # Begin of a file -> what it is, of files that people try.
 FOREIGN: dict[bytes, str] = {
     b"\x7fELF": "a compiled library",

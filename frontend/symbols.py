@@ -33,16 +33,31 @@ class Symbols:
         self._seen: set[str] = set()
         self._names: dict[str, str] = {}
 
-    def named(self, name: str) -> Dim:
-        """Return the dimension of a name: its symbol, or the number it is fixed to."""
+    def named(self, name: str, default: Range | None = DEFAULT) -> Dim:
+        """Return the dimension of a name: its symbol, or the number it is fixed to.
+
+        `default` is its range where the user gives none; None leaves it without a range.
+        """
         self._seen.add(name)
-        option = self.options.get(name, DEFAULT)
+        option = self.options.get(name, default)
         if isinstance(option, int):
             return option
-        symbol = self._names.setdefault(name, "") or self._unique(name)
-        self._names[name] = symbol
-        self.ranges[symbol] = option
-        return dim_rules.symbol(symbol)
+        if name not in self._names:
+            self._names[name] = self._unique(name)
+            if option is not None:
+                self.ranges[self._names[name]] = option
+        return dim_rules.symbol(self._names[name])
+
+    def shape(self, name: str, option: ShapeOption) -> tuple[Dim, ...]:
+        """Return the shape that the user gives an input; None is a dimension of its own."""
+        return tuple(
+            dim
+            if isinstance(dim, int)
+            else self.named(f"{name}_d{axis}")
+            if dim is None
+            else self.parsed(dim)
+            for axis, dim in enumerate(option)
+        )
 
     def parsed(self, text: str) -> Dim:
         """Return the dimension of an expression of names."""

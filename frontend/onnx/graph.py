@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue
 
 from ...errors import GraphError, ParseError, UnsupportedOp
 from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec, spec_of
@@ -159,21 +159,14 @@ class Reader:
         rank = len(tensor.shape.dim)
         if option is not None and tensor.HasField("shape") and len(option) != rank:
             raise GraphError(f"{what} has rank {rank}, the shape given for it {[*option]}")
-        shape = self._given(value, option) if option is not None else self._declared(value)
+        if option is not None:
+            shape = self.symbols.shape(value.name, option)
+        else:
+            shape = self._declared(value)
         spec = TensorSpec(dtype, shape)
         if spec.rank > MAX_RANK or (isinstance(spec.nbytes, int) and spec.nbytes >= MAX_BYTES):
             raise GraphError(f"{what}: {spec} is too large")
         return spec
-
-    def _given(self, value: ValueInfoProto, option: ShapeOption) -> tuple[Dim, ...]:
-        return tuple(
-            dim
-            if isinstance(dim, int)
-            else self.symbols.named(f"{value.name}_d{axis}")
-            if dim is None
-            else self.symbols.parsed(dim)
-            for axis, dim in enumerate(option)
-        )
 
     def _declared(self, value: ValueInfoProto) -> tuple[Dim, ...]:
         dims: list[Dim] = []
@@ -280,7 +273,9 @@ class Reader:
             self._note(node, inputs, error.message, hint=error.hint, supported=False)
         given = dict(zip(proto.output, results, strict=False))
         for name in filter(None, proto.output):
-            scope.values[name] = given.get(name) or LOST
+            value = scope.values[name] = given.get(name) or LOST
+            if isinstance(value, OpResult) and value.name_hint is None and name.isidentifier():
+                value.name_hint = name
 
     def _node(self, proto: NodeProto, label: str, scope: Scope) -> Node:
         domain = "" if proto.domain == "ai.onnx" else proto.domain

@@ -1,0 +1,65 @@
+"""Attributes of calls: values of the kinds that an operation's `infer` says it takes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ...ir import DimExpr, DType, Op
+
+_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "int": ("a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool)),
+    "float": ("a number", lambda v: isinstance(v, int | float) and not isinstance(v, bool)),
+    "bool": ("true or false", lambda v: isinstance(v, bool)),
+    "str": ("a text", lambda v: isinstance(v, str)),
+    "DType": ("an element type", lambda v: isinstance(v, DType)),
+    "Dim": ("a dimension", lambda v: isinstance(v, int | DimExpr) and not isinstance(v, bool)),
+}
+_LIST = re.compile(r"(?:tuple|Sequence)\[(\w+), \.\.\.\]|Sequence\[(\w+)\]")
+
+
+def coerced(op: type[Op], attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes as `infer` wants them, or raise `TypeError`."""
+    kinds = _annotations(op)
+    return {
+        name: _coerced(name, value, kinds.get(name, "")) for name, value in attributes.items()
+    }
+
+
+@cache
+def _annotations(op: type[Op]) -> dict[str, str]:
+    parameters = inspect.signature(op.infer).parameters.values()
+    return {p.name: str(p.annotation).removesuffix(" | None") for p in parameters}
+
+
+def _coerced(name: str, value: Any, kind: str) -> Any:
+    """Return one attribute; of kinds that are not in the table, lists and plain values."""
+    match = _LIST.fullmatch(kind)
+    if match is not None:
+        inner = match[1] or match[2]
+        if not isinstance(value, tuple):
+            raise TypeError(f"attribute {name} is {_shown(value)}, expected a list")
+        return tuple(_coerced(name, item, inner) for item in value)
+    if kind in _KINDS:
+        wanted, fits = _KINDS[kind]
+        if not fits(value):
+            raise TypeError(f"attribute {name} is {_shown(value)}, expected {wanted}")
+        return float(value) if kind == "float" else value
+    if _is_plain(value):
+        return value
+    raise TypeError(f"attribute {name} is a tensor, expected a value")
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, bool | int | float | str | DType | DimExpr)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "a list"
+    return repr(value) if isinstance(value, int | float | str) else type(value).__name__.lower()

@@ -1,0 +1,336 @@
+"""Graph text to a program: names, types and statements. See `graph.lark` for the language.
+
+All that is wrong in a text is reported at once, each fault with its line and a caret. What
+follows from a fault is not reported again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, OpResult, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from ...errors import GraphError
+from ...ir import DTYPES, SOURCE, Array, Dim, DType, GraphEmit, Program, Symbol, TensorSpec, spec_of
+from ...ir.compositions import Maker
+from ...ir.dims import Range as DimRange
+from ...ir.program import argument_specs, finish, new_function, result_specs, set_level, set_ranges
+from ..symbols import DEFAULT, DimOption, ShapeOption, Symbols, did_you_mean
+from .expressions import FAILED, WORDS, Failed, Scope, Value, WrongError, as_array, children
+from .places import Text
+from .stored import Stored, spelled
+from .tree import Assign, Const, Definition, Expression, Name, Type, Weight, parse
+
+MAX_CALLS = 50
+"""Functions that call each other deeper than this are refused."""
+
+MAX_BYTES = 1 << 62
+
+
+def read_text(
+    content: str,
+    name: str = "<text>",
+    *,
+    directory: Path | None = None,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+) -> Program:
+    """Return the program that a text describes; files it names are looked for in `directory`."""
+    text = Text(content, name)
+    return Reader(text, directory, Symbols(dims), shapes or {}).read(parse(text))
+
+
+class Reader:
+    """Reads the definitions of one text into a new module."""
+
+    def __init__(
+        self,
+        text: Text,
+        directory: Path | None,
+        symbols: Symbols,
+        shapes: Mapping[str, ShapeOption],
+    ) -> None:
+        self.text, self.shapes, self.symbols = text, shapes, symbols
+        self.stored = Stored(directory)
+        self.dims: dict[str, Dim] = {}
+        """The dimension of each symbol of the text."""
+        self.weights: dict[str, Array] = {}
+        self.definitions: dict[str, Definition] = {}
+        self.made: dict[str, FuncOp | None] = {}
+        """The functions read so far, None while one is being read."""
+
+    def read(self, definitions: Sequence[Definition]) -> Program:
+        """Return the program, or raise one error with all that is wrong."""
+        models = [each for each in definitions if each.kind == "model"]
+        if len(models) != 1:
+            at = models[1].name.at if models else definitions[0].name.at
+            self.text.fault(at, f"{len(models)} models in the text, expected one")
+        for each in definitions:
+            if each.kind == "model":
+                continue
+            if each.name.text in self.definitions or each.name.text in ("main", *DTYPES):
+                self.text.fault(each.name.at, f"function {each.name.text!r} is defined twice")
+            self.definitions[each.name.text] = each
+        self.text.raise_if_faulty()
+        self._check_options(models[0])
+        for each in definitions:
+            if each.kind == "model":
+                self.made["main"] = self._function(each, "main")
+            else:
+                self.function(each.name.text, each.name.at)
+        self.text.raise_if_faulty()
+        names = ["main" if each.kind == "model" else each.name.text for each in definitions]
+        module = ModuleOp([f for f in map(self.made.get, names) if f is not None])
+        set_level(module, "graph")
+        set_ranges(module, self.symbols.ranges)
+        return Program(module, self.weights, self.text.name)
+
+    def _check_options(self, model: Definition) -> None:
+        names = [each.name.text for each in model.inputs]
+        for unknown in [name for name in self.shapes if name not in names]:
+            raise GraphError(
+                f"there is no input {unknown!r}, inputs are {names}",
+                location=self.text.name,
+                hint=did_you_mean(unknown, names),
+            )
+
+    def function(self, name: str, at: int) -> FuncOp | None:
+        """Return a function of the text, read when it is first asked for."""
+        if name not in self.definitions:
+            return None
+        if name not in self.made:
+            self.made[name] = None
+            if sum(made is None for made in self.made.values()) > MAX_CALLS:
+                self.text.fault(at, f"functions call each other deeper than {MAX_CALLS}")
+                return None
+            self.made[name] = self._function(self.definitions[name], name)
+        return self.made[name]
+
+    def _function(self, definition: Definition, symbol: str) -> FuncOp:
+        self._declare(definition)
+        inputs = self._inputs(definition, self.shapes if symbol == "main" else {})
+        made = new_function(symbol, inputs, private=symbol != "main")
+        Body(self, made).read(definition)
+        return made
+
+    def _declare(self, definition: Definition) -> None:
+        """Enter the symbols of a definition: those it bounds, and those of its inputs' types."""
+        for bounds in definition.bounds:
+            name = bounds.name
+            if name.text in DTYPES or name.text in WORDS:
+                self.text.fault(name.at, f"{name.text!r} is a word of the language")
+            low = bounds.low
+            high = bounds.high
+            if low is not None and high is not None and not 0 <= low <= high < 1 << 62:
+                self.text.fault(name.at, f"{low} to {high} is not a range of sizes")
+                continue
+            given: DimRange | None = None if low is None else (low, high)
+            self.dims[name.text] = self.symbols.named(name.text, given)
+        for each in definition.inputs:
+            for name in _names(each.type.dims or ()):
+                if name.text not in self.dims and name.text not in ("max", "min"):
+                    self.dims[name.text] = self.symbols.named(name.text, DEFAULT)
+        for option in self.shapes.values():
+            for dim in option:
+                if isinstance(dim, str) and dim.isidentifier():
+                    self.dims.setdefault(dim, self.symbols.named(dim))
+
+    def _inputs(
+        self, definition: Definition, shapes: Mapping[str, ShapeOption]
+    ) -> list[tuple[str, TensorSpec]]:
+        found: dict[str, TensorSpec] = {}
+        for each in definition.inputs:
+            name = each.name.text
+            if name in found:
+                self.text.fault(each.name.at, f"input {name!r} is declared twice")
+            spec = self.type(each.type)
+            option = shapes.get(name)
+            if option is not None and spec.shape is not None and len(option) != spec.rank:
+                self.text.fault(each.name.at, f"the shape given for it is {[*option]}")
+            elif option is not None:
+                spec = spec.with_shape(self.symbols.shape(name, option))
+            found[name] = spec
+        return list(found.items())
+
+    def type(self, type: Type) -> TensorSpec:
+        """Return the spec that a type stands for; faults are noted, and f32 stands in."""
+        dtype = DTYPES.get(type.dtype.text)
+        if dtype is None:
+            known = did_you_mean(type.dtype.text, DTYPES)
+            self.text.fault(
+                type.dtype.at, f"element type {type.dtype.text!r} is unknown", known
+            )
+        if type.dims is None:
+            return TensorSpec(dtype or DTYPES["f32"], None)
+        scope = Scope(self.text, GraphEmit.at_end(Block()), self.dims, {}, lambda *_: None)
+        shape: list[Dim] = []
+        for expression in type.dims:
+            value = scope.evaluate(expression)
+            if isinstance(value, Failed):
+                value = 1
+            elif isinstance(value, bool | float | str | tuple | DType) or (
+                isinstance(value, int) and value < 0
+            ):
+                self.text.fault(expression.at, "this is not a dimension")
+                value = 1
+            shape.append(value)
+        spec = TensorSpec(dtype or DTYPES["f32"], tuple(shape))
+        if isinstance(spec.nbytes, int) and spec.nbytes >= MAX_BYTES:
+            self.text.fault(type.dtype.at, f"{spec} is too large")
+            return spec.with_shape(())
+        return spec
+
+
+class Body:
+    """Reads the statements of one function."""
+
+    def __init__(self, reader: Reader, function: FuncOp) -> None:
+        self.reader, self.text, self.function = reader, reader.text, function
+        self.block = function.body.block
+        self.emit = GraphEmit(InsertPoint.at_end(self.block))
+        self.make = Maker(self.emit)
+        self.scope = Scope(
+            self.text, self.emit, reader.dims, reader.symbols.ranges, self.call
+        )
+
+    def read(self, definition: Definition) -> None:
+        """Append all statements and the return."""
+        for each, argument in zip(definition.inputs, self.block.args, strict=False):
+            self.define(each.name, argument)
+        for statement in definition.body:
+            match statement:
+                case Assign():
+                    self._assign(statement)
+                case Weight():
+                    self._weight(statement)
+                case Const():
+                    self._const(statement)
+        names, values = [], []
+        for result in definition.results:
+            self._at(result.value.at)
+            value = self._tensor(self.scope.evaluate(result.value), result.value.at)
+            names.append(result.name.text)
+            values += [value] if isinstance(value, SSAValue) else []
+        if not definition.results:
+            self.text.fault(definition.name.at, f"{definition.name.text!r} has no results")
+        finish(self.function, values, names)
+
+    def define(self, name: Name, value: Value) -> None:
+        """Give a name its value."""
+        taken = name.text in WORDS or name.text in DTYPES or name.text in self.reader.dims
+        if taken and not name.quoted:
+            what = "a dimension" if name.text in self.reader.dims else "a word of the language"
+            self.text.fault(name.at, f"{name.text!r} is {what}, expected another name")
+        elif name.text in self.scope.values:
+            self.text.fault(name.at, f"{name.text!r} is given a value twice")
+        self.scope.values[name.text] = value
+        if isinstance(value, OpResult) and value.name_hint is None and name.text.isidentifier():
+            value.name_hint = name.text
+
+    def _at(self, place: int) -> None:
+        """Let what is appended say where it comes from."""
+        self.emit.source = StringAttr(f"{self.text.name}:{self.text.line(place)}")
+
+    def _assign(self, statement: Assign) -> None:
+        self._at(statement.targets[0].name.at)
+        value = self.scope.evaluate(statement.value)
+        targets = statement.targets
+        several = isinstance(value, tuple) and all(isinstance(v, SSAValue) for v in value)
+        parts = value if several and value else (value,)
+        if isinstance(value, Failed):
+            parts = (FAILED,) * len(targets)
+        if len(parts) != len(targets):
+            message = f"{len(targets)} names for {len(parts)} values"
+            self.text.fault(targets[0].name.at, message)
+            parts = (FAILED,) * len(targets)
+        for target, part in zip(targets, parts, strict=True):
+            if target.type is not None:
+                part = self._typed(part, target.type, target.name)  # noqa: PLW2901
+            self.define(target.name, part)
+
+    def _typed(self, value: Value, type: Type, name: Name) -> Value:
+        """Return a value after a check of the type that it is said to have."""
+        declared = self.reader.type(type)
+        if isinstance(value, SSAValue) and (found := spec_of(value.type)) != declared:
+            self.text.fault(name.at, f"{name.text!r} is {found}, declared {declared}")
+            return FAILED
+        return value
+
+    def _weight(self, statement: Weight) -> None:
+        self._at(statement.at)
+        spec = self._static(statement.type, statement.name)
+        value: Value = FAILED
+        if spec is not None:
+            name = statement.name.text
+            try:
+                data = self.reader.stored.weight(statement, spec)
+            except WrongError as error:
+                self.text.fault(error.at, error.message)
+                data = None
+            if data is not None:
+                self.reader.weights[name] = data
+            value = self.make.weight(weight=Symbol(name), dtype=spec.dtype, shape=spec.dims)
+        self.define(statement.alias, value)
+
+    def _const(self, statement: Const) -> None:
+        self._at(statement.at)
+        spec = self._static(statement.type, statement.name)
+        value: Value = FAILED
+        try:
+            if spec is not None:
+                value = self.make.constant(value=spelled(statement.value, spec))
+        except WrongError as error:
+            self.text.fault(error.at, error.message)
+        self.define(statement.name, value)
+
+    def _static(self, type: Type, name: Name) -> TensorSpec | None:
+        """Return the spec of stored data; None after a fault."""
+        spec = self.reader.type(type)
+        if not spec.is_static:
+            self.text.fault(name.at, f"{name.text!r} is {spec}, expected numbers as dimensions")
+            return None
+        return spec
+
+    def _tensor(self, value: Value, at: int) -> Value:
+        """Return a value as a tensor: numbers become constants."""
+        if isinstance(value, SSAValue | Failed):
+            return value
+        if isinstance(value, bool | int | float):
+            dtype = {bool: "bool", int: "i64", float: "f32"}[type(value)]
+            return self.make.constant(value=as_array(value, DTYPES[dtype]))
+        self.text.fault(at, "this is not a tensor")
+        return FAILED
+
+    def call(self, name: str, operands: Sequence[SSAValue], at: int) -> Value | None:
+        """Append a call of a function of the text; None where there is none of this name."""
+        if name not in self.reader.definitions:
+            return None
+        source = self.emit.source
+        callee = self.reader.function(name, at)
+        if callee is None:
+            raise WrongError(at, f"function {name!r} calls itself")
+        wanted, found = argument_specs(callee), [spec_of(v.type) for v in operands]
+        if wanted != found:
+            lists = ", ".join(map(str, found)), ", ".join(map(str, wanted))
+            raise WrongError(at, f"{name}: arguments {lists[0]}, expected {lists[1]}")
+        types = [spec.type for spec in result_specs(callee)]
+        made = CallOp(name, list(operands), types)
+        if source is not None:
+            made.attributes[SOURCE] = source
+        self.block.add_op(made)
+        return made.results[0] if len(types) == 1 else tuple(made.results)
+
+
+def _names(expressions: Sequence[Expression]) -> list[Name]:
+    """Return the names that stand in expressions."""
+    found, stack = [], list(expressions)[::-1]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Name):
+            found.append(node)
+        stack.extend(reversed(children(node)))
+    return found

@@ -1,0 +1,103 @@
+"""Weights in safetensors files: mapped where they lie, and written whole or not at all.
+
+A file is the length of a header in 8 bytes, the header as JSON (for each tensor dtype, shape
+and the two offsets of its bytes), and the bytes. Nothing in it is code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParseError
+from ..ir import DTYPES, Array, DType
+from .files import Bytes
+
+MAX_HEADER = 100_000_000
+
+_NAMES = {
+    "BOOL": "bool", "I8": "i8", "I16": "i16", "I32": "i32", "I64": "i64", "U8": "u8",
+    "U16": "u16", "U32": "u32", "U64": "u64", "F16": "f16", "BF16": "bf16", "F32": "f32",
+    "F64": "f64", "C64": "c64",
+}  # fmt: skip
+_CODES = {ours: theirs for theirs, ours in _NAMES.items()}
+
+
+def read_safetensors(data: Bytes, name: str) -> dict[str, Array]:
+    """Return views of the tensors in a mapped file, or raise `ParseError`."""
+    if data.size < 8:
+        raise ParseError(f"{name!r} is not a safetensors file: {data.size} bytes")
+    length = int.from_bytes(data[:8].tobytes(), "little")
+    if length > min(MAX_HEADER, data.size - 8):
+        raise ParseError(f"{name!r} is not a safetensors file: a header of {length} bytes")
+    try:
+        header = json.loads(data[8 : 8 + length].tobytes())
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"{name!r} is not a safetensors file: {error}") from error
+    if not isinstance(header, dict):
+        raise ParseError(f"{name!r} is not a safetensors file: the header is no object")
+    body = data[8 + length :]
+    return {
+        key: _tensor(body, row, f"tensor {key!r} of {name!r}")
+        for key, row in header.items()
+        if key != "__metadata__"
+    }
+
+
+def _tensor(body: Bytes, row: Any, what: str) -> Array:
+    """Return the view that a row of the header describes."""
+    match row:
+        case {"dtype": str(code), "shape": [*shape], "data_offsets": [int(start), int(end)]}:
+            pass
+        case _:
+            raise ParseError(f"{what}: {str(row)[:80]} is not dtype, shape and data_offsets")
+    if code not in _NAMES:
+        raise ParseError(f"{what}: element type {code[:40]!r} is not supported")
+    if not all(type(d) is int and 0 <= d < 1 << 62 for d in shape):
+        raise ParseError(f"{what}: {str(shape)[:80]} is not a shape")
+    dtype = DTYPES[_NAMES[code]]
+    if not 0 <= start <= end <= body.size or end - start != prod(shape) * dtype.size:
+        raise ParseError(f"{what}: bytes {start} to {end} of {body.size} for {dtype}{shape}")
+    return np.frombuffer(body[start:end], dtype.numpy).reshape(shape)
+
+
+def write_safetensors(path: Path, weights: Mapping[str, Array]) -> None:
+    """Write weights into a file that replaces an old one only when it is complete."""
+    header: dict[str, Any] = {}
+    offset = 0
+    for name, array in weights.items():
+        end = offset + array.size * array.dtype.itemsize
+        header[name] = {
+            "dtype": _CODES[_dtype(array).name],
+            "shape": list(array.shape),
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(len(text).to_bytes(8, "little") + text)
+            for array in weights.values():
+                file.write(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _dtype(array: Array) -> DType:
+    from ..ir.dtypes import of_numpy  # noqa: PLC0415
+
+    dtype = of_numpy(array.dtype)
+    if dtype.name not in _CODES:
+        raise ParseError(f"element type {dtype} cannot stand in a safetensors file")
+    return dtype
