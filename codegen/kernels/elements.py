@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...ir import dtypes
 from ...ir.dtypes import DType
+from ...ir.upstream import RemFOp
 from .loops import Loops, storage, vector_type
 
 _NARROW = ("f16", "bf16")
@@ -131,17 +132,8 @@ class LoopsMath:
         return self._pick(a, b, (arith.DivfOp, arith.FloorDivSIOp, arith.DivUIOp))
 
     def fmod(self, a: Element, b: Element) -> Element:
-        """Return the remainder with the sign of the dividend.
-
-        Floats: a - trunc(a / b) * b, for f32 in f64; exact while the quotient is below 2^52.
-        """
-        if not a.dtype.is_float:
-            return self._pick(a, b, (arith.AddfOp, arith.RemSIOp, arith.RemUIOp))
-        x, y = self.cast(a, dtypes.f64), self.cast(b, dtypes.f64)
-        rest = self.fma(self.neg(self.trunc(self.div(x, y))), y, x)
-        infinite = self.compare("eq", self.abs(y), self.constant(float("inf"), dtypes.f64))
-        finite = self.compare("lt", self.abs(x), self.constant(float("inf"), dtypes.f64))
-        return self.cast(self.select(self.logical_and(infinite, finite), x, rest), a.dtype)
+        """Return the remainder with the sign of the dividend, exactly."""
+        return self._pick(a, b, (RemFOp, arith.RemSIOp, arith.RemUIOp))
 
     def mod(self, a: Element, b: Element) -> Element:
         """Return the remainder with the sign of the divisor."""
@@ -333,7 +325,7 @@ _FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}
 _NONE = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 _TRUNC_FIELDS: frozenset[str] = frozenset(arith.TruncFOp.get_irdl_definition().properties)
 _FLAGS: dict[type[Operation], dict[str, Attribute]] = {
-    **dict.fromkeys((arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp), _FAST),
+    **dict.fromkeys((arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp, RemFOp), _FAST),
     **dict.fromkeys((arith.MinimumfOp, arith.MaximumfOp), _FAST),
     **{
         op: _NONE
