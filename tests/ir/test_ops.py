@@ -6,7 +6,7 @@ is tested here without a change, as soon as it is registered and has `SAMPLES`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any
 from zlib import crc32
 
@@ -16,6 +16,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 from xdsl.dialects.builtin import ModuleOp
 
+import gravure as gv
 from gravure.ir import (
     REGISTRY,
     Affine,
@@ -26,6 +27,7 @@ from gravure.ir import (
     GraphEmit,
     Iteration,
     Op,
+    Program,
     Sample,
     TensorSpec,
     dims,
@@ -38,7 +40,7 @@ from gravure.ir import (
 from gravure.ir.dtypes import bool_, f32, f64, i32
 from gravure.ir.numerics import widen
 from gravure.ir.ops.families import spec_of_value
-from gravure.ir.program import finish, new_function
+from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.scalar_math import NumpyMath
 
 WITHOUT_SAMPLES = {
@@ -183,7 +185,7 @@ Path = Callable[[ModuleOp, Sequence[Array]], Sequence[Array]]
 
 def paths() -> dict[str, Path]:
     """Return the ways to run a module, by name."""
-    return {"interpreted": interpret, "read back": read_back}
+    return {"interpreted": interpret, "read back": read_back, "compiled": compiled}
 
 
 def read_back(module: ModuleOp, operands: Sequence[Array]) -> Sequence[Array]:
@@ -194,32 +196,85 @@ def read_back(module: ModuleOp, operands: Sequence[Array]) -> Sequence[Array]:
     return interpret(again, operands)
 
 
-def make_module(cases: Sequence[Case]) -> ModuleOp:
+def compiled(module: ModuleOp, operands: Sequence[Array]) -> Sequence[Array]:
+    """Compile without the cache, which would hide a change of the compiler, and run."""
+    return gv.compile(Program(module), cache=False).run(operands)
+
+
+def make_module(cases: Sequence[Case], specs: Sequence[Sequence[TensorSpec]]) -> ModuleOp:
     """Return a module whose `main` has all cases in it, side by side."""
-    operands = [x for case in cases for x in case.draw()]
-    inputs = [(f"x{i}", spec_of_array(x)) for i, x in enumerate(operands)]
+    inputs = [(f"x{i}", spec) for i, spec in enumerate(chain.from_iterable(specs))]
     function = new_function("main", inputs)
-    arguments, results = list(function.body.block.args), []
-    for case in cases:
-        count = len(case.sample.shapes)
-        own, arguments = arguments[:count], arguments[count:]
+    arguments, results = iter(function.body.block.args), []
+    for case, given in zip(cases, specs, strict=True):
+        own = [next(arguments) for _ in given]
         made = GraphEmit.at_end(function.body.block)(case.op, *own, **case.sample.attributes)
         results += made if isinstance(made, tuple) else (made,)
-    finish(function, results, ())
+    finish(function, results, [f"y{i}" for i in range(len(results))])
     module = ModuleOp([function])
     verify(module)
     return module
 
 
-@pytest.mark.parametrize("path", paths())
-@pytest.mark.parametrize("op", [op for op in REGISTRY.values() if op.SAMPLES], ids=lambda o: o.name)
-def test_path_computes_what_is_evaluated(op: type[Op], path: str) -> None:
-    cases = [case for case in CASES if case.op is op]
-    found = list(paths()[path](make_module(cases), [x for case in cases for x in case.draw()]))
-    for case in cases:
-        wanted = case.evaluate(case.draw())
-        own, found = found[: len(wanted)], found[len(wanted) :]
-        assert_close(own, wanted, tolerance=case.sample.tolerance)
+def run_cases(
+    path: str,
+    cases: Sequence[Case],
+    drawn: Sequence[Sequence[Array]],
+    *,
+    largest: float = np.inf,
+) -> None:
+    """Run all cases in one program, and compare each with what is evaluated."""
+    specs = [list(map(spec_of_array, operands)) for operands in drawn]
+    compare(cases, drawn, paths()[path](make_module(cases, specs), flat(drawn)), largest=largest)
+
+
+def flat(drawn: Sequence[Sequence[Array]]) -> list[Array]:
+    return list(chain.from_iterable(drawn))
+
+
+def compare(
+    cases: Sequence[Case],
+    drawn: Sequence[Sequence[Array]],
+    results: Sequence[Array],
+    *,
+    largest: float = np.inf,
+) -> None:
+    """Compare the results of all cases, one behind the other, with what is evaluated."""
+    found = iter(results)
+    for case, operands in zip(cases, drawn, strict=True):
+        wanted = case.evaluate(operands)
+        own = [next(found) for _ in wanted]
+        assert_close(own, wanted, tolerance=case.sample.tolerance, largest=largest)
+
+
+SAMPLED = [op for op in REGISTRY.values() if op.SAMPLES]
+ONE_TEMPLATE = {"gv.add", "gv.cast", "gv.clip", "gv.exp", "gv.select"}
+"""Element-wise operations whose shapes are tried in compiled code, for all of them: they share
+a template, and what each computes is tried on special values."""
+BY_TARGET = {"gv.conv_packed", "gv.depthwise_packed", "gv.matmul_packed"}
+"""Operations on panels, which are compiled in the widths that `pack-weights` gives them."""
+COMPILED = [
+    op
+    for op in SAMPLED
+    if op.name not in BY_TARGET and (op.name in ONE_TEMPLATE or not op.has("scalar"))
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "op"),
+    [(path, op) for path in paths() for op in (COMPILED if path == "compiled" else SAMPLED)],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_path_computes_what_is_evaluated(path: str, op: type[Op]) -> None:
+    cases = [case for case in CASES if case.op is op and runs(path, case)]
+    run_cases(path, cases, [case.draw() for case in cases])
+
+
+def runs(path: str, case: Case) -> bool:
+    """Say whether a path has such element types."""
+    operands = case.draw()
+    arrays = (*operands, *case.evaluate(operands))
+    return path != "compiled" or not any(x.dtype.kind == "c" for x in arrays)
 
 
 # The rules.
@@ -242,10 +297,25 @@ def test_scalar_rule_computes_what_is_evaluated(case: Case) -> None:
 
 @cases_with("scalar")
 def test_scalar_rule_on_special_values(case: Case) -> None:
+    operands = special_operands(case)
+    assert_close(by_scalar_rule(case, operands), case.evaluate(operands), largest=1.0)
+
+
+def special_operands(case: Case) -> list[Array]:
+    """Return operands in which each special value of one meets each of the others."""
     dtypes = [case.operand_dtype(i, case.dtype) for i in range(len(case.sample.shapes))]
     grids = np.meshgrid(*(np.arange(special(d).size) for d in dtypes), indexing="ij")
-    operands = [special(d)[grid.ravel()] for d, grid in zip(dtypes, grids, strict=True)]
-    assert_close(by_scalar_rule(case, operands), case.evaluate(operands), largest=1.0)
+    return [special(d)[grid.ravel()] for d, grid in zip(dtypes, grids, strict=True)]
+
+
+@pytest.mark.parametrize("op", [o for o in SAMPLED if o.has("scalar")], ids=lambda op: op.name)
+def test_compiled_code_on_special_values(op: type[Op]) -> None:
+    seen: dict[str, Case] = {}
+    for case in CASES:
+        if case.op is op and runs("compiled", case):
+            seen.setdefault(f"{case.dtype} {case.sample.attributes}", case)
+    cases = list(seen.values())
+    run_cases("compiled", cases, [special_operands(case) for case in cases], largest=1.0)
 
 
 def special(dtype: DType) -> Array:
@@ -458,6 +528,18 @@ def test_rule_appends_to_a_graph_with_symbols(case: Case, rule: str) -> None:
     module = ModuleOp([function])
     verify(module)
     assert_close(interpret(module, operands), eager)
+
+
+@pytest.mark.parametrize("op", COMPILED, ids=lambda op: op.name)
+def test_compiled_code_takes_any_size(op: type[Op]) -> None:
+    cases = [c for c in SYMBOLIC if c.op is op and runs("compiled", c) and infer_symbolic(c)]
+    if not cases:
+        pytest.skip("needs numbers")
+    cases = cases[:4]
+    drawn = [case.draw() for case in cases]
+    module = make_module(cases, [symbolic_specs(case) for case in cases])
+    set_ranges(module, {name: (1, 100) for name in SIZES if name in print_module(module)})
+    compare(cases, drawn, compiled(module, flat(drawn)))
 
 
 def apply_rule(case: Case, rule: str, operands: Sequence[Any], emit: Any) -> list[Any]:
