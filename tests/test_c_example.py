@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import gravure as gv
-from gravure.codegen.aot.header import header
+from gravure.codegen.export import export
 
 HERE = Path(__file__).parent
 MODELS, EXAMPLES = HERE / "models", HERE / "examples" / "c"
@@ -24,8 +24,8 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("libraries")
     for name in ("mlp", "digits"):
         model = gv.compile(MODELS / f"{name}.onnx", threads=4)
-        model.save(folder / f"{name}.so")
-        folder.joinpath(f"{name}.h").write_text(header(model.compiled.description))
+        for suffix in ("so", "o", "a", "h"):
+            export(model.compiled, folder / f"{name}.{suffix}")
     return folder
 
 
@@ -61,7 +61,7 @@ def values(lines: list[tuple[str, str]], name: str) -> NDArray[np.float32]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["so"])
+@pytest.mark.parametrize("kind", ["so", "o", "a"])
 def test_two_models_live_in_one_program(libraries: Path, numbers, kind: str) -> None:
     files = [str(libraries / f"{name}.{kind}") for name in ("mlp", "digits")]
     program = build(libraries, "two_models", *files)
@@ -76,7 +76,7 @@ def test_two_models_live_in_one_program(libraries: Path, numbers, kind: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "2", "4"])
 def test_threads_are_the_callers_and_change_no_bit(libraries: Path, numbers, threads: str) -> None:
-    program = build(libraries, "threads", str(libraries / "digits.so"), "-lpthread")
+    program = build(libraries, "threads", str(libraries / "digits.a"), "-lpthread")
     lines = output([str(program), threads], numbers[1])
     wanted = gv.load(libraries / "digits.so")(numbers[1].reshape(1, 1, 8, 8)).ravel()
     np.testing.assert_array_equal(values(lines, "digits"), wanted)
