@@ -4,12 +4,15 @@ from __future__ import annotations
 
 GRAPH = (
     "canonicalize",
+    "constant-fold",  # frontends leave arithmetic on shapes and masks
     "cse",  # before recognize: it compares values by identity
     "recognize",
+    "simplify-arithmetic",
     "fold-batch-norm",  # before choose-layout: it looks for the operation behind a convolution
     "fold-scale",
-    "choose-layout",
+    "choose-layout",  # before decompose: a softmax or a pool moves easier than its parts
     "decompose",
+    "cancel-transposes",
     "canonicalize",
     "constant-fold",
     "cse",
