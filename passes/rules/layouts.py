@@ -198,9 +198,10 @@ def windows(moving: Moving) -> Moved:
 
 
 def is_image_operation(op: Op) -> bool:
-    """Say whether an operation exists for both orders of an image's axes."""
+    """Say whether an operation on one image exists for both orders of its axes."""
     return (
-        "channels_last" in type(op).signature().attributes
+        op.name != "gv.max_pool_gradient"  # two images; it decomposes
+        and "channels_last" in type(op).signature().attributes
         and len(op.results) == 1
         and not op.plain_attributes()["channels_last"]
     )
