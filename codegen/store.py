@@ -27,15 +27,24 @@ def program_key(source: str, options: Options, target: Target) -> str:
     return key_of(f"program {__version__}\n{fields}\n{source}", target)
 
 
-def keep(key: str, compiled: Compiled, given: Mapping[str, Array]) -> None:
-    """Store a compiled program; weights that were given are left out."""
+Given = Mapping[str, int]
+"""Weights that come with the input again, each with the number it has there."""
+
+
+def keep(key: str, compiled: Compiled, given: Given) -> None:
+    """Store a compiled program; of weights that come again only name, type and shape."""
     made = {name: a for name, a in compiled.weights.items() if name not in given}
+    rows = [
+        [name, number, compiled.weights[name].dtype.str, list(compiled.weights[name].shape)]
+        for name, number in given.items()
+    ]
     head = {
         "description": compiled.description.to_json(),
         "places": compiled.places,
         "peak": compiled.peak,
         "max_live": compiled.max_live,
         "objects": [len(o) for o in compiled.objects],
+        "given": rows,
         "arrays": list(made),
     }
     stream = BytesIO()
@@ -49,15 +58,19 @@ def keep(key: str, compiled: Compiled, given: Mapping[str, Array]) -> None:
     object_cache(compiled.options).put(key, stream.getvalue())
 
 
-def find(key: str, options: Options, target: Target, given: Mapping[str, Array]) -> Compiled | None:
-    """Return a stored program with the weights that are given, or None."""
+def find(
+    key: str, options: Options, target: Target, payloads: Mapping[int, Array]
+) -> Compiled | None:
+    """Return a stored program, its weights taken from the numbered bytes; None if there is none."""
     content = object_cache(options).get(key)
     if content is None:
         return None
     stream = BytesIO(content)
     head = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
     objects = [stream.read(size) for size in head["objects"]]
-    weights: dict[str, Array] = dict(given)
+    weights: dict[str, Array] = {}
+    for name, number, dtype, shape in head["given"]:
+        weights[name] = np.frombuffer(payloads[number], np.dtype(dtype)).reshape(shape)
     for name in head["arrays"]:
         weights[name] = np.lib.format.read_array(stream, allow_pickle=False)
     return Compiled(

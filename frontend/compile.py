@@ -7,6 +7,7 @@ model.save("model.so")
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from ..codegen.compile import Compiled, Options, compile_program
+from ..codegen.store import find, keep, program_key
 from ..ir import Program
+from ..ir.target import Target
 from ..passes.base import Observer
+from ..runtime.buffer import address
 from ..runtime.model import Model
-from .load import load_program
+from .load import guess_format, load_program, read_bytes
+from .onnx.wire import split
 from .symbols import DimOption, ShapeOption
-
 
 class CompiledModel(Model):
     """A model that was compiled in this process."""
@@ -68,11 +72,57 @@ def compile_source(
     observers: Sequence[Observer] = (),
 ) -> Compiled:
     """Return the compiled program of a source, not yet loaded."""
-    if not isinstance(source, Program):
-        if options.tag == Options().tag and not isinstance(source, bytes):
-            options = replace(options, tag=tag_of(source))
-        source = load_program(source, shapes=shapes, dims=dims)
-    return compile_program(source, options, observers)
+    if isinstance(source, Program):
+        return compile_program(source, options, observers)
+    if options.tag == Options().tag and not isinstance(source, bytes):
+        options = replace(options, tag=tag_of(source))
+    known = None if observers else Known.of(source, options, (shapes, dims))
+    found = known.find() if known else None
+    if found is not None:
+        return found
+    data = known.data if known else None
+    program = load_program(source, shapes=shapes, dims=dims, data=data)
+    compiled = compile_program(program, options, observers)
+    if known:
+        known.keep(compiled)
+    return compiled
+
+
+class Known:
+    """An ONNX model as the cache of whole programs knows it: by all but the data of weights."""
+
+    def __init__(self, data: Any, more: object, options: Options) -> None:
+        parts = split(data)
+        self.data, self.payloads, self.options = data, parts.payloads, options
+        self.target = Target.parse(options.target, options.mattr)
+        text = f"{hashlib.sha256(parts.structure).hexdigest()} {more}"
+        self.key = program_key(text, options, self.target)
+
+    @classmethod
+    def of(
+        cls, source: str | os.PathLike[str] | bytes, options: Options, more: object
+    ) -> Known | None:
+        """Return what is known of a source; None for what is not kept: other formats, stdin."""
+        if not options.cache or source == "-":
+            return None
+        data = read_bytes(source)
+        if data is None or guess_format(data, source) != "onnx":
+            return None
+        return cls(data, more, options)
+
+    def find(self) -> Compiled | None:
+        """Return the compiled program if it is stored."""
+        return find(self.key, self.options, self.target, self.payloads)
+
+    def keep(self, compiled: Compiled) -> None:
+        """Store a compiled program."""
+        numbers = {address(p): n for n, p in self.payloads.items() if p.size}
+        given = {}
+        for name, array in compiled.weights.items():
+            number = numbers.get(address(array)) if array.flags.c_contiguous else None
+            if number is not None and array.nbytes == self.payloads[number].nbytes:
+                given[name] = number
+        keep(self.key, compiled, given)
 
 
 def load_compiled(compiled: Compiled, threads: int) -> CompiledModel:

@@ -29,20 +29,22 @@ def load_program(
     dims: Mapping[str, DimOption] | None = None,
     constants: Mapping[str, Array] | None = None,
     format: str | None = None,
+    data: Bytes | None = None,
 ) -> Program:
     """Return the program in a file, in bytes, or on the standard input (`-`).
 
     `shapes` replaces the shapes of inputs by name, `dims` fixes (`4`) or bounds (`(1, 64)`)
     symbolic dimensions, `constants` turns inputs into constants. A dimension that nobody
     bounds is at least 1. `format` is `onnx`, `gv` or `mlir`; it is guessed if not given.
+    `data` are the bytes of the source if they were read already.
     """
-    data, name, directory = _read(source)
-    kind = format or _kind(data, name)
+    read, name, directory = _read(source) if data is None else (data, *_place(source))
+    kind = format or _kind(read, name)
     if kind not in FORMATS:
         known = ", ".join(FORMATS)
         raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
     options = Options(shapes or {}, dims or {}, constants or {})
-    return FORMATS[kind](data, name, directory, options)
+    return FORMATS[kind](read, name, directory, options)
 
 
 class Options:
@@ -63,8 +65,14 @@ def _read(source: str | os.PathLike[str] | bytes) -> tuple[Bytes, str, Path | No
         return np.frombuffer(source, np.uint8), "<bytes>", None
     if source == "-":
         return np.frombuffer(sys.stdin.buffer.read(), np.uint8), "<stdin>", Path.cwd()
-    path = Path(source)
-    return map_file(path), path.name, path.parent
+    return map_file(Path(source)), *_place(source)
+
+
+def _place(source: str | os.PathLike[str] | bytes) -> tuple[str, Path | None]:
+    """Return a name for messages, and the folder that the source lies in."""
+    if isinstance(source, bytes):
+        return "<bytes>", None
+    return Path(source).name, Path(source).parent
 
 
 def read_bytes(source: str | os.PathLike[str] | bytes) -> Bytes | None:
