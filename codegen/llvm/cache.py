@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from llvmlite import __version__ as llvmlite_version
@@ -26,6 +27,9 @@ from ...ir.target import Target
 
 FORMAT = 1
 """Counted up when what is kept under a key, or the emitter's conventions, change meaning."""
+
+COMPILER = ("codegen", "ir", "passes")
+"""The folders whose code decides what is made."""
 
 SUFFIX = ".object"
 _DIGEST = hashlib.sha256().digest_size
@@ -157,12 +161,25 @@ def default_cache() -> Cache:
     return found
 
 
+@lru_cache(maxsize=1)
+def compiler_stamp() -> str:
+    """Return a text that is another when the compiler's own files are others.
+
+    A kernel is kept under what it computes, not under its loops; so an object that an older
+    template made must not be found by a newer one. Sizes and times of the files tell.
+    """
+    root = Path(__file__).resolve().parents[2]
+    paths = sorted(path for name in COMPILER for path in (root / name).rglob("*.py"))
+    rows = [(str(path.relative_to(root)), path.stat()) for path in paths]
+    return str([(name, found.st_size, found.st_mtime_ns) for name, found in rows])
+
+
 def key_of(source: str, target: Target) -> str:
     """Return the key of the object made for `target` of `source`.
 
     `source` is the LLVM text, or anything else that decides it together with the target.
     """
-    parts = (str(FORMAT), llvmlite_version, target.key, source)
+    parts = (str(FORMAT), llvmlite_version, compiler_stamp(), target.key, source)
     hashed = hashlib.sha256()
     for part in parts:
         data = part.encode()
