@@ -37,7 +37,7 @@ from gravure.ir import (
     spec_of_array,
     verify,
 )
-from gravure.ir.dtypes import bool_, f32, f64, i32
+from gravure.ir.dtypes import bf16, bool_, f16, f32, f64, i32
 from gravure.ir.numerics import widen
 from gravure.ir.ops.families import spec_of_value
 from gravure.ir.program import finish, new_function, set_ranges
@@ -316,6 +316,30 @@ def test_compiled_code_on_special_values(op: type[Op]) -> None:
             seen.setdefault(f"{case.dtype} {case.sample.attributes}", case)
     cases = list(seen.values())
     run_cases("compiled", cases, [special_operands(case) for case in cases], largest=1.0)
+
+
+@pytest.mark.parametrize("dtype", [f32, f64, f16, bf16], ids=str)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_compiled_reductions_keep_what_is_not_finite(axis: int, dtype: DType) -> None:
+    x = np.array(np.random.default_rng(5).standard_normal((6, 21)))
+    x[0, 3] = x[4, [4, 19]] = np.nan
+    x[1, 0] = x[4, 1] = x[5, 20] = np.inf
+    x[2, 5] = x[5, 2] = -np.inf
+    x[3] = -np.inf
+    x = np.array((x if axis else x.T).astype(dtype.numpy))
+    uses: list[tuple[str, dict[str, Any]]] = [
+        *((f"gv.{n}", {"axes": (axis,)}) for n in ("sum", "max", "min", "mean", "logsumexp")),
+        *((f"gv.arg{n}", {"axis": axis}) for n in ("max", "min")),
+        *((f"gv.arg{n}", {"axis": axis, "last": True}) for n in ("max", "min")),
+        ("gv.softmax", {"axis": axis}),
+    ]
+    function = new_function("main", [("x", spec_of_array(x))])
+    emit = GraphEmit.at_end(function.body.block)
+    results = [emit(REGISTRY[n], function.body.block.args[0], **kept) for n, kept in uses]
+    finish(function, results, [f"y{i}" for i in range(len(results))])
+    module = ModuleOp([function])
+    wanted = interpret(module, [x])
+    assert_close(compiled(module, [x]), wanted)
 
 
 def special(dtype: DType) -> Array:
