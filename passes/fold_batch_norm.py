@@ -73,8 +73,15 @@ class Folding:
         offset = rewriter("sub", bias, rewriter("mul", mean, factor))
         if dtype.size < 4:
             factor, offset = (rewriter("cast", v, dtype=dtype) for v in (factor, offset))
-        made = rewriter("mul", x, shaped(rewriter, factor, shape))
-        return rewriter("add", made, shaped(rewriter, offset, shape))
+        linear, before = self.linear_and_offset(x)
+        if linear is None or linear.axis != axis:
+            made = rewriter("mul", x, shaped(rewriter, factor, shape))
+            return rewriter("add", made, shaped(rewriter, offset, shape))
+        offset = shaped(rewriter, offset, shape)
+        if before is not None:
+            part = rewriter("mul", before, shaped(rewriter, factor, shape))
+            offset = rewriter("add", part, offset)
+        return rewriter("add", linear.scaled(rewriter, factor), offset)
 
     def factor(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w + b) * s -> x @ (w * s) + b * s, for convolutions as well."""

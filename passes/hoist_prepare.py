@@ -18,11 +18,11 @@ prepared no longer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import SOURCE, Op, Program, spec_of
 from ..ir.attributes import Symbol
@@ -60,9 +60,9 @@ class HoistPrepare(Pass):
             return
         preparation = Preparation.of(program)
         for function in entries:
-            for root in roots[function]:
-                preparation.move(root)
-                self.count("hoisted")
+            for block in function.body.blocks:
+                preparation.move([r for r in roots[function] if r.owner.parent is block], block)
+            self.count("hoisted", len(roots[function]))
         preparation.finish(used_weights(entries))
 
 
@@ -126,46 +126,48 @@ class Preparation:
         numbers = [int(name.removeprefix(PREFIX)) for name in results]
         return cls(function, results, max(numbers, default=-1) + 1)
 
-    def move(self, root: SSAValue) -> None:
-        """Compute a value here, and let a weight stand for it where it was."""
+    def move(self, roots: Sequence[SSAValue], block: Block) -> None:
+        """Compute values of a block here, and let weights stand for them where they were."""
+        moving = makers(roots)
+        names = {root: self.replace(root, moving) for root in roots}
+        for op in list(block.ops):
+            if op in moving:
+                self.move_operation(op, moving)
+        for op in moving:
+            if op.parent is block:
+                erase_unused(op)
+        self.results |= {name: self.copies.get(root, root) for root, name in names.items()}
+
+    def replace(self, root: SSAValue, moving: dict[Operation, None]) -> str:
+        """Let a weight stand for a value wherever it stays in use; return its name."""
         name = f"{PREFIX}{self.number}"
         self.number += 1
-        self.results[name] = self.copy(root)
         owner, spec = root.owner, spec_of(root.type)
-        assert isinstance(owner, Op), "what depends on weights is made by an operation"
         weight = Weight.make(weight=Symbol(name), dtype=spec.dtype, shape=spec.dims)
+        assert isinstance(owner, Op), "what depends on weights is made by an operation"
+        assert owner.parent is not None, f"{owner.name} stands nowhere"
         if (source := owner.attributes.get(SOURCE)) is not None:
             weight.attributes[SOURCE] = source
-        block = owner.parent
-        assert block is not None, f"{owner.name} stands nowhere"
-        block.insert_op_before(weight, owner)
-        root.replace_all_uses_with(weight.results[0])
-        erase_unused(owner)
+        owner.parent.insert_op_before(weight, owner)
+        root.replace_uses_with_if(weight.results[0], lambda use: use.operation not in moving)
+        return name
 
-    def copy(self, root: SSAValue) -> SSAValue:
-        """Return the value here that stands for a value there, and what it is made of."""
-        waiting = [root]
-        while waiting:
-            value = waiting[-1]
-            owner = value.owner
-            assert isinstance(owner, Op), "what depends on weights is made by an operation"
-            missing = [v for v in owner.operands if v not in self.copies]
-            if value in self.copies or not missing:
-                waiting.pop()
-                if value not in self.copies:
-                    self.copy_operation(owner)
-            waiting += missing
-        return self.copies[root]
-
-    def copy_operation(self, op: Op) -> None:
-        """Copy an operation whose operands are here."""
+    def move_operation(self, op: Operation, moving: dict[Operation, None]) -> None:
+        """Move an operation here, or copy it if something that stays uses it."""
+        assert isinstance(op, Op), "what depends on weights is made by an operation"
         name = str(op.plain_attributes()["weight"]) if type(op) is Weight else ""
         if name in self.results:
             self.copies[op.results[0]] = self.results[name]
-            return
-        made = op.clone(self.copies)
-        self.function.body.block.add_op(made)
-        self.copies.update(zip(op.results, made.results, strict=True))
+        elif any(use.operation not in moving for r in op.results for use in r.uses):
+            made = op.clone(self.copies)
+            self.function.body.block.add_op(made)
+            self.copies.update(zip(op.results, made.results, strict=True))
+        else:
+            op.detach()  # type: ignore[no-untyped-call]
+            self.function.body.block.add_op(op)
+            for index, operand in enumerate(op.operands):
+                if operand in self.copies:
+                    op.operands[index] = self.copies[operand]
 
     def finish(self, used: set[str]) -> None:
         """Close the function; it returns what is used."""
@@ -174,6 +176,18 @@ class Preparation:
         for op in reversed(list(self.function.body.block.ops)):
             if op.results:
                 erase_unused(op)
+
+
+def makers(roots: Iterable[SSAValue]) -> dict[Operation, None]:
+    """Return the operations that values are made by."""
+    found: dict[Operation, None] = {}
+    waiting = [root.owner for root in roots]
+    while waiting:
+        op = waiting.pop()
+        if isinstance(op, Operation) and op not in found:
+            found[op] = None
+            waiting += [operand.owner for operand in op.operands]
+    return found
 
 
 def erase_unused(op: Operation) -> None:

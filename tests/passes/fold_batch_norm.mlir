@@ -26,11 +26,11 @@ func.func @batch_norm_of_conv(%x: tensor<1x4x5xf32>) -> tensor<1x6x4xf32> {
 //   %9 = gv.div %1, %8 : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
 //   %10 = gv.mul %3, %9 : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
 //   %11 = gv.sub %2, %10 : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-//   %12 = gv.reshape %9 {shape = array<i64: 6, 1, 1>} : (tensor<6xf32>) -> tensor<6x1x1xf32>
-//   %13 = gv.mul %0, %12 : (tensor<6x4x2xf32>, tensor<6x1x1xf32>) -> tensor<6x4x2xf32>
-//   %14 = gv.conv %x, %13 {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x4x5xf32>, tensor<6x4x2xf32>) -> tensor<1x6x4xf32>
-//   %15 = gv.reshape %11 {shape = array<i64: 6, 1>} : (tensor<6xf32>) -> tensor<6x1xf32>
-//   %16 = gv.add %14, %15 : (tensor<1x6x4xf32>, tensor<6x1xf32>) -> tensor<1x6x4xf32>
+//   %12 = gv.reshape %11 {shape = array<i64: 6, 1>} : (tensor<6xf32>) -> tensor<6x1xf32>
+//   %13 = gv.reshape %9 {shape = array<i64: 6, 1, 1>} : (tensor<6xf32>) -> tensor<6x1x1xf32>
+//   %14 = gv.mul %0, %13 : (tensor<6x4x2xf32>, tensor<6x1x1xf32>) -> tensor<6x4x2xf32>
+//   %15 = gv.conv %x, %14 {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x4x5xf32>, tensor<6x4x2xf32>) -> tensor<1x6x4xf32>
+//   %16 = gv.add %15, %12 : (tensor<1x6x4xf32>, tensor<6x1xf32>) -> tensor<1x6x4xf32>
 //   func.return %16 : tensor<1x6x4xf32>
 // }
 
@@ -64,14 +64,14 @@ func.func @batch_norm_of_conv_with_bias(%x: tensor<1x4x5xf32>) -> tensor<1x6x4xf
 //   %10 = gv.div %2, %9 : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
 //   %11 = gv.mul %4, %10 : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
 //   %12 = gv.sub %3, %11 : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
-//   %13 = gv.reshape %10 {shape = array<i64: 6, 1>} : (tensor<6xf32>) -> tensor<6x1xf32>
-//   %14 = gv.reshape %10 {shape = array<i64: 6, 1, 1>} : (tensor<6xf32>) -> tensor<6x1x1xf32>
-//   %15 = gv.mul %0, %14 : (tensor<6x4x2xf32>, tensor<6x1x1xf32>) -> tensor<6x4x2xf32>
-//   %16 = gv.conv %x, %15 {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x4x5xf32>, tensor<6x4x2xf32>) -> tensor<1x6x4xf32>
-//   %17 = gv.mul %1, %13 : (tensor<6x1xf32>, tensor<6x1xf32>) -> tensor<6x1xf32>
-//   %18 = gv.reshape %12 {shape = array<i64: 6, 1>} : (tensor<6xf32>) -> tensor<6x1xf32>
-//   %19 = gv.add %17, %18 : (tensor<6x1xf32>, tensor<6x1xf32>) -> tensor<6x1xf32>
-//   %20 = gv.add %16, %19 : (tensor<1x6x4xf32>, tensor<6x1xf32>) -> tensor<1x6x4xf32>
+//   %13 = gv.reshape %12 {shape = array<i64: 6, 1>} : (tensor<6xf32>) -> tensor<6x1xf32>
+//   %14 = gv.reshape %10 {shape = array<i64: 6, 1>} : (tensor<6xf32>) -> tensor<6x1xf32>
+//   %15 = gv.mul %1, %14 : (tensor<6x1xf32>, tensor<6x1xf32>) -> tensor<6x1xf32>
+//   %16 = gv.add %15, %13 : (tensor<6x1xf32>, tensor<6x1xf32>) -> tensor<6x1xf32>
+//   %17 = gv.reshape %10 {shape = array<i64: 6, 1, 1>} : (tensor<6xf32>) -> tensor<6x1x1xf32>
+//   %18 = gv.mul %0, %17 : (tensor<6x4x2xf32>, tensor<6x1x1xf32>) -> tensor<6x4x2xf32>
+//   %19 = gv.conv %x, %18 {dilations = array<i64: 1>, pads = [array<i64: 0, 0>], strides = array<i64: 1>} : (tensor<1x4x5xf32>, tensor<6x4x2xf32>) -> tensor<1x6x4xf32>
+//   %20 = gv.add %19, %16 : (tensor<1x6x4xf32>, tensor<6x1xf32>) -> tensor<1x6x4xf32>
 //   func.return %20 : tensor<1x6x4xf32>
 // }
 

@@ -37,9 +37,9 @@ func.func @with_constants(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 //   func.return %1 : tensor<2x3xf32>
 // }
 // func.func @prepare() -> (tensor<3xf32> {gv.name = "prepared.0"}) {
-//   %0 = gv.constant {value = #gv.array<f32, "", [2.0]>} : () -> tensor<f32>
-//   %1 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 3>, weight = @w} : () -> tensor<3xf32>
-//   %2 = gv.mul %1, %0 : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+//   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 3>, weight = @w} : () -> tensor<3xf32>
+//   %1 = gv.constant {value = #gv.array<f32, "", [2.0]>} : () -> tensor<f32>
+//   %2 = gv.mul %0, %1 : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
 //   func.return %2 : tensor<3xf32>
 // }
 
