@@ -16,7 +16,9 @@ the same results within what the pass says it may change.
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -47,6 +49,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("bless") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--bless writes files: run it without -n")
+    if "GRAVURE_CACHE" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="gravure-tests-")
+        os.environ["GRAVURE_CACHE"] = folder.name
+        config.add_cleanup(folder.cleanup)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> TextFile | None:
