@@ -9,9 +9,13 @@
 
 The memory is cut into lines of 64 bytes, so that no two threads write to the same one:
 
-    line 0       threads 0 | workers that came 4 | stop 8 | open runs 12 | taken 16
-    line 1       parts that are not done yet
-    line 1 + i   mailbox of worker i: epoch 0 | asleep 4 | task 8 | context 16 | begin 24 | end 32
+    line 0    threads 0 | workers that came 4 | stop 8 | open runs 12
+    line 1    whether a launch has taken the pool
+    line 2    mailbox of worker 1: epoch 0 | asleep 4 | task 8 | context 16 | begin 24 | end 32 |
+              waited for 40
+    line 3    the epoch of the last work that worker 1 has done
+    line 4    the epoch of the last work for worker 1 that was begun, by anyone
+    line 5    mailbox of worker 2 ...
 
 Note [Waiting]. A worker is given work by raising the epoch of its mailbox. While a run is open it
 watches the epoch: first with `pause`, then it lets other threads run (`sched_yield`), then it
@@ -22,7 +26,10 @@ the one that is waited for would not get to run.
 
 Note [Who takes part]. Only workers that have come get work: a pool without workers, or with
 fewer than it was made for (after a fork, or before they start), is slower and not stuck. If the
-pool is taken by another run, the caller does all the parts by itself.
+pool is taken by another run, the caller does all the parts by itself. And when it is done with its
+own part it does those too that nobody has begun: a worker that sleeps may need 100 us to come, and
+on a busy machine one that is awake may not be let to run. Who begins a part is who raises its epoch
+in the third line; all else about a part stays as it is until it is done.
 """
 
 from __future__ import annotations
@@ -36,6 +43,8 @@ YIELDS = 60
 """How often to let others run before going to sleep."""
 MOMENT = 100
 """How often to `pause` before going to sleep when no run is open."""
+GRACE = 16
+"""How often to `pause` before beginning a part that was meant for a worker."""
 
 _CLOBBERS = "~{rcx},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}"
 _FUTEX = f'asm sideeffect "syscall", "={{ax}},{{ax}},{{di}},{{si}},{{dx}},{{r10}},{_CLOBBERS}"'
@@ -45,8 +54,7 @@ POOL = """
 define i64 @TAG_pool_bytes(i32 %threads) nounwind {
 entry:
   %many = zext i32 %threads to i64
-  %lines = add i64 %many, 2
-  %bytes = shl i64 %lines, 6
+  %bytes = mul i64 %many, 192
   ret i64 %bytes
 }
 define void @TAG_pool_init(ptr %pool, i32 %threads) nounwind {
@@ -96,8 +104,8 @@ test:
   br i1 %more, label %body, label %end
 body:
   %wide = zext i32 %number to i64
-  %line = add i64 %wide, 2
-  %offset = shl i64 %line, 6
+  %before = mul i64 %wide, 192
+  %offset = add i64 %before, 128
   %box = getelementptr i8, ptr %pool, i64 %offset
   %old = atomicrmw add ptr %box, i32 1 seq_cst
   call void @TAG.pool.wake(ptr %box)
@@ -111,7 +119,6 @@ entry:
   %came.at = getelementptr i8, ptr %pool, i64 4
   %stop.at = getelementptr i8, ptr %pool, i64 8
   %open.at = getelementptr i8, ptr %pool, i64 12
-  %left.at = getelementptr i8, ptr %pool, i64 64
   br label %come
 come:
   %here = load atomic i32, ptr %came.at seq_cst, align 4
@@ -128,9 +135,12 @@ claim:
   br i1 %mine, label %ready, label %come
 ready:
   %wide = zext i32 %number to i64
-  %line = add i64 %wide, 1
-  %offset = shl i64 %line, 6
+  %after = mul i64 %wide, 192
+  %offset = sub i64 %after, 64
   %box = getelementptr i8, ptr %pool, i64 %offset
+  %done.at = getelementptr i8, ptr %box, i64 64
+  %begun.at = getelementptr i8, ptr %box, i64 128
+  %waited.at = getelementptr i8, ptr %box, i64 40
   %asleep.at = getelementptr i8, ptr %box, i64 4
   %task.at = getelementptr i8, ptr %box, i64 8
   %context.at = getelementptr i8, ptr %box, i64 16
@@ -138,7 +148,7 @@ ready:
   %end.at = getelementptr i8, ptr %box, i64 32
   br label %wait
 wait:
-  %known = phi i32 [ 0, %ready ], [ %epoch, %work ], [ %epoch, %last ]
+  %known = phi i32 [ 0, %ready ], [ %epoch, %begin.it ], [ %epoch, %do ], [ %epoch, %last ]
   br label %watch
 watch:
   %tries = phi i32 [ 0, %wait ], [ %more.tries, %again ], [ 0, %rest ]
@@ -171,33 +181,66 @@ rest:
 look:
   %stopping = load atomic i32, ptr %stop.at seq_cst, align 4
   %stays = icmp eq i32 %stopping, 0
-  br i1 %stays, label %do, label %leave
+  br i1 %stays, label %begin.it, label %leave
+begin.it:
+  %earlier = sub i32 %epoch, 1
+  %begun = cmpxchg ptr %begun.at, i32 %earlier, i32 %epoch seq_cst seq_cst
+  %is.mine = extractvalue { i32, i1 } %begun, 1
+  br i1 %is.mine, label %do, label %wait
 do:
   %task = load ptr, ptr %task.at
   %context = load ptr, ptr %context.at
   %begin = load i64, ptr %begin.at
   %end = load i64, ptr %end.at
   call void %task(ptr %context, i64 %begin, i64 %end, i64 %wide)
-  %left = atomicrmw sub ptr %left.at, i32 1 acq_rel
-  %waited = icmp eq i32 %left, -2147483647
-  br i1 %waited, label %last, label %work
+  %before = atomicrmw xchg ptr %done.at, i32 %epoch seq_cst
+  %waiter = load atomic i32, ptr %waited.at seq_cst, align 4
+  %waited = icmp ne i32 %waiter, 0
+  br i1 %waited, label %last, label %wait
 last:
-  call void @TAG.pool.wake(ptr %left.at)
-  br label %wait
-work:
+  call void @TAG.pool.wake(ptr %done.at)
   br label %wait
 leave:
   ret void
 }
-define internal void @TAG.pool.join(ptr %left.at) nounwind {
+define internal void @TAG.pool.join(ptr %box, i64 %slot) nounwind {
 entry:
-  br label %watch
+  %done.at = getelementptr i8, ptr %box, i64 64
+  %waited.at = getelementptr i8, ptr %box, i64 40
+  %begun.at = getelementptr i8, ptr %box, i64 128
+  %epoch = load i32, ptr %box
+  %earlier = sub i32 %epoch, 1
+  br label %glance
+glance:
+  %glances = phi i32 [ 0, %entry ], [ %more.glances, %patience ]
+  %first = load atomic i32, ptr %done.at acquire, align 4
+  %quick = icmp eq i32 %first, %epoch
+  br i1 %quick, label %leave, label %patience
+patience:
+  call void asm sideeffect "pause", "~{dirflag},~{fpsr},~{flags}"()
+  %more.glances = add i32 %glances, 1
+  %patient = icmp ult i32 %more.glances, GRACE
+  br i1 %patient, label %glance, label %begin.it
+begin.it:
+  %begun = cmpxchg ptr %begun.at, i32 %earlier, i32 %epoch seq_cst seq_cst
+  %is.mine = extractvalue { i32, i1 } %begun, 1
+  br i1 %is.mine, label %do, label %watch
+do:
+  %task.at = getelementptr i8, ptr %box, i64 8
+  %context.at = getelementptr i8, ptr %box, i64 16
+  %begin.at = getelementptr i8, ptr %box, i64 24
+  %end.at = getelementptr i8, ptr %box, i64 32
+  %task = load ptr, ptr %task.at
+  %context = load ptr, ptr %context.at
+  %begin = load i64, ptr %begin.at
+  %finish = load i64, ptr %end.at
+  call void %task(ptr %context, i64 %begin, i64 %finish, i64 %slot)
+  ret void
 watch:
-  %tries = phi i32 [ 0, %entry ], [ %more.tries, %again ], [ %tries, %rest ]
-  %left = load atomic i32, ptr %left.at acquire, align 4
-  %count = and i32 %left, 2147483647
-  %done = icmp eq i32 %count, 0
-  br i1 %done, label %end, label %idle
+  %tries = phi i32 [ 0, %begin.it ], [ %more.tries, %again ], [ %tries, %rest ]
+  %done = load atomic i32, ptr %done.at acquire, align 4
+  %is.done = icmp eq i32 %done, %epoch
+  br i1 %is.done, label %end, label %idle
 idle:
   %more.tries = add i32 %tries, 1
   %tired = icmp uge i32 %tries, LIMIT
@@ -214,21 +257,26 @@ let:
 again:
   br label %watch
 mark:
-  %old = atomicrmw or ptr %left.at, i32 -2147483648 acq_rel
-  %marked = or i32 %old, -2147483648
-  %some = icmp ne i32 %marked, -2147483648
-  br i1 %some, label %rest, label %end
+  %marked = atomicrmw xchg ptr %waited.at, i32 1 seq_cst
+  %now = load atomic i32, ptr %done.at seq_cst, align 4
+  %still = icmp ne i32 %now, %epoch
+  br i1 %still, label %rest, label %unmark
 rest:
-  call void @TAG.pool.sleep(ptr %left.at, i32 %marked)
+  call void @TAG.pool.sleep(ptr %done.at, i32 %now)
   br label %watch
 end:
+  %slept = icmp uge i32 %tries, LIMIT
+  br i1 %slept, label %unmark, label %leave
+unmark:
+  store atomic i32 0, ptr %waited.at monotonic, align 4
+  br label %leave
+leave:
   ret void
 }
 define void @TAG_pool_parallel_for(ptr %pool, ptr %task, ptr %context, i64 %count) nounwind {
 entry:
   %came.at = getelementptr i8, ptr %pool, i64 4
-  %taken.at = getelementptr i8, ptr %pool, i64 16
-  %left.at = getelementptr i8, ptr %pool, i64 64
+  %taken.at = getelementptr i8, ptr %pool, i64 64
   %came = load atomic i32, ptr %came.at acquire, align 4
   %threads = add i32 %came, 1
   %most = zext i32 %threads to i64
@@ -247,9 +295,6 @@ share:
   %longer = icmp ne i64 %rest, 0
   %one = zext i1 %longer to i64
   %first = add i64 %size, %one
-  %others = sub i64 %parts, 1
-  %others.narrow = trunc i64 %others to i32
-  store atomic i32 %others.narrow, ptr %left.at release, align 4
   br label %give
 give:
   %number = phi i64 [ 1, %share ], [ %number.next, %given ]
@@ -258,8 +303,8 @@ give:
   %more = zext i1 %has.more to i64
   %length = add i64 %size, %more
   %end = add i64 %begin, %length
-  %line = add i64 %number, 1
-  %offset = shl i64 %line, 6
+  %behind = mul i64 %number, 192
+  %offset = sub i64 %behind, 64
   %box = getelementptr i8, ptr %pool, i64 %offset
   %asleep.at = getelementptr i8, ptr %box, i64 4
   %task.at = getelementptr i8, ptr %box, i64 8
@@ -275,6 +320,7 @@ give:
   %sleeps = icmp ne i32 %asleep, 0
   br i1 %sleeps, label %wake, label %given
 wake:
+  store atomic i32 0, ptr %asleep.at seq_cst, align 4
   call void @TAG.pool.wake(ptr %box)
   br label %given
 given:
@@ -283,7 +329,17 @@ given:
   br i1 %again, label %give, label %own
 own:
   call void %task(ptr %context, i64 0, i64 %first, i64 0)
-  call void @TAG.pool.join(ptr %left.at)
+  br label %join
+join:
+  %other = phi i64 [ 1, %own ], [ %other.next, %join ]
+  %other.behind = mul i64 %other, 192
+  %other.offset = sub i64 %other.behind, 64
+  %other.box = getelementptr i8, ptr %pool, i64 %other.offset
+  call void @TAG.pool.join(ptr %other.box, i64 %other)
+  %other.next = add i64 %other, 1
+  %others = icmp ult i64 %other.next, %parts
+  br i1 %others, label %join, label %joined
+joined:
   store atomic i32 0, ptr %taken.at release, align 4
   ret void
 alone:
@@ -301,5 +357,5 @@ end.alone:
 def emit_pool(tag: str) -> str:
     """Return the text of the pool's functions, for Linux on x86-64."""
     text = POOL.replace("LIMIT", str(SPIN + YIELDS)).replace("SPIN", str(SPIN))
-    text = text.replace("MOMENT", str(MOMENT)).replace("FUTEX", _FUTEX).replace("YIELD", _YIELD)
-    return text.replace("TAG", tag)
+    text = text.replace("GRACE", str(GRACE)).replace("MOMENT", str(MOMENT))
+    return text.replace("FUTEX", _FUTEX).replace("YIELD", _YIELD).replace("TAG", tag)
