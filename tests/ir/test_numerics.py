@@ -27,8 +27,8 @@ def truncated(a: int, b: int) -> int:
 
 def power(a: int, b: int) -> int:
     if b >= 0:
-        return a**b
-    return a ** (-b % 2) if abs(a) == 1 else 0
+        return int(a**b)
+    return int(a ** (-b % 2)) if abs(a) == 1 else 0
 
 
 INTEGER_RULES: dict[str, Callable[[int, int], int]] = {

@@ -15,6 +15,7 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 import gravure as gv
 from gravure.ir import (
@@ -125,7 +126,7 @@ CASES = [
 ]
 
 
-def cases_with(rule: str) -> Any:
+def cases_with(rule: str) -> pytest.MarkDecorator:
     """Parametrise over the cases whose operation states a rule."""
     return pytest.mark.parametrize("case", [c for c in CASES if c.op.has(rule)], ids=str)
 
@@ -205,7 +206,7 @@ def make_module(cases: Sequence[Case], specs: Sequence[Sequence[TensorSpec]]) ->
     """Return a module whose `main` has all cases in it, side by side."""
     inputs = [(f"x{i}", spec) for i, spec in enumerate(chain.from_iterable(specs))]
     function = new_function("main", inputs)
-    arguments, results = iter(function.body.block.args), []
+    arguments, results = iter(function.body.block.args), list[SSAValue]()
     for case, given in zip(cases, specs, strict=True):
         own = [next(arguments) for _ in given]
         made = GraphEmit.at_end(function.body.block)(case.op, *own, **case.sample.attributes)
@@ -596,7 +597,7 @@ def test_onnx_reference_computes_what_is_evaluated(case: Case) -> None:
     names = [f"x{i}" for i in range(len(operands))]
     results = case.evaluate(operands)
     outputs = [f"y{i}" for i in range(len(results))]
-    node = onnx.helper.make_node(case.op.ONNX, names, outputs, **case.sample.attributes)
+    node = onnx.helper.make_node(str(case.op.ONNX), names, outputs, **case.sample.attributes)
     inputs = [describe(n, x) for n, x in zip(names, operands, strict=True)]
     graph = onnx.helper.make_graph([node], "case", inputs, list(map(describe, outputs, results)))
     model = onnx.helper.make_model(graph)
