@@ -36,6 +36,8 @@ from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
 BLOCK_ROWS = 192
+CHUNK = 256
+"""Rows of a panel that are packed at a time where the depth is a symbol."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -130,6 +132,7 @@ class Gemm:
         accesses = [*self.plan.offsets, self.c.offset]
         self.columns_group = one_group(merge(n_tokens, accesses, self.plan.alone), "columns")
         self.k_groups = merge(k_tokens, [self.a.offset, *self.b_offsets()], set())
+        self.k_groups = self.k_groups or [Group(tuple(k_tokens[-1:]))]
         assert len(self.k_groups) <= 2, "the depth of A is walked in more than two strides"
         groups = merge(others, accesses, self.plan.alone)
         row_tokens = {t for t, _ in self.index[-2].terms}
@@ -187,6 +190,9 @@ class Gemm:
         loops = self.loops
         self.columns_group.value = loops.multiply(panel, self.width)
         left = loops.subtract(loops.index(self.columns), self.columns_group.value)
+        if self.in_chunks:
+            self.chunks(left, block, blocks)
+            return
         b = self.panel_of_b(panel, left)
         last = loops.subtract(loops.index(self.panels), 1)
         if self.whole:
@@ -204,24 +210,54 @@ class Gemm:
         """Walk the tiles of a block."""
         blocks.walk(self.loops, block, lambda rows, start: self.tile(rows, start, b, left))
 
+    def chunks(self, left: Index, block: Index, blocks: RowBlocks) -> None:
+        """Compute one block of rows against a panel of unknown depth, chunk by chunk."""
+        loops = self.loops
+        valid = loops.minimum(left, self.width)
+        blocks.walk(loops, block, lambda rows, start: self.zero(rows, start, valid))
+        (group,) = self.k_groups
+        depth = loops.index(self.depth)
+        with loops.loop(0, depth, CHUNK) as chunk:
+            count = loops.minimum(loops.subtract(depth, chunk.index), CHUNK)
+            self.pack(valid, (chunk.index, count))
+            group.value = chunk.index
+            b = (self.scratch, loops.index(self.scratch_base), loops.index(self.width))
+            blocks.walk(
+                loops, block, lambda rows, start: self.product(rows, start, b, (valid, count, True))
+            )
+        group.value = 0
+        blocks.walk(loops, block, lambda rows, start: self.epilogue.finish(rows, start, valid))
+
+    def zero(self, rows: int, start: Index, left: Index) -> None:
+        """Store zeros into one tile."""
+        self.rows.value = start
+        self.epilogue.zero(rows, left)
+
     def tile(self, rows: int, start: Index, b: gvk.Strided, left: Index | None) -> None:
         """Compute one register tile and its epilogue."""
+        self.product(rows, start, b, (left, self.k_groups[-1].extent, False))
+        self.epilogue.finish(rows, start, left)
+
+    def product(
+        self, rows: int, start: Index, b: gvk.Strided, how: tuple[Index | None, Index | Dim, bool]
+    ) -> None:
+        """Append one register tile: valid columns, length of a segment, whether to add onto C."""
         loops = self.loops
+        left, length, accumulate = how
         self.rows.value = start
         a = self.strided(self.a, self.rows)
         c = self.strided(self.c, self.rows)
         inner, outer = self.k_groups[-1], (self.k_groups[0] if len(self.k_groups) == 2 else None)
         sizes = gvk.GemmSizes(
-            loops.index(inner.extent),
+            loops.index(length),
             loops.index(outer.extent if outer else 1),
             loops.index(self.step(self.a, outer) if outer else 0),
             loops.index(self.b_segment(outer)),
             loops.index(left if left is not None else self.width),
             loops.index(self.step(self.a, inner)),
         )
-        shape = gvk.Tile(rows, self.vectors, self.lanes, False, left is not None)
+        shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, left is not None)
         loops.here(gvk.GemmTile(a, b, c, sizes, shape))
-        self.epilogue.finish(rows, start, left)
 
     def strided(self, operand: Operand, walked: Group) -> gvk.Strided:
         """Return buffer, offset and row stride of an operand at the current position."""
@@ -241,14 +277,16 @@ class Gemm:
 
     def prepare_panels(self) -> None:
         """Decide whether B is used where it lies or packed into scratch."""
+        self.in_chunks = False
         if self.packed:
             return
         contiguous = self.step(self.b, self.columns_group) == 1
         self.in_place = contiguous and self.whole
         if self.in_place:
             return
-        depth = self.depth
-        assert isinstance(depth, int), "a product of symbolic depth packs no panels"
+        self.in_chunks = not isinstance(self.depth, int)
+        depth = self.depth if isinstance(self.depth, int) else CHUNK
+        assert not self.in_chunks or len(self.k_groups) == 1, "chunks of two strides of depth"
         self.scratch, self.scratch_base = self.loops.scratch(self.dtype, depth * self.width)
 
     def panel_of_b(self, panel: Index, left: Index) -> gvk.Strided:
@@ -275,15 +313,16 @@ class Gemm:
             return product((self.k_groups[-1].extent, self.width))
         return self.step(self.b, outer)
 
-    def pack(self, left: Index) -> None:
-        """Copy one panel of B into scratch, zero beyond the last column."""
+    def pack(self, left: Index, span: tuple[Index, Index] | None = None) -> None:
+        """Copy one panel of B (or `span`, first row and count) into scratch, zero-padded."""
         loops = self.loops
+        first, count = span or (0, loops.index(self.depth))
         start = self.columns_group.value
         assert start is not None, "the panel is known"
         reader = Reader(loops, self.arguments, self.space)
         places = [1] if len(self.k_groups) == 1 else [self.k_groups[-1].extent, 1]
-        with loops.loop(0, loops.index(self.depth)) as k:
-            rest: Index = k.index
+        with loops.loop(0, count) as k:
+            rest: Index = loops.add(k.index, first)
             for group, place in zip(self.k_groups, places, strict=True):
                 group.value = loops.divide(rest, place)
                 rest = loops.remainder(rest, place) if place != 1 else rest

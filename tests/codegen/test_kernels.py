@@ -159,3 +159,30 @@ def test_a_convolution(case: dict[str, tuple[int, ...]]) -> None:
         f"  %s = gv.add %c, %y : ({y}, {y}) -> {y}\n  %r = gv.relu %s : ({y}) -> {y}"
     )
     check_kernel(kernel("conv", {"x": x, "w": w, "y": y}, body, y))
+
+
+SYMBOLS = {"M": 13, "K": 300, "N": 37}
+
+
+@pytest.mark.parametrize("flip", ["true", "false"])
+def test_a_product_of_symbolic_sizes(flip: str) -> None:
+    def symbolic(*dims: str) -> str:
+        return f'tensor<{"x".join("?" for _ in dims)}xf32, #gv.dims<"{", ".join(dims)}">>'
+
+    x, y = symbolic("M", "K"), symbolic("N", "K") if flip == "true" else symbolic("K", "N")
+    r = symbolic("M", "N")
+    body = (
+        f"  %m = gv.matmul %x, %y {{transpose_rhs = {flip}}} : ({x}, {y}) -> {r}\n"
+        f"  %r = gv.relu %m : ({r}) -> {r}"
+    )
+    text = kernel("gemm", {"x": x, "y": y}, body, r)
+    text = text.replace("attributes {", 'attributes {gv.symbols = ["K", "M", "N"], ')
+    for sizes in (SYMBOLS, {"M": 1, "K": 1, "N": 1}, {"M": 200, "K": 256, "N": 64}):
+        check_kernel(text, symbols=sizes)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 5), (3, 1, 4), (4, 5, 1)])
+def test_a_product_with_a_dim_of_one(sizes: tuple[int, int, int]) -> None:
+    m, k, n = sizes
+    x, y, r = tensor(m, k), tensor(k, n), tensor(m, n)
+    check_kernel(kernel("gemm", {"x": x, "y": y}, f"  %r = gv.matmul %x, %y : ({x}, {y}) -> {r}", r))
