@@ -7,12 +7,12 @@ GRAPH = (
     "constant-fold",  # frontends leave arithmetic on shapes and masks
     "cse",  # before recognize: it compares values by identity
     "recognize",
-    "simplify-arithmetic",
     "fold-batch-norm",  # before choose-layout: it looks for the operation behind a convolution
     "fold-scale",
     "choose-layout",  # before decompose: a softmax or a pool moves easier than its parts
     "decompose",
     "cancel-transposes",
+    "simplify-arithmetic",  # behind decompose: a mean divides by a constant
     "canonicalize",
     "constant-fold",
     "cse",

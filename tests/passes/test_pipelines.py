@@ -1,0 +1,42 @@
+"""Pipelines as a whole: they can be read, and no pass of them changes what small models compute."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gravure.frontend.files import map_file
+from gravure.frontend.onnx.graph import read_onnx
+from gravure.ir import Program
+from gravure.passes import parse_pipeline, print_pipeline, run
+from gravure.passes.check import Check
+from gravure.passes.pipelines import GRAPH, LEVELS
+
+MODELS = Path(__file__).parent.parent / "models"
+SMALL = ("attention", "conv_norm", "digits", "elementwise", "embedding", "mlp", "mlp_batch")
+RANGES = {"attention": {"length": (1, 16)}, "mlp_batch": {"batch": (1, 8)}}
+
+
+def read(name: str) -> Program:
+    return read_onnx(map_file(MODELS / f"{name}.onnx"), name, dims=RANGES.get(name))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_levels_are_pipelines_that_round_trip(level: str) -> None:
+    passes = parse_pipeline(LEVELS[level])
+    assert parse_pipeline(print_pipeline(passes)) == passes
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", SMALL)
+def test_no_pass_changes_what_a_model_computes(name: str, level: str) -> None:
+    run(LEVELS[level], read(name), observers=[Check()])
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_passes_on_graphs_change_nothing_the_second_time(name: str) -> None:
+    program = read(name)
+    run(GRAPH, program, observers=[])
+    before = Counter(op.name for op in program.module.walk())
+    run(GRAPH, program, observers=[])
+    assert Counter(op.name for op in program.module.walk()) == before
