@@ -53,7 +53,8 @@ class Stretch:
         if how == "asymmetric":
             return self.back(place)
         if how == "align_corners":
-            return place * (self.extent - 1) / _at_least_one(self.result - 1)
+            last = self.result if self.scale is None else self.extent * self.scale
+            return place * (self.extent - 1) / _at_least_one(last - 1)
         found = self.back(place + 0.5) - 0.5
         if how == "half_pixel_symmetric" and self.scale is not None:
             return found + (self.extent - self.result / self.scale) * 0.5
