@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,10 @@ def read_onnx(
     model = read_model(data, name, directory)
     reader = Reader(model, Symbols(dims), Faults(name), constants or {})
     return reader.read(shapes or {})
+
+
+class LostError(Exception):
+    """A graph inside of a node has a fault, which is noted already."""
 
 
 class Lost:
@@ -237,8 +242,10 @@ class Reader:
             return LOST
         source = self.emitter.emit.source
         node = self._node(NodeProto(op_type="Constant"), name, Scope(self.model.opsets))
-        value: Value = node.stored(name, array)
+        value = node.stored(name, array)
         self.emitter.emit.source = source
+        if name.isidentifier():
+            value.name_hint = name
         return value
 
     def add_weight(self, name: str, array: Array) -> Symbol:
@@ -265,7 +272,8 @@ class Reader:
         node = self._node(proto, label, scope)
         results: Iterable[Value | None] = ()
         try:
-            results = self._apply(node, inputs, scope)
+            with suppress(LostError):
+                results = self._apply(node, inputs, scope)
         except (TypeError, GraphError, ParseError) as error:
             message = error.message if isinstance(error, GraphError | ParseError) else str(error)
             self._note(node, inputs, message)
@@ -362,6 +370,8 @@ class Reader:
         for output, value in zip(graph.output, found, strict=True):
             if value is None:
                 raise GraphError(f"output {output.name!r} of a graph inside is made by nothing")
+        if any(isinstance(value, Lost) for value in found):
+            raise LostError
         return found
 
     def _note(

@@ -62,6 +62,11 @@ class Node:
         """Say whether the node's output at this position has a name."""
         return index < len(self.proto.output) and bool(self.proto.output[index])
 
+    @staticmethod
+    def padded(inputs: Sequence[Value], count: int) -> Sequence[Any]:
+        """Return as many inputs, None for those left out at the end."""
+        return [*inputs, *(None,) * (count - len(inputs))]
+
     # Operations.
 
     @cached_property

@@ -48,6 +48,8 @@ def _log_sum(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
 def _log_sum_exp(node: Node, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
     make, dtype = node.make, node.dtype(x)
     wide = make.to(x, dtype if dtype.is_float else d.f64)
+    if any(node.shape(x)[axis] == 0 for axis in axes):
+        return _log_sum(node, wide, axes, keep)
     return make.to(make.logsumexp(wide, axes=axes, keepdims=keep), dtype)
 
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -152,7 +153,8 @@ class _Function:
 
     def _statement(self, op: Operation) -> Iterator[str]:
         if isinstance(op, CallOp):
-            yield f"{self._targets(op)} = {self.quoted(op.callee.root_reference.data)}({self._list(op)})"
+            callee = self.quoted(op.callee.root_reference.data)
+            yield f"{self._targets(op)} = {callee}({self._list(op)})"
             return
         what = op.name
         if not isinstance(op, Op) or op.LEVEL != "graph" or op.regions:
@@ -320,7 +322,7 @@ def _number(value: Any) -> str:
         return "nan"
     if math.isinf(number):
         return "inf" if number > 0 else "-inf"
-    return repr(number)
+    return str(value) if isinstance(value, np.float32 | np.float16) else repr(number)
 
 
 def _escaped(text: str, quote: str) -> str:

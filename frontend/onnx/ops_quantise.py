@@ -1,0 +1,97 @@
+"""Rules of quantised operators: integers that stand for `(q - zero) * scale`."""
+
+from __future__ import annotations
+
+from ...ir import Dim, DType
+from ...ir import compositions as c
+from ...ir import dtypes as d
+from ...ir.shapes import normalize_axis
+from .node import Node, Value
+from .ops_matrix import centred, matmul
+from .ops_window import along_channels, convolved, windows_of
+from .rules import rule
+
+
+@rule("QuantizeLinear")
+def quantize(node: Node, x: Value, scale: Value, zero: Value | None = None) -> Value:
+    """Return round(x / scale) + zero, in the range of the integer type."""
+    node.integer("saturate", 1)
+    node.integer("precision", 0)
+    wanted = node.element_type("output_dtype", d.u8) if node.integer("output_dtype", 0) else d.u8
+    dtype = wanted if zero is None else node.dtype(zero)
+    scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
+    return quantized(node, node.make.to(x, node.dtype(scale)), scale, zero, dtype)
+
+
+def quantized(node: Node, x: Value, scale: Value, zero: Value | None, dtype: DType) -> Value:
+    """Return a value over its scale, rounded, shifted and clamped."""
+    make = node.make
+    if not dtype.is_integer:
+        node.refuse(f"quantising to {dtype} is not supported")
+    wide = make.to(x, d.f32)
+    level = make.round(make.div(wide, make.to(scale, d.f32)))
+    if zero is not None:
+        level = make.add(level, make.to(zero, d.f32))
+    low, high = (make.number(n, d.f32) for n in (dtype.minimum, dtype.maximum))
+    return make.to(make.clip(level, low, high), dtype)
+
+
+@rule("DequantizeLinear")
+def dequantize(node: Node, x: Value, scale: Value, zero: Value | None = None) -> Value:
+    """Return (x - zero) * scale."""
+    wanted = node.integer("output_dtype", 0)
+    dtype = node.element_type("output_dtype") if wanted else node.dtype(scale)
+    scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
+    steps = node.make.to(centred(node, x, zero), d.f32)
+    return node.make.to(node.make.mul(steps, node.make.to(scale, d.f32)), dtype)
+
+
+def _spread(node: Node, x: Value, factor: Value) -> Value:
+    """Return a scale or zero point in a shape that broadcasts against x."""
+    rank = node.rank(factor)
+    axis, block = node.integer("axis", 1), node.integer("block_size", 0)
+    if rank == 0 or node.shape(factor) == (1,):
+        return node.make.reshape(factor, shape=())
+    at = normalize_axis(axis, node.rank(x))
+    if block:
+        parts: list[Dim] = [1] * node.rank(x)
+        parts[at] = block
+        wide = c.repeat(node.emit, factor, parts)
+        if node.shape(wide)[at] != node.shape(x)[at]:
+            wide = c.cut(node.emit, wide, at, 0, node.shape(x)[at])
+        return wide
+    after = node.rank(x) - at - 1
+    return node.make.reshape(factor, shape=(*node.shape(factor), *(1,) * after))
+
+
+@rule("QLinearMatMul")
+def quantized_matmul(node: Node, *inputs: Value) -> Value:
+    """Multiply quantised matrices in 32 bits, and quantise the product."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = inputs
+    if node.rank(a_zero) == 1 and node.shape(a_zero) != (1,):
+        a_zero, a_scale = (c.unsqueeze(node.emit, v, (1,)) for v in (a_zero, a_scale))
+    product = matmul(node, centred(node, a, a_zero), centred(node, b, b_zero))
+    factor = node.make.mul(node.make.to(a_scale, d.f32), node.make.to(b_scale, d.f32))
+    steps = node.make.mul(node.make.to(product, d.f32), factor)
+    return quantized(node, steps, y_scale, y_zero, node.dtype(y_zero))
+
+
+@rule("QLinearConv")
+def quantized_conv(node: Node, *inputs: Value) -> Value:
+    """Convolve quantised values in 32 bits, and quantise the result."""
+    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias = node.padded(inputs, 9)
+    rank = node.rank(x)
+    kernel = node.static_shape(w, "for the weights of a convolution")[2:]
+    node.integers("kernel_shape")
+    windows = windows_of(node, kernel, node.shape(x)[2:])
+    if node.rank(w_zero) == 1 and node.shape(w_zero) != (1,):
+        w_zero = node.make.reshape(w_zero, shape=(*node.shape(w_zero), *(1,) * (rank - 1)))
+    if node.rank(w_scale) == 1 and node.shape(w_scale) != (1,):
+        w_scale = along_channels(node, w_scale, rank)
+    image, weights = centred(node, x, x_zero), centred(node, w, w_zero)
+    made = convolved(node, image, weights, windows, node.integer("group", 1))
+    if bias is not None:
+        made = node.make.add(made, along_channels(node, bias, rank))
+    factor = node.make.mul(node.make.to(x_scale, d.f32), node.make.to(w_scale, d.f32))
+    steps = node.make.mul(node.make.to(made, d.f32), factor)
+    return quantized(node, steps, y_scale, y_zero, node.dtype(y_zero))
