@@ -128,7 +128,11 @@ def compile_program(
     start = perf_counter()
     pipeline = options.passes or pipeline_of(options.level)
     report = run(
-        pipeline, program, observers=observers, disable=options.disable, verify_each=options.verify
+        pipeline,
+        program,
+        observers=observers or None,  # none given: those that the environment asks for
+        disable=options.disable,
+        verify_each=options.verify,
     )
     seconds["passes"] = perf_counter() - start
     start = perf_counter()
