@@ -159,7 +159,6 @@ def call_with_arrays(
             *(_numpy_function(ARRAY_TYPE), address(type_table), len(outputs), address(made)),
             *(0 if is_static else address(places), *(lock if release else (0, 0)), id(slow)),
             *map(python_function, ("PyObject_Vectorcall", "Py_DecRef")),
-            *map(python_function, ("PyByteArray_FromStringAndSize", "PyByteArray_AsString")),
             *(_numpy_function(ARRAY_NEW), _numpy_function(ARRAY_SET_BASE)),
             *map(python_function, ("PyTuple_New", "PyTuple_SetItem")),
         ],

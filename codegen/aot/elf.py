@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ...runtime.elf import (
     ET_REL,
@@ -89,8 +89,9 @@ class Object:
     symbols: tuple[Symbol, ...]
 
     @classmethod
+    @lru_cache(maxsize=256)
     def read(cls, data: bytes) -> Object:
-        """Take `data` apart."""
+        """Take `data` apart; manifest and linker both ask for it."""
         header = Header.unpack(data)
         assert header.identity[:7] == IDENTITY[:7], "not a 64-bit little-endian ELF file"
         assert header.type == ET_REL, "not a relocatable object"

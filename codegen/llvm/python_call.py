@@ -89,12 +89,12 @@ entry:
   %slow.at = getelementptr i8, ptr %block, i64 104
   %vectorcall.at = getelementptr i8, ptr %block, i64 112
   %decrement.at = getelementptr i8, ptr %block, i64 120
-  %memory.at = getelementptr i8, ptr %block, i64 128
-  %memory.data.at = getelementptr i8, ptr %block, i64 136
-  %array.new.at = getelementptr i8, ptr %block, i64 144
-  %set.base.at = getelementptr i8, ptr %block, i64 152
-  %tuple.new.at = getelementptr i8, ptr %block, i64 160
-  %tuple.set.at = getelementptr i8, ptr %block, i64 168
+  %array.new.at = getelementptr i8, ptr %block, i64 128
+  %set.base.at = getelementptr i8, ptr %block, i64 136
+  %tuple.new.at = getelementptr i8, ptr %block, i64 144
+  %tuple.set.at = getelementptr i8, ptr %block, i64 152
+  %room = alloca i64, align 8
+  %array.new = load ptr, ptr %array.new.at
   %expected = load i64, ptr %block
   %inputs = load ptr, ptr %inputs.at
   %outputs = load ptr, ptr %outputs.at
@@ -190,19 +190,19 @@ factor:
   %k.next = add i64 %k, 1
   br label %multiply
 allocate:
-  %room = add i64 %size, 64
-  %memory.new = load ptr, ptr %memory.at
-  %memory = call ptr %memory.new(ptr null, i64 %room)
+  %more.room = add i64 %size, 64
+  store i64 %more.room, ptr %room
+  %memory = call ptr %array.new(ptr %array.type, i32 1, ptr %room, i32 2,
+      ptr null, ptr null, i32 0, i32 0, ptr null)
   %no.memory = icmp eq ptr %memory, null
   br i1 %no.memory, label %undo, label %wrap
 wrap:
-  %memory.data = load ptr, ptr %memory.data.at
-  %start = call ptr %memory.data(ptr %memory)
+  %start.at = getelementptr i8, ptr %memory, i64 16
+  %start = load ptr, ptr %start.at
   %start.number = ptrtoint ptr %start to i64
   %start.up = add i64 %start.number, 63
   %start.aligned = and i64 %start.up, -64
   %start.there = inttoptr i64 %start.aligned to ptr
-  %array.new = load ptr, ptr %array.new.at
   %array = call ptr %array.new(ptr %array.type, i32 %out.rank, ptr %out.shape, i32 %number.int,
       ptr null, ptr %start.there, i32 0, i32 1281, ptr null)
   %no.array = icmp eq ptr %array, null
