@@ -13,8 +13,9 @@ from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorPro
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, OpResult, SSAValue
 
-from ...errors import GraphError, ParseError, UnsupportedOp
+from ...errors import GraphError, GravureError, ParseError, UnsupportedOp
 from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec, spec_of
+from ...ir import dims as dim_rules
 from ...ir.program import finish, new_function, set_level, set_ranges
 from ..files import Bytes
 from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
@@ -27,6 +28,9 @@ from .node import Node
 from .order import ordered
 from .rules import Rule, find_rule, suggestion
 from .shapes import KnownEmit
+
+BAD = (TypeError, ValueError, ArithmeticError, LookupError)
+"""What rules raise on attributes and values that make no sense."""
 
 MAX_DEPTH = 50
 """Functions and graphs nested deeper than this are refused."""
@@ -274,11 +278,10 @@ class Reader:
         try:
             with suppress(LostError):
                 results = self._apply(node, inputs, scope)
-        except (TypeError, GraphError, ParseError) as error:
-            message = error.message if isinstance(error, GraphError | ParseError) else str(error)
-            self._note(node, inputs, message)
+        except (*BAD, GraphError, ParseError) as error:
+            self._note(node, inputs, error)
         except UnsupportedOp as error:
-            self._note(node, inputs, error.message, hint=error.hint, supported=False)
+            self._note(node, inputs, error)
         given = dict(zip(proto.output, results, strict=False))
         for name in filter(None, proto.output):
             value = scope.values[name] = given.get(name) or LOST
@@ -374,23 +377,27 @@ class Reader:
             raise LostError
         return found
 
-    def _note(
-        self,
-        node: Node,
-        inputs: Sequence[Value | None],
-        message: str,
-        *,
-        hint: str = "",
-        supported: bool = True,
-    ) -> None:
+    def _note(self, node: Node, inputs: Sequence[Value | None], error: Exception) -> None:
         """Note what is wrong with a node: its name, operator and inputs."""
-        specs = [str(spec_of(v.type)) if isinstance(v, SSAValue) else "?" for v in inputs]
+        specs = [spec_of(v.type) if isinstance(v, SSAValue) else "?" for v in inputs if v]
         domain = f"{node.domain} " if node.domain else "opset "
         operator = f"{node.op_type} ({domain}{node.version})"
-        on = f" on {', '.join(specs)}" if specs else ""
+        on = f" on {', '.join(map(str, specs))}" if specs else ""
+        hint, supported = "", not isinstance(error, UnsupportedOp)
+        if isinstance(error, GravureError):
+            hint = error.hint
+        elif isinstance(error, TypeError) and (symbol := _first_symbol(specs)):
+            hint, supported = f"it may fit when {symbol} is fixed: dims={{{symbol!r}: ...}}", False
+        message = error.message if isinstance(error, GravureError) else str(error)
         self.faults.add(
             f"node {node.label!r}: {operator}{on}: {message}", hint=hint, supported=supported
         )
+
+
+def _first_symbol(specs: Sequence[TensorSpec | str]) -> str:
+    """Return the name of a symbol in shapes, or nothing."""
+    dims = [d for s in specs if isinstance(s, TensorSpec) for d in s.shape or ()]
+    return next((name for d in dims for name in sorted(dim_rules.symbols(d))), "")
 
 
 def sweep(block: Block) -> None:
