@@ -1,0 +1,74 @@
+// test: fuse,outline-kernels,bufferise
+
+// The last result is written into the output, the others into the workspace.
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = gv.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = gv.matmul %0, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %1 : tensor<4x4xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
+//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %0, %result0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "gemm"} {
+//     %0 = gv.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %0 : tensor<4x4xf32>
+//   }
+// }
+
+// -----
+// Weights and constants lie in one blob, each from a cache line of its own.
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 3>, weight = @w} : () -> tensor<3xf32>
+  %1 = gv.constant {value = #gv.array<f32, "3", [1.0, 2.0, 3.0]>} : () -> tensor<3xf32>
+  %2 = gv.mul %x, %0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %3 = gv.add %2, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return %3 : tensor<3xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = [["w", 0 : i64, 12 : i64], ["constant.0", 64 : i64, 12 : i64]]} {
+//   func.func @main(%arg0: memref<3xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<3xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//     %0 = gv.buffer %weights {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 3>} : (memref<?xi8>) -> memref<3xf32>
+//     %1 = gv.buffer %weights {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 3>} : (memref<?xi8>) -> memref<3xf32>
+//     gv.launch %arg0, %0, %1, %result0 {inputs = 3 : i64, kernel = @k0} attributes {source = []} : (memref<3xf32>, memref<3xf32>, memref<3xf32>, memref<3xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%x: tensor<3xf32>, %0: tensor<3xf32>, %1: tensor<3xf32>) -> tensor<3xf32> attributes {source = [], gv.kind = "map"} {
+//     %2 = gv.mul %x, %0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+//     %3 = gv.add %2, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+//     func.return %3 : tensor<3xf32>
+//   }
+// }
+
+// -----
+// A buffer is as large as its symbols can make it.
+builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>}} {
+  func.func @main(%x: tensor<?x4xf32, #gv.dims<"N, 4">>, %y: tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">> {
+    %0 = gv.matmul %x, %y : (tensor<?x4xf32, #gv.dims<"N, 4">>, tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">>
+    %1 = gv.matmul %0, %y : (tensor<?x4xf32, #gv.dims<"N, 4">>, tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">>
+    %2 = gv.matmul %1, %y : (tensor<?x4xf32, #gv.dims<"N, 4">>, tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">>
+    func.return %2 : tensor<?x4xf32, #gv.dims<"N, 4">>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>}, gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = #gv.dims<"N, 4">} : (memref<?xi8>) -> memref<?x4xf32, #gv.dims<"N, 4">>
+//     gv.launch %arg0, %arg1, %0 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} attributes {source = []} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
+//     %1 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 128 : i64, shape = #gv.dims<"N, 4">} : (memref<?xi8>) -> memref<?x4xf32, #gv.dims<"N, 4">>
+//     gv.launch %0, %arg1, %1 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} attributes {source = []} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
+//     gv.launch %1, %arg1, %result0 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} attributes {source = []} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%x: tensor<?x4xf32, #gv.dims<"N, 4">>, %y: tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">> attributes {source = [], gv.kind = "gemm", gv.symbols = ["N"]} {
+//     %0 = gv.matmul %x, %y : (tensor<?x4xf32, #gv.dims<"N, 4">>, tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">>
+//     func.return %0 : tensor<?x4xf32, #gv.dims<"N, 4">>
+//   }
+// }

@@ -1,0 +1,89 @@
+// test: fuse
+
+func.func @chain(%x: tensor<4xf32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %0 = gv.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = gv.mul %0, %y : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %1 : tensor<3x4xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "fused"} {
+//   func.func @chain(%x: tensor<4xf32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+//     %0 = gv.kernel %x, %y ({
+//     ^bb0(%x_1: tensor<4xf32>, %y_1: tensor<3x4xf32>):
+//       %1 = gv.relu %x_1 : (tensor<4xf32>) -> tensor<4xf32>
+//       %2 = gv.mul %1, %y_1 : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+//       gv.yield %2 : (tensor<3x4xf32>) -> ()
+//     }) {kind = "map"} attributes {source = []} : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+//     func.return %0 : tensor<3x4xf32>
+//   }
+// }
+
+// -----
+// A reduction over whole rows, and what is before and behind it, is one kernel.
+// count: gv.kernel 1
+func.func @softmax(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  %0 = gv.max %x {axes = array<i64: 1>, keepdims = true} : (tensor<3x8xf32>) -> tensor<3x1xf32>
+  %1 = gv.sub %x, %0 : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  %2 = gv.exp %1 : (tensor<3x8xf32>) -> tensor<3x8xf32>
+  %3 = gv.sum %2 {axes = array<i64: 1>, keepdims = true} : (tensor<3x8xf32>) -> tensor<3x1xf32>
+  %4 = gv.div %2, %3 : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  func.return %4 : tensor<3x8xf32>
+}
+
+// -----
+// count: gv.kernel 1
+func.func @product_and_what_follows(%x: tensor<3x8xf32>, %w: tensor<8x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
+  %0 = gv.matmul %x, %w : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+  %1 = gv.add %0, %b : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+  %2 = gv.relu %1 : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  func.return %2 : tensor<3x5xf32>
+}
+
+// -----
+// A kernel has one product.
+// count: gv.kernel 2
+func.func @two_products(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %0 = gv.matmul %x, %x : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  %1 = gv.matmul %0, %x : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  func.return %1 : tensor<3x3xf32>
+}
+
+// -----
+// What is expensive is not computed twice.
+// count: gv.kernel 3
+// count: gv.exp 1
+func.func @two_users(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {
+  %0 = gv.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = gv.neg %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = gv.sum %0 {axes = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+  func.return %1, %2 : tensor<4xf32>, tensor<f32>
+}
+
+// -----
+// Movements are read through.
+// count: gv.kernel 1
+func.func @movements(%x: tensor<2x6xf32>) -> tensor<3x4xf32> {
+  %0 = gv.transpose %x {order = array<i64: 1, 0>} : (tensor<2x6xf32>) -> tensor<6x2xf32>
+  %1 = gv.reshape %0 {shape = array<i64: 3, 4>} : (tensor<6x2xf32>) -> tensor<3x4xf32>
+  %2 = gv.exp %1 : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %2 : tensor<3x4xf32>
+}
+
+// -----
+// What only moves or converts is done again in each kernel that needs it.
+// count: gv.kernel 2
+// count: gv.cast 2
+func.func @cheap_for_two(%x: tensor<4xi32>) -> (tensor<4xf32>, tensor<f32>) {
+  %0 = gv.cast %x {dtype = #gv.dtype<f32>} : (tensor<4xi32>) -> tensor<4xf32>
+  %1 = gv.abs %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = gv.sum %0 {axes = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+  func.return %1, %2 : tensor<4xf32>, tensor<f32>
+}
+
+// -----
+// An argument that is returned is copied.
+// count: gv.kernel 1
+func.func @copy(%x: tensor<2xf32>) -> tensor<2xf32> {
+  func.return %x : tensor<2xf32>
+}
