@@ -1,0 +1,148 @@
+"""Measure compiled models: error, memory planned and touched, compile time, library size.
+
+    python -m gravure.tools.measure_models MODELS [NAME ...] [--threads N]
+
+MODELS is a folder with NAME.onnx, NAME.inputs.npz and, if there is one, NAME.ref.npz (outputs
+o0, o1, ...). Prints one Markdown row a model:
+
+- `error`: the largest difference to the reference, over the reference's largest magnitude;
+- `peak`: bytes of workspace that the plan needs for buffers, `bound`: the largest sum of buffers
+  that live at one time, which no plan can be below, `touched`: bytes of the workspace that a
+  run was seen to write;
+- `cold`, `warm`: seconds from the parsed file to a model that can run, without and with what
+  the cache holds, weights prepared;
+- `library`: bytes of the shared library without its weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..codegen.compile import Compiled, Options
+from ..frontend.compile import CompiledModel, compile_source, load_compiled, tag_of
+from ..runtime.buffer import Array, address, aligned_array, aligned_bytes
+from ..runtime.direct import tensor_table
+from ..runtime.model import numpy_dtype
+
+PATTERNS = (0xA5, 0x5A)
+HEAD = "| model | error | peak | bound | touched | cold s | warm s | library | launches |"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of one model."""
+
+    name: str
+    error: float
+    peak: int
+    bound: int
+    touched: int
+    cold: float
+    warm: float
+    library: int
+    launches: int
+
+    def __str__(self) -> str:
+        sizes = f"{self.peak} | {self.bound} | {self.touched}"
+        times = f"{self.cold:.2f} | {self.warm:.2f}"
+        return (
+            f"| {self.name} | {self.error:.1e} | {sizes} | {times} | {self.library} |"
+            f" {self.launches} |"
+        )
+
+
+def measure(path: Path, threads: int) -> Row:
+    """Return what is measured of one model file."""
+    options = Options(slots=threads, tag=tag_of(path))
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["GRAVURE_CACHE"] = folder
+        cold, _, _ = timed(path, options, threads)
+        warm, compiled, model = timed(path, options, threads)
+    with np.load(path.with_suffix(".inputs.npz")) as stored:
+        inputs = {name: stored[name] for name in stored.files}
+    outputs = model.run(inputs)
+    return Row(
+        path.stem,
+        error_of(path.with_suffix(".ref.npz"), outputs),
+        compiled.peak,
+        compiled.max_live,
+        touched(model, [inputs[info.name] for info in model.inputs]),
+        cold,
+        warm,
+        len(compiled.code()),
+        len(compiled.description.steps),
+    )
+
+
+def timed(path: Path, options: Options, threads: int) -> tuple[float, Compiled, CompiledModel]:
+    """Return the seconds of compiling and loading, and what came out."""
+    start = perf_counter()
+    compiled = compile_source(path, options)
+    model = load_compiled(compiled, threads)
+    return perf_counter() - start, compiled, model
+
+
+def error_of(path: Path, outputs: Sequence[Array]) -> float:
+    """Return the largest error of any output, over the output's largest magnitude."""
+    if not path.is_file():
+        return float("nan")
+    worst = 0.0
+    with np.load(path) as stored:
+        for number, output in enumerate(outputs):
+            wanted = stored[f"o{number}"].astype(np.float64)
+            scale = float(np.abs(wanted).max()) or 1.0
+            worst = max(worst, float(np.abs(output - wanted).max()) / scale)
+    return worst
+
+
+def touched(model: CompiledModel, arrays: Sequence[Array]) -> int:
+    """Return the bytes of the workspace that a run writes, seen by what two patterns leave."""
+    ends = []
+    for pattern in PATTERNS:
+        workspace = aligned_bytes(model.workspace_bytes)
+        workspace[:] = pattern
+        _run(model, arrays, workspace)
+        changed = np.flatnonzero(workspace != pattern)
+        ends.append(int(changed[-1]) + 1 if changed.size else 0)
+    return max(ends)
+
+
+def _run(model: CompiledModel, arrays: Sequence[Array], workspace: Array) -> None:
+    """Call the library's own function on a workspace of ours."""
+    plain = [np.ascontiguousarray(a) for a in arrays]
+    shapes = model.compiled.description.outputs
+    outputs = [aligned_array(i.shape_for({}), numpy_dtype(i.dtype)) for i in shapes]
+    tables = [tensor_table(model.inputs), tensor_table(model.outputs)]
+    for table, values in zip(tables, (plain, outputs), strict=True):
+        for row, array in zip(table, values, strict=True):
+            row[0] = address(array)
+    context: Any = model._context
+    status = model._run(address(tables[0]), address(tables[1]), address(workspace), context.address)
+    assert status == 0, f"status {status}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("models", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args(arguments)
+    paths = [given.models / f"{name}.onnx" for name in given.names]
+    print(HEAD, "|---|" + "---|" * 8, sep="\n")
+    for path in paths or sorted(given.models.glob("*.onnx")):
+        print(measure(path, given.threads), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
