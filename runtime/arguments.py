@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import RuntimeInputError
-from .artifact import DimInfo, TensorInfo
+from .artifact import DimInfo, TensorInfo, bindings
 from .buffer import Array, aligned_array, is_plain
-from .expression import evaluate
+from .expression import symbols
 
 Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any]
 """Arguments by name, or in their order."""
@@ -138,28 +138,28 @@ def bind_dims(
     arrays: Sequence[Array], infos: Sequence[TensorInfo], dims: Sequence[DimInfo]
 ) -> dict[str, int]:
     """Return the value of every symbolic dimension, after a check of all shapes."""
-    ranges = {dim.name: dim for dim in dims}
-    values: dict[str, int] = {}
     for array, info in zip(arrays, infos, strict=True):
         if array.ndim != len(info.shape):
             raise mismatch(describe(array), info)
-        for size, found in zip(info.shape, array.shape, strict=True):
-            if isinstance(size, int) and size != found:
-                raise mismatch(describe(array), info)
-            if isinstance(size, str) and size in ranges:
-                _check_dim(values.setdefault(size, found), found, array, info, ranges[size])
+    places, values = bindings(infos, dims), {}
+    for dim in dims:
+        place = places[dim.name]
+        array, info = arrays[place.input], infos[place.input]
+        value = (array.shape[place.axis] - place.offset) // place.factor
+        if not dim.low <= value <= dim.high:
+            limits = f" with {dim.name} from {dim.low} to {dim.high}"
+            raise mismatch(describe(array), info, dims=limits)
+        values[dim.name] = value
     for array, info in zip(arrays, infos, strict=True):
-        if any(evaluate(size, values) != each for size, each in zip(info.shape, array.shape)):  # noqa: B905
-            raise mismatch(describe(array), info, dims=f" with {_spell(values)}")
+        if array.shape != info.shape_for(values):
+            known = {
+                name: values[name]
+                for size in info.shape
+                for name in symbols(size)
+                if infos[places[name].input] is not info
+            }
+            raise mismatch(describe(array), info, dims=f" with {_spell(known)}" if known else "")
     return values
-
-
-def _check_dim(value: int, found: int, array: Array, info: TensorInfo, dim: DimInfo) -> None:
-    """Compare a dimension with its range, and with its value where it first stood."""
-    if value != found:
-        raise mismatch(describe(array), info, dims=f" with {dim.name} = {value}")
-    if not dim.low <= found <= dim.high:
-        raise mismatch(describe(array), info, dims=f" with {dim.name} from {dim.low} to {dim.high}")
 
 
 def _spell(values: Mapping[str, int]) -> str:

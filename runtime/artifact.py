@@ -19,11 +19,11 @@ from it, and leaves the part that callers need in the artefact's manifest.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from .expression import Extent, evaluate, symbols
+from .expression import Extent, affine, evaluate, symbols
 
 DTYPES: Mapping[str, int] = {
     **{"bool": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8},
@@ -75,6 +75,37 @@ class DimInfo:
     def __post_init__(self) -> None:
         assert self.name.isidentifier(), f"dimension {self.name!r} is not an identifier"
         assert 0 <= self.low <= self.high < 1 << 62, f"dimension {self.name!r}: no such range"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Where a symbolic dimension gets its value: it is (size - offset) // factor."""
+
+    input: int
+    axis: int
+    factor: int = 1
+    offset: int = 0
+
+
+def bindings(inputs: Sequence[TensorInfo], dims: Sequence[DimInfo]) -> dict[str, Binding]:
+    """Return where each dimension gets its value: where it stands by itself, if it does.
+
+    Else it is taken from the first size that is a * dimension + b, with numbers a and b. What
+    else there is in the shapes must then fit, and is compared.
+    """
+    found: dict[str, Binding] = {}
+    places = [
+        (number, axis, size)
+        for number, info in enumerate(inputs)
+        for axis, size in enumerate(info.shape)
+    ]
+    for dim in dims:
+        for number, axis, size in sorted(places, key=lambda place: place[2] != dim.name):
+            line = affine(size, dim.name)
+            if line is not None:
+                found[dim.name] = Binding(number, axis, *line)
+                break
+    return found
 
 
 @dataclass(frozen=True)
@@ -159,7 +190,7 @@ class Description:
     outputs: tuple[TensorInfo, ...]
     steps: tuple[Step, ...]
     dims: tuple[DimInfo, ...] = ()
-    """Each must be one dimension of an input, by itself: that is where it gets its value."""
+    """Each gets its value from the shape of an input: see `bindings`."""
     workspace: int = 0
     """Bytes of the arena that all steps share, at the largest dimensions."""
     scratch: int = 0
@@ -186,7 +217,7 @@ class Description:
     def __post_init__(self) -> None:
         assert self.tag.encode("ascii", "replace").decode().isidentifier(), f"tag {self.tag!r}"
         known = {dim.name for dim in self.dims}
-        bound = {size for each in self.inputs for size in each.shape if isinstance(size, str)}
+        bound = bindings(self.inputs, self.dims).keys()
         assert known <= bound, f"no input says what the dimensions {sorted(known - bound)} are"
         for tensor in (*self.inputs, *self.outputs):
             used = {name for size in tensor.shape for name in symbols(size)}

@@ -98,3 +98,29 @@ def symbols(expression: Extent) -> tuple[str, ...]:
         lambda operator, x, y: {**x, **y},
     )
     return tuple(found)
+
+
+def affine(expression: Extent, name: str) -> tuple[int, int] | None:
+    """Return a and b if an expression is a * name + b, with numbers a > 0 and b.
+
+    >>> affine("2*N + 3 - N", "N"), affine("N // 2", "N"), affine("N + M", "N")
+    ((1, 3), None, None)
+    """
+
+    def symbol(found: str) -> tuple[int, int] | None:
+        return (1, 0) if found == name else None
+
+    def apply(
+        operator: str, x: tuple[int, int] | None, y: tuple[int, int] | None
+    ) -> tuple[int, int] | None:
+        if x is None or y is None:
+            return None
+        if operator in "+-":
+            sign = 1 if operator == "+" else -1
+            return x[0] + sign * y[0], x[1] + sign * y[1]
+        if operator == "*" and 0 in (x[0], y[0]):
+            return x[0] * y[1] + y[0] * x[1], x[1] * y[1]
+        return (0, OPERATORS[operator](x[1], y[1])) if x[0] == y[0] == 0 else None
+
+    found = walk(expression, lambda number: (0, number), symbol, apply)
+    return found if found is not None and found[0] > 0 else None

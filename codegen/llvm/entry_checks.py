@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...runtime.artifact import DTYPE_CODES, DTYPES, Description, TensorInfo
+from ...runtime.artifact import (
+    DTYPE_CODES,
+    DTYPES,
+    Description,
+    DimInfo,
+    TensorInfo,
+    bindings,
+)
 from .entry_status import DTYPE, POINTER, RANGE, RANK, SHAPE, argument_number, status
 from .routine import Routine
 
@@ -64,8 +71,13 @@ class Checks:
         self.model = model
         self.frame = frame
         self.tag = model.tag
-        self.bound: set[str] = set()
-        """The dimensions that already got their value."""
+        self.bindings = bindings(model.inputs, model.dims)
+        self.places = {
+            (place.input, place.axis): dim
+            for dim in model.dims
+            for place in [self.bindings[dim.name]]
+        }
+        """Which dimension gets its value from which axis of which input."""
 
     def functions(self) -> Iterator[tuple[Routine, str]]:
         """Give every function, with its head."""
@@ -140,25 +152,31 @@ class Checks:
         if tensor.is_static and not self.model.checks:
             return
         shape = self.shape(routine, tensor, argument)
-        ranges = {dim.name: dim for dim in self.model.dims}
         for axis, size in enumerate(tensor.shape):
-            if isinstance(size, str) and size not in ranges:
+            dim = self.places.get((argument, axis))
+            is_compared = dim is None and (isinstance(size, int) or size in self.bindings)
+            if dim is None and not (is_compared and self.model.checks):
                 continue
             found = routine.load("i64", shape, 8 * axis)
-            if isinstance(size, int) or size in self.bound:
-                if self.model.checks:
-                    right = routine.value(f"icmp eq i64 {found}, {routine.extent(size)}")
-                    routine.require(right, status(SHAPE, argument))
-                continue
-            self.bound.add(size)
-            if self.model.checks:
-                above = routine.value(f"sub i64 {found}, {ranges[size].low}")
-                span = ranges[size].high - ranges[size].low
-                right = routine.value(f"icmp ule i64 {above}, {span}")
-                routine.require(right, status(RANGE, argument))
-            routine.store("i64", found, "%frame", self.frame.symbols[size])
+            if dim is not None:
+                self.give(routine, dim, found, status(RANGE, argument))
+            else:
+                right = routine.value(f"icmp eq i64 {found}, {routine.extent(size)}")
+                routine.require(right, status(SHAPE, argument))
         if tensor.is_static:
             self.leave(routine)
+
+    def give(self, routine: Routine, dim: DimInfo, found: str, wrong: int) -> None:
+        """Give a symbol the value that follows from a size, if it is in its range."""
+        place = self.bindings[dim.name]
+        value = found if place.offset == 0 else routine.value(f"sub i64 {found}, {place.offset}")
+        if place.factor != 1:
+            value = routine.value(f"sdiv i64 {value}, {place.factor}")
+        if self.model.checks:
+            above = routine.value(f"sub i64 {value}, {dim.low}")
+            right = routine.value(f"icmp ule i64 {above}, {dim.high - dim.low}")
+            routine.require(right, wrong)
+        routine.store("i64", value, "%frame", self.frame.symbols[dim.name])
 
     def sizes(self, routine: Routine, tensor: TensorInfo, wrong: int) -> None:
         """Compare a shape with the declared one, when all dimensions have their values."""

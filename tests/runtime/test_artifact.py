@@ -3,6 +3,7 @@
 import pytest
 
 from gravure.runtime.artifact import (
+    Binding,
     Description,
     DimInfo,
     If,
@@ -12,6 +13,7 @@ from gravure.runtime.artifact import (
     Scalar,
     TensorInfo,
     While,
+    bindings,
     launches,
 )
 from gravure.runtime.expression import evaluate, symbols
@@ -75,6 +77,13 @@ def test_size_is_evaluated_as_python_would_and_never_fails(text: str, value: int
 def test_anything_else_is_not_a_size(text: str) -> None:
     with pytest.raises(ValueError, match="is not a size"):
         evaluate(text, {"N": 7})
+
+
+def test_dimension_gets_its_value_where_it_stands_alone() -> None:
+    infos = (TensorInfo("x", "f32", ("2*N + 1", "M // 2")), TensorInfo("y", "f32", (3, "N")))
+    dims = (DimInfo("N", 1, 9), DimInfo("M", 1, 9))
+    assert bindings(infos, dims) == {"N": Binding(1, 1)}
+    assert bindings(infos[:1], dims) == {"N": Binding(0, 0, 2, 1)}
 
 
 def test_dimension_without_an_input_is_refused() -> None:

@@ -12,6 +12,7 @@ from gravure.codegen.aot.library import link
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.entry import emit_entry, entry_target
 from gravure.codegen.llvm.entry_cpu import check_cpu
+from gravure.errors import RuntimeInputError
 from gravure.ir.target import X86_FEATURES
 from gravure.runtime.artifact import (
     DTYPE_CODES,
@@ -26,6 +27,7 @@ from gravure.runtime.artifact import (
 )
 from gravure.runtime.buffer import address, aligned_bytes
 from gravure.runtime.library import Library
+from gravure.runtime.model import Model
 
 OK, CPU, DTYPE, RANK, SHAPE, RANGE, POINTER, WEIGHTS = range(8)
 
@@ -155,6 +157,26 @@ def test_null_tables_and_bad_workspace_are_statuses(runner: Runner) -> None:
 def test_unknown_status_has_a_text(runner: Runner) -> None:
     for status in (-1, 77, 1 << 30, CPU | 200 << 8):
         assert runner.library.status(status) == "unknown status"
+
+
+@pytest.mark.parametrize(("size", "code"), [(5, OK), (17, OK), (4, SHAPE), (19, RANGE), (1, RANGE)])
+def test_dimension_follows_from_a_size(kit: Any, size: int, code: int) -> None:
+    model = Description(
+        "line",
+        (TensorInfo("x", "f32", ("2*N + 1",)),),
+        (TensorInfo("y", "f32", ("N",)),),
+        (Launch("twice", (Pointer("input", 0), Pointer("output", 0)), count="N"),),
+        dims=(DimInfo("N", 1, 8),),
+    )
+    library = kit.build(model).tobytes()
+    x = np.ones(size, "f4")
+    if code == OK:
+        assert Model.load(library).run([x])[0].shape == ((size - 1) // 2,)
+        return
+    run = Library.load(library).function("run", "ipppp")
+    assert run(Tensors(x).address, Tensors(x).address, None, None) == code
+    with pytest.raises(RuntimeInputError, match=r"f32\[2\*N \+ 1\]"):
+        Model.load(library).run([x])
 
 
 def test_output_shapes_are_computed(runner: Runner) -> None:
