@@ -98,18 +98,27 @@ class Sealed:
     head: bytes
 
 
-def unseal(read: Data, size: int, location: str) -> Sealed:
-    """Check an artefact of `size` bytes, and return what it says about itself."""
+def unseal(read: Data, size: int, location: str, *, foreign: bool = False) -> Sealed:
+    """Check an artefact of `size` bytes, and return what it says about itself.
+
+    `foreign` says that it may be for another machine.
+    """
     try:
-        return _unseal(read, size)
+        return _unseal(read, size, foreign=foreign)
     except ArtifactError as error:
         raise ArtifactError(error.message, location=location, hint=error.hint) from None
     except (struct.error, ValueError, IndexError) as error:
         raise ArtifactError("the file is damaged", location=location, hint=REBUILD) from error
 
 
-def _unseal(read: Data, size: int) -> Sealed:
+def _unseal(read: Data, size: int, *, foreign: bool) -> Sealed:
     header = _check_header(read(0, Header.layout.size))
+    made_for = MACHINES.get(header.machine, f"machine {header.machine}")
+    if made_for != platform.machine() and not foreign:
+        raise ArtifactError(
+            f"made for {made_for}, and this machine is {platform.machine()}",
+            hint=f"{REBUILD} with --target native",
+        )
     offset = _find_seal(read, header)
     seal = Seal.unpack(read(offset + NOTE.size + len(OWNER), Seal.layout.size))
     if seal.format != FORMAT:
@@ -127,7 +136,7 @@ def _unseal(read: Data, size: int) -> Sealed:
 
 
 def _check_header(data: bytes) -> Header:
-    """Return the ELF header of a library that this machine can load."""
+    """Return the header of a file that is an ELF library."""
     if data[:4] != MAGIC:
         found = repr(data[:4])[1:] if data else "an empty file"
         raise ArtifactError(f"not a compiled model: {found}, expected an ELF library")
@@ -140,12 +149,6 @@ def _check_header(data: bytes) -> Header:
         raise ArtifactError(
             f"an ELF file of type {header.type}, expected a shared library ({ET_DYN})",
             hint="objects and archives are for a linker; compile to a file that ends in .so",
-        )
-    made_for = MACHINES.get(header.machine, f"machine {header.machine}")
-    if made_for != platform.machine():
-        raise ArtifactError(
-            f"made for {made_for}, and this machine is {platform.machine()}",
-            hint=f"{REBUILD} with --target native",
         )
     return header
 

@@ -105,6 +105,19 @@ class Library:
             )
 
 
+def inspect(source: str | os.PathLike[str]) -> Sealed:
+    """Return what an artefact says about itself, after checking that it is whole; run nothing.
+
+    It may be for another machine.
+    """
+    path = os.fspath(source)
+    descriptor = open_file(path)
+    try:
+        return unseal(*reader(descriptor), path, foreign=True)
+    finally:
+        os.close(descriptor)
+
+
 def open_file(path: str) -> int:
     """Return the descriptor of a file; what cannot be read as one is an `ArtifactError`."""
     try:

@@ -47,6 +47,7 @@ class Weights:
             assert file.tell() == PAGE + self.size, "weights of another size than was said"
             file.seek(0)
             file.write(WeightsHeader(size=self.size, digest=digest).pack())
+        vars(self)["digest"] = digest  # so that it is not computed again
 
 
 def _placed(size: int, pieces: Mapping[int, Callable[[], Buffer]]) -> Iterator[Buffer]:

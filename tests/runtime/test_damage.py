@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gravure.errors import ArtifactError
+from gravure.runtime.library import inspect
 from gravure.runtime.model import Model
 
 ROOT = Path(__file__).parents[2]
@@ -98,3 +99,15 @@ def test_other_format_is_refused(artefact: Path) -> None:
     place = data.index(b"gravure\0") + 8
     with pytest.raises(ArtifactError, match="format 99 of artefact, expected 1"):
         Model.load(data[:place] + struct.pack("<I", 99) + data[place + 4 :])
+
+
+def test_file_can_be_looked_at_without_loading_it(artefact: Path, tmp_path: Path) -> None:
+    found = inspect(artefact)
+    assert found.manifest["tag"] == "scale"
+    assert found.seal.weights_size == 64
+    data = artefact.read_bytes()
+    (tmp_path / "cut.so").write_bytes(data[:-1])
+    with pytest.raises(ArtifactError, match=r"cut\.so: the file is cut short"):
+        inspect(tmp_path / "cut.so")
+    with pytest.raises(ArtifactError, match="no such file"):
+        inspect(tmp_path / "none.so")
