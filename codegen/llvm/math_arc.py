@@ -18,13 +18,15 @@ MANY = 2.0**55
 
 
 def asin(text: Text, shape: Shape, target: Target, x: str) -> str:
-    """Return the arc sine; above 1/2 it is pi/2 - 2 asin(sqrt((1 - |x|) / 2))."""
+    """Return the arc sine; above 1/2 it is pi/2 less twice that of sqrt((1 - |x|) / 2)."""
     lanes = Lanes(text, shape, target)
     size = lanes.absolute(x)
     big, root, tail = _small_asin(lanes, size, size)
     high, low = _half_pi(lanes)
     twice = lanes.add(root, root)
-    far = lanes.subtract(lanes.subtract(high, twice), lanes.fma(tail, twice, -low))
+    first = lanes.subtract(high, twice)
+    lost = lanes.subtract(lanes.subtract(high, first), twice)
+    far = lanes.subtract(first, lanes.fma(tail, twice, lanes.subtract(-low, lost)))
     return lanes.copysign(lanes.select(big, far, lanes.fma(tail, root, root)), x)
 
 
