@@ -77,6 +77,9 @@ class PlanMemory(Pass):
                 if buffer is None:
                     continue
                 storage = found.get(buffer.results[0])
+                if storage is None and buffer.result_specs[0].size == 0:
+                    buffer.properties["offset"] = to_attribute(0)
+                    continue
                 if storage is None:
                     assert position >= inputs, "a buffer is read before it is written"
                     storage = self.start(program, launch, position, buffer, found, ranges, number)
