@@ -21,6 +21,7 @@ GRAPH = (
 """On the level `graph`, whatever the target."""
 
 WEIGHTS = (
+    "pack-recurrent",  # before pack-weights: it leaves products
     "pack-weights",
     "hoist-prepare",  # behind packing: it is done once, not in every run
     "cse",
@@ -38,7 +39,7 @@ LOWER = (
 """From the level `graph` to `planned`."""
 
 LEVELS: dict[str, tuple[str, ...]] = {
-    "O0": ("decompose", "dce", *LOWER),
+    "O0": ("decompose", "pack-recurrent", "dce", *LOWER),
     "O1": ("canonicalize", "cse", "decompose", "dce", *WEIGHTS, *LOWER),
     "O2": (*GRAPH, *WEIGHTS, *LOWER),
     "O3": (*GRAPH, *WEIGHTS, *LOWER),

@@ -181,7 +181,7 @@ class Gemm:
     def panel_vectors(self, rows: Dim) -> int:
         """Return the vectors of a panel: as packed, or as the sizes ask for."""
         if self.packed:
-            return int(self.anchor.specs[1].dims[2]) // self.lanes  # type: ignore[arg-type]
+            return int(self.anchor.specs[1].dims[2]) // self.lanes
         columns = self.columns if isinstance(self.columns, int) else 4 * self.lanes
         return vectors_for(self.target, rows if rows != 1 else 2, columns, self.dtype)
 
@@ -361,17 +361,17 @@ def one_group(groups: list[Group], what: str) -> Group:
 class RowBlocks:
     """Cuts rows into blocks, and blocks into tiles of nearly equal height."""
 
-    def __init__(self, rows: Dim, tall: int) -> None:
+    def __init__(self, rows: Dim, tall: int, block_rows: int = BLOCK_ROWS) -> None:
         self.rows, self.tall = rows, tall
         self.count: Dim
         if isinstance(rows, int):
             self.tiles = max(1, -(-rows // tall))
             self.height, self.higher = rows // self.tiles, rows % self.tiles
-            blocks = max(1, -(-rows // BLOCK_ROWS))
+            blocks = max(1, -(-rows // block_rows))
             self.per_block = -(-self.tiles // blocks)
             self.count = -(-self.tiles // self.per_block)
         else:
-            self.per_block = max(1, BLOCK_ROWS // tall)
+            self.per_block = max(1, block_rows // tall)
             self.count = ceil_divide(rows, self.per_block * tall)
 
     def walk(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:

@@ -83,8 +83,38 @@ def _sigmoid(x: Array) -> Array:
     return np.asarray(0.5 * np.tanh(0.5 * x) + 0.5)
 
 
-def _double(*arrays: Array) -> list[Array]:
+def double(*arrays: Array) -> list[Array]:
+    """Return the arrays in f64."""
     return [x.astype(np.float64) for x in arrays]
+
+
+def lstm_cell(gates: Array, cell: Array) -> tuple[Array, Array]:
+    """Return the next output and the next cell for gates [..., 4 * H]."""
+    i, o, f, c = np.split(gates, 4, axis=-1)
+    cell = _sigmoid(f) * cell + _sigmoid(i) * np.tanh(c)
+    return _sigmoid(o) * np.tanh(cell), cell
+
+
+def gru_cell(
+    gates: Array, h: Array, gated: Array, hidden: Array, bias: Array, *, linear_before_reset: bool
+) -> Array:
+    """Return the next state for the input's part of the gates [..., 3 * H].
+
+    The state's part is made here: by `gated` [H, 2 * H] for the update and reset gate, by
+    `hidden` [H, H] and `bias` for the new state.
+    """
+    opening, new = np.split(gates, [gated.shape[1]], axis=-1)
+    update, reset = np.split(_sigmoid(opening + h @ gated), 2, axis=-1)
+    if linear_before_reset:
+        new = np.tanh(new + reset * (h @ hidden + bias))
+    else:
+        new = np.tanh(new + (reset * h) @ hidden + bias)
+    return np.asarray((1 - update) * new + update * h)
+
+
+def rnn_cell(gates: Array, activation: str) -> Array:
+    """Return the next state for the gates [..., H]."""
+    return np.asarray(np.tanh(gates) if activation == "tanh" else np.maximum(gates, 0))
 
 
 def _samples(gates: int, states: int, *changes: dict[str, Any]) -> tuple[Sample, ...]:
@@ -132,16 +162,12 @@ class Lstm(Recurrent):
     @classmethod
     def evaluate(cls, *operands: Array, direction: str) -> Sequence[Array]:
         """Go through time."""
-        x, w, r, b, *states = _double(*operands)
+        x, w, r, b, *states = double(*operands)
 
         def steps(way: int) -> tuple[Array, Step]:
             of_input, of_state = np.split(b[way], 2)
-            return x @ w[way].T + (of_input + of_state), lambda g, s: step(g + s[0] @ r[way].T, s)
-
-        def step(gates: Array, states: tuple[Array, ...]) -> tuple[Array, ...]:
-            i, o, f, c = np.split(gates, 4, axis=-1)
-            cell = _sigmoid(f) * states[1] + _sigmoid(i) * np.tanh(c)
-            return _sigmoid(o) * np.tanh(cell), cell
+            gates = x @ w[way].T + (of_input + of_state)
+            return gates, lambda g, s: lstm_cell(g + s[0] @ r[way].T, s[1])
 
         return cls.run(operands[0], states, direction, steps)
 
@@ -177,24 +203,18 @@ class Gru(Recurrent):
         cls, *operands: Array, direction: str, linear_before_reset: bool
     ) -> Sequence[Array]:
         """Go through time."""
-        x, w, r, b, h0 = _double(*operands)
+        x, w, r, b, h0 = double(*operands)
         units = r.shape[2]
 
         def steps(way: int) -> tuple[Array, Step]:
             of_input, of_state = np.split(b[way], 2)
             gated, hidden = np.split(r[way].T, [2 * units], axis=1)
-            gate_bias, hidden_bias = np.split(of_state, [2 * units])
-
-            def step(gates: Array, states: tuple[Array, ...]) -> tuple[Array, ...]:
-                (h,), (opening, new) = states, np.split(gates, [2 * units], axis=-1)
-                update, reset = np.split(_sigmoid(opening + h @ gated + gate_bias), 2, axis=-1)
-                if linear_before_reset:
-                    new = np.tanh(new + reset * (h @ hidden + hidden_bias))
-                else:
-                    new = np.tanh(new + (reset * h) @ hidden + hidden_bias)
-                return ((1 - update) * new + update * h,)
-
-            return x @ w[way].T + of_input, step
+            gate_bias, bias = np.split(of_state, [2 * units])
+            gates = x @ w[way].T + of_input
+            gates[..., : 2 * units] += gate_bias
+            return gates, lambda g, s: (
+                gru_cell(g, s[0], gated, hidden, bias, linear_before_reset=linear_before_reset),
+            )
 
         return cls.run(operands[0], [h0], direction, steps)
 
@@ -227,15 +247,11 @@ class Rnn(Recurrent):
     @classmethod
     def evaluate(cls, *operands: Array, direction: str, activation: str) -> Sequence[Array]:
         """Go through time."""
-        x, w, r, b, h0 = _double(*operands)
+        x, w, r, b, h0 = double(*operands)
 
         def steps(way: int) -> tuple[Array, Step]:
             of_input, of_state = np.split(b[way], 2)
-
-            def step(gates: Array, states: tuple[Array, ...]) -> tuple[Array, ...]:
-                total = gates + states[0] @ r[way].T
-                return (np.tanh(total) if activation == "tanh" else np.maximum(total, 0),)
-
-            return x @ w[way].T + (of_input + of_state), step
+            gates = x @ w[way].T + (of_input + of_state)
+            return gates, lambda g, s: (rnn_cell(g + s[0] @ r[way].T, activation),)
 
         return cls.run(operands[0], [h0], direction, steps)

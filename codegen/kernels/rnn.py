@@ -1,0 +1,333 @@
+"""Recurrent layers: one step after the other, each a product with the state and a cell.
+
+    for unit in lo..hi                  parallel: blocks of the batch, whose rows never meet
+      state = first state               the state lies in the results
+      for time
+        for panel                       product = state @ weights: gvk.gemm_tile, in scratch
+        for row, for v in units step L
+          state, y[time] = cell(gates[time] + product, state)
+
+What is left of the weights in L2 after one step is what was read last: every other step goes
+through the panels backwards, so that weights a little larger than L2 stay there for the most
+part. A step's work could be shared too: panels are independent, and so are the units of a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from ...ir import REGISTRY, Op
+from ...ir import kernel_ops as gvk
+from ...ir.dtypes import DType
+from ...ir.target import Target
+from ...passes.analysis.tiles import lanes_of, rows_for
+from .elements import Element
+from .gemm import RowBlocks
+from .index import Token
+from .loops import Index
+from .map import fitting_lanes, walk_vectors
+from .plan import open_kernel, returned_values
+from .read import Reader
+from .space import Group, Space
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of a recurrent layer."""
+    anchor = returned_values(kernel)[0].owner
+    assert isinstance(anchor, Op), "the root is an operation"
+    return LAYERS[anchor.name](kernel, anchor, target).build()
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product with the state: packed weights, and where in scratch the result lies."""
+
+    panels: SSAValue
+    count: int
+    tile: int
+    place: Index
+
+    @property
+    def width(self) -> int:
+        """Return the distance of rows in scratch."""
+        return self.count * self.tile
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of the batch that go through time together."""
+
+    rows: int
+    start: Index
+
+
+class Layer:
+    """Builds one kernel; subclasses say what a step does."""
+
+    STATES = 1
+    WEIGHTS = 1
+    """How many operands are panels; they stand behind the gates."""
+
+    def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
+        self.anchor, self.target = anchor, target
+        self.attributes = anchor.plain_attributes()
+        self.loops, _, results = open_kernel(kernel)
+        self.y, *self.states = results
+        places = [kernel.body.block.args.index(value) for value in anchor.operands]  # type: ignore[arg-type]
+        self.inputs = [self.loops.buffers[place] for place in places]
+        self.gates = self.inputs[0]
+        self.dtype: DType = anchor.specs[0].dtype
+        self.steps, self.batch, self.width = anchor.specs[0].dims
+        self.units = int(anchor.result_specs[1].dims[1])  # type: ignore[arg-type]
+        self.walked = Group((Token(self.units),))
+        lanes = fitting_lanes(self.units, lanes_of(target, self.dtype))
+        self.reader = Reader(self.loops, (), Space([self.walked], self.walked, lanes))
+        self.math, self.lanes = self.reader.math, lanes
+
+    # -- sizes ----------------------------------------------------------------------------
+
+    def plan(self) -> None:
+        """Decide the register tile and lay out the scratch."""
+        specs = self.anchor.specs[1 : 1 + self.WEIGHTS]
+        shapes = [spec.static_shape for spec in specs]
+        self.tile_lanes = lanes_of(self.target, self.dtype)
+        while any(tile % self.tile_lanes for _, _, tile in shapes):
+            self.tile_lanes //= 2
+        widest = max(tile for _, _, tile in shapes) // self.tile_lanes
+        most = (self.target.registers - 1) // 2 if self.batch == 1 else self.target.registers // 8
+        self.vectors = min(widest, most)
+        self.tall = 1 if self.batch == 1 else rows_for(self.target, self.vectors)
+        extra = self.tall * self.units if self.keeps else 0
+        sizes = [self.tall * count * tile for count, _, tile in shapes]
+        self.scratch, base = self.loops.scratch(self.dtype, sum(sizes) + extra)
+        places = [self.loops.add(base, sum(sizes[:i])) for i in range(len(sizes) + 1)]
+        self.kept = places[-1]
+        self.products = [
+            Product(buffer, count, tile, place)
+            for buffer, (count, _, tile), place in zip(
+                self.inputs[1 : 1 + self.WEIGHTS], shapes, places, strict=False
+            )
+        ]
+
+    @property
+    def keeps(self) -> bool:
+        """Say whether a step needs further scratch as large as the state."""
+        return False
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        loops = self.loops
+        if self.batch == 0:
+            return loops.finish(0)
+        self.plan()
+        blocks = RowBlocks(self.batch, self.tall, 1)
+        with loops.loop(loops.lo, loops.hi) as unit:
+            blocks.walk(loops, unit.index, lambda rows, start: self.block(Block(rows, start)))
+        return loops.finish(blocks.count)
+
+    def block(self, block: Block) -> None:
+        """Take one block of the batch through time."""
+        loops = self.loops
+        firsts = self.inputs[-self.STATES :]
+        self.walk(block, lambda row: self.begin(block, row, firsts))
+        last = loops.subtract(loops.index(self.steps), 1)
+        with loops.loop(0, loops.index(self.steps)) as one:
+            time: Index = one.index
+            if self.attributes["reverse"]:
+                time = loops.subtract(last, time)
+            self.time, self.odd = time, loops.remainder(one.index, 2)
+            self.step(block)
+
+    def step(self, block: Block) -> None:
+        """Compute the next state of a block."""
+        (product,) = self.products
+        self.multiply(product, (self.states[0], block.start), block)
+        self.walk(block, lambda row: self.cell(block, row))
+
+    def cell(self, block: Block, row: Index) -> None:
+        """Compute one vector of the next state."""
+        raise NotImplementedError(f"{type(self).__name__} has no cell")
+
+    def begin(self, block: Block, row: Index, firsts: Sequence[SSAValue]) -> None:
+        """Copy one vector of the first state."""
+        at = self.place(self.loops.add(block.start, row))
+        for first, state in zip(firsts, self.states, strict=True):
+            value = self.loops.load(first, at, self.lanes, self.reader.mask)
+            self.loops.store(value, state, at, self.reader.mask)
+
+    def walk(self, block: Block, body: Callable[[Index], None]) -> None:
+        """Run `body(row)` for each vector of each row of a block."""
+
+        def vectors(row: Index) -> None:
+            walk_vectors(
+                self.loops, self.reader, self.walked, (0, self.units), lambda: body(row)
+            )  # fmt: skip
+
+        if block.rows == 1:
+            vectors(0)
+            return
+        with self.loops.loop(0, block.rows) as one:
+            vectors(one.index)
+
+    def multiply(self, product: Product, state: tuple[SSAValue, Index], block: Block) -> None:
+        """Multiply the rows of a block by all panels; `state` is a buffer and its first row."""
+        loops = self.loops
+        buffer, row = state
+        at = self.kept if buffer is self.scratch else loops.multiply(row, self.units)
+        a = (buffer, loops.index(at), loops.index(self.units))
+        tile, width = loops.index(product.tile), loops.index(product.width)
+        zero, one = loops.index(0), loops.index(1)
+        sizes = gvk.GemmSizes(loops.index(self.units), one, zero, zero, tile, one)
+        with loops.loop(0, product.count) as panels:
+            mirrored = loops.subtract(loops.index(product.count - 1), panels.index)
+            further = loops.multiply(self.odd, loops.subtract(mirrored, panels.index))
+            panel = loops.add(panels.index, further)
+            b_at = loops.multiply(panel, self.units * product.tile)
+            c_at = loops.add(product.place, loops.multiply(panel, product.tile))
+            for first in range(0, product.tile // self.tile_lanes, self.vectors):
+                vectors = min(self.vectors, product.tile // self.tile_lanes - first)
+                shift = first * self.tile_lanes
+                b = (product.panels, loops.index(loops.add(b_at, shift)), tile)
+                c = (self.scratch, loops.index(loops.add(c_at, shift)), width)
+                shape = gvk.Tile(block.rows, vectors, self.tile_lanes)
+                loops.here(gvk.GemmTile(a, b, c, sizes, shape))
+
+    # -- elements -------------------------------------------------------------------------
+
+    def place(self, row: Index) -> Index:
+        """Return the offset of the current vector in a matrix of rows as wide as the state."""
+        assert self.walked.value is not None, "the units are walked"
+        return self.loops.add(self.loops.multiply(row, self.units), self.walked.value)
+
+    def load(self, buffer: SSAValue, at: Index, *, constant: bool = False) -> Element:
+        """Load a vector."""
+        value = self.loops.load(buffer, at, self.lanes, self.reader.mask, constant=constant)
+        return Element(value, self.dtype, self.lanes)
+
+    def store(self, element: Element, buffer: SSAValue, at: Index) -> None:
+        """Store a vector."""
+        self.loops.store(element.value, buffer, at, self.reader.mask)
+
+    def given(self, block: Block, row: Index, number: int) -> Element:
+        """Return the input's part of a gate."""
+        loops = self.loops
+        line = loops.add(
+            loops.multiply(self.time, self.batch), loops.index(loops.add(block.start, row))
+        )
+        assert self.walked.value is not None, "the units are walked"
+        column = loops.add(self.walked.value, number * self.units)
+        return self.load(
+            self.gates, loops.add(loops.multiply(line, self.width), column), constant=True
+        )
+
+    def made(self, product: Product, row: Index, number: int) -> Element:
+        """Return the state's part of a gate, which is the `number`th of a product."""
+        assert self.walked.value is not None, "the units are walked"
+        column = self.loops.add(self.walked.value, number * self.units)
+        line = self.loops.add(product.place, self.loops.multiply(row, product.width))
+        return self.load(self.scratch, self.loops.add(line, column))
+
+    def gate(self, block: Block, row: Index, number: int) -> Element:
+        """Return a gate before its activation."""
+        made = self.made(self.products[0], row, number)
+        return self.math.add(self.given(block, row, number), made)
+
+    def sigmoid(self, x: Element) -> Element:
+        """Return the logistic function."""
+        made = REGISTRY["gv.sigmoid"].scalar(self.math, x)
+        assert isinstance(made, Element), f"the scalar rule gave {made}"
+        return made
+
+    def finish(self, block: Block, row: Index, *states: Element) -> None:
+        """Store one vector of the next state, and as the result of this step."""
+        at = self.place(self.loops.add(block.start, row))
+        for element, state in zip(states, self.states, strict=True):
+            self.store(element, state, at)
+        line = self.loops.multiply(self.loops.multiply(self.time, self.batch), self.units)
+        self.store(states[0], self.y, self.loops.add(line, self.loops.index(at)))
+
+    def state(self, block: Block, row: Index, number: int = 0) -> Element:
+        """Return one vector of the current state."""
+        return self.load(self.states[number], self.place(self.loops.add(block.start, row)))
+
+
+class Lstm(Layer):
+    """Long short-term memory."""
+
+    STATES = 2
+
+    def cell(self, block: Block, row: Index) -> None:
+        """Forget, take in, put out."""
+        math = self.math
+        i, o, f, c = (self.gate(block, row, number) for number in range(4))
+        taken = math.mul(self.sigmoid(i), math.tanh(c))
+        cell = math.fma(self.sigmoid(f), self.state(block, row, 1), taken)
+        self.finish(block, row, math.mul(self.sigmoid(o), math.tanh(cell)), cell)
+
+
+class Gru(Layer):
+    """Gated recurrent unit."""
+
+    WEIGHTS = 2
+
+    @property
+    def keeps(self) -> bool:
+        """Say whether the state by the reset gate is multiplied."""
+        return not self.attributes["linear_before_reset"]
+
+    def step(self, block: Block) -> None:
+        """Compute the gates, then the new state."""
+        gates, hidden = self.products
+        state = (self.states[0], block.start)
+        self.multiply(gates, state, block)
+        if self.keeps:
+            self.walk(block, lambda row: self.reset(block, row))
+            state = (self.scratch, 0)
+        self.multiply(hidden, state, block)
+        self.walk(block, lambda row: self.cell(block, row))
+
+    def reset(self, block: Block, row: Index) -> None:
+        """Keep the state by the reset gate."""
+        opened = self.sigmoid(self.gate(block, row, 1))
+        at = self.loops.add(self.kept, self.loops.index(self.place(row)))
+        self.store(self.math.mul(opened, self.state(block, row)), self.scratch, at)
+
+    def cell(self, block: Block, row: Index) -> None:
+        """Mix the old state and the new one by the update gate."""
+        math = self.math
+        assert self.walked.value is not None, "the units are walked"
+        bias = self.load(self.inputs[3], self.walked.value, constant=True)
+        made = math.add(self.made(self.products[1], row, 0), bias)
+        given = self.given(block, row, 2)
+        if self.keeps:
+            new = math.tanh(math.add(given, made))
+        else:
+            new = math.tanh(math.fma(self.sigmoid(self.gate(block, row, 1)), made, given))
+        old, update = self.state(block, row), self.sigmoid(self.gate(block, row, 0))
+        self.finish(block, row, math.fma(update, math.sub(old, new), new))
+
+
+class Rnn(Layer):
+    """A plain recurrent layer."""
+
+    def cell(self, block: Block, row: Index) -> None:
+        """Apply the activation."""
+        total, math = self.gate(block, row, 0), self.math
+        if self.attributes["activation"] == "tanh":
+            self.finish(block, row, math.tanh(total))
+        else:
+            self.finish(block, row, math.maximum(total, math.constant(0, self.dtype)))
+
+
+LAYERS: dict[str, type[Layer]] = {
+    "gv.lstm_packed": Lstm,
+    "gv.gru_packed": Gru,
+    "gv.rnn_packed": Rnn,
+}
+"""The layer that an operation is."""
