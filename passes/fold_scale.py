@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 
 from ..ir import Op, Program
 from .analysis.constants import Known
-from .analysis.linear import find_linear, shaped
+from .analysis.linear import find_linear, is_infinite, shaped
 from .analysis.rewrite import Rewriter, spec
 from .base import Pass
 
@@ -67,6 +67,7 @@ class Moving:
         """Say whether one fixed number multiplies a tensor that is not fixed."""
         return (
             spec(scale).size == 1
+            and not is_infinite(scale)
             and value.type == op.results[0].type
             and spec(value).dtype.is_float
             and self.known.is_fixed(scale)

@@ -6,13 +6,14 @@ work on weights is done once.
 
 from __future__ import annotations
 
+import cmath
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
 from ...ir import Op
 from ...ir.dims import Dim
-from .constants import Known
+from .constants import Known, scalar_of
 from .rewrite import Rewriter, spec
 
 
@@ -34,7 +35,7 @@ class Linear:
     def takes(self, scale: SSAValue) -> bool:
         """Say whether a factor has one number for all, or one for each channel."""
         result, shape = spec(self.op.results[0]).dims, spec(scale).dims
-        if len(shape) > len(result):
+        if len(shape) > len(result) or is_infinite(scale):
             return False
         first = len(result) - len(shape)
         return all(
@@ -87,6 +88,12 @@ def find_linear(value: SSAValue, known: Known) -> Linear | None:
             if known.is_fixed(op.operands[index]):
                 return Linear(op, index, rank - 2 + index)
     return None
+
+
+def is_infinite(value: SSAValue) -> bool:
+    """Say whether a constant is infinite or not a number: a sum of its products may be neither."""
+    number = scalar_of(value)
+    return number is not None and not cmath.isfinite(number)
 
 
 def shaped(rewriter: Rewriter, value: SSAValue, shape: tuple[Dim, ...]) -> SSAValue:

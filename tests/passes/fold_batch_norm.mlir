@@ -451,3 +451,22 @@ func.func @weight_from_outside(%x: tensor<1x4x5xf32>, %w: tensor<6x4x2xf32>) -> 
 //   %2 = gv.mul %0, %1 : (tensor<1x6x4xf32>, tensor<6x1xf32>) -> tensor<1x6x4xf32>
 //   func.return %2 : tensor<1x6x4xf32>
 // }
+
+// -----
+// A sum of infinities of both signs is not a number.
+func.func @infinite_factor(%x: tensor<2x3xf32>) -> tensor<2x4xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 3, 4>, weight = @w} : () -> tensor<3x4xf32>
+  %1 = gv.matmul %x, %0 : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %2 = gv.constant {value = #gv.array<f32, "", ["inf"]>} : () -> tensor<f32>
+  %3 = gv.mul %1, %2 : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  func.return %3 : tensor<2x4xf32>
+}
+
+// ->
+// func.func @infinite_factor(%x: tensor<2x3xf32>) -> tensor<2x4xf32> {
+//   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 3, 4>, weight = @w} : () -> tensor<3x4xf32>
+//   %1 = gv.matmul %x, %0 : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+//   %2 = gv.constant {value = #gv.array<f32, "", ["inf"]>} : () -> tensor<f32>
+//   %3 = gv.mul %1, %2 : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+//   func.return %3 : tensor<2x4xf32>
+// }
