@@ -20,7 +20,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
-from ..ir import Program
+from ..ir import Program, erase
 from ..ir.interpret_launch import SCRATCH, UNITS
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
@@ -215,8 +215,7 @@ def lower_kernels(program: Program, target: Target) -> None:
     for function in functions(program.module):
         if KIND in function.attributes:
             block.insert_op_before(kernels.lower(function, target), function)
-            function.detach()
-            function.erase()
+            erase(function)
     set_level(program.module, "loops")
 
 
@@ -253,14 +252,16 @@ def _number(function: FuncOp, name: str) -> int:
 def compile_for_host(compiled: Compiled) -> Compiled:
     """Return the program compiled for this machine instead, from the same planned functions."""
     host = Target.parse("native")
-    objects, cached = compile_kernels(compiled.program, host, compiled.options)
+    program = compiled.program
+    assert program is not None, "only what was just compiled can be compiled again"
+    objects, cached = compile_kernels(program, host, compiled.options)
     names = Names(compiled.options.tag, host, compiled.options.slots, compiled.options.checks, {})
     return replace(
         compiled,
         objects=objects,
         target=host,
         cached=cached,
-        description=describe(compiled.program, names),
+        description=describe(program, names),
     )
 
 

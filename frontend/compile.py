@@ -25,6 +25,7 @@ from .load import guess_format, load_program, read_bytes
 from .onnx.wire import split
 from .symbols import DimOption, ShapeOption
 
+
 class CompiledModel(Model):
     """A model that was compiled in this process."""
 
@@ -35,7 +36,7 @@ class CompiledModel(Model):
         self.compiled.library().save(path)
 
 
-def compile(
+def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     source: str | os.PathLike[str] | bytes | Program,
     *,
     threads: int = 1,

@@ -8,7 +8,7 @@ stand where), `text`, `verify`, `interpret`.
 
 from . import dims, dtypes, ops
 from .attributes import Symbol
-from .build import SOURCE, EagerEmit, GraphEmit, replace
+from .build import SOURCE, EagerEmit, GraphEmit, erase, replace
 from .dims import Dim, DimExpr, Range
 from .dtypes import DTYPES, DType
 from .interpret import Interpreter, interpret
@@ -45,6 +45,7 @@ __all__ = [
     "context",
     "dims",
     "dtypes",
+    "erase",
     "interpret",
     "memref_of",
     "ops",

@@ -256,25 +256,10 @@ def _frozen(array: Array) -> Array:
 
 @lru_cache(maxsize=8192)
 def _to_attribute(kind: Any, value: Any) -> Attribute:
-    match value:
-        case bool():
-            return IntegerAttr(int(value), IntegerType(1))
-        case int():
-            return IntegerAttr(value, i64)
-        case float():
-            return FloatAttr(value, f64)
-        case Symbol():
-            return SymbolRefAttr(str(value))
-        case str():
-            return StringAttr(value)
-        case DType():
-            return DTypeAttr(value)
-        case DimExpr():
-            return DimAttr(value)
-        case tuple():
-            return _tuple_attribute(value)
-        case _:
-            raise TypeError(f"{value!r} cannot be an attribute")
+    rule = next((_TO_ATTRIBUTE[c] for c in type(value).__mro__ if c in _TO_ATTRIBUTE), None)
+    if rule is None:
+        raise TypeError(f"{value!r} cannot be an attribute")
+    return rule(value)
 
 
 def _tuple_attribute(value: tuple[Any, ...]) -> Attribute:
@@ -286,3 +271,15 @@ def _tuple_attribute(value: tuple[Any, ...]) -> Attribute:
     if kinds <= {int, DimExpr}:
         return DimsAttr(value)
     return ArrayAttr([to_attribute(v) for v in value])
+
+
+_TO_ATTRIBUTE: dict[type[Any], Callable[[Any], Attribute]] = {
+    bool: lambda v: IntegerAttr(int(v), IntegerType(1)),
+    int: lambda v: IntegerAttr(v, i64),
+    float: lambda v: FloatAttr(v, f64),
+    Symbol: lambda v: SymbolRefAttr(str(v)),
+    str: StringAttr,
+    DType: DTypeAttr,
+    DimExpr: DimAttr,
+    tuple: _tuple_attribute,
+}

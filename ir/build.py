@@ -12,8 +12,8 @@ from typing import Any
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from .op import Op
 from .tensor import Array, spec_of_array
@@ -63,9 +63,13 @@ class EagerEmit:
         return results[0] if len(results) == 1 else results
 
 
+def erase(op: Operation) -> None:
+    """Take an operation out of its block for good."""
+    Rewriter.erase_op(op)
+
+
 def replace(op: Op, *values: SSAValue) -> None:
     """Let `values` stand for the results of `op`, and erase it."""
     for old, new in zip(op.results, values, strict=True):
         old.replace_all_uses_with(new)
-    op.detach()
-    op.erase()
+    erase(op)

@@ -80,7 +80,7 @@ class Interpreter:
         """Return the results of one operation."""
         if isinstance(op, CallOp):
             assert self.module is not None, "a call needs a module"
-            return self.call(find_function(self.module, op.callee.string_value()), operands)
+            return self.call(find_function(self.module, op.callee.root_reference.data), operands)
         assert isinstance(op, Op), f"cannot interpret {op.name}"
         if hasattr(op, "interpret"):
             return list(op.interpret(self, operands, values))

@@ -19,7 +19,7 @@ from .dims import Dim
 
 @dataclass(frozen=True)
 class Affine:
-    """`sum(coefficient * loop dim) + offset`; loop dims are numbered parallel first, then reduce."""
+    """`sum(coefficient * loop dim) + offset`; parallel dims are numbered first, then reduce."""
 
     terms: tuple[tuple[int, Dim], ...]
     """Pairs of loop dim and coefficient."""

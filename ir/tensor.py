@@ -29,7 +29,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @irdl_attr_definition
 class DimsAttr(Data[tuple[Dim, ...]]):
-    """All dimensions of a tensor with symbols: the encoding in `tensor<?x3xf32, #gv.dims<"N, 3">>`."""
+    """All dimensions of a tensor with symbols: `#gv.dims<"N, 3">` in its type."""
 
     name = "gv.dims"
 

@@ -22,7 +22,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..errors import CompileError
-from ..ir import SOURCE, Op, Program, dims
+from ..ir import SOURCE, Op, Program, dims, erase
 from ..ir.attributes import Symbol, to_attribute
 from ..ir.dims import Dim
 from ..ir.interpret_launch import kernel_symbols
@@ -123,8 +123,7 @@ class Bufferiser:
             self.convert(op)
         for op in reversed(list(block.ops)):
             if not isinstance(op, Buffer | View | Launch | ReturnOp):
-                op.detach()
-                op.erase()
+                erase(op)
         for argument in self.old_arguments:
             block.erase_arg(argument)
         block.add_op(ReturnOp())
@@ -147,7 +146,7 @@ class Bufferiser:
             outs = zip(result_names(self.function), result_specs(self.function), strict=True)
             roles += [("output", name, memref_of(spec)) for name, spec in outs]
         roles += [("workspace", "workspace", space_type()), ("weights", "weights", space_type())]
-        made = [block.insert_arg(kind, len(block.args)) for _, _, kind in roles]
+        made: list[SSAValue] = [block.insert_arg(kind, len(block.args)) for _, _, kind in roles]
         for value, (role, name, _) in zip(made, roles, strict=True):
             value.name_hint = name if name.isidentifier() else None
             if role == "raw":
@@ -163,8 +162,7 @@ class Bufferiser:
         ]
         self.function.properties["arg_attrs"] = ArrayAttr(attributes)
         self.function.properties.pop("res_attrs", None)
-        last.detach()
-        last.erase()
+        erase(last)
 
     def targets(self, returned: list[SSAValue], outputs: list[SSAValue]) -> None:
         """Note for each returned value where it is to be written."""
@@ -219,7 +217,7 @@ class Bufferiser:
             return
         for result in call.results:
             self.buffers[result] = self.destination(call, result)
-        name = call.callee.string_value()
+        name = call.callee.root_reference.data
         kernel = find_function(self.program.module, name)
         attributes = {"kernel": Symbol(name), "inputs": len(call.operands)}
         symbols = kernel_symbols(kernel)
@@ -234,20 +232,27 @@ class Bufferiser:
     def destination(self, call: CallOp, result: SSAValue) -> SSAValue:
         """Return the output that a result is, or a new buffer in the workspace."""
         block = self.function.body.block
-        if result in self.outputs:
-            return self.outputs[result]
-        for use in result.uses:
-            op = use.operation
-            if op.name == "gv.reshape" and op.results[0] in self.outputs:
-                view = View.of(self.outputs[op.results[0]], spec_of(result.type).dims)
-                block.insert_op_before(view, call)
-                return view.results[0]
+        output = self.output(result)
+        if output is not None:
+            if output.type == memref_of(spec_of(result.type)):
+                return output
+            view = View.of(output, spec_of(result.type).dims)
+            block.insert_op_before(view, call)
+            return view.results[0]
         spec = spec_of(result.type)
         buffer = Buffer.at(self.workspace, self.offset, spec)
         block.insert_op_before(buffer, call)
         buffer.results[0].name_hint = result.name_hint
         self.offset += align(self.highest(spec.nbytes))
         return buffer.results[0]
+
+    def output(self, value: SSAValue) -> SSAValue | None:
+        """Return the output that a value is, itself or through reshapes."""
+        if value in self.outputs:
+            return self.outputs[value]
+        views = [use.operation for use in value.uses if use.operation.name == "gv.reshape"]
+        found = (self.output(view.results[0]) for view in views)
+        return next((output for output in found if output is not None), None)
 
     def highest(self, nbytes: Dim) -> int:
         """Return the bytes at the largest values of the symbols."""

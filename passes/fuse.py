@@ -25,7 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..errors import UnsupportedOp
-from ..ir import SOURCE, Op, Program
+from ..ir import SOURCE, Op, Program, erase
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, set_level
 from ..ir.shapes import normalize_axes
@@ -300,8 +300,7 @@ class Grouping:
             self.options.count(f"kernels of kind {group.kind}")
         for op in reversed(list(self.block.ops)):
             if isinstance(op, Op) and op.PURE and op.results and not _used(op):
-                op.detach()
-                op.erase()
+                erase(op)
         self.copy_returned()
 
     def copy_returned(self) -> None:

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
-from ..ir import SOURCE, Program, dims
+from ..ir import SOURCE, Program, dims, erase
 from ..ir.attributes import to_python
 from ..ir.interpret_launch import SYMBOLS
 from ..ir.levels import KIND
@@ -60,8 +60,7 @@ class OutlineKernels(Pass):
         for old, new in zip(kernel.results, call.results, strict=True):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
-        kernel.detach()
-        kernel.erase()
+        erase(kernel)
 
 
 def structure(kernel: Kernel) -> object:
@@ -85,8 +84,7 @@ def function_of(kernel: Kernel, name: str) -> FuncOp:
     last = body.block.last_op
     assert last is not None, "the body of a kernel ends in gv.yield"
     values = list(last.operands)
-    last.detach()
-    last.erase()
+    erase(last)
     body.block.add_op(ReturnOp(*values))
     inputs = [a.type for a in body.block.args]
     made = FuncOp(name, (inputs, [v.type for v in values]), body, visibility="private")

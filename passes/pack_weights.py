@@ -43,9 +43,8 @@ class PackWeights(Pass):
             fixed: dict[SSAValue, bool] = {}
             for op in list(function.body.block.ops):
                 mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name in RULES and op.specs[0].dtype.name in FAST:
-                    if fixed.get(op.operands[1], False) and not fixed.get(op.operands[0], False):
-                        self.pack(op, target, fixed)
+                if isinstance(op, Op) and op.name in RULES and is_weighted(op, fixed):
+                    self.pack(op, target, fixed)
 
     def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is a packed form."""
@@ -57,6 +56,13 @@ class PackWeights(Pass):
             mark_fixed(new, fixed)
         replace(op, made)
         self.count("packed")
+
+
+def is_weighted(op: Op, fixed: dict[SSAValue, bool]) -> bool:
+    """Say whether the right operand alone is known ahead of time, in a type with fast tiles."""
+    left, right = op.operands[:2]
+    known = fixed.get(right, False) and not fixed.get(left, False)
+    return known and op.specs[0].dtype.name in FAST
 
 
 def mark_fixed(op: Operation, fixed: dict[SSAValue, bool]) -> None:

@@ -22,7 +22,6 @@ from xdsl.ir import SSAValue
 
 from ..ir import Program
 from ..ir.attributes import to_attribute
-from ..ir.dims import Range
 from ..ir.levels import KIND
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, align
@@ -48,7 +47,7 @@ class PlanMemory(Pass):
 
     def plan(self, program: Program, function: FuncOp) -> None:
         """Plan one function."""
-        storages = self.storages(program, function, ranges_of(program.module))
+        storages = Lives(self, program, function).storages()
         bound = max_live(storages)
         plans = [place(storages, key) for key in ORDERS]
         peak, offsets = min(plans, key=lambda plan: plan[0])
@@ -62,55 +61,63 @@ class PlanMemory(Pass):
         self.count("peak bytes", peak)
         self.count("max-live bytes", bound)
 
-    def storages(
-        self, program: Program, function: FuncOp, ranges: dict[str, Range]
-    ) -> list[Storage]:
-        """Return the storages of the workspace with their lives, in order of first write."""
-        found: dict[SSAValue, Storage] = {}
+
+class Lives:
+    """Finds the storages of one function's workspace, and when each lives."""
+
+    def __init__(self, rewrite: PlanMemory, program: Program, function: FuncOp) -> None:
+        self.rewrite, self.module = rewrite, program.module
+        self.ranges = ranges_of(program.module)
+        self.launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
+        self.number = {launch: i for i, launch in enumerate(self.launches)}
+        self.found: dict[SSAValue, Storage] = {}
+
+    def storages(self) -> list[Storage]:
+        """Return the storages in order of their first write."""
         order: list[Storage] = []
-        launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
-        number = {launch: i for i, launch in enumerate(launches)}
-        for launch in launches:
-            inputs = launch.plain_attributes()["inputs"]
+        for launch in self.launches:
             for position, operand in enumerate(launch.operands):
                 buffer = _buffer(operand)
                 if buffer is None:
                     continue
-                storage = found.get(buffer.results[0])
+                storage = self.found.get(buffer.results[0])
                 if storage is None and buffer.result_specs[0].size == 0:
                     buffer.properties["offset"] = to_attribute(0)
                     continue
                 if storage is None:
-                    assert position >= inputs, "a buffer is read before it is written"
-                    storage = self.start(program, launch, position, buffer, found, ranges, number)
-                    if storage not in order:
+                    storage = self.start(launch, position, buffer)
+                    if len(storage.buffers) == 1:
                         order.append(storage)
-                    found[buffer.results[0]] = storage
-                storage.end = max(storage.end, number[launch])
+                    self.found[buffer.results[0]] = storage
+                storage.end = max(storage.end, self.number[launch])
         return order
 
-    def start(
-        self, program: Program, launch: Launch, position: int, buffer: Buffer,
-        found: dict[SSAValue, Storage], ranges: dict[str, Range], number: dict[Launch, int],
-    ) -> Storage:  # fmt: skip
+    def start(self, launch: Launch, position: int, buffer: Buffer) -> Storage:
         """Return the storage of a buffer at its first write: an operand's, or a new one."""
-        spec = buffer.result_specs[0]
-        size = align(highest(spec.nbytes, ranges))
-        now = number[launch]
-        if self.in_place:
-            kernel = find_function(program.module, str(launch.plain_attributes()["kernel"]))
-            inputs = launch.plain_attributes()["inputs"]
-            for index in overwritable(kernel, position - inputs):
-                operand = _buffer(launch.operands[index])
-                storage = found.get(operand.results[0]) if operand is not None else None
-                if storage is None or storage.size != size or last_use(operand, number) > now:
-                    continue
-                if sum(o is launch.operands[index] for o in launch.operands) > 1:
-                    continue
-                storage.buffers.append(buffer)
-                self.count("in place")
+        result = position - launch.plain_attributes()["inputs"]
+        assert result >= 0, "a buffer is read before it is written"
+        size = align(highest(buffer.result_specs[0].nbytes, self.ranges))
+        storage = self.reused(launch, result, size) if self.rewrite.in_place else None
+        if storage is None:
+            now = self.number[launch]
+            return Storage(size, now, now, [buffer])
+        storage.buffers.append(buffer)
+        self.rewrite.count("in place")
+        return storage
+
+    def reused(self, launch: Launch, result: int, size: int) -> Storage | None:
+        """Return the storage of an operand that dies here and that the result may overwrite."""
+        kernel = find_function(self.module, str(launch.plain_attributes()["kernel"]))
+        for index in overwritable(kernel, result):
+            value = launch.operands[index]
+            operand = _buffer(value)
+            storage = self.found.get(operand.results[0]) if operand is not None else None
+            if storage is None or storage.size != size:
+                continue
+            dies = last_use(operand, self.number) <= self.number[launch]
+            if dies and sum(other is value for other in launch.operands) == 1:
                 return storage
-        return Storage(size, now, now, [buffer])
+        return None
 
 
 def last_use(buffer: Buffer | None, number: dict[Launch, int]) -> int:

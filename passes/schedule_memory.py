@@ -55,7 +55,7 @@ class ScheduleMemory(Pass):
         if after >= before:
             return
         for op in given:
-            op.detach()
+            block.detach_op(op)
         block.add_ops(order)
         self.count("bytes saved", before - after)
 

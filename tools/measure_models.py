@@ -29,9 +29,9 @@ import numpy as np
 
 from ..codegen.compile import Compiled, Options
 from ..frontend.compile import CompiledModel, compile_source, load_compiled, tag_of
+from ..runtime.arguments import numpy_dtype
 from ..runtime.buffer import Array, address, aligned_array, aligned_bytes
 from ..runtime.direct import tensor_table
-from ..runtime.model import numpy_dtype
 
 PATTERNS = (0xA5, 0x5A)
 HEAD = "| model | error | peak | bound | touched | cold s | warm s | library | launches |"

@@ -10,7 +10,7 @@ from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 
 from ...ir.dtypes import DType
 from .elements import Element, LoopsMath, computed
-from .loops import Loops
+from .loops import Loops, Rows
 
 Combine = Callable[[LoopsMath, Element, Element], Element]
 
@@ -56,6 +56,6 @@ def across_lanes(loops: Loops, combiner: str, x: Element) -> Element:
     if x.dtype.kind == "b":
         name = {"max": "or", "min": "and"}.get(combiner, name)
     flag = CombiningKindAttr(CombiningKindFlag(name))
-    rows = {"kind": flag, "fastmath": arith.FastMathFlagsAttr("none")}
+    rows: Rows = {"kind": flag, "fastmath": arith.FastMathFlagsAttr("none")}
     value = loops.pure(vector.ReductionOp, (x.value,), computed(x.dtype), rows)
     return Element(value, x.dtype, 0)

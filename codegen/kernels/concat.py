@@ -81,7 +81,7 @@ class Part:
         rest = [t for a in axes[axis:] for t in a.tokens]
         self.before = merge(before, accesses, alone)
         if self.whole.before == 1:
-            first = [t for t in axes[axis].tokens]
+            first = list(axes[axis].tokens)
             self.along = [Group((t,)) for t in first if t.extent != 1]
             rest = [t for a in axes[axis + 1 :] for t in a.tokens]
         else:

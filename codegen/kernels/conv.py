@@ -61,16 +61,16 @@ class Window:
         """Return the range of taps that lie inside of the source."""
         start = self.first(loops, at)
         if isinstance(start, int) and isinstance(self.source, int):
-            low = max(0, -(start // self.dilation))
-            high = min(self.taps, -((start - self.source) // self.dilation))
-            return min(low, max(high, 0)), max(high, 0)
+            first = max(0, -(start // self.dilation))
+            end = max(0, min(self.taps, -((start - self.source) // self.dilation)))
+            return min(first, end), end
         if not self.before and self.fits_behind():
             return 0, self.taps
         below = loops.maximum(loops.subtract(0, loops.index(start)), 0)
-        low = loops.divide(loops.add(below, self.dilation - 1), self.dilation)
+        low: Index = loops.divide(loops.add(below, self.dilation - 1), self.dilation)
         room = loops.subtract(loops.index(self.source), loops.index(start))
         room = loops.maximum(room, 0)
-        high = loops.divide(loops.add(room, self.dilation - 1), self.dilation)
+        high: Index = loops.divide(loops.add(room, self.dilation - 1), self.dilation)
         high = loops.minimum(high, self.taps)
         return loops.minimum(low, high), high
 
@@ -136,12 +136,12 @@ class Conv:
             )
         ]  # fmt: skip
         self.groups: int = flags["groups"]
-        self.channels = int(source.dims[-1])  # type: ignore[arg-type]
+        self.channels = int(source.dims[-1])
         self.inner = self.channels // self.groups
-        self.width = int(panels.dims[2])  # type: ignore[arg-type]
+        self.width = int(panels.dims[2])
         self.vectors = self.width // self.lanes
-        self.depth = int(panels.dims[1])  # type: ignore[arg-type]
-        self.per_group = int(panels.dims[0]) // self.groups  # type: ignore[arg-type]
+        self.depth = int(panels.dims[1])
+        self.per_group = int(panels.dims[0]) // self.groups
         self.group_columns = flags["columns"] // self.groups
         self.whole = self.group_columns % self.width == 0
         self.strides = strides(source.dims)
@@ -257,12 +257,13 @@ class Conv:
         b = loops.add(place.weights, loops.multiply(self.tap_rows(done), self.width))
         b = loops.add(b, loops.multiply(low, self.inner * self.width))
         if self.joined:
-            k, segments = loops.multiply(count, self.channels), 1  # type: Index, Index
-            a_segment, b_segment = 0, 0
+            k, segments = loops.multiply(count, self.channels), loops.known(1)
+            a_segment: Dim = 0
+            b_segment: Dim = 0
             if len(self.windows) > 1:
                 a, b, segments, a_segment, b_segment = self.kernel_rows(a, b)
         else:
-            k, segments = self.inner, count
+            k, segments = loops.known(self.inner), count
             a_segment, b_segment = self.channels * window.dilation, self.inner * self.width
         self.emit(rows, (a, b), (k, segments, a_segment, b_segment), (left, bool(done)))
 

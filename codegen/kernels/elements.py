@@ -17,10 +17,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...ir import dtypes
 from ...ir.dtypes import DType
 from ...ir.upstream import RemFOp
-from .loops import Loops, storage, vector_type
+from .loops import NO_OVERFLOW, Loops, Rows, storage, vector_type
 
 _NARROW = ("f16", "bf16")
-_FAST = {"fastmath": arith.FastMathFlagsAttr("none")}
+_FAST: Rows = {"fastmath": arith.FastMathFlagsAttr("none")}
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,13 @@ class Element:
 def computed(dtype: DType) -> Attribute:
     """Return the IR element type that a dtype is computed in."""
     return f32 if dtype.name in _NARROW else storage(dtype)
+
+
+def _unary(op: type[Operation]) -> Callable[[LoopsMath, Element], Element]:
+    def rule(self: LoopsMath, a: Element) -> Element:
+        return self._make(op, a, properties=_FAST)
+
+    return rule
 
 
 class LoopsMath:
@@ -92,7 +99,7 @@ class LoopsMath:
     # -- building -------------------------------------------------------------------------
 
     def _make(self, op: type[Operation], *xs: Element, dtype: DType | None = None,
-              properties: dict[str, Attribute] | None = None) -> Element:  # fmt: skip
+              properties: Rows | None = None) -> Element:  # fmt: skip
         lanes = max(x.lanes for x in xs)
         spread = [self.spread(x, lanes) for x in xs]
         out = dtype or xs[0].dtype
@@ -182,6 +189,36 @@ class LoopsMath:
         )
         return self.cast(wide, a.dtype)
 
+    exp = _unary(math.ExpOp)
+    exp2 = _unary(math.Exp2Op)
+    expm1 = _unary(math.ExpM1Op)
+    log = _unary(math.LogOp)
+    log2 = _unary(math.Log2Op)
+    log10 = _unary(math.Log10Op)
+    log1p = _unary(math.Log1pOp)
+    sqrt = _unary(math.SqrtOp)
+    rsqrt = _unary(math.RsqrtOp)
+    sin = _unary(math.SinOp)
+    cos = _unary(math.CosOp)
+    tan = _unary(math.TanOp)
+    asin = _unary(math.AsinOp)
+    acos = _unary(math.AcosOp)
+    atan = _unary(math.AtanOp)
+    sinh = _unary(math.SinhOp)
+    cosh = _unary(math.CoshOp)
+    tanh = _unary(math.TanhOp)
+    asinh = _unary(math.AsinhOp)
+    acosh = _unary(math.AcoshOp)
+    atanh = _unary(math.AtanhOp)
+    erf = _unary(math.ErfOp)
+    floor = _unary(math.FloorOp)
+    ceil = _unary(math.CeilOp)
+    trunc = _unary(math.TruncOp)
+
+    def atan2(self, a: Element, b: Element) -> Element:
+        """Return the angle of the point (b, a)."""
+        return self._make(math.Atan2Op, a, b, properties=_FAST)
+
     def round(self, a: Element) -> Element:
         """Return the nearest integer, ties to even."""
         return self._make(math.RoundEvenOp, a, properties=_FAST)
@@ -191,8 +228,7 @@ class LoopsMath:
     def compare(self, predicate: str, a: Element, b: Element) -> Element:
         """Return the truth of `eq ne lt le gt ge`."""
         if a.dtype.is_float:
-            number = _FLOAT_PREDICATES[predicate]
-            rows = {"predicate": IntegerAttr(number, 64), **_FAST}
+            rows: Rows = {"predicate": IntegerAttr(_FLOAT_PREDICATES[predicate], 64), **_FAST}
             return self._make(arith.CmpfOp, a, b, dtype=dtypes.bool_, properties=rows)
         unsigned = 4 if a.dtype.kind in "ub" and predicate not in ("eq", "ne") else 0
         rows = {"predicate": IntegerAttr(_PREDICATES[predicate] + unsigned, 64)}
@@ -200,7 +236,7 @@ class LoopsMath:
 
     def isnan(self, a: Element) -> Element:
         """Return whether a is not a number."""
-        rows = {"predicate": IntegerAttr(14, 64), **_FAST}
+        rows: Rows = {"predicate": IntegerAttr(14, 64), **_FAST}
         return self._make(arith.CmpfOp, a, a, dtype=dtypes.bool_, properties=rows)
 
     def select(self, condition: Element, a: Element, b: Element) -> Element:
@@ -242,7 +278,7 @@ class LoopsMath:
 
     def _shift(self, op: type[Operation], a: Element, b: Element, beyond: Element) -> Element:
         width = self.constant(a.dtype.bits, a.dtype)
-        rows = {"predicate": IntegerAttr(_PREDICATES["lt"] + 4, 64)}
+        rows: Rows = {"predicate": IntegerAttr(_PREDICATES["lt"] + 4, 64)}
         inside = self._make(arith.CmpiOp, b, width, dtype=dtypes.bool_, properties=rows)
         safe = self.select(inside, b, self.constant(0, a.dtype))
         return self.select(inside, self._make(op, a, safe, properties=_FLAGS.get(op)), beyond)
@@ -295,40 +331,14 @@ class LoopsMath:
         return self._make(op, a, dtype=dtype)
 
 
-def _unary(op: type[Operation]) -> Callable[[LoopsMath, Element], Element]:
-    def rule(self: LoopsMath, a: Element) -> Element:
-        return self._make(op, a, properties=_FAST)
-
-    return rule
-
-
-for _name, _op in {
-    "exp": math.ExpOp, "exp2": math.Exp2Op, "expm1": math.ExpM1Op, "log": math.LogOp,
-    "log2": math.Log2Op, "log10": math.Log10Op, "log1p": math.Log1pOp, "sqrt": math.SqrtOp,
-    "rsqrt": math.RsqrtOp, "sin": math.SinOp, "cos": math.CosOp, "tan": math.TanOp,
-    "asin": math.AsinOp, "acos": math.AcosOp, "atan": math.AtanOp, "sinh": math.SinhOp,
-    "cosh": math.CoshOp, "tanh": math.TanhOp, "asinh": math.AsinhOp, "acosh": math.AcoshOp,
-    "atanh": math.AtanhOp, "erf": math.ErfOp, "floor": math.FloorOp, "ceil": math.CeilOp,
-    "trunc": math.TruncOp,
-}.items():  # fmt: skip
-    setattr(LoopsMath, _name, _unary(_op))
-
-
-def _atan2(self: LoopsMath, a: Element, b: Element) -> Element:
-    return self._make(math.Atan2Op, a, b, properties=_FAST)
-
-
-LoopsMath.atan2 = _atan2  # type: ignore[attr-defined]
-
 _PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
 _FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}
-_NONE = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 _TRUNC_FIELDS: frozenset[str] = frozenset(arith.TruncFOp.get_irdl_definition().properties)
-_FLAGS: dict[type[Operation], dict[str, Attribute]] = {
+_FLAGS: dict[type[Operation], Rows] = {
     **dict.fromkeys((arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp, RemFOp), _FAST),
     **dict.fromkeys((arith.MinimumfOp, arith.MaximumfOp), _FAST),
     **{
-        op: _NONE
+        op: NO_OVERFLOW
         for op in (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp, arith.TruncIOp)
         if "overflowFlags" in op.get_irdl_definition().properties
     },

@@ -156,7 +156,8 @@ def _edge(math: Any, at: Element, size: Element) -> Element:
 
 def _wrap(math: Any, at: Element, size: Element) -> Element:
     """Start again at the other end."""
-    return math.mod(at, size)  # type: ignore[no-any-return]
+    made: Element = math.mod(at, size)
+    return made
 
 
 _FOLDS: dict[str, Callable[[Any, Element, Element], Element]] = {

@@ -8,15 +8,16 @@ arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     FloatAttr,
@@ -39,6 +40,8 @@ from ...ir.dtypes import DType
 from ...ir.interpret_launch import SCRATCH, SYMBOLS, UNITS
 
 Index: TypeAlias = "SSAValue | int"
+Rows: TypeAlias = Mapping[str, Attribute]
+"""Properties of an operation by name."""
 INDEX = IndexType()
 DYNAMIC = -9223372036854775808
 
@@ -67,11 +70,11 @@ def _constant_attribute(value: Any, kind: Attribute) -> Attribute:
     if isinstance(element, IndexType | IntegerType):
         scalar: Attribute = IntegerAttr(value, element)
     else:
-        scalar = FloatAttr(value, element)  # type: ignore[arg-type]
+        scalar = FloatAttr(value, cast(AnyFloat, element))
     if not isinstance(kind, VectorType):
         return scalar
     lanes = kind.get_shape()[0]
-    made: Attribute = DenseIntOrFPElementsAttr.from_list(kind, [value] * lanes)  # type: ignore[call-overload]
+    made: Attribute = DenseIntOrFPElementsAttr.from_list(cast(Any, kind), [value] * lanes)
     return made
 
 
@@ -91,7 +94,7 @@ class Loops:
         self.body = Block(arg_types=kinds)
         self.function = FuncOp(name, FunctionType.from_lists(kinds, []), Region(self.body))
         count = len(buffers)
-        self.buffers = list(self.body.args[:count])
+        self.buffers: list[SSAValue] = list(self.body.args[:count])
         self.dtypes = list(buffers)
         self.symbols = dict(zip(symbols, self.body.args[count : count + len(symbols)], strict=True))
         self.lo, self.hi, self.slot = self.body.args[-3:]
@@ -106,8 +109,10 @@ class Loops:
 
     # -- placing operations ---------------------------------------------------------------
 
-    def pure(self, op: type[Operation], operands: Sequence[SSAValue], kind: Attribute,
-             properties: dict[str, Attribute] | None = None, least: int = 0) -> SSAValue:  # fmt: skip
+    def pure(
+        self, op: type[Operation], operands: Sequence[SSAValue], kind: Attribute,
+        properties: Rows | None = None, least: int = 0,
+    ) -> SSAValue:  # fmt: skip
         """Return the value of a pure operation, made once and as far out as possible.
 
         `least` is the number of the outermost open block that it may stand in.
@@ -118,7 +123,8 @@ class Loops:
         key = (op, *operands, kind, *(properties.items() if properties else ()))
         found = scope.known.get(key)
         if found is None:
-            made = op.create(operands=operands, result_types=[kind], properties=properties or {})
+            rows = dict(properties) if properties else {}
+            made = op.create(operands=operands, result_types=[kind], properties=rows)
             scope.block.add_op(made)
             found = scope.known[key] = made.results[0]
             self.depth[found] = depth
@@ -135,7 +141,7 @@ class Loops:
     def loop(
         self, low: Index, high: Index, step: Index = 1, carried: Sequence[SSAValue] = ()
     ) -> Iterator[LoopBody]:
-        """Open `scf.for`; carried values come as `.values`, go on by `.carry`, end as `.results`."""
+        """Open `scf.for`; carried values are `.values`, go on by `.carry`, end as `.results`."""
         bounds = [self.index(low), self.index(high), self.index(step)]
         block = Block(arg_types=[INDEX, *(v.type for v in carried)])
         depth = len(self.scopes)
@@ -238,14 +244,14 @@ class Loops:
             a, b = b, a
         if isinstance(b, int) and b == 0:
             return a
-        return self.pure(arith.AddiOp, (self.index(a), self.index(b)), INDEX, _NO_OVERFLOW)
+        return self.pure(arith.AddiOp, (self.index(a), self.index(b)), INDEX, NO_OVERFLOW)
 
     def subtract(self, a: Index, b: Index) -> Index:
         """Return a - b."""
         a, b = self.known(a), self.known(b)
         if isinstance(b, int):
             return self.add(a, -b)
-        return self.pure(arith.SubiOp, (self.index(a), b), INDEX, _NO_OVERFLOW)
+        return self.pure(arith.SubiOp, (self.index(a), b), INDEX, NO_OVERFLOW)
 
     def multiply(self, a: Index, b: Index | Dim) -> Index:
         """Return a * b."""
@@ -258,7 +264,7 @@ class Loops:
             a, b = b, a
         if isinstance(b, int) and b in (0, 1):
             return a if b else 0
-        return self.pure(arith.MuliOp, (self.index(a), self.index(b)), INDEX, _NO_OVERFLOW)
+        return self.pure(arith.MuliOp, (self.index(a), self.index(b)), INDEX, NO_OVERFLOW)
 
     def divide(self, a: Index, b: Index | Dim) -> Index:
         """Return a // b for a >= 0 and b > 0."""
@@ -395,9 +401,8 @@ class LoopBody:
 
 
 _PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "sle": 3, "sgt": 4, "sge": 5, "ult": 6, "uge": 9}
-_NO_OVERFLOW: dict[str, Attribute] = {
-    "overflowFlags": arith.IntegerOverflowAttr("none"),
-}
+NO_OVERFLOW: Rows = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+"""What integer operations carry that promise nothing about overflow."""
 
 
 def _plain(value: Any) -> Any:

@@ -14,8 +14,9 @@ spilling. A single loop is cut into units of 4096 elements: 16 KiB, half of L1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
@@ -23,7 +24,6 @@ from xdsl.ir import SSAValue
 from ...ir.dims import Dim, ceil_divide
 from ...ir.program import result_specs
 from ...ir.target import Target
-from .index import Linear
 from .loops import Index, Loops
 from .plan import Plan, open_kernel, plan, returned_values, write_offset
 from .read import Indices, Reader, Tracer
@@ -31,6 +31,9 @@ from .space import Group, Space, merge
 
 CHUNK = 4096
 ENOUGH_UNITS = 16
+
+Body: TypeAlias = Callable[[], None]
+"""What stands inside of loops."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -92,7 +95,8 @@ class MapNest:
         """Compute and store one vector (or element) of every result."""
         reader, lanes = self.reader, self.space.lanes
         base, stride, extra = self.space.split(self.loops, self.offset)
-        assert extra is None and (stride == 1 or not lanes), "a result is written contiguously"
+        assert extra is None, "a result is written in strides"
+        assert stride == 1 or not lanes, "a result is written contiguously"
         made = [reader.element(value, self.plan.index) for value in self.values]
         for element, buffer in zip(made, self.outputs, strict=True):
             value = reader.math.narrow(reader.math.spread(element, lanes))
@@ -108,9 +112,10 @@ def fitting_lanes(extent: Dim, lanes: int) -> int:
     return min(lanes, 1 << (extent - 1).bit_length())
 
 
-def over_units(loops: Loops, groups: Sequence[Group], body) -> Dim:  # type: ignore[no-untyped-def]
+def over_units(loops: Loops, groups: Sequence[Group], body: Body) -> Dim:
     """Open the loops over groups, the outer ones as the parallel range; return its extent."""
-    count, units = 0, 1  # type: int, Dim
+    count = 0
+    units: Dim = 1
     while count < len(groups) and not (isinstance(units, int) and units >= ENOUGH_UNITS):
         units = units * groups[count].extent
         count += 1
@@ -125,7 +130,7 @@ def over_units(loops: Loops, groups: Sequence[Group], body) -> Dim:  # type: ign
     return units
 
 
-def _nest(loops: Loops, groups: Sequence[Group], body) -> None:  # type: ignore[no-untyped-def]
+def _nest(loops: Loops, groups: Sequence[Group], body: Body) -> None:
     if not groups:
         body()
         return
@@ -134,42 +139,39 @@ def _nest(loops: Loops, groups: Sequence[Group], body) -> None:  # type: ignore[
         _nest(loops, groups[1:], body)
 
 
-def walk_vectors(loops: Loops, reader: Reader, inner: Group, span: tuple[Index, Index],
-                 body) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+def walk_vectors(
+    loops: Loops, reader: Reader, inner: Group, span: tuple[Index, Index], body: Body
+) -> None:
     """Run `body` for each vector of a group in `span`, the last one under a mask."""
     lanes = reader.space.lanes
     low, high = span
-    static = isinstance(low, int) and isinstance(high, int)
     if not lanes:
         with loops.loop(low, high) as one:
             inner.value = one.index
             reader.fresh()
             body()
         return
-    length = loops.subtract(high, loops.index(low))
-    if static:
-        length = high - low  # type: ignore[operator]
-    whole = loops.subtract(length, loops.index(loops.remainder(length, lanes)))
-    if isinstance(length, int):
-        whole = length - length % lanes
+    length = loops.known(loops.subtract(high, loops.index(low)))
+    whole = loops.known(loops.subtract(length, loops.index(loops.remainder(length, lanes))))
     end = loops.add(low, whole)
-    if not (static and whole == 0):
+    if whole != 0:
         with loops.loop(low, end, lanes) as one:
             inner.value = one.index
             reader.fresh()
             body()
-    if static and whole == length:
+    if whole == length:
         return
-    rest = loops.subtract(length, loops.index(whole)) if not static else length - whole  # type: ignore[operator]
-    if static:
+    rest = loops.known(loops.subtract(length, loops.index(whole)))
+    if isinstance(rest, int):
         masked_vector(loops, reader, inner, (end, rest), body)
         return
     with loops.when(loops.compare("sgt", rest, 0)):
         masked_vector(loops, reader, inner, (end, rest), body)
 
 
-def masked_vector(loops: Loops, reader: Reader, inner: Group, at: tuple[Index, Index],
-                  body) -> None:  # type: ignore[no-untyped-def]  # fmt: skip
+def masked_vector(
+    loops: Loops, reader: Reader, inner: Group, at: tuple[Index, Index], body: Body
+) -> None:
     """Run `body` for the first lanes only."""
     inner.value, rest = at
     reader.mask = loops.mask(rest, reader.space.lanes)
@@ -177,8 +179,3 @@ def masked_vector(loops: Loops, reader: Reader, inner: Group, at: tuple[Index, I
     body()
     reader.fresh()
     reader.mask = None
-
-
-def contiguous(offset: Linear) -> bool:
-    """Say whether an offset has terms at all."""
-    return bool(offset.terms)

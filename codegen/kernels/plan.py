@@ -82,11 +82,16 @@ def plan_axes(axes: list[Axis], visit: Callable[[Tracer, Indices], None]) -> Pla
         try:
             visit(tracer, made.index)
         except NeedSplit as request:
-            done = [axis.split(request.token, request.inner) for axis in axes]
-            assert any(done), f"{request.token} is of no axis"
+            split(axes, request)
             continue
         return made
     raise AssertionError("splitting the loop dims does not end")
+
+
+def split(axes: list[Axis], request: NeedSplit) -> None:
+    """Split the token that a reshape cuts."""
+    done = [axis.split(request.token, request.inner) for axis in axes]
+    assert any(done), f"{request.token} is of no axis"
 
 
 def returned_values(kernel: FuncOp) -> Sequence[SSAValue]:
@@ -103,7 +108,9 @@ def open_kernel(kernel: FuncOp) -> tuple[Loops, list[SSAValue], list[SSAValue]]:
     loops = Loops(kernel.sym_name.data, dtypes, kernel_symbols(kernel))
     for argument, hint in zip(loops.buffers, kernel.body.block.args, strict=False):
         argument.name_hint = hint.name_hint
-    return loops, list(kernel.body.block.args), loops.buffers[len(inputs) :]
+    arguments: list[SSAValue] = list(kernel.body.block.args)
+    outs: list[SSAValue] = list(loops.buffers[len(inputs) :])
+    return loops, arguments, outs
 
 
 def write_offset(index: Indices, shape: Sequence[Dim]) -> Linear:

@@ -15,14 +15,14 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...ir.dtypes import DType
 from ...ir.dims import Dim
+from ...ir.dtypes import DType
 from ...ir.op import Op
 from ...ir.tensor import TensorSpec, spec_of
 from .elements import Element, LoopsMath
 from .index import Linear, Opaque, Term, flatten, number, of, unflatten
 from .indexed import SPECIAL
-from .loops import Index, Loops, vector_type
+from .loops import NO_OVERFLOW, Loops, vector_type
 from .space import Space
 
 Indices: TypeAlias = tuple[Linear, ...]
@@ -195,9 +195,11 @@ class Reader:
             step = self.loops.step(lanes)
             if stride != 1:
                 factor = self.loops.broadcast(self.loops.index(stride), lanes)
-                step = self.loops.pure(arith.MuliOp, (step, factor), kind, _NONE)
+                step = self.loops.pure(arith.MuliOp, (step, factor), kind, NO_OVERFLOW)
             total = (
-                step if total is None else self.loops.pure(arith.AddiOp, (total, step), kind, _NONE)
+                step
+                if total is None
+                else self.loops.pure(arith.AddiOp, (total, step), kind, NO_OVERFLOW)
             )
         assert total is not None, "a gather needs offsets"
         return total
@@ -212,7 +214,7 @@ class Reader:
         offsets = self._offsets(stride, extra, lanes)
         wide = self.loops.broadcast(value, lanes)
         kind = vector_type(INDEX, lanes)
-        return self.loops.pure(arith.AddiOp, (wide, offsets), kind, _NONE), lanes
+        return self.loops.pure(arith.AddiOp, (wide, offsets), kind, NO_OVERFLOW), lanes
 
     def _computed_index(self, op: Op, index: Indices) -> Indices:
         """Return the source index of a reshape by division at run time."""
@@ -256,6 +258,3 @@ class Reader:
             lanes,
             self.loops.pure(arith.CmpiOp, (value, bound), vector_type(i1, lanes), below),
         )
-
-
-_NONE = {"overflowFlags": arith.IntegerOverflowAttr("none")}

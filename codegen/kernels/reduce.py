@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from ...ir import Op, dtypes
 from ...ir.dims import Dim
@@ -204,5 +205,5 @@ def _linear(affine: Affine, index: Indices) -> Linear:
     return total
 
 
-def _like(element: Element, value) -> Element:  # type: ignore[no-untyped-def]
+def _like(element: Element, value: SSAValue) -> Element:
     return Element(value, element.dtype, element.lanes)

@@ -14,7 +14,7 @@ kept in scratch, which stays in L1, the first time it is computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
@@ -32,7 +32,7 @@ from .combine import COMBINERS, across_lanes, identity
 from .elements import Element, computed
 from .index import Linear, flatten
 from .loops import Index, vector_type
-from .map import fitting_lanes, over_units, walk_vectors
+from .map import Body, fitting_lanes, over_units, walk_vectors
 from .plan import open_kernel, plan, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
@@ -128,7 +128,7 @@ class Rows:
         reader.given = {}
         for number, op in enumerate(self.reductions):
             total = self.reduce(op, number)
-            reader.given[op.results[0]] = lambda _, total=total: total
+            reader.given[op.results[0]] = always(total)
             self.use_cache(number)
         reader.fresh()
         if self.is_full:
@@ -142,11 +142,11 @@ class Rows:
         self.space.vector, self.space.lanes = None, 0
         self.reader.fresh()
 
-    def over_inner(self, body) -> None:  # type: ignore[no-untyped-def]
+    def over_inner(self, body: Body) -> None:
         """Open the loops over the reduced axes around vectors of the last."""
         self._over(self.inner[:-1], body)
 
-    def _over(self, groups: Sequence[Group], body) -> None:  # type: ignore[no-untyped-def]
+    def _over(self, groups: Sequence[Group], body: Body) -> None:
         if not groups:
             extent = self.walked.extent
             high: Index = extent if isinstance(extent, int) else self.loops.index(extent)
@@ -182,9 +182,8 @@ class Rows:
 
     def accumulate(self, op: Op, combiner: str, dtype: DType, number: int) -> Element:
         """Return a vector (or element) whose lanes combine to the reduction."""
-        loops, lanes = self.loops, self.lanes
         start = self.reader.math.constant(identity(combiner, dtype), dtype)
-        first = self.reader.math.spread(start, lanes)
+        first = self.reader.math.spread(start, self.lanes)
         return self._nested(self.inner[:-1], op, combiner, [first], number)[0]
 
     def _nested(self, groups: Sequence[Group], op: Op, combiner: str, accs: list[Element],
@@ -326,13 +325,22 @@ class Rows:
     def use_cache(self, number: int) -> None:
         """Read kept values from scratch from here on."""
         for value in self.kept.get(number, ()):
-            self.reader.given[value] = lambda _, v=value: self.load(v)
+            self.reader.given[value] = self.loader(value)
+
+    def loader(self, value: SSAValue) -> Callable[[Indices], Element]:
+        """Return the rule by which a kept value is read."""
+        return lambda _: self.load(value)
 
     def load(self, value: SSAValue) -> Element:
         """Return a kept vector."""
         offset = self.loops.add(self.position(), self.place[value])
         read = self.loops.load(self.scratch, offset, self.lanes, self.reader.mask, constant=False)
         return Element(read, spec_of(value.type).dtype, self.lanes)
+
+
+def always(element: Element) -> Callable[[Indices], Element]:
+    """Return the rule that gives one element for every index."""
+    return lambda _: element
 
 
 def _elements(values: Sequence[SSAValue], like: Element) -> list[Element]:

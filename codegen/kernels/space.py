@@ -15,10 +15,9 @@ from xdsl.ir import SSAValue
 
 from ...ir.dims import Dim, product
 from .index import Linear, Opaque, Term, Token
-from .loops import Index, Loops, vector_type
+from .loops import NO_OVERFLOW, Index, Loops, vector_type
 
 INDEX = IndexType()
-_NONE = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 
 
 @dataclass(eq=False)
@@ -110,7 +109,7 @@ class Space:
         if lanes:
             kind = vector_type(INDEX, lanes)
             wide = loops.broadcast(value, lanes)
-            value = loops.pure(arith.AddiOp, (wide, loops.step(lanes)), kind, _NONE)
+            value = loops.pure(arith.AddiOp, (wide, loops.step(lanes)), kind, NO_OVERFLOW)
         for token, place, coefficient in zip(
             group.tokens, group.places(), coefficients, strict=True
         ):
@@ -153,8 +152,8 @@ def _more(
     kind = vector_type(INDEX, lanes)
     if coefficient != 1:
         factor = loops.broadcast(loops.index(coefficient), lanes)
-        value = loops.pure(arith.MuliOp, (value, factor), kind, _NONE)
-    return value if extra is None else loops.pure(arith.AddiOp, (extra, value), kind, _NONE)
+        value = loops.pure(arith.MuliOp, (value, factor), kind, NO_OVERFLOW)
+    return value if extra is None else loops.pure(arith.AddiOp, (extra, value), kind, NO_OVERFLOW)
 
 
 def merge(tokens: Sequence[Token], accesses: Sequence[Linear], alone: set[Term]) -> list[Group]:

@@ -185,4 +185,6 @@ def test_a_product_of_symbolic_sizes(flip: str) -> None:
 def test_a_product_with_a_dim_of_one(sizes: tuple[int, int, int]) -> None:
     m, k, n = sizes
     x, y, r = tensor(m, k), tensor(k, n), tensor(m, n)
-    check_kernel(kernel("gemm", {"x": x, "y": y}, f"  %r = gv.matmul %x, %y : ({x}, {y}) -> {r}", r))
+    check_kernel(
+        kernel("gemm", {"x": x, "y": y}, f"  %r = gv.matmul %x, %y : ({x}, {y}) -> {r}", r)
+    )
