@@ -127,6 +127,9 @@ class Model:
         default_factory=dict, init=False, repr=False
     )
 
+    def __post_init__(self) -> None:
+        self._names = {info.name for info in self.inputs}
+
     @classmethod
     def load(cls, source: Source, threads: int = 1, weights: WeightsSource = None) -> Model:
         """Load a compiled model from a file, or from the bytes of one.
@@ -190,8 +193,12 @@ class Model:
 
     def run(self, inputs: Inputs) -> list[Array]:
         """Run the model on inputs by name or in order, and return new arrays."""
-        self._open()
-        results = self.call(*in_order(inputs, self.inputs))
+        self._context.wake()
+        if type(inputs) is dict and inputs.keys() == self._names:
+            values = [inputs[info.name] for info in self.inputs]
+        else:
+            values = in_order(inputs, self.inputs)
+        results = self.call(*values)
         return [results] if len(self.outputs) == 1 else list(results)
 
     def bind(
