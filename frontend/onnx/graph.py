@@ -16,6 +16,7 @@ from xdsl.ir import Block, OpResult, SSAValue
 from ...errors import GraphError, GravureError, ParseError, UnsupportedOp
 from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec, spec_of
 from ...ir import dims as dim_rules
+from ...ir.dtypes import of_numpy
 from ...ir.program import finish, new_function, set_level, set_ranges
 from ..files import Bytes
 from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
@@ -101,7 +102,7 @@ class Reader:
         self, model: Model, symbols: Symbols, faults: Faults, constants: Mapping[str, Array]
     ) -> None:
         self.model, self.symbols, self.faults = model, symbols, faults
-        self.constants = constants
+        self.constants = {name: np.asarray(value) for name, value in constants.items()}
         self.weights: dict[str, Array] = {}
         self.emitter: KnownEmit
 
@@ -118,7 +119,7 @@ class Reader:
             scope.values[name] = argument
         for name, array in self.constants.items():
             node = self._node(NodeProto(op_type="Constant"), name, scope)
-            scope.values[name] = node.stored(name, np.asarray(array))
+            scope.values[name] = node.stored(name, array)
         self.nodes(graph.node, scope)
         values = self._outputs(graph, scope)
         self.faults.raise_if_any()
@@ -136,6 +137,14 @@ class Reader:
     ) -> list[tuple[str, TensorSpec]]:
         """Return the inputs that are not stored in the model."""
         found: dict[str, TensorSpec] = {}
+        declared = [value.name for value in graph.input]
+        for name, array in self.constants.items():
+            if name not in declared:
+                self.faults.add(f"there is no input {name!r}, inputs are {declared}")
+            try:
+                of_numpy(array.dtype)
+            except TypeError as error:
+                self.faults.add(f"constant {name!r}: {error}", supported=False)
         given = {*scope.stored, *self.constants}
         inputs = [value for value in graph.input if value.name not in given]
         names = [value.name for value in inputs]

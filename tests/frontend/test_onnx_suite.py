@@ -1,0 +1,95 @@
+"""The standard's own test cases: each is right or refused, and most are right."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import gravure.ir as ir
+from gravure.errors import UnsupportedOp
+from gravure.frontend.load import load_program
+
+FEWEST_RIGHT = {"node": 1490, "simple": 7, "pytorch-converted": 82, "pytorch-operator": 35}
+
+# The standard rounds to narrow floats after each step of its own expansion.
+NARROW = {"float16": 4e-3, "bfloat16": 3e-2}
+
+
+def cases(kind: str) -> list[Any]:
+    """Return the standard's cases of one kind."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the standard overflows on purpose
+        from onnx.backend.test.loader import load_model_tests  # noqa: PLC0415
+
+        return load_model_tests(kind=kind)
+
+
+def data_of(case: Any) -> tuple[bytes, list[tuple[list[Any], list[Any]]]]:
+    """Return the model of a case, and its sets of inputs and outputs."""
+    if case.model is not None:
+        sets = [([*map(array, xs)], [*map(array, ys)]) for xs, ys in case.data_sets]
+        return case.model.SerializeToString(), sets
+    folder = Path(case.model_dir)
+    sets = [
+        tuple(
+            [read(path) for path in sorted(each.glob(f"{what}_*.pb"))]
+            for what in ("input", "output")
+        )
+        for each in sorted(folder.glob("test_data_set_*"))
+    ]
+    return (folder / "model.onnx").read_bytes(), sets  # type: ignore[return-value]
+
+
+def read(path: Path) -> np.ndarray:
+    """Return the array in a file."""
+    return numpy_helper.to_array(onnx.load_tensor(path))
+
+
+def array(value: Any) -> Any:
+    """Return a value of a case as an array, if it is one."""
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+
+
+def run(data: bytes, inputs: list[Any]) -> list[np.ndarray]:
+    """Return the results; small inputs become constants where the program needs that."""
+    try:
+        return ir.interpret(load_program(data), inputs)
+    except UnsupportedOp:
+        graph = onnx.load_from_string(data).graph
+        stored = {tensor.name for tensor in graph.initializer}
+        names = [each.name for each in graph.input if each.name not in stored]
+        fixed = {
+            name: value
+            for name, value in zip(names, inputs, strict=False)
+            if isinstance(value, np.ndarray | np.generic)
+            and value.size <= 64
+            and (value.dtype.kind in "iub" or (value.dtype.kind == "f" and value.size <= 8))
+        }
+        left = [v for n, v in zip(names, inputs, strict=False) if n not in fixed]
+        return ir.interpret(load_program(data, constants=fixed), left)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FEWEST_RIGHT)
+def test_cases_are_right_or_refused(kind: str) -> None:
+    right, wrong = 0, []
+    for case in cases(kind):
+        data, sets = data_of(case)
+        try:
+            for inputs, outputs in sets:
+                for found, expected in zip(run(data, list(inputs)), outputs, strict=True):
+                    assert found.dtype == expected.dtype
+                    rtol = max(case.rtol, NARROW.get(expected.dtype.name, 0))
+                    np.testing.assert_allclose(found, expected, rtol, case.atol)
+        except UnsupportedOp:
+            continue
+        except AssertionError as error:
+            wrong.append(f"{case.name}: {error}")
+            continue
+        right += 1
+    assert not wrong, "\n".join(wrong)
+    assert right >= FEWEST_RIGHT[kind]
