@@ -1,0 +1,131 @@
+"""Files are the old ones or the new ones, whatever happens while they are written."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gravure.codegen.aot.weights import Weights
+from gravure.runtime.files import replacing
+
+ROOT = Path(__file__).parents[2]
+
+WRITE_FOREVER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from gravure.runtime.files import replacing
+
+letter = 0
+while True:
+    letter ^= 1
+    with replacing(sys.argv[2]) as file:
+        for _ in range(64):
+            file.write(b"ab"[letter:letter + 1] * 4096)
+    print(flush=True)
+"""
+
+WRITE_TOO_MUCH = """
+import resource, signal, sys
+sys.path.insert(0, sys.argv[1])
+from gravure.runtime.files import replacing
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+try:
+    with replacing(sys.argv[2]) as file:
+        for _ in range(100):
+            file.write(bytes(1000))
+except OSError as error:
+    print(error.errno)
+"""
+
+
+def test_new_content_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_failure_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def interrupted() -> None:
+        with replacing(path) as file:
+            file.write(b"new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    command = [sys.executable, "-c", WRITE_TOO_MUCH, str(ROOT), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "27\n"
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    command = [sys.executable, "-c", WRITE_FOREVER, str(ROOT), str(path)]
+    for number in range(5):
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            time.sleep(0.001 * number)
+            writer.send_signal(signal.SIGKILL)
+        data = path.read_bytes()
+        assert data in (b"a" * len(data), b"b" * len(data))
+        assert len(data) == 64 * 4096
+
+
+def test_permissions_are_those_of_a_new_file(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        for name, mode in (("plain", 0o644), ("program", 0o755)):
+            with replacing(tmp_path / name, mode=mode):
+                pass
+            assert (tmp_path / name).stat().st_mode & 0o777 == mode & ~0o027
+    finally:
+        os.umask(before)
+
+
+def test_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "file", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with replacing(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_weights_are_buffers_one_after_the_other() -> None:
+    weights = Weights.of(b"ab", bytearray(b"cd"), memoryview(b"e"))
+    assert weights.size == 5
+    assert b"".join(weights.chunks()) == b"abcde"
+    assert weights.digest == Weights.of(b"abcde").digest
+
+
+def test_weights_are_pieces_at_their_places() -> None:
+    weights = Weights.placed(10, {6: lambda: b"xy", 1: lambda: b"ab"})
+    assert b"".join(weights.chunks()) == b"\0ab\0\0\0xy\0\0"
+    with pytest.raises(AssertionError, match="overlap"):
+        list(Weights.placed(10, {0: lambda: b"abc", 2: lambda: b"d"}).chunks())
+    with pytest.raises(AssertionError, match="over the end"):
+        list(Weights.placed(2, {0: lambda: b"abc"}).chunks())
