@@ -152,7 +152,7 @@ def test_types_that_python_calls_equal_stay_apart() -> None:
     assert same(to_python(to_attribute((True, 1))), (True, 1))
 
 
-@pytest.mark.parametrize("value", [None, {}, object(), 1j, [1]], ids=repr)
+@pytest.mark.parametrize("value", [None, {}, object(), 1j, [1]], ids=lambda v: type(v).__name__)
 def test_what_cannot_be_an_attribute_is_named(value: Any) -> None:
     with pytest.raises(TypeError, match=r"cannot be an attribute|unhashable"):
         to_attribute(value)
