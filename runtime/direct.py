@@ -13,6 +13,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -49,10 +50,8 @@ def python_function(name: str) -> int:
 def _numpy_function(number: int) -> int:
     """Return the address of one of the functions (or types) of numpy's C interface."""
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-    table = get(("PyCapsule_GetPointer", ctypes.pythonapi))(
-        np._core._multiarray_umath._ARRAY_API,  # type: ignore[attr-defined]
-        None,
-    )
+    module = import_module("numpy._core._multiarray_umath")
+    table = get(("PyCapsule_GetPointer", ctypes.pythonapi))(module._ARRAY_API, None)
     return int(ctypes.c_int64.from_address(table + 8 * number).value)
 
 

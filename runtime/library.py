@@ -40,8 +40,8 @@ class Library:
         self.manifest: dict[str, Any] = self.sealed.manifest
         self.tag: str = self.manifest["tag"]
         self._library = _open(descriptor, location)
-        self._finalizer = weakref.finalize(self, _ctypes.dlclose, self._library._handle)
-        self._finalizer.atexit = False
+        close = weakref.finalize(self._library, _ctypes.dlclose, self._library._handle)
+        close.atexit = False
         self._check_cpu()
 
     @classmethod
@@ -81,13 +81,11 @@ class Library:
         They are: i(nt32), l(ong), p(ointer), s(tring), v(oid).
         """
         result, *arguments = (_TYPES[letter] for letter in types)
-        where = self.address(name)
-        if where is None:
-            raise ArtifactError(f"no function {self.tag}_{name}", location=self.location)
         prototype = ctypes.CFUNCTYPE(result, *arguments)
-        function = prototype(where)
-        function.library = self  # type: ignore[attr-defined]  # keeps the code where it is
-        return function
+        try:  # the function keeps the code where it is
+            return prototype((f"{self.tag}_{name}", self._library))
+        except AttributeError as error:
+            raise ArtifactError(f"no function {self.tag}_{name}", location=self.location) from error
 
     def status(self, number: int) -> str:
         """Return what a status means."""

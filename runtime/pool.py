@@ -43,7 +43,7 @@ class Pool:
 
     def start(self) -> None:
         """Start the threads, if there are none."""
-        with _LOCK:
+        with _PROCESS.lock:
             if self._workers:
                 return
             self._workers = [
@@ -57,7 +57,7 @@ class Pool:
 
     def stop(self) -> None:
         """End the threads; no run may be going on."""
-        with _LOCK:
+        with _PROCESS.lock:
             workers, self._workers = self._workers, []
             self._stop(self.address)
             for worker in workers:
@@ -70,31 +70,36 @@ class Pool:
         self._init(self.address, self.threads)
 
 
-_POOLS: dict[int, Pool] = {}
-_LOCK = threading.Lock()
-"""What belongs to the process as a whole: its threads."""
+class Process:
+    """What belongs to the process as a whole: its threads."""
+
+    def __init__(self) -> None:
+        self.pools: dict[int, Pool] = {}
+        self.lock = threading.Lock()
+
+    def after_fork(self) -> None:
+        """Forget threads, and who held the lock: see Note [Fork]."""
+        self.lock = threading.Lock()
+        for pool in self.pools.values():
+            pool.forget()
+
+    def at_exit(self) -> None:
+        """End all threads, as their memory is about to go."""
+        for pool in self.pools.values():
+            pool.stop()
+
+
+_PROCESS = Process()
 
 
 def shared_pool(library: Library, threads: int) -> Pool:
     """Return the pool of this size, with the code of `library` if it is the first to want one."""
-    pool = _POOLS.get(threads)
+    pool = _PROCESS.pools.get(threads)
     if pool is None:
-        pool = _POOLS.setdefault(threads, Pool(library, threads))
+        pool = _PROCESS.pools.setdefault(threads, Pool(library, threads))
     pool.start()
     return pool
 
 
-def _after_fork() -> None:
-    global _LOCK  # noqa: PLW0603  (it may have been held by a thread that is not here)
-    _LOCK = threading.Lock()
-    for pool in _POOLS.values():
-        pool.forget()
-
-
-def _at_exit() -> None:
-    for pool in _POOLS.values():
-        pool.stop()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-atexit.register(_at_exit)
+os.register_at_fork(after_in_child=_PROCESS.after_fork)
+atexit.register(_PROCESS.at_exit)
