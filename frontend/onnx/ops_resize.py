@@ -33,8 +33,18 @@ def upsample_by_attributes(node: Node, x: Value) -> Value:
     return _stretched(node, x, How(_mode(node), "asymmetric", "floor"), factors)
 
 
-@rule("Upsample", since=9)
 @rule("Resize", since=10, until=10)
+def resize_simply(node: Node, x: Value, scales: Value) -> Value:
+    """Resize by factors; where axes shrink, the nearest element is the one above."""
+    factors = list(map(float, node.numbers(scales, "scales").ravel()))
+    x = _stretched(node, x, How(_mode(node), "asymmetric", "floor"), [max(f, 1) for f in factors])
+    if min(factors) < 1:
+        smaller = [min(f, 1) for f in factors]
+        x = _stretched(node, x, How(_mode(node), "asymmetric", "ceil"), smaller)
+    return x
+
+
+@rule("Upsample", since=9)
 def upsample(node: Node, x: Value, scales: Value) -> Value:
     """Enlarge by the factors of an input."""
     factors = tuple(map(float, node.numbers(scales, "scales").ravel()))
