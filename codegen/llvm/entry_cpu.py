@@ -28,7 +28,7 @@ def messages(model: Description) -> list[str]:
         return []
     found = [f"this processor has no {name}" for name in model.features]
     found.append("the operating system does not save the registers of AVX")
-    return [f"{text}, and the model was compiled for {model.target}" for text in found]
+    return [f"{text}, and the code is for target {model.target}" for text in found]
 
 
 def is_asked(model: Description) -> bool:

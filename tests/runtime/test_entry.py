@@ -359,7 +359,7 @@ def test_wrong_processor_is_a_status_and_no_crash(kit: Any) -> None:
     tables = Tensors(x, x).address, Tensors(x).address, None
     for context in (None, address(np.zeros(5, np.int64))):
         assert run(*tables, context) == CPU | 2 << 8
-    text = "this processor has no avx512fp16, and the model was compiled for x86-64-v3"
+    text = "this processor has no avx512fp16, and the code is for target x86-64-v3"
     assert found.status(CPU | 2 << 8) == text
 
 
