@@ -16,11 +16,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..errors import GravureError
+from ..errors import CompileError, GravureError
 from ..ir import Program
 
 
@@ -33,6 +34,20 @@ class PipelineError(GravureError, ValueError):
 
     code = "GV4200"
     exit_status = 2
+
+
+class PassError(CompileError):
+    """A pass of gravure failed on a valid program: a mistake of ours.
+
+    The file that the message names holds the program before the pass and the rest of the
+    pipeline; `gravure opt --run-reproducer FILE` fails in the same way. `--disable-pass` may be
+    a way around it.
+    """
+
+    code = "GV4300"
+    exit_status = 70
+    reproducer: Path | None = None
+    """The file that replays the failure."""
 
 
 @dataclass(frozen=True)

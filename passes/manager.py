@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..errors import CompileError, GravureError
 from ..ir import InvalidModuleError, Program, knobs, verify
-from .base import Observer, Pass, PipelineError, Report, Step, count_operations
+from .base import Observer, Pass, PassError, PipelineError, Report, Step, count_operations
 from .instruments import from_environment
 from .reproduce import Snapshot, write_reproducer
 
@@ -129,7 +129,7 @@ def run(
     `disable` are left out. With `verify_each` off, the module is verified after the last pass
     only, unless GRAVURE_VERIFY is set. A pass that fails leaves a file that replays the
     failure (at `reproducer`, or in the directory for temporary files), and is named by the
-    `CompileError` that is raised.
+    `PassError` that is raised.
     """
     whole = program if isinstance(program, Program) else Program(program)
     passes = _enabled(parse_pipeline(pipeline), disable)
@@ -218,11 +218,13 @@ class _Runner:
         rest = self.passes[step.index - 1 :]
         before = self.snapshot.replay(self.passes[: step.index - 1])
         path = write_reproducer(before, print_pipeline(rest), step.name, self.reproducer)
-        raise CompileError(
+        error = PassError(
             f"pass {step.name} failed: {reason}",
             location=self.program.source,
             hint=f"this is a mistake in gravure; {path} replays it",
-        ) from cause
+        )
+        error.reproducer = path
+        raise error from cause
 
 
 __all__ = [
