@@ -30,8 +30,8 @@ from ..ir.target import Target
 from ..ir.tensor import Array
 from ..ir.text import print_function
 from ..passes.base import Observer, Report
-from ..passes.manager import run
-from ..passes.pipelines import pipeline_of
+from ..passes.manager import parse_pipeline, run
+from ..passes.pipelines import pipeline_of, remaining
 from ..runtime.artifact import Description
 from . import kernels
 from .aot.library import Library, link
@@ -120,7 +120,7 @@ class Compiled:
 def compile_program(
     program: Program, options: Options | None = None, observers: Sequence[Observer] = ()
 ) -> Compiled:
-    """Return the compiled program; `program` is lowered in place."""
+    """Return the compiled program; `program`, of any level, is lowered in place."""
     options = options or Options()
     target = Target.parse(options.target, options.mattr)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
@@ -128,7 +128,7 @@ def compile_program(
     start = perf_counter()
     pipeline = options.passes or pipeline_of(options.level)
     report = run(
-        pipeline,
+        remaining(parse_pipeline(pipeline), program.level),
         program,
         observers=observers or None,  # none given: those that the environment asks for
         disable=options.disable,
@@ -200,7 +200,7 @@ def compile_kernels(program: Program, target: Target, options: Options) -> tuple
             function.attributes[SCRATCH] = StringAttr(scratch)
             cached += 1
         else:
-            lowered = kernels.lower(function, target)
+            lowered = kernels.lower(function, target) if program.level != "loops" else function
             data = assemble(emit_kernel(lowered, target), target)
             for name in (UNITS, SCRATCH):
                 function.attributes[name] = lowered.attributes[name]

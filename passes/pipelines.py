@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from .base import Pass
+
 GRAPH = (
     "canonicalize",
     "constant-fold",  # frontends leave arithmetic on shapes and masks
@@ -44,6 +48,19 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "O2": (*GRAPH, *WEIGHTS, *LOWER),
     "O3": (*GRAPH, *WEIGHTS, *LOWER),
 }
+
+
+DESCENTS: dict[str, str] = {"fuse": "fused", "bufferise": "planned"}
+"""The passes that take a program to another level, and which."""
+
+
+def remaining(passes: Sequence[Pass], level: str) -> tuple[Pass, ...]:
+    """Return the passes that a program which is on `level` already has still before it."""
+    first = 0
+    for index, each in enumerate(passes, 1):
+        if DESCENTS.get(each.name) == level:
+            first = index
+    return () if level == "loops" else tuple(passes[first:])
 
 
 def pipeline_of(level: str) -> str:
