@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def prepared_weights(compiled: Compiled) -> Array:
     """Return the bytes of all weights in their places."""
     description = compiled.description
+    _require_data(compiled)
     blob = aligned_bytes(description.weights)
     end = 0
     for name, offset, size in sorted(compiled.places, key=lambda row: row[1]):
@@ -38,6 +39,20 @@ def prepared_weights(compiled: Compiled) -> Array:
     if description.prepare:
         _run(compiled, blob, [compiled.weights[info.name] for info in description.raw])
     return blob
+
+
+def _require_data(compiled: Compiled) -> None:
+    """Refuse a program whose weights are only names: IR text that came without its data."""
+    description = compiled.description
+    needed = [info.name for info in description.raw]
+    if not description.prepare:
+        needed = [name for name, _, size in compiled.places if size]
+    missing = [name for name in needed if name not in compiled.weights]
+    if missing:
+        raise CompileError(
+            f"weight {missing[0]!r} has no data, nor have {len(missing) - 1} others",
+            hint="IR text names the file of its weights in gv.data; written to a pipe it has none",
+        )
 
 
 def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
