@@ -41,7 +41,7 @@ def weight_blob(program: Program, machine: Interpreter) -> Array:
         names = [
             n for n, r in zip(argument_names(prepare), roles(prepare), strict=True) if r == "raw"
         ]
-        _run(prepare, machine, [np.asarray(program.weights[n]) for n in names], blob)
+        _run(prepare, machine, [np.ascontiguousarray(program.weights[n]) for n in names], blob)
     return blob
 
 
