@@ -51,6 +51,7 @@ def load(name: str) -> type[Pass]:
         for value in vars(module).values()
         if isinstance(value, type)
         and issubclass(value, Pass)
+        and value is not Pass
         and value.__module__ == module.__name__
     ]
     if not found:

@@ -75,28 +75,35 @@ class Known:
     def kind(self, value: SSAValue) -> int:
         """Return CHANGING, CONSTANT or WEIGHT."""
         found = self._kinds.get(value)
-        if found is None:
-            found = self._kinds[value] = self._find(value)
-        return found
+        if found is not None:
+            return found
+        waiting = [value]  # not by recursion: chains may be long
+        while waiting:
+            missing = self._settle(waiting[-1])
+            if not missing:
+                waiting.pop()
+            waiting += missing
+        return self._kinds[value]
 
     def is_fixed(self, value: SSAValue) -> bool:
         """Say whether the value depends on no argument of the function."""
         return self.kind(value) != CHANGING
 
-    def _find(self, value: SSAValue) -> int:
-        owner = value.owner
+    def _settle(self, value: SSAValue) -> list[SSAValue]:
+        """Note the kind of a value; return the operands whose kinds must be known first."""
+        owner, found = value.owner, CHANGING
         if type(owner) is Weight:
-            return WEIGHT
-        if not isinstance(owner, Op) or not owner.PURE or owner.regions:
-            return CHANGING
-        found = CONSTANT
-        for operand in owner.operands:
-            kind = self.kind(operand)
-            if kind == CHANGING:
-                return CHANGING
-            found = max(found, kind)
-        static = all(result.is_static for result in owner.result_specs)
-        return found if static and not _is_symbolic(owner) else CHANGING
+            found = WEIGHT
+        elif isinstance(owner, Op) and owner.PURE and not owner.regions:
+            kinds = [self._kinds.get(operand) for operand in owner.operands]
+            if CHANGING not in kinds:
+                if None in kinds:
+                    return [v for v in owner.operands if v not in self._kinds]
+                static = all(result.is_static for result in owner.result_specs)
+                if static and not _is_symbolic(owner):
+                    found = max((kind for kind in kinds if kind is not None), default=CONSTANT)
+        self._kinds[value] = found
+        return []
 
 
 def _is_symbolic(op: Op) -> bool:

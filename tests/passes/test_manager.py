@@ -103,6 +103,7 @@ def test_options_of_every_kind_round_trip() -> None:
     [
         ("csee", "pass 'csee' is unknown\n  help: did you mean 'cse'?"),
         ("manager", "pass 'manager' is unknown"),
+        ("base", "pass 'base' is unknown"),
         ("../cse", "cannot be read at '../cse'"),
         ("cse{x=1}", "pass cse has no option 'x', expected none"),
         ("constant-fold{limt=1}", "has no option 'limt', expected limit"),

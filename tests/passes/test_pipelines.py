@@ -4,10 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 from gravure.frontend.files import map_file
 from gravure.frontend.onnx.graph import read_onnx
-from gravure.ir import Program
+from gravure.ir import REGISTRY, GraphEmit, Program, Symbol, dtypes, spec
+from gravure.ir.ops.structure import Weight
+from gravure.ir.program import finish, new_function
 from gravure.passes import parse_pipeline, print_pipeline, run
 from gravure.passes.check import Check
 from gravure.passes.pipelines import GRAPH, LEVELS
@@ -40,3 +43,17 @@ def test_passes_on_graphs_change_nothing_the_second_time(name: str) -> None:
     before = Counter(op.name for op in program.module.walk())
     run(GRAPH, program, observers=[])
     assert Counter(op.name for op in program.module.walk()) == before
+
+
+def test_chains_longer_than_pythons_stack_are_no_matter() -> None:
+    function = new_function("main", [("x", spec(dtypes.f32, 2, 4, 3))])
+    emit = GraphEmit.at_end(function.body.block)
+    factor = weight = emit(Weight, weight=Symbol("w"), dtype=dtypes.f32, shape=(4, 1))
+    value = function.body.block.args[0]
+    for _ in range(1200):
+        factor = emit(REGISTRY["gv.mul"], factor, weight)
+        value = emit(REGISTRY["gv.tanh"], emit(REGISTRY["gv.add"], value, weight))
+    finish(function, [emit(REGISTRY["gv.mul"], value, factor)], ["y"])
+    program = Program(ModuleOp([function]))
+    run((*GRAPH, "hoist-prepare"), program, observers=[])
+    assert len(list(program.main.body.block.ops)) == 2404
