@@ -114,7 +114,7 @@ def unflatten(flat: Linear, shape: Sequence[Dim]) -> list[Linear] | None:
     found: list[Linear] = []
     rest = flat
     for extent, stride in zip(shape, strides(shape), strict=True):
-        if extent == 1:
+        if extent == 1 or stride == 0:  # there is one place, or none
             found.append(Linear())
             continue
         whole = [(t, floor_divide(c, stride)) for t, c in rest.terms if _divides(c, stride)]
