@@ -2,7 +2,7 @@
 
     %y, %h, %c = gv.lstm %x, %w, %r, %b, %h0, %c0
 
-    =>   %gates = gv.add (gv.matmul %x, %w {transpose_rhs = true}), %bias
+    =>   %gates = gv.add (gv.matmul (gv.reshape %x), %w {transpose_rhs = true}), %bias
          %panels = transpose(reshape(pad(transpose(%r))))
          %y, %h, %c = gv.lstm_packed %gates, %panels, %h0, %c0
 
@@ -81,9 +81,17 @@ class Layer:
         """Return the results of one direction, without the axis of directions."""
         x, *rest = self.operands
         w, r, b, *states = (self.part(value, number) for value in rest)
-        product = self.make.matmul(x, w, transpose_rhs=True)
+        steps, _, inputs = spec_of(x.type).dims
+        rows = self.make.reshape(x, shape=(steps * self.batch, inputs))
+        product = self.make.matmul(rows, w, transpose_rhs=True)
         made: Sequence[SSAValue] = RULES[self.op.name](self, product, r, b, states, reverse)
         return made
+
+    def gates(self, product: SSAValue, bias: SSAValue) -> SSAValue:
+        """Return the input's part of the gates for each step."""
+        made = self.make.add(product, bias)
+        steps, width = self.op.specs[0].dims[0], spec_of(made.type).dims[1]
+        return self.make.reshape(made, shape=(steps, self.batch, width))  # type: ignore[no-any-return]
 
     def joined(self, ways: Sequence[Sequence[SSAValue]]) -> list[SSAValue]:
         """Return the results of all directions, in the layer's type."""
@@ -131,7 +139,7 @@ def _lstm(
     layer: Layer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
     reverse: bool,
 ) -> Sequence[SSAValue]:  # fmt: skip
-    gates = layer.make.add(product, layer.make.add(*layer.halves(b)))
+    gates = layer.gates(product, layer.make.add(*layer.halves(b)))
     made: Sequence[SSAValue] = layer.make.lstm_packed(
         gates, layer.panels(r), *states, reverse=reverse
     )
@@ -146,7 +154,7 @@ def _gru(
     make, units = layer.make, layer.units
     of_input, of_state = layer.halves(b)
     opening = make.pad(layer.cut(of_state, 0, 0, 2 * units), pads=((0, units),))
-    gates = make.add(product, make.add(of_input, opening))
+    gates = layer.gates(product, make.add(of_input, opening))
     made: Sequence[SSAValue] = make.gru_packed(
         gates,
         layer.panels(layer.cut(r, 0, 0, 2 * units)),
@@ -163,7 +171,7 @@ def _rnn(
     layer: Layer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
     reverse: bool,
 ) -> Sequence[SSAValue]:  # fmt: skip
-    gates = layer.make.add(product, layer.make.add(*layer.halves(b)))
+    gates = layer.gates(product, layer.make.add(*layer.halves(b)))
     activation = layer.attributes["activation"]
     made: Sequence[SSAValue] = layer.make.rnn_packed(
         gates, layer.panels(r), *states, reverse=reverse, activation=activation

@@ -77,7 +77,7 @@ class Layer:
         self.attributes = anchor.plain_attributes()
         self.loops, _, results = open_kernel(kernel)
         self.y, *self.states = results
-        places = [kernel.body.block.args.index(value) for value in anchor.operands]  # type: ignore[arg-type]
+        places = [kernel.body.block.args.index(value) for value in anchor.operands]
         self.inputs = [self.loops.buffers[place] for place in places]
         self.gates = self.inputs[0]
         self.dtype: DType = anchor.specs[0].dtype

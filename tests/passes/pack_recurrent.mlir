@@ -15,20 +15,22 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
 //     %2 = gv.reshape %b {shape = array<i64: 40>} : (tensor<1x40xf32>) -> tensor<40xf32>
 //     %3 = gv.reshape %h {shape = array<i64: 2, 5>} : (tensor<1x2x5xf32>) -> tensor<2x5xf32>
 //     %4 = gv.reshape %c {shape = array<i64: 2, 5>} : (tensor<1x2x5xf32>) -> tensor<2x5xf32>
-//     %5 = gv.matmul %x, %0 {transpose_rhs = true} : (tensor<3x2x4xf32>, tensor<20x4xf32>) -> tensor<3x2x20xf32>
-//     %6 = gv.slice %2 {starts = array<i64: 0>, steps = array<i64: 1>, stops = array<i64: 20>} : (tensor<40xf32>) -> tensor<20xf32>
-//     %7 = gv.slice %2 {starts = array<i64: 20>, steps = array<i64: 1>, stops = array<i64: 40>} : (tensor<40xf32>) -> tensor<20xf32>
-//     %8 = gv.add %6, %7 : (tensor<20xf32>, tensor<20xf32>) -> tensor<20xf32>
-//     %9 = gv.add %5, %8 : (tensor<3x2x20xf32>, tensor<20xf32>) -> tensor<3x2x20xf32>
-//     %10 = gv.transpose %1 {order = array<i64: 1, 0>} : (tensor<20x5xf32>) -> tensor<5x20xf32>
-//     %11 = gv.pad %10 {pads = [array<i64: 0, 0>, array<i64: 0, 4>]} : (tensor<5x20xf32>) -> tensor<5x24xf32>
-//     %12 = gv.reshape %11 {shape = array<i64: 5, 3, 8>} : (tensor<5x24xf32>) -> tensor<5x3x8xf32>
-//     %13 = gv.transpose %12 {order = array<i64: 1, 0, 2>} : (tensor<5x3x8xf32>) -> tensor<3x5x8xf32>
-//     %14, %15, %16 = gv.lstm_packed %9, %13, %3, %4 : (tensor<3x2x20xf32>, tensor<3x5x8xf32>, tensor<2x5xf32>, tensor<2x5xf32>) -> (tensor<3x2x5xf32>, tensor<2x5xf32>, tensor<2x5xf32>)
-//     %17 = gv.reshape %14 {shape = array<i64: 3, 1, 2, 5>} : (tensor<3x2x5xf32>) -> tensor<3x1x2x5xf32>
-//     %18 = gv.reshape %15 {shape = array<i64: 1, 2, 5>} : (tensor<2x5xf32>) -> tensor<1x2x5xf32>
-//     %19 = gv.reshape %16 {shape = array<i64: 1, 2, 5>} : (tensor<2x5xf32>) -> tensor<1x2x5xf32>
-//     func.return %17, %18, %19 : tensor<3x1x2x5xf32>, tensor<1x2x5xf32>, tensor<1x2x5xf32>
+//     %5 = gv.reshape %x {shape = array<i64: 6, 4>} : (tensor<3x2x4xf32>) -> tensor<6x4xf32>
+//     %6 = gv.matmul %5, %0 {transpose_rhs = true} : (tensor<6x4xf32>, tensor<20x4xf32>) -> tensor<6x20xf32>
+//     %7 = gv.slice %2 {starts = array<i64: 0>, steps = array<i64: 1>, stops = array<i64: 20>} : (tensor<40xf32>) -> tensor<20xf32>
+//     %8 = gv.slice %2 {starts = array<i64: 20>, steps = array<i64: 1>, stops = array<i64: 40>} : (tensor<40xf32>) -> tensor<20xf32>
+//     %9 = gv.add %7, %8 : (tensor<20xf32>, tensor<20xf32>) -> tensor<20xf32>
+//     %10 = gv.add %6, %9 : (tensor<6x20xf32>, tensor<20xf32>) -> tensor<6x20xf32>
+//     %11 = gv.reshape %10 {shape = array<i64: 3, 2, 20>} : (tensor<6x20xf32>) -> tensor<3x2x20xf32>
+//     %12 = gv.transpose %1 {order = array<i64: 1, 0>} : (tensor<20x5xf32>) -> tensor<5x20xf32>
+//     %13 = gv.pad %12 {pads = [array<i64: 0, 0>, array<i64: 0, 4>]} : (tensor<5x20xf32>) -> tensor<5x24xf32>
+//     %14 = gv.reshape %13 {shape = array<i64: 5, 3, 8>} : (tensor<5x24xf32>) -> tensor<5x3x8xf32>
+//     %15 = gv.transpose %14 {order = array<i64: 1, 0, 2>} : (tensor<5x3x8xf32>) -> tensor<3x5x8xf32>
+//     %16, %17, %18 = gv.lstm_packed %11, %15, %3, %4 : (tensor<3x2x20xf32>, tensor<3x5x8xf32>, tensor<2x5xf32>, tensor<2x5xf32>) -> (tensor<3x2x5xf32>, tensor<2x5xf32>, tensor<2x5xf32>)
+//     %19 = gv.reshape %16 {shape = array<i64: 3, 1, 2, 5>} : (tensor<3x2x5xf32>) -> tensor<3x1x2x5xf32>
+//     %20 = gv.reshape %17 {shape = array<i64: 1, 2, 5>} : (tensor<2x5xf32>) -> tensor<1x2x5xf32>
+//     %21 = gv.reshape %18 {shape = array<i64: 1, 2, 5>} : (tensor<2x5xf32>) -> tensor<1x2x5xf32>
+//     func.return %19, %20, %21 : tensor<3x1x2x5xf32>, tensor<1x2x5xf32>, tensor<1x2x5xf32>
 //   }
 // }
 
