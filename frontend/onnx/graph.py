@@ -20,7 +20,7 @@ from ...ir.dtypes import of_numpy
 from ...ir.program import finish, new_function, set_level, set_ranges
 from ..files import Bytes
 from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
-from .checks import check_node
+from .checks import check_names, check_node
 from .data import MAX_BYTES, MAX_RANK, dtype_of
 from .faults import Faults
 from .functions import bind_attributes, standard_function
@@ -109,6 +109,7 @@ class Reader:
     def read(self, shapes: Mapping[str, ShapeOption]) -> Program:
         """Return the program, or raise one error with all that is wrong."""
         graph = self.model.graph
+        check_names(self.model.proto, self.model.name)
         scope = Scope(self.model.opsets, stored=initializers(self.model))
         inputs = self._inputs(graph, scope, shapes)
         self.faults.raise_if_any()
@@ -280,7 +281,7 @@ class Reader:
 
     def _read(self, proto: NodeProto, label: str, scope: Scope) -> None:
         """Append one node and enter its outputs, `LOST` where it cannot be read."""
-        inputs = [self.find(name, scope) if name else None for name in proto.input]
+        inputs = [(self.find(name, scope) or LOST) if name else None for name in proto.input]
         proto = bind_attributes(proto, scope.attributes)
         node = self._node(proto, label, scope)
         results: Iterable[Value | None] = ()

@@ -128,7 +128,8 @@ def _moved(op: Op, values: Sequence[Array], attributes: dict[str, Any]) -> Seque
         places.append(np.arange(len(table), len(table) + value.size).reshape(value.shape))
         table.extend(value.ravel().tolist())
     elements = _objects(table)
-    return [elements[moved] for moved in op.evaluate(*places, *values[count:], **attributes)]
+    moved = op.evaluate(*places, *values[count:], **attributes)
+    return [_objects(elements[to.ravel()].tolist()).reshape(to.shape) for to in moved]
 
 
 def _per_element(
