@@ -1,4 +1,9 @@
-"""The `gravure` command: one verb a file in `commands/`.
+"""The `gravure` command, and programs for those who work on gravure.
 
 May import everything; nothing imports it.
+
+- `cli`: finds the verbs, and turns errors into exit statuses. Start here.
+- `commands/`: one verb a file; its `__init__` says what such a file holds.
+- `demo/`: the model and the images of `gravure demo`.
+- every other file is run by itself: `python -m gravure.tools.NAME`.
 """
