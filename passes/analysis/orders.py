@@ -85,20 +85,27 @@ def segments(
         b: Dim = target[j] if right else 1
         i, j = i + len(left), j + len(right)
         while a != b:
-            if not isinstance(a - b, int):
+            less = _is_less(a, b)
+            if less is None or (i == len(source) if less else j == len(target)):
                 return None
-            if (a - b) < 0:  # type: ignore[operator]
-                if i == len(source):
-                    return None
+            if less:
                 a, i = a * source[i], i + 1
                 left.append(i - 1)
             else:
-                if j == len(target):
-                    return None
                 b, j = b * target[j], j + 1
                 right.append(j - 1)
         pairs.append((left, right))
     return _join_units(pairs, source, target)
+
+
+def _is_less(a: Dim, b: Dim) -> bool | None:
+    """Say which of two different numbers of elements is a part of the other."""
+    difference = a - b
+    if isinstance(difference, int):
+        return difference < 0
+    if (b // a) * a == b:
+        return True
+    return False if (a // b) * b == a else None
 
 
 def _join_units(

@@ -427,6 +427,28 @@ builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>, H = array<i64: 2, 
 // }
 
 // -----
+builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>, H = array<i64: 2, 64>, W = array<i64: 2, 64>}} {
+  func.func @symbolic_patches(%x: tensor<?x3x?x?xf32, #gv.dims<"N, 3, H, W">>) -> tensor<?x?x5xf32, #gv.dims<"N, H*W, 5">> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 5, 3, 3, 3>, weight = @w} : () -> tensor<5x3x3x3xf32>
+    %1 = gv.conv %x, %0 {dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<?x3x?x?xf32, #gv.dims<"N, 3, H, W">>, tensor<5x3x3x3xf32>) -> tensor<?x5x?x?xf32, #gv.dims<"N, 5, H, W">>
+    %2 = gv.reshape %1 {shape = #gv.dims<"N, 5, H*W">} : (tensor<?x5x?x?xf32, #gv.dims<"N, 5, H, W">>) -> tensor<?x5x?xf32, #gv.dims<"N, 5, H*W">>
+    %3 = gv.transpose %2 {order = array<i64: 0, 2, 1>} : (tensor<?x5x?xf32, #gv.dims<"N, 5, H*W">>) -> tensor<?x?x5xf32, #gv.dims<"N, H*W, 5">>
+    func.return %3 : tensor<?x?x5xf32, #gv.dims<"N, H*W, 5">>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>, H = array<i64: 2, 64>, W = array<i64: 2, 64>}} {
+//   func.func @symbolic_patches(%x: tensor<?x3x?x?xf32, #gv.dims<"N, 3, H, W">>) -> tensor<?x?x5xf32, #gv.dims<"N, H*W, 5">> {
+//     %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 5, 3, 3, 3>, weight = @w} : () -> tensor<5x3x3x3xf32>
+//     %1 = gv.transpose %x {order = array<i64: 0, 2, 3, 1>} : (tensor<?x3x?x?xf32, #gv.dims<"N, 3, H, W">>) -> tensor<?x?x?x3xf32, #gv.dims<"N, H, W, 3">>
+//     %2 = gv.conv %1, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<?x?x?x3xf32, #gv.dims<"N, H, W, 3">>, tensor<5x3x3x3xf32>) -> tensor<?x?x?x5xf32, #gv.dims<"N, H, W, 5">>
+//     %3 = gv.reshape %2 {shape = #gv.dims<"N, H*W, 5">} : (tensor<?x?x?x5xf32, #gv.dims<"N, H, W, 5">>) -> tensor<?x?x5xf32, #gv.dims<"N, H*W, 5">>
+//     func.return %3 : tensor<?x?x5xf32, #gv.dims<"N, H*W, 5">>
+//   }
+// }
+
+// -----
 // Without an image operation nothing moves.
 func.func @no_image(%x: tensor<2x3x4xf32>) -> tensor<2x4x3xf32> {
   %0 = gv.transpose %x {order = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
