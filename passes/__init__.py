@@ -4,7 +4,9 @@ A pass reads and writes IR; it never names LLVM, a driver or a frontend. Imports
 
 - `base`: what a pass is; `manager`: finds passes and runs pipelines; `pipelines`: the lists.
 - `instruments`, `check`, `reproduce`: print, dump, time, check, and replay failures.
-- `analysis/`: what passes ask about a program.
+- `analysis/`: what passes ask about a program; `analysis/rewrite` applies rules by a worklist.
+- `rules/`: the equations of `canonicalize`, and how operations follow another order of axes.
+- `patterns/`: what `recognize` looks for.
 - every other file: one pass, with its text test in tests/passes.
 """
 

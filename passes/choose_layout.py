@@ -34,7 +34,7 @@ class ChooseLayout(Pass):
     """Bring images into the order that kernels want: channels last."""
 
     LEVEL = "graph"
-    NUMERICS = "reassociating"
+    NUMERICS = "approximate"
 
     def apply(self, program: Program) -> None:
         """Sweep each block, regions included."""

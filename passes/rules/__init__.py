@@ -1,5 +1,6 @@
-"""The rules of `canonicalize` and `simplify-arithmetic`: functions whose docstring is the equation.
+"""Rules of passes: functions whose docstring is the equation.
 
-A rule refuses with None or returns the value that replaces the operation's result; see
-`analysis/rewrite.py`. Each module ends in the table of its rules by operation.
+`arithmetic` and `shape` hold those of `canonicalize` (see `analysis/rewrite.py`): a rule refuses
+with None or returns the value that replaces the operation's result; each file ends in the table
+of its rules by operation. `layouts` holds those of `choose-layout` and `cancel-transposes`.
 """

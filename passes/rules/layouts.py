@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, GraphEmit, Op
@@ -191,6 +192,48 @@ def reshape_(moving: Moving) -> Moved:
     return made, inverse(targets)
 
 
+def resize(moving: Moving) -> Moved:
+    """Move extents and scales."""
+    attributes = moving.op.plain_attributes()
+    changed = {
+        name: moving.along(attributes[name]) for name in ("shape", "scales") if attributes[name]
+    }
+    return moving.make(moving.moved, **changed), moving.order
+
+
+def sample_norm(moving: Moving) -> Moved:
+    """Write instance_norm and group_norm out: they exist for channels-first images only."""
+    x, *vectors = moving.op.operands
+    if x is not moving.source or spec(x).dtype.size < 4:
+        return None  # narrower floats are normalised in f32, by the decomposition
+    attributes = moving.op.plain_attributes()
+    channel, shape = moving.order[1], spec(moving.moved).dims
+    parts = shape
+    if (groups := attributes.get("groups")) is not None:
+        parts = (*shape[:channel], groups, shape[channel] // groups, *shape[channel + 1 :])
+    axes = tuple(axis for axis in range(len(parts)) if axis not in (moving.order[0], channel))
+    normal = _normalised(moving, reshape(moving.emit, moving.moved, parts), axes)
+    made = reshape(moving.emit, normal, shape)
+    for name, vector in zip(("mul", "add"), vectors, strict=True):
+        behind = (1 for _ in shape[channel + 1 :])
+        column = reshape(moving.emit, vector, (shape[channel], *behind))
+        made = moving.emit(REGISTRY[f"gv.{name}"], made, column)
+    return made, moving.order
+
+
+def _normalised(moving: Moving, x: SSAValue, axes: Order) -> SSAValue:
+    """Return x with mean 0 and variance 1 over some axes."""
+
+    def op(name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+        made: SSAValue = moving.emit(REGISTRY[f"gv.{name}"], *operands, **attributes)
+        return made
+
+    centred = op("sub", x, op("mean", x, axes=axes, keepdims=True))
+    variance = op("mean", op("mul", centred, centred), axes=axes, keepdims=True)
+    number = np.array(moving.op.plain_attributes()["epsilon"], spec(x).dtype.numpy)
+    return op("mul", centred, op("rsqrt", op("add", variance, op("constant", value=number))))
+
+
 def windows(moving: Moving) -> Moved:
     """Compute a convolution or pool on channels-last images."""
     _, *rest = moving.op.operands
@@ -229,5 +272,8 @@ def all_rules() -> Mapping[str, Rule]:
         "gv.transpose": transpose,
         "gv.reshape": reshape_,
         "gv.gather": gather,
+        "gv.resize": resize,
+        "gv.instance_norm": sample_norm,
+        "gv.group_norm": sample_norm,
     }
     return found

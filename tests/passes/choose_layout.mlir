@@ -484,3 +484,91 @@ func.func @gather_channels(%x: tensor<2x3x4x6xf32>) -> tensor<2x2x2x3xf32> {
 //   %6 = gv.transpose %5 {order = array<i64: 0, 3, 1, 2>} : (tensor<2x2x3x2xf32>) -> tensor<2x2x2x3xf32>
 //   func.return %6 : tensor<2x2x2x3xf32>
 // }
+
+// -----
+func.func @resize(%x: tensor<2x3x4x6xf32>) -> tensor<2x5x4x6xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 5, 3, 3, 3>, weight = @w} : () -> tensor<5x3x3x3xf32>
+  %1 = gv.conv %x, %0 {dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<2x3x4x6xf32>, tensor<5x3x3x3xf32>) -> tensor<2x5x4x6xf32>
+  %2 = gv.resize %1 {mode = "linear", shape = array<i64: 2, 5, 8, 12>} : (tensor<2x5x4x6xf32>) -> tensor<2x5x8x12xf32>
+  %3 = gv.max_pool %2 {dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x5x8x12xf32>) -> tensor<2x5x4x6xf32>
+  func.return %3 : tensor<2x5x4x6xf32>
+}
+
+// ->
+// func.func @resize(%x: tensor<2x3x4x6xf32>) -> tensor<2x5x4x6xf32> {
+//   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 5, 3, 3, 3>, weight = @w} : () -> tensor<5x3x3x3xf32>
+//   %1 = gv.transpose %x {order = array<i64: 0, 2, 3, 1>} : (tensor<2x3x4x6xf32>) -> tensor<2x4x6x3xf32>
+//   %2 = gv.conv %1, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<2x4x6x3xf32>, tensor<5x3x3x3xf32>) -> tensor<2x4x6x5xf32>
+//   %3 = gv.resize %2 {mode = "linear", shape = array<i64: 2, 8, 12, 5>} : (tensor<2x4x6x5xf32>) -> tensor<2x8x12x5xf32>
+//   %4 = gv.max_pool %3 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x8x12x5xf32>) -> tensor<2x4x6x5xf32>
+//   %5 = gv.transpose %4 {order = array<i64: 0, 3, 1, 2>} : (tensor<2x4x6x5xf32>) -> tensor<2x5x4x6xf32>
+//   func.return %5 : tensor<2x5x4x6xf32>
+// }
+
+// -----
+func.func @instance_norm(%x: tensor<2x3x4x6xf32>) -> tensor<2x4x2x3xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 3, 3, 3>, weight = @w} : () -> tensor<4x3x3x3xf32>
+  %1 = gv.conv %x, %0 {dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<2x3x4x6xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x4x6xf32>
+  %2 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @s} : () -> tensor<4xf32>
+  %3 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @b} : () -> tensor<4xf32>
+  %4 = gv.instance_norm %1, %2, %3 : (tensor<2x4x4x6xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x4x6xf32>
+  %5 = gv.max_pool %4 {dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x4x6xf32>) -> tensor<2x4x2x3xf32>
+  func.return %5 : tensor<2x4x2x3xf32>
+}
+
+// ->
+// func.func @instance_norm(%x: tensor<2x3x4x6xf32>) -> tensor<2x4x2x3xf32> {
+//   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 3, 3, 3>, weight = @w} : () -> tensor<4x3x3x3xf32>
+//   %1 = gv.transpose %x {order = array<i64: 0, 2, 3, 1>} : (tensor<2x3x4x6xf32>) -> tensor<2x4x6x3xf32>
+//   %2 = gv.conv %1, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<2x4x6x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x6x4xf32>
+//   %3 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @s} : () -> tensor<4xf32>
+//   %4 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @b} : () -> tensor<4xf32>
+//   %5 = gv.mean %2 {axes = array<i64: 1, 2>, keepdims = true} : (tensor<2x4x6x4xf32>) -> tensor<2x1x1x4xf32>
+//   %6 = gv.sub %2, %5 : (tensor<2x4x6x4xf32>, tensor<2x1x1x4xf32>) -> tensor<2x4x6x4xf32>
+//   %7 = gv.mul %6, %6 : (tensor<2x4x6x4xf32>, tensor<2x4x6x4xf32>) -> tensor<2x4x6x4xf32>
+//   %8 = gv.mean %7 {axes = array<i64: 1, 2>, keepdims = true} : (tensor<2x4x6x4xf32>) -> tensor<2x1x1x4xf32>
+//   %9 = gv.constant {value = #gv.array<f32, "", [9.999999747378752e-06]>} : () -> tensor<f32>
+//   %10 = gv.add %8, %9 : (tensor<2x1x1x4xf32>, tensor<f32>) -> tensor<2x1x1x4xf32>
+//   %11 = gv.rsqrt %10 : (tensor<2x1x1x4xf32>) -> tensor<2x1x1x4xf32>
+//   %12 = gv.mul %6, %11 : (tensor<2x4x6x4xf32>, tensor<2x1x1x4xf32>) -> tensor<2x4x6x4xf32>
+//   %13 = gv.mul %12, %3 : (tensor<2x4x6x4xf32>, tensor<4xf32>) -> tensor<2x4x6x4xf32>
+//   %14 = gv.add %13, %4 : (tensor<2x4x6x4xf32>, tensor<4xf32>) -> tensor<2x4x6x4xf32>
+//   %15 = gv.max_pool %14 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x6x4xf32>) -> tensor<2x2x3x4xf32>
+//   %16 = gv.transpose %15 {order = array<i64: 0, 3, 1, 2>} : (tensor<2x2x3x4xf32>) -> tensor<2x4x2x3xf32>
+//   func.return %16 : tensor<2x4x2x3xf32>
+// }
+
+// -----
+func.func @group_norm(%x: tensor<2x3x4x6xf32>) -> tensor<2x4x2x3xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 3, 3, 3>, weight = @w} : () -> tensor<4x3x3x3xf32>
+  %1 = gv.conv %x, %0 {dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<2x3x4x6xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x4x6xf32>
+  %2 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @s} : () -> tensor<4xf32>
+  %3 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @b} : () -> tensor<4xf32>
+  %4 = gv.group_norm %1, %2, %3 {epsilon = 1.000000e-05 : f64, groups = 2 : i64} : (tensor<2x4x4x6xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4x4x6xf32>
+  %5 = gv.max_pool %4 {dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x4x6xf32>) -> tensor<2x4x2x3xf32>
+  func.return %5 : tensor<2x4x2x3xf32>
+}
+
+// ->
+// func.func @group_norm(%x: tensor<2x3x4x6xf32>) -> tensor<2x4x2x3xf32> {
+//   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 3, 3, 3>, weight = @w} : () -> tensor<4x3x3x3xf32>
+//   %1 = gv.transpose %x {order = array<i64: 0, 2, 3, 1>} : (tensor<2x3x4x6xf32>) -> tensor<2x4x6x3xf32>
+//   %2 = gv.conv %1, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<2x4x6x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x6x4xf32>
+//   %3 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @s} : () -> tensor<4xf32>
+//   %4 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4>, weight = @b} : () -> tensor<4xf32>
+//   %5 = gv.reshape %2 {shape = array<i64: 2, 4, 6, 2, 2>} : (tensor<2x4x6x4xf32>) -> tensor<2x4x6x2x2xf32>
+//   %6 = gv.mean %5 {axes = array<i64: 1, 2, 4>, keepdims = true} : (tensor<2x4x6x2x2xf32>) -> tensor<2x1x1x2x1xf32>
+//   %7 = gv.sub %5, %6 : (tensor<2x4x6x2x2xf32>, tensor<2x1x1x2x1xf32>) -> tensor<2x4x6x2x2xf32>
+//   %8 = gv.mul %7, %7 : (tensor<2x4x6x2x2xf32>, tensor<2x4x6x2x2xf32>) -> tensor<2x4x6x2x2xf32>
+//   %9 = gv.mean %8 {axes = array<i64: 1, 2, 4>, keepdims = true} : (tensor<2x4x6x2x2xf32>) -> tensor<2x1x1x2x1xf32>
+//   %10 = gv.constant {value = #gv.array<f32, "", [9.999999747378752e-06]>} : () -> tensor<f32>
+//   %11 = gv.add %9, %10 : (tensor<2x1x1x2x1xf32>, tensor<f32>) -> tensor<2x1x1x2x1xf32>
+//   %12 = gv.rsqrt %11 : (tensor<2x1x1x2x1xf32>) -> tensor<2x1x1x2x1xf32>
+//   %13 = gv.mul %7, %12 : (tensor<2x4x6x2x2xf32>, tensor<2x1x1x2x1xf32>) -> tensor<2x4x6x2x2xf32>
+//   %14 = gv.reshape %13 {shape = array<i64: 2, 4, 6, 4>} : (tensor<2x4x6x2x2xf32>) -> tensor<2x4x6x4xf32>
+//   %15 = gv.mul %14, %3 : (tensor<2x4x6x4xf32>, tensor<4xf32>) -> tensor<2x4x6x4xf32>
+//   %16 = gv.add %15, %4 : (tensor<2x4x6x4xf32>, tensor<4xf32>) -> tensor<2x4x6x4xf32>
+//   %17 = gv.max_pool %16 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>, window = array<i64: 2, 2>} : (tensor<2x4x6x4xf32>) -> tensor<2x2x3x4xf32>
+//   %18 = gv.transpose %17 {order = array<i64: 0, 3, 1, 2>} : (tensor<2x2x3x4xf32>) -> tensor<2x4x2x3xf32>
+//   func.return %18 : tensor<2x4x2x3xf32>
+// }
