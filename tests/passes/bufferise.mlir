@@ -72,3 +72,27 @@ builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>}} {
 //     func.return %0 : tensor<?x4xf32, #gv.dims<"N, 4">>
 //   }
 // }
+
+// -----
+// A result behind two reshapes is written into the output, too.
+func.func @main(%x: tensor<4x4xf32>) -> tensor<16xf32> {
+  %0 = gv.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = gv.reshape %0 {shape = array<i64: 2, 8>} : (tensor<4x4xf32>) -> tensor<2x8xf32>
+  %2 = gv.reshape %1 {shape = array<i64: 16>} : (tensor<2x8xf32>) -> tensor<16xf32>
+  func.return %2 : tensor<16xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<16xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//     %0 = gv.view %result0 {shape = array<i64: 4, 4>} : (memref<16xf32>) -> memref<4x4xf32>
+//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     %1 = gv.view %0 {shape = array<i64: 2, 8>} : (memref<4x4xf32>) -> memref<2x8xf32>
+//     %2 = gv.view %1 {shape = array<i64: 16>} : (memref<2x8xf32>) -> memref<16xf32>
+//     func.return
+//   }
+//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "map"} {
+//     %0 = gv.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %0 : tensor<4x4xf32>
+//   }
+// }
