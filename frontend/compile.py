@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..codegen.compile import Compiled, Options, compile_program
+from ..codegen.export import export
 from ..codegen.store import find, keep, program_key
 from ..ir import Program
 from ..ir.target import Target
@@ -32,8 +33,8 @@ class CompiledModel(Model):
     compiled: Compiled
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the shared library, with its weights, to `path`."""
-        self.compiled.library().save(path)
+        """Write what the suffix of `path` asks for: a library, or `.o`, `.a`, `.h` for C."""
+        export(self.compiled, path)
 
 
 def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)

@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 import gravure as gv
-from gravure.codegen.export import export
 
 HERE = Path(__file__).parent
 MODELS, EXAMPLES = HERE / "models", HERE / "examples" / "c"
@@ -25,7 +24,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mlp", "digits"):
         model = gv.compile(MODELS / f"{name}.onnx", threads=4)
         for suffix in ("so", "o", "a", "h"):
-            export(model.compiled, folder / f"{name}.{suffix}")
+            model.save(folder / f"{name}.{suffix}")
     return folder
 
 
