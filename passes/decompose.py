@@ -6,7 +6,7 @@
 
 An operation decomposes if that is its only lowering; those named in `keep` stay. What a
 decomposition is made of decomposes, too. Every operation that is left has a formula for an
-element, an iteration space, a host entry, or moves elements.
+element, an iteration space, a kernel template, a host entry, or moves elements.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..errors import UnsupportedOp
 from ..ir import REGISTRY, Call, GraphEmit, Op, Program
 from ..ir.verify import place
 from .analysis.effects import all_operations
+from .analysis.kinds import KINDS
 from .base import Pass
 
 
@@ -44,7 +45,7 @@ class Decompose(Pass):
 
 def only_decomposes(op: type[Op]) -> bool:
     """Say whether an operation has a decomposition and no other lowering."""
-    others = op.HOST is not None or op.has("scalar") or op.has("iteration")
+    others = op.HOST is not None or op.has("scalar") or op.has("iteration") or op.name in KINDS
     return op.has("decompose") and not others
 
 

@@ -17,102 +17,58 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir import Op
-from ...ir.shapes import normalize_axis
+from ...ir.ops.scan import Scan as ScanOp
 from ...ir.target import Target
+from .axis import AlongAxis
 from .combine import COMBINERS, identity
 from .elements import Element
-from .index import flatten
+from .index import Linear, flatten
 from .loops import Index, Loops
-from .map import fitting_lanes, over_units, walk_vectors
-from .plan import open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
+from .read import Indices
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a scan."""
-    return Scan(kernel, target).build()
+    return Scan(kernel, target.lanes).build()
 
 
-class Scan:
+class Scan(AlongAxis):
     """Builds one kernel."""
 
-    def __init__(self, kernel: FuncOp, target: Target) -> None:
-        (root,) = returned_values(kernel)
-        assert isinstance(root.owner, Op), "the root is an operation"
-        self.anchor = root.owner
-        attributes = self.anchor.plain_attributes()
-        self.spec = self.anchor.specs[0]
-        self.axis = normalize_axis(attributes["axis"], self.spec.rank)
-        self.exclusive, self.reverse = attributes["exclusive"], attributes["reverse"]
-        self.combiner: str = getattr(type(self.anchor), "COMBINER")  # noqa: B009
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
-        self.plan = plan(self.spec.dims, self.trace)
-        self.offset = flatten(self.plan.index, self.spec.dims)
-        self.group(target.lanes)
-
-    def trace(self, tracer: Tracer, index: Indices) -> None:
-        """Record what the operand reads."""
-        tracer.visit(self.anchor.operands[0], index)
-
-    def group(self, lanes: int) -> None:
-        """Merge the dims before and behind the axis; choose which one vectors walk."""
-        accesses = [*self.plan.offsets, self.offset]
-        axes = self.plan.axes
-        before = [t for a in axes[: self.axis] for t in a.tokens]
-        behind = [t for a in axes[self.axis + 1 :] for t in a.tokens]
-        self.along = Group(tuple(axes[self.axis].tokens))
-        self.outer = merge(before, accesses, self.plan.alone)
-        inner = merge(behind, accesses, self.plan.alone)
-        self.is_innermost = not inner
-        self.walked = self.along if self.is_innermost else inner.pop()
-        self.outer += inner
-        self.lanes = fitting_lanes(self.walked.extent, lanes)
-        groups = [*self.outer, self.along] + ([] if self.is_innermost else [self.walked])
-        self.space = Space(groups, self.walked, self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
-        self.math = self.reader.math
+    def __init__(self, kernel: FuncOp, lanes: int) -> None:
+        super().__init__(kernel, lanes)
+        assert isinstance(self.anchor, ScanOp), f"{self.anchor.name} is no scan"
+        self.combiner = type(self.anchor).COMBINER
+        self.exclusive, self.reverse = self.attributes["exclusive"], self.attributes["reverse"]
         start = self.math.constant(identity(self.combiner, self.spec.dtype), self.spec.dtype)
         self.start = self.math.spread(start, self.lanes)
 
+    def write_offset(self, index: Indices) -> Linear:
+        """Return the flat offset of the same element."""
+        return flatten(index, self.spec.dims)
+
     # -- loops ----------------------------------------------------------------------------
 
-    def build(self) -> FuncOp:
-        """Fill the function."""
-        units = over_units(self.loops, self.outer, self.row)
-        return self.loops.finish(units)
-
-    def row(self) -> None:
-        """Scan what one unit has."""
-        if self.is_innermost and self.lanes:
-            self.by_steps()
-        elif self.is_innermost:
-            self.column()
-        else:
-            extent = self.walked.extent
-            high = extent if isinstance(extent, int) else self.loops.index(extent)
-            walk_vectors(self.loops, self.reader, self.walked, (0, high), self.column)
-
-    def column(self) -> None:
+    def across(self) -> None:
         """Scan elements or vectors across the axis, one after the other."""
         loops = self.loops
-        last = loops.subtract(loops.index(self.along.extent), 1)
-        with loops.loop(0, loops.index(self.along.extent), 1, [self.start.value]) as one:
+        extent = loops.index(self.axis_group.extent)
+        last = loops.subtract(extent, 1)
+        with loops.loop(0, extent, 1, [self.start.value]) as one:
             place: Index = one.index
-            self.along.value = loops.subtract(last, place) if self.reverse else place
             before = self.like(one.values[0])
-            total = self.combine(before, self.element())
-            self.store(before if self.exclusive else total)
+            x = self.element(loops.subtract(last, place) if self.reverse else place)
+            total = self.combine(before, x)
+            self.store([before if self.exclusive else total])
             one.carry(total.value)
-        self.reader.fresh()
 
-    def by_steps(self) -> None:
+    def along(self) -> None:
         """Scan vectors along the axis."""
+        if not self.lanes:
+            self.across()
+            return
         loops, lanes = self.loops, self.lanes
-        extent = loops.index(self.along.extent)
-        rest = loops.remainder(extent, lanes)
-        whole = loops.subtract(extent, loops.index(rest))
+        whole, rest = self.vectors()
         total = self.start
         if self.reverse and rest != 0:
             total = self.rest(whole, rest, total)
@@ -121,9 +77,8 @@ class Scan:
             if self.reverse:
                 at = loops.subtract(loops.subtract(whole, lanes), at)
             one.carry(self.vector(at, self.like(one.values[0])).value)
-        total = self.like(one.results[0])
         if not self.reverse and rest != 0:
-            self.rest(whole, rest, total)
+            self.rest(whole, rest, self.like(one.results[0]))
 
     def rest(self, at: Index, count: Index, total: Element) -> Element:
         """Scan the end of the axis, which fills no vector; return the total."""
@@ -136,20 +91,18 @@ class Scan:
 
     def vector(self, at: Index, before: Element) -> Element:
         """Scan and store one vector; return the total up to its end in every lane."""
-        self.along.value = at
-        lanes, mask = range(self.lanes), self.reader.mask
-        x = self.element()
+        x, mask = self.element(at), self.reader.mask
         if mask is not None:
-            kept = self.loops.pure(arith.SelectOp, (mask, x.value, self.start.value), x.value.type)
-            x = self.like(kept)
+            kind = x.value.type
+            x = self.like(self.loops.pure(arith.SelectOp, (mask, x.value, self.start.value), kind))
         distance = 1
         while distance < self.lanes:
             x = self.combine(self.shifted(x, distance, self.start), x)
             distance *= 2
         total = self.combine(before, x)
-        self.store(self.shifted(total, 1, before) if self.exclusive else total)
+        self.store([self.shifted(total, 1, before) if self.exclusive else total])
         end = 0 if self.reverse else self.lanes - 1
-        return self.like(shuffle(self.loops, total.value, total.value, [end for _ in lanes]))
+        return self.like(shuffle(self.loops, total.value, total.value, [end] * self.lanes))
 
     def shifted(self, x: Element, distance: int, fill: Element) -> Element:
         """Return a vector moved on by lanes, filled up from another one."""
@@ -158,20 +111,9 @@ class Scan:
         picks = [lane if 0 <= lane < lanes else lanes for lane in order]
         return self.like(shuffle(self.loops, x.value, fill.value, picks))
 
-    def element(self) -> Element:
-        """Return the operand's element at the current place."""
-        self.reader.fresh()
-        x = self.reader.element(self.anchor.operands[0], self.plan.index)
-        return self.math.spread(x, self.lanes)
-
     def combine(self, before: Element, x: Element) -> Element:
         """Return the combination of two totals, the earlier one first."""
         return COMBINERS[self.combiner](self.math, before, x)
-
-    def store(self, element: Element) -> None:
-        """Write at the current place."""
-        base, _, _ = self.space.split(self.loops, self.offset)
-        self.loops.store(self.math.narrow(element), self.out, base, self.reader.mask)
 
     def like(self, value: SSAValue) -> Element:
         """Return a value as an element of the scan."""

@@ -21,8 +21,6 @@ KINDS: dict[str, str] = {
     "gv.gru_packed": "rnn",
     "gv.rnn_packed": "rnn",
     "gv.top_k": "sort",
-    "gv.sort": "sort",
-    "gv.argsort": "sort",
 }
 """Operations that have a template of their own; all others go by their iteration space."""
 
