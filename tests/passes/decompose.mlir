@@ -13,6 +13,19 @@ func.func @relu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // }
 
 // -----
+func.func @argsort(%x: tensor<2x3xf32>) -> tensor<2x3xi64> {
+  %0 = gv.argsort %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xi64>
+  func.return %0 : tensor<2x3xi64>
+}
+
+// ->
+// func.func @argsort(%x: tensor<2x3xf32>) -> tensor<2x3xi64> {
+//   %0, %1 = gv.top_k %x {axis = 1 : i64, k = 3 : i64, largest = false} : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xi64>)
+//   func.return %1 : tensor<2x3xi64>
+// }
+
+// -----
+// What has a kernel template of its own stays.
 func.func @argmax(%x: tensor<2x3xf32>) -> tensor<2xi64> {
   %0 = gv.argmax %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2xi64>
   func.return %0 : tensor<2xi64>
@@ -20,15 +33,8 @@ func.func @argmax(%x: tensor<2x3xf32>) -> tensor<2xi64> {
 
 // ->
 // func.func @argmax(%x: tensor<2x3xf32>) -> tensor<2xi64> {
-//   %0 = gv.max %x {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
-//   %1 = gv.equal %x, %0 : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xi1>
-//   %2 = gv.isnan %x : (tensor<2x3xf32>) -> tensor<2x3xi1>
-//   %3 = gv.logical_or %1, %2 : (tensor<2x3xi1>, tensor<2x3xi1>) -> tensor<2x3xi1>
-//   %4 = gv.iota {axis = 1 : i64, dtype = #gv.dtype<i64>, shape = array<i64: 1, 3>} : () -> tensor<1x3xi64>
-//   %5 = gv.constant {value = #gv.array<i64, "", [9223372036854775807]>} : () -> tensor<i64>
-//   %6 = gv.select %3, %4, %5 : (tensor<2x3xi1>, tensor<1x3xi64>, tensor<i64>) -> tensor<2x3xi64>
-//   %7 = gv.min %6 {axes = array<i64: 1>} : (tensor<2x3xi64>) -> tensor<2xi64>
-//   func.return %7 : tensor<2xi64>
+//   %0 = gv.argmax %x {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2xi64>
+//   func.return %0 : tensor<2xi64>
 // }
 
 // -----
