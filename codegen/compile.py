@@ -40,7 +40,7 @@ from .aot.weights import Weights
 from .describe import Names, describe
 from .llvm.cache import Cache, default_cache, key_of
 from .llvm.compile import assemble
-from .llvm.emit import emit_kernel
+from .llvm.emit import emit_parts
 from .llvm.entry import entry_objects
 from .prepare import prepared_weights
 
@@ -188,25 +188,48 @@ def compile_kernels(program: Program, target: Target, options: Options) -> tuple
     """Return the object of each kernel; the functions in the module become loops."""
     cache = object_cache(options)
     objects: list[bytes] = []
+    shared: dict[str, bytes] = {}
     cached = 0
     for function in functions(program.module):
         if KIND not in function.attributes:
             continue
         key = key_of(kernel_key(function), target)
         kept = unpack(cache.get(key))
-        if kept is not None:
-            units, scratch, data = kept
+        parts = find_shared(kept[2], target, cache) if kept is not None else None
+        if kept is not None and parts is not None:
+            units, scratch, _, data = kept
             function.attributes[UNITS] = StringAttr(units)
             function.attributes[SCRATCH] = StringAttr(scratch)
+            shared.update(parts)
             cached += 1
         else:
             lowered = kernels.lower(function, target) if program.level != "loops" else function
-            data = assemble(emit_kernel(lowered, target), target)
+            text, modules = emit_parts(lowered, target)
+            data = assemble(text, target)
+            for name in [n for n in modules if n not in shared]:
+                shared[name] = cached_object(shared_key(name, target), modules[name], target, cache)
             for name in (UNITS, SCRATCH):
                 function.attributes[name] = lowered.attributes[name]
-            cache.put(key, pack(function, data))
+            cache.put(key, pack(function, list(modules), data))
         objects.append(data)
-    return objects, cached
+    return [*objects, *shared.values()], cached
+
+
+def cached_object(key: str, text: str, target: Target, cache: Cache) -> bytes:
+    """Return the object of LLVM text, from the cache if it is there."""
+    return cache.get_or_make(key, lambda: assemble(text, target))
+
+
+def shared_key(name: str, target: Target) -> str:
+    """Return the key of a shared function's object: its name says all that it is."""
+    return key_of(f"shared {name}", target)
+
+
+def find_shared(names: list[str], target: Target, cache: Cache) -> dict[str, bytes] | None:
+    """Return the objects of shared functions; None if one is not there."""
+    found = {name: cache.get(shared_key(name, target)) for name in names}
+    kept = {name: data for name, data in found.items() if data is not None}
+    return kept if len(kept) == len(names) else None
 
 
 def lower_kernels(program: Program, target: Target) -> None:
@@ -224,19 +247,19 @@ def kernel_key(function: FuncOp) -> str:
     return f"kernel {function.sym_name.data}\n{print_function(function)}"
 
 
-def pack(function: FuncOp, data: bytes) -> bytes:
+def pack(function: FuncOp, shared: list[str], data: bytes) -> bytes:
     """Return an object with what else is to be known of a kernel."""
     rows = [function.attributes[name] for name in (UNITS, SCRATCH)]
     head = "\n".join(row.data for row in rows if isinstance(row, StringAttr))
-    return f"{head}\n".encode() + data
+    return f"{head}\n{' '.join(shared)}\n".encode() + data
 
 
-def unpack(content: bytes | None) -> tuple[str, str, bytes] | None:
+def unpack(content: bytes | None) -> tuple[str, str, list[str], bytes] | None:
     """Return what `pack` put together."""
     if content is None:
         return None
-    units, scratch, data = content.split(b"\n", 2)
-    return units.decode(), scratch.decode(), data
+    units, scratch, shared, data = content.split(b"\n", 3)
+    return units.decode(), scratch.decode(), shared.decode().split(), data
 
 
 def object_cache(options: Options) -> Cache:

@@ -27,6 +27,7 @@ from .emit_vector import VECTOR
 from .emitter import Emit, Emitter
 from .math import MATH
 from .micro_kernels import MICRO_KERNELS
+from .shared import part
 from .text import Text
 
 TRAILING = ("%lo", "%hi", "%slot")
@@ -60,7 +61,20 @@ OPERATIONS: Mapping[str, Emit] = {
 
 
 def emit_kernel(func: FuncOp, target: Target) -> str:
-    """Return the text of an LLVM module that has the kernel `func`."""
+    """Return the text of an LLVM module that has the kernel `func` and all it calls."""
+    text = _emit(func, target)
+    return _module(func, text, [*text.functions.values()], target)
+
+
+def emit_parts(func: FuncOp, target: Target) -> tuple[str, dict[str, str]]:
+    """Return the module of a kernel, and the modules of the shared functions it calls."""
+    text = _emit(func, target)
+    functions, modules = part(text.functions, [*text.declarations], target)
+    return _module(func, text, functions, target), modules
+
+
+def _emit(func: FuncOp, target: Target) -> Text:
+    """Return the text of a kernel's body."""
     text = Text()
     e = Emitter(text, target, OPERATIONS)
     _enter(e, func)
@@ -68,11 +82,16 @@ def emit_kernel(func: FuncOp, target: Target) -> str:
     e.block(func.body.block)
     text.line("ret void")
     text.lines[head:head] = e.allocas
+    return text
+
+
+def _module(func: FuncOp, text: Text, functions: list[str], target: Target) -> str:
+    """Return the text of a kernel's module."""
     return "\n".join(
         [
             f'target triple = "{target.triple}"',
             *text.declarations,
-            *text.functions.values(),
+            *functions,
             f"define void @{func.sym_name.data}(ptr %ctx, i64 %lo, i64 %hi, i64 %slot)"
             " unnamed_addr #0 {",
             "entry:",
