@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ..ir import Dim, DimExpr, Range
 from ..ir import dims as dim_rules
@@ -58,20 +58,40 @@ def _at_least(value: Dim, low: Dim, ranges: Mapping[str, Range]) -> Dim:
     return value if at_least(value, low, ranges) else dim_rules.maximum(value, low)
 
 
-def at_least(a: Dim, b: Dim, ranges: Mapping[str, Range]) -> bool:
-    """Say whether a >= b for certain, term by term over the ranges of symbols.
+def at_least(a: Dim, b: Dim, ranges: Mapping[str, Range], depth: int = 4) -> bool:
+    """Say whether a >= b for certain, over the ranges of symbols.
 
     >>> n = dim_rules.symbol("N")
     >>> at_least(n, 1, {"N": (1, None)}), at_least(4, n, {"N": (1, None)})
     (True, False)
+    >>> at_least(n, n // 2, {"N": (0, None)})
+    True
     """
     difference = a - b
     if isinstance(difference, int):
         return difference >= 0
-    lowest = 0
+    if dim_rules.bounds(difference, ranges)[0] >= 0:
+        return True
+    return depth > 0 and any(
+        at_least(lower, 0, ranges, depth - 1) for lower in _simpler(difference)
+    )
+
+
+def _simpler(difference: DimExpr) -> Iterator[Dim]:
+    """Give expressions without one of the functions that are positive only if this one is."""
     for monomial, coefficient in difference.terms:
-        low, high = dim_rules.bounds(DimExpr(((monomial, 1),)), ranges) if monomial else (1, 1)
-        if coefficient < 0 and high is None:
-            return False
-        lowest += coefficient * (low if coefficient > 0 else high or 0)
-    return lowest >= 0
+        if len(monomial) != 1 or not monomial[0].op:
+            continue
+        atom = monomial[0]
+        first, second = (dim_rules.parse(text) for text in atom.args)
+        rest = difference - DimExpr(((monomial, coefficient),))
+        match atom.op:
+            case "//" if isinstance(second, int) and second > 0:
+                least = first if coefficient < 0 else first - (second - 1)
+                yield rest * second + least * coefficient
+            case "%" if isinstance(second, int) and second > 0:
+                yield rest + (coefficient * (second - 1) if coefficient < 0 else 0)
+            case "min" if coefficient < 0:
+                yield from (rest + first * coefficient, rest + second * coefficient)
+            case "max" if coefficient > 0:
+                yield from (rest + first * coefficient, rest + second * coefficient)

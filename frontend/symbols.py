@@ -27,8 +27,9 @@ _RESERVED = frozenset({"max", "min", "in"})
 class Symbols:
     """The symbols of one model, with what the user asked of them."""
 
-    def __init__(self, dims: Mapping[str, DimOption] | None) -> None:
-        self.options = {name: _option(name, value) for name, value in (dims or {}).items()}
+    def __init__(self, dims: Mapping[str, DimOption] | None, where: str = "") -> None:
+        self.where = where
+        self.options = {n: self._option(n, value) for n, value in (dims or {}).items()}
         self.ranges: dict[str, Range] = {}
         self._seen: set[str] = set()
         self._names: dict[str, str] = {}
@@ -76,8 +77,17 @@ class Symbols:
         if unknown:
             raise GraphError(
                 f"there is no dimension {unknown[0]!r}, the model's are {_list(self._seen)}",
+                location=self.where,
                 hint=did_you_mean(unknown[0], self._seen),
             )
+
+    def _option(self, name: str, value: DimOption) -> DimOption:
+        """Return what the user asks of a symbol, or raise `GraphError` if it makes no sense."""
+        low, high = (value, value) if isinstance(value, int) else value
+        if low < 0 or (high is not None and high < low) or max(low, high or 0) >= 1 << 62:
+            message = f"dimension {name!r}: {value} is neither a size nor a range of sizes"
+            raise GraphError(message, location=self.where)
+        return low if low == high else (low, high)
 
     def _unique(self, name: str) -> str:
         stem = re.sub(r"\W", "_", name, flags=re.ASCII) or "d"
@@ -104,9 +114,3 @@ def _plain(names: Iterable[str]) -> bool:
 def _list(names: Iterable[str]) -> str:
     return ", ".join(map(repr, sorted(names))) or "none"
 
-
-def _option(name: str, value: DimOption) -> DimOption:
-    low, high = (value, value) if isinstance(value, int) else value
-    if low < 0 or (high is not None and high < low) or max(low, high or 0) >= 1 << 62:
-        raise GraphError(f"dimension {name!r}: {value} is neither a size nor a range of sizes")
-    return low if low == high else (low, high)

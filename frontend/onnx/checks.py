@@ -31,7 +31,8 @@ def check_node(node: Node) -> None:
     try:
         checker.check_node(proto, context)
     except checker.ValidationError as error:
-        node.fail(str(error).splitlines()[0].rstrip("."))
+        message = str(error).splitlines()[0].rstrip(".")
+        node.fail(message[:1].lower() + message[1:])
 
 
 def _check_inputs(node: Node) -> None:

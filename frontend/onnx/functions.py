@@ -15,22 +15,26 @@ from .node import Node
 _CODES = {dtype.name: code for code, dtype in DTYPES.items()}
 
 
-def standard_function(node: Node, inputs: Sequence[Any]) -> FunctionProto | None:
-    """Return the function by which the standard defines an operator for these inputs, if any."""
+def has_function(node: Node) -> bool:
+    """Say whether the standard defines an operator by a function of others."""
     if not defs.has(node.op_type, node.version, node.domain):
-        return None
+        return False
+    schema: Any = defs.get_schema(node.op_type, node.version, node.domain)
+    return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def standard_function(node: Node, inputs: Sequence[Any]) -> FunctionProto:
+    """Return the function by which the standard defines an operator for these inputs."""
     schema: Any = defs.get_schema(node.op_type, node.version, node.domain)
     if schema.has_function:
         found: Any = schema.get_function_with_opset_version(_latest(schema, node.version))
-    elif schema.has_context_dependent_function:
+    else:
         types = [_type(node, v).SerializeToString() for v in inputs]
         versions = schema.context_dependent_function_opset_versions
         version = max((v for v in versions if v <= node.version), default=versions[0])
         found = schema.get_context_dependent_function_with_opset_version(
             version, node.proto.SerializeToString(), types
         )
-    else:
-        return None
     function = FunctionProto()
     function.ParseFromString(found if isinstance(found, bytes) else found.SerializeToString())
     for attribute in schema.attributes.values():

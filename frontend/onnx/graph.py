@@ -23,7 +23,7 @@ from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
 from .checks import check_names, check_node
 from .data import MAX_BYTES, MAX_RANK, dtype_of
 from .faults import Faults
-from .functions import bind_attributes, standard_function
+from .functions import bind_attributes, has_function, standard_function
 from .model import OWN_DOMAINS, Model, initializers, node_label, read_model
 from .node import Node
 from .order import ordered
@@ -52,7 +52,7 @@ def read_onnx(
     gives inputs that are no longer inputs their values.
     """
     model = read_model(data, name, directory)
-    reader = Reader(model, Symbols(dims), Faults(name), constants or {})
+    reader = Reader(model, Symbols(dims, name), Faults(name), constants or {})
     return reader.read(shapes or {})
 
 
@@ -275,9 +275,12 @@ class Reader:
 
     def nodes(self, nodes: Sequence[NodeProto], scope: Scope) -> None:
         """Append all nodes of a graph."""
-        for index in ordered(nodes, scope, self.faults):
+        order = ordered(nodes, scope, self.faults)
+        for index in order:
             label = scope.prefix + node_label(nodes[index], index)
             self._read(nodes[index], label, scope)
+        for index in set(range(len(nodes))).difference(order):
+            scope.values.update(dict.fromkeys(filter(None, nodes[index].output), LOST))
 
     def _read(self, proto: NodeProto, label: str, scope: Scope) -> None:
         """Append one node and enter its outputs, `LOST` where it cannot be read."""
@@ -326,11 +329,11 @@ class Reader:
         rule = find_rule(node.domain, node.op_type, node.version)
         if rule is not None:
             return self._rule(rule, node, inputs)
+        if not has_function(node):
+            node.refuse("not supported", hint=suggestion(node.domain, node.op_type))
         if any(isinstance(value, Lost) for value in inputs):
             return [LOST for _ in node.proto.output]
         function = standard_function(node, inputs)
-        if function is None:
-            node.refuse("not supported", hint=suggestion(node.domain, node.op_type))
         return self._function(function, node, inputs, scope)
 
     def _rule(

@@ -41,7 +41,7 @@ def read_text(
 ) -> Program:
     """Return the program that a text describes; files it names are looked for in `directory`."""
     text = Text(content, name)
-    return Reader(text, directory, Symbols(dims), shapes or {}).read(parse(text))
+    return Reader(text, directory, Symbols(dims, name), shapes or {}).read(parse(text))
 
 
 class Reader:
