@@ -343,15 +343,16 @@ class Loops:
             self.here(vector.MaskedStoreOp.create(operands=[buffer, at, mask, value]))
 
     def gather(
-        self, buffer: SSAValue, base: Index, offsets: SSAValue, mask: SSAValue | None = None
-    ) -> SSAValue:
-        """Return the elements at `base + offsets`."""
+        self, buffer: SSAValue, base: Index, offsets: SSAValue, mask: SSAValue | None = None,
+        *, constant: bool = True,
+    ) -> SSAValue:  # fmt: skip
+        """Return the elements at `base + offsets`; see `load` for `constant`."""
         lanes = offsets.type.get_shape()[0]  # type: ignore[attr-defined]
         kind = vector_type(buffer.type.element_type, lanes)  # type: ignore[attr-defined]
         operands = [buffer, self.index(base), offsets]
         if mask is not None:
             operands += [mask, self.constant(0, kind)]
-        return self.pure(gvk.Gather, operands, kind, least=self.guarded)
+        return self._place(gvk.Gather, operands, kind, constant)
 
     def scatter(
         self, value: SSAValue, buffer: SSAValue, base: Index, offsets: SSAValue,

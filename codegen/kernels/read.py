@@ -184,11 +184,12 @@ class Reader:
         if extra is None and stride == 1:
             value = self.loops.load(buffer, base, lanes, self.mask, constant=self.constant_loads)
             return self.math.widen(value, dtype, lanes)
-        offsets = self._offsets(stride, extra, lanes)
-        value = self.loops.gather(buffer, base, offsets, self.mask)
+        offsets = self.offsets(stride, extra, lanes)
+        value = self.loops.gather(buffer, base, offsets, self.mask, constant=self.constant_loads)
         return self.math.widen(value, dtype, lanes)
 
-    def _offsets(self, stride: Dim, extra: SSAValue | None, lanes: int) -> SSAValue:
+    def offsets(self, stride: Dim, extra: SSAValue | None, lanes: int) -> SSAValue:
+        """Return the offset of each lane, from a stride and further offsets."""
         kind = vector_type(INDEX, lanes)
         total = extra
         if stride != 0:
@@ -211,7 +212,7 @@ class Reader:
         if stride == 0 and extra is None:
             return value, 0
         lanes = self.space.lanes
-        offsets = self._offsets(stride, extra, lanes)
+        offsets = self.offsets(stride, extra, lanes)
         wide = self.loops.broadcast(value, lanes)
         kind = vector_type(INDEX, lanes)
         return self.loops.pure(arith.AddiOp, (wide, offsets), kind, NO_OVERFLOW), lanes

@@ -27,7 +27,7 @@ KINDS: dict[str, str] = {
 EPILOGUE = frozenset({"gemm", "conv", "depthwise", "pool", "reduce"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
-PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce"})
+PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})
 """Kinds that read their operands element by element, so that producers may be read in place."""
 
 ROW_REDUCTIONS = frozenset({"gv.sum", "gv.prod", "gv.max", "gv.min", "gv.mean", "gv.any", "gv.all"})
