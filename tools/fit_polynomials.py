@@ -231,15 +231,12 @@ def cosine(terms: int) -> Fit:
     )
 
 
-ENTRIES = 32
-
-
 @dataclass(frozen=True)
 class Lookup:
     """A table of polynomials for `function` up to `end`; see `Lookup` in the header."""
 
-    text: str
     function: Real
+    entries: int
     offset: float
     shift: int
     end: float
@@ -251,24 +248,31 @@ class Lookup:
             int(np.float32(x).view(np.uint32)) >> self.shift
             for x in (self.offset, self.offset + self.end)
         )
-        assert last - first < ENTRIES, f"{self.text}: {last - first + 1} intervals"
+        assert last - first < self.entries, f"{last - first + 1} intervals"
         edges = [
             float(np.uint32(key << self.shift).view(np.float32)) - self.offset
             for key in range(first, last + 2)
         ]
         return [
-            (key % ENTRIES, max(0.0, edges[key - first]), min(edges[key - first + 1], self.end))
+            (
+                key % self.entries,
+                max(0.0, edges[key - first]),
+                min(edges[key - first + 1], self.end),
+            )
             for key in range(first, last + 1)
         ]
 
     def column(self, low: float, high: float) -> tuple[list[float], float]:
         """Return c, f(c), the coefficients, and the greatest error."""
         middle = (low + high) / 2
+        if high - middle > 0.9:  # nearer to the end, so that the distance stays below f(c)
+            middle = 0.4 * low + 0.6 * high
         c = nearly_float(self.function, middle, (high - low) / 32) if low else 0.0
         exact, value = mp.mpf(c), self.function(mp.mpf(c))
+        assert not low or high - c < value, "the distance must be less than the value"
 
         def slope(d: Any) -> Any:
-            return (self.function(exact + d) - value) / d - 1
+            return (self.function(exact + d) - value) / d - (0 if low else 1)
 
         def weight(d: Any) -> Any:
             return abs(d / self.function(exact + d))
@@ -280,7 +284,7 @@ class Lookup:
 
     def rows(self) -> tuple[list[list[float]], float]:
         """Return rows of a number for each interval, and the greatest error of all."""
-        columns = [[0.0] * (self.terms + 2)] * ENTRIES
+        columns = [[0.0] * (self.terms + 2)] * self.entries
         worst = 0.0
         for key, low, high in self.intervals():
             columns[key], error = self.column(low, high)
@@ -359,11 +363,6 @@ POLYNOMIALS: dict[str, tuple[str, dict[str, Fit]]] = {
 }
 
 
-def inverse_root(terms: int, low: Any, high: Any) -> Fit:
-    """Fit 1 / cbrt(m)."""
-    return Fit(lambda m: 1 / mp.cbrt(m), low, high, terms, mp.cbrt)
-
-
 CONSTANTS: dict[str, tuple[str, dict[str, list[float]]]] = {
     "HALF_PI": (
         "pi/2 in parts.",
@@ -401,8 +400,20 @@ CONSTANTS: dict[str, tuple[str, dict[str, list[float]]]] = {
 }
 
 LOOKUPS = {
-    "TANH_LOOKUP": Lookup("tanh of floats.", mp.tanh, 0.625, 20, 9.05, 4),
-    "ERF_LOOKUP": Lookup("erf of floats.", mp.erf, 1.3125, 19, 3.93, 4),
+    "TANH_LOOKUPS": (
+        "tanh, for 16 and for 8 lanes.",
+        {
+            16: Lookup(mp.tanh, 32, 0.625, 20, 9.05, 4),
+            8: Lookup(mp.tanh, 8, 1.025, 22, 9.05, 7),
+        },
+    ),
+    "ERF_LOOKUPS": (
+        "erf, for 16 and for 8 lanes.",
+        {
+            16: Lookup(mp.erf, 32, 1.3125, 19, 3.93, 4),
+            8: Lookup(mp.erf, 8, 4.775, 20, 3.93, 6),
+        },
+    ),
 }
 
 HEADER = '''"""Coefficients of the device math; `tools/fit_polynomials.py` prints this file.
@@ -425,7 +436,10 @@ Table = Mapping[str, tuple[float, ...]]
 
 
 class Lookup(NamedTuple):
-    """An odd function f of floats as 32 polynomials: f(x) = f(c) + d + d p(d), d = x - c."""
+    """An odd function f of floats as 32 or 8 polynomials: f(x) = f(c) + d p(d), where d = x - c.
+
+    The first has c = 0, and is f(x) = x + x p(x).
+    """
 
     offset: float
     shift: int
@@ -465,15 +479,23 @@ def table(name: str, text: str, rows: dict[str, tuple[str, list[float]]]) -> str
     return "\n".join([*lines, "}", f'"""{text}"""'])
 
 
-def lookup_table(name: str, wanted: Lookup) -> str:
-    """Return one table for lookups in registers as Python."""
-    rows, error = wanted.rows()
-    lines = [f"# greatest error 2^{float(mp.log(error, 2)):.1f}", f"{name} = Lookup("]
-    lines += [f"    {wanted.offset},", f"    {wanted.shift},", f"    {wanted.end},", "    ("]
-    for row in rows:
-        numbers = "\n            ".join(written(row))
-        lines += ["        _read(", f'            """{numbers}"""', "        ),"]
-    return "\n".join([*lines, "    ),", ")", f'"""{wanted.text}"""'])
+def lookup_table(name: str, text: str, lookups: dict[int, Lookup]) -> str:
+    """Return the tables for lookups in registers of one function as Python."""
+    lines = [f"{name} = {{"]
+    for lanes, wanted in lookups.items():
+        rows, error = wanted.rows()
+        lines += [f"    # greatest error 2^{float(mp.log(error, 2)):.1f}", f"    {lanes}: Lookup("]
+        lines += [f"        {rounded(wanted.offset, True)},", f"        {wanted.shift},"]
+        lines += [f"        {wanted.end},", "        ("]
+        for row in rows:
+            numbers = written(row)
+            if len(numbers) == 1:
+                lines.append(f'            _read("""{numbers[0]}"""),')
+                continue
+            joined = "\n                ".join(numbers)
+            lines += ["            _read(", f'                """{joined}"""', "            ),"]
+        lines += ["        ),", "    ),"]
+    return "\n".join([*lines, "}", f'"""{text}"""'])
 
 
 def main() -> None:
@@ -488,8 +510,8 @@ def main() -> None:
             rows[precision] = (f"greatest error 2^{float(mp.log(error, 2)):.1f}", values)
         print(table(name, text, rows))
         sys.stdout.flush()
-    for name, wanted in LOOKUPS.items():
-        print(lookup_table(name, wanted))
+    for name, (text, lookups) in LOOKUPS.items():
+        print(lookup_table(name, text, lookups))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The error function: a table in registers for floats with AVX-512, else two polynomials."""
+"""The error function: by a table in registers where there is one, else by two polynomials."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ...ir.target import Target
 from .math_exp import exp_of
 from .math_lanes import Lanes
 from .math_lookup import odd_by_lookup
-from .math_tables import ERF, ERF_LOOKUP, LOG_ERFC
+from .math_tables import ERF, ERF_LOOKUPS, LOG_ERFC
 from .text import Shape, Text
 
 MIDDLE = 1.0
@@ -20,7 +20,7 @@ def erf(text: Text, shape: Shape, target: Target, x: str) -> str:
     """Return the error function."""
     lanes = Lanes(text, shape, target)
     if lanes.has_tables:
-        return odd_by_lookup(lanes, x, ERF_LOOKUP)
+        return odd_by_lookup(lanes, x, ERF_LOOKUPS[shape.lanes])
     size = lanes.absolute(x)
     square = lanes.multiply(x, x)
     near = lanes.fma(size, lanes.polynomial(square, ERF[lanes.precision]), size)

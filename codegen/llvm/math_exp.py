@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...ir.target import Target
 from .math_lanes import Lanes, Operand
 from .math_lookup import odd_by_lookup
-from .math_tables import EXPM1, EXPM1_HALF, LN2, LOG2_E, SINH, TANH, TANH_LOOKUP
+from .math_tables import EXPM1, EXPM1_HALF, LN2, LOG2_E, SINH, TANH, TANH_LOOKUPS
 from .text import Shape, Text
 
 
@@ -168,7 +168,7 @@ def tanh(text: Text, shape: Shape, target: Target, x: str) -> str:
     """Return the hyperbolic tangent: with q = e^(2|x|) / 4, it is 1 - 2 / (4 q + 1)."""
     lanes = Lanes(text, shape, target)
     if lanes.has_tables:
-        return odd_by_lookup(lanes, x, TANH_LOOKUP)
+        return odd_by_lookup(lanes, x, TANH_LOOKUPS[shape.lanes])
     size = lanes.absolute(x)
     end = lanes.minimum(limits(lanes).one, size)
     quarter = _quarter_exp(lanes, lanes.add(end, end))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...ir.target import X86, Target
+from ...ir.target import Target
 from .text import Shape, Text
 
 Operand = str | float
@@ -75,7 +75,7 @@ class Lanes:
         self.kind, self.bits, self.mask = shape.name, shape.integer.name, shape.mask.name
         self.layout = LAYOUTS[shape.element]
         self.precision = precision or shape.element
-        self.has_fma = target.architecture is not X86 or target.has("fma")
+        self.has_fma = target.has_fma
 
     @property
     def vector(self) -> int:
@@ -87,8 +87,9 @@ class Lanes:
 
     @property
     def has_tables(self) -> bool:
-        """Say whether one instruction looks up 32 entries of a table in two registers."""
-        return self.shape == Shape("float", 16) and self.target.has("avx512dq")
+        """Say whether one instruction looks up an entry of a table in registers for each lane."""
+        needs = {16: "avx512dq", 8: "avx2"}.get(self.shape.lanes, "")
+        return bool(needs) and self.shape.element == "float" and self.target.has(needs)
 
     # Floating point.
 

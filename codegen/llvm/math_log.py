@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ...ir.target import Target
 from .math_lanes import Lanes
-from .math_tables import LN2, LOG, LOG2_E, LOG10_2, LOG10_E, Table
+from .math_tables import LN2, LOG, LOG2_E, LOG10_2, LOG10_E
 from .text import Shape, Text
 
 FIRST = {"float": 0x3F2AAAAB, "double": 0x3FE6A09E00000000}
@@ -85,25 +85,18 @@ def natural(lanes: Lanes, k: str, f: str) -> str:
 
 def binary(lanes: Lanes, k: str, f: str) -> str:
     """Return k + log2(1 + f)."""
-    high, low = in_base(lanes, f, LOG2_E)
-    total, error = lanes.quick_two_sum(k, high)
-    return lanes.add(total, lanes.add(error, low))
+    high, low = LOG2_E[lanes.shape.element]
+    rest = lanes.fma(tail(lanes, f), high, lanes.multiply(f, low))
+    return lanes.add(k, lanes.fma(f, high, rest))
 
 
 def decimal(lanes: Lanes, k: str, f: str) -> str:
     """Return k log10(2) + log10(1 + f)."""
+    high, low = LOG10_E[lanes.shape.element]
     two_high, two_low = LOG10_2[lanes.shape.element]
-    high, low = in_base(lanes, f, LOG10_E)
-    total, error = lanes.quick_two_sum(lanes.multiply(k, two_high), high)
-    return lanes.add(total, lanes.add(error, lanes.fma(k, two_low, low)))
-
-
-def in_base(lanes: Lanes, f: str, of_e: Table) -> tuple[str, str]:
-    """Return ln(1 + f) times `of_e`, in two parts."""
-    e_high, e_low = of_e[lanes.shape.element]
-    high, low = lanes.quick_two_sum(f, tail(lanes, f))
-    product, rest = lanes.two_product(high, e_high)
-    return product, lanes.fma(low, e_high, lanes.fma(high, e_low, rest))
+    rest = lanes.fma(tail(lanes, f), high, lanes.multiply(f, low))
+    rest = lanes.fma(f, high, lanes.fma(k, two_low, rest))
+    return lanes.fma(k, two_high, rest)
 
 
 Assemble = Callable[[Lanes, str, str], str]
@@ -111,11 +104,11 @@ Assemble = Callable[[Lanes, str, str], str]
 
 def _logarithm(lanes: Lanes, x: str, assemble: Assemble) -> str:
     """Return what `assemble` makes of the parts of x, and what is due at 0, below, and above."""
-    k, m = get_exponent_and_mantissa(lanes, x) if lanes.vector else decompose(lanes, x)
-    result = assemble(lanes, k, lanes.subtract(m, 1.0))
-    if lanes.vector and assemble is natural:
-        return result
-    return outside(lanes, x, result)
+    if lanes.vector:
+        k, m = get_exponent_and_mantissa(lanes, x)
+        return assemble(lanes, k, lanes.subtract(m, 1.0))
+    k, m = decompose(lanes, x)
+    return outside(lanes, x, assemble(lanes, k, lanes.subtract(m, 1.0)))
 
 
 def outside(lanes: Lanes, x: str, result: str) -> str:
@@ -151,11 +144,17 @@ def log1p_of(lanes: Lanes, x: str) -> str:
     back = lanes.subtract(total, x)
     missing = lanes.subtract(x, lanes.subtract(total, back))
     missing = lanes.add(lanes.subtract(1.0, back), missing)
-    k, m = decompose(lanes, total, normal=True)
-    missing = lanes.multiply(missing, _inverse_power(lanes, lanes.minimum(64.0, k)))
-    result = natural(lanes, k, lanes.add(lanes.subtract(m, 1.0), missing))
-    tiny = lanes.compare("olt", lanes.absolute(x), lanes.layout.tiny)
-    return lanes.select(tiny, x, outside(lanes, total, result))
+    same = lanes.compare("olt", lanes.absolute(x), lanes.layout.tiny)
+    if lanes.vector:
+        k, m = get_exponent_and_mantissa(lanes, total)
+        scale = _inverse_power(lanes, lanes.clamp(-64.0, k, 64.0))
+        same = lanes.either(same, lanes.compare("oeq", x, math.inf))
+    else:
+        k, m = decompose(lanes, total, normal=True)
+        scale = _inverse_power(lanes, lanes.minimum(64.0, k))
+    f = lanes.fma(missing, scale, lanes.subtract(m, 1.0))
+    result = natural(lanes, k, f)
+    return lanes.select(same, x, result if lanes.vector else outside(lanes, total, result))
 
 
 def _inverse_power(lanes: Lanes, k: str) -> str:

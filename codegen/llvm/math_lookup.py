@@ -1,4 +1,7 @@
-"""Odd functions of floats by tables that lie in registers: with AVX-512, 32 entries a lookup."""
+"""Odd functions of floats by tables that lie in registers.
+
+One instruction looks up 32 entries for 16 lanes with AVX-512, or 8 entries for 8 lanes with AVX2.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,6 @@ from .math_lanes import Lanes
 from .math_tables import Lookup
 from .text import number
 
-_LOOK_UP = "llvm.x86.avx512.vpermi2var.ps.512"
-_HALF = 16
-
 
 @lru_cache(maxsize=64)
 def _constant(values: Sequence[float]) -> str:
@@ -20,13 +20,16 @@ def _constant(values: Sequence[float]) -> str:
 
 
 def look_up(lanes: Lanes, index: str, row: tuple[float, ...]) -> str:
-    """Return for each lane the entry of a row of 32 that the low bits of `index` say."""
+    """Return for each lane the entry of a row that the low bits of `index` say."""
     kind, bits = lanes.kind, lanes.bits
-    lanes.text.declare(f"declare {kind} @{_LOOK_UP}({kind}, {bits}, {kind})")
-    first, second = _constant(row[:_HALF]), _constant(row[_HALF:])
-    return lanes.text.value(
-        f"call {kind} @{_LOOK_UP}({kind} {first}, {bits} {index}, {kind} {second})"
-    )
+    if len(row) == lanes.shape.lanes:
+        name = "@llvm.x86.avx2.permps"
+        lanes.text.declare(f"declare {kind} {name}({kind}, {bits})")
+        return lanes.text.value(f"call {kind} {name}({kind} {_constant(row)}, {bits} {index})")
+    name = "@llvm.x86.avx512.vpermi2var.ps.512"
+    lanes.text.declare(f"declare {kind} {name}({kind}, {bits}, {kind})")
+    first, second = _constant(row[: lanes.shape.lanes]), _constant(row[lanes.shape.lanes :])
+    return lanes.text.value(f"call {kind} {name}({kind} {first}, {bits} {index}, {kind} {second})")
 
 
 def odd_by_lookup(lanes: Lanes, x: str, table: Lookup) -> str:
@@ -39,4 +42,5 @@ def odd_by_lookup(lanes: Lanes, x: str, table: Lookup) -> str:
     *lower, slope = coefficients
     for coefficient in reversed(lower):
         slope = lanes.fma(slope, distance, coefficient)
-    return lanes.copysign(lanes.fma(slope, distance, lanes.add(value, distance)), x)
+    base = lanes.maximum(value, distance)  # the distance in the first interval only
+    return lanes.copysign(lanes.fma(slope, distance, base), x)

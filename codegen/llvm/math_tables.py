@@ -18,7 +18,10 @@ Table = Mapping[str, tuple[float, ...]]
 
 
 class Lookup(NamedTuple):
-    """An odd function f of floats as 32 polynomials: f(x) = f(c) + d + d p(d), d = x - c."""
+    """An odd function f of floats as 32 or 8 polynomials: f(x) = f(c) + d p(d), where d = x - c.
+
+    The first has c = 0, and is f(x) = x + x p(x).
+    """
 
     offset: float
     shift: int
@@ -292,129 +295,217 @@ LOG: Table = {
 }
 """ln(1 + f) is f - f^2/2 + f^3 times this, |f| <= 1/3 (with AVX-512 up to 1/2); of doubles,
 with s = f / (2 + f) and z = s^2, it is f - h + s (h + z times this), h = f^2/2."""
-# greatest error 2^-25.2
-TANH_LOOKUP = Lookup(
-    0.625,
-    20,
-    9.05,
-    (
-        _read(
-            """0x1.8002aap+0 0x1.bfff90p+0 0x1.fffaa4p+0 0x1.1ffe24p+1 0x1.3ffdeep+1
-            0x1.600230p+1 0x1.7ffd52p+1 0x1.9ffd2cp+1 0x1.d001c8p+1 0x1.080016p+2
-            0x1.27ff24p+2 0x1.48027ap+2 0x1.680320p+2 0x1.87fce0p+2 0x1.a80320p+2
-            0x1.c7fce0p+2 0x1.f7fce0p+2 0x1.16c9acp+3 0x0p+0 0x1.8001eap-4 0x1.40023ap-3
-            0x1.bffda6p-3 0x1.1ffe3ap-2 0x1.600068p-2 0x1.c0023cp-2 0x1.1ffcecp-1
-            0x1.5ffe5ap-1 0x1.9ffd40p-1 0x1.e0029ap-1 0x1.0ffe9cp+0 0x1.3000eep+0
-            0x1.5002bep+0"""
-        ),
-        _read(
-            """0x1.cf708ep-1 0x1.e1fbe0p-1 0x1.ed9444p-1 0x1.f4bf84p-1 0x1.f9254ap-1
-            0x1.fbd52ep-1 0x1.fd77b6p-1 0x1.fe7668p-1 0x1.ff45fcp-1 0x1.ffbb88p-1
-            0x1.ffe6cep-1 0x1.fff6bcp-1 0x1.fffc98p-1 0x1.fffebep-1 0x1.ffff8ap-1
-            0x1.ffffd4p-1 0x1.fffff6p-1 0x1.fffffep-1 0x0p+0 0x1.7ee2e8p-4 0x1.3d6df4p-3
-            0x1.b8fac6p-3 0x1.18a1f6p-2 0x1.52c322p-2 0x1.a5747ap-2 0x1.050628p-1
-            0x1.3156d0p-1 0x1.57877cp-1 0x1.77d96cp-1 0x1.92bea4p-1 0x1.a8dc60p-1
-            0x1.bad66cp-1"""
-        ),
-        _read(
-            """-0x1.a37c24p-1 -0x1.c5ba44p-1 -0x1.dbd23ep-1 -0x1.e9be60p-1 -0x1.f26218p-1
-            -0x1.f7b310p-1 -0x1.faf2a4p-1 -0x1.fcee00p-1 -0x1.fe8c4ap-1 -0x1.ff771ep-1
-            -0x1.ffcda0p-1 -0x1.ffed78p-1 -0x1.fff930p-1 -0x1.fffd7ep-1 -0x1.ffff14p-1
-            -0x1.ffffaap-1 -0x1.ffffecp-1 -0x1.fffffcp-1 -0x1.10828cp-26 -0x1.1e5540p-7
-            -0x1.89999ep-6 -0x1.7bcf8cp-5 -0x1.33a2b6p-4 -0x1.c047dcp-4 -0x1.5aec24p-3
-            -0x1.0a2580p-2 -0x1.6c2fe6p-2 -0x1.ccfc42p-2 -0x1.13e752p-1 -0x1.3ccd9ep-1
-            -0x1.608d5ap-1 -0x1.7f048ep-1"""
-        ),
-        _read(
-            """-0x1.4ef6d6p-3 -0x1.b6d9fep-4 -0x1.1704a6p-4 -0x1.5c4708p-5 -0x1.ade806p-6
-            -0x1.0774d6p-6 -0x1.41bdf6p-7 -0x1.87d212p-8 -0x1.73335ep-9 -0x1.11a19cp-10
-            -0x1.92f74cp-12 -0x1.286f80p-13 -0x1.b436d2p-15 -0x1.4134fcp-16 -0x1.d84d72p-18
-            -0x1.5bc556p-19 -0x1.35deb6p-21 -0x1.d12d7ap-24 0x1.107616p-17 -0x1.7b89e8p-4
-            -0x1.35cda2p-3 -0x1.a488acp-3 -0x1.038e26p-2 -0x1.2dafd4p-2 -0x1.5e0fd0p-2
-            -0x1.825cf2p-2 -0x1.897d58p-2 -0x1.79c204p-2 -0x1.5aa0b6p-2 -0x1.331682p-2
-            -0x1.089f2cp-2 -0x1.be3c62p-3"""
-        ),
-        _read(
-            """0x1.6777acp-4 0x1.02056ap-4 0x1.59c4f6p-5 0x1.bd1f22p-6 0x1.17d1d4p-6
-            0x1.5ac3aap-7 0x1.aa4daap-8 0x1.049f7ap-8 0x1.f529cap-10 0x1.722968p-11
-            0x1.10c23ap-12 0x1.91687ap-14 0x1.275f06p-15 0x1.b30280p-17 0x1.3fd2c2p-18
-            0x1.d6fe62p-20 0x1.b81444p-22 0x1.3f1760p-24 -0x1.55ff9ep-2 -0x1.495500p-2
-            -0x1.34fe34p-2 -0x1.1820c8p-2 -0x1.e8fbaep-3 -0x1.9843c8p-3 -0x1.16eda0p-3
-            -0x1.bee68cp-5 0x1.cd6594p-7 0x1.05e5e0p-4 0x1.832982p-4 0x1.bcee04p-4
-            0x1.c4a41ep-4 0x1.abaf3ep-4"""
-        ),
-        _read(
-            """-0x1.95ff68p-6 -0x1.8082c4p-6 -0x1.25300ep-6 -0x1.945daep-7 -0x1.0848b8p-7
-            -0x1.4f18ccp-8 -0x1.a16aecp-9 -0x1.013ed4p-9 -0x1.f12e62p-11 -0x1.708e78p-12
-            -0x1.0feafcp-13 -0x1.90854cp-15 -0x1.26cb3ep-16 -0x1.b1e2c2p-18 -0x1.3f3a52p-19
-            -0x1.d5caf0p-21 -0x1.b4a63ep-23 -0x1.3dae56p-25 0x1.109422p-6 0x1.ee7844p-5
-            0x1.8cbf4ep-4 0x1.045b18p-3 0x1.32b3f0p-3 0x1.4fe9ecp-3 0x1.5b6404p-3
-            0x1.39fd82p-3 0x1.e99162p-4 0x1.478c48p-4 0x1.639fd2p-5 0x1.db65fep-7
-            -0x1.6b37e0p-8 -0x1.212bfcp-6"""
-        ),
-    ),
-)
-"""tanh of floats."""
-# greatest error 2^-26.1
-ERF_LOOKUP = Lookup(
-    1.3125,
-    19,
-    3.93,
-    (
-        _read(
-            """0x1.7ffd0ap-1 0x1.c0027ap-1 0x1.000238p+0 0x1.2000c2p+0 0x1.4001f8p+0
-            0x1.5ffe1ep+0 0x1.8001c0p+0 0x1.a00288p+0 0x1.c0029cp+0 0x1.e0013ap+0
-            0x1.ffff20p+0 0x1.0fff16p+1 0x1.20028cp+1 0x1.3000bep+1 0x1.3ffce2p+1
-            0x1.4fff60p+1 0x1.67fddcp+1 0x1.87fff4p+1 0x1.a80320p+1 0x1.c7fce0p+1
-            0x1.e7883ep+1 0x0p+0 0x1.8002bap-4 0x1.3ffd12p-3 0x1.c0028ep-3 0x1.200252p-2
-            0x1.600288p-2 0x1.a0028ap-2 0x1.dffe88p-2 0x1.1000e4p-1 0x1.2ffd38p-1
-            0x1.4ffcf8p-1"""
-        ),
-        _read(
-            """0x1.6c1ab0p-1 0x1.917396p-1 0x1.af7852p-1 0x1.c6db4ep-1 0x1.d8874cp-1
-            0x1.e575e8p-1 0x1.eea5c0p-1 0x1.f4f6fcp-1 0x1.f92d4ep-1 0x1.fbe634p-1
-            0x1.fd9ad8p-1 0x1.fea416p-1 0x1.ff405ap-1 0x1.ff9964p-1 0x1.ffcaa2p-1
-            0x1.ffe514p-1 0x1.fff6dep-1 0x1.fffe0ep-1 0x1.ffffa2p-1 0x1.fffff0p-1
-            0x1.fffffep-1 0x0p+0 0x1.b00b1ep-4 0x1.6626d2p-3 0x1.f1936ap-3 0x1.3c9d14p-2
-            0x1.7e181ep-2 0x1.bcd25ap-2 0x1.f86e56p-2 0x1.185668p-1 0x1.32a318p-1
-            0x1.4b1138p-1"""
-        ),
-        _read(
-            """-0x1.6d9db4p-2 -0x1.e6adb4p-2 -0x1.2b7aacp-1 -0x1.5d0c3ep-1 -0x1.86e900p-1
-            -0x1.a8c4d2p-1 -0x1.c31cd0p-1 -0x1.d6cdaap-1 -0x1.e4fba4p-1 -0x1.eed366p-1
-            -0x1.f56b00p-1 -0x1.f9ae48p-1 -0x1.fc582ep-1 -0x1.fdf2ecp-1 -0x1.fee25cp-1
-            -0x1.ff6988p-1 -0x1.ffc9bap-1 -0x1.fff384p-1 -0x1.fffd78p-1 -0x1.ffff8cp-1
-            -0x1.ffffeep-1 0x1.06eba6p-3 0x1.e56522p-4 0x1.9e6090p-4 0x1.35e09ap-4
-            0x1.5c9f06p-5 0x1.56be9ep-9 -0x1.62b542p-5 -0x1.81da12p-4 -0x1.315746p-3
-            -0x1.a79c46p-3 -0x1.10d6b8p-2"""
-        ),
-        _read(
-            """-0x1.edc5dap-2 -0x1.d62a90p-2 -0x1.a90e50p-2 -0x1.6ea564p-2 -0x1.2ebb5ap-2
-            -0x1.dfc2eep-3 -0x1.6d54dcp-3 -0x1.0bc8e2p-3 -0x1.7a3f58p-4 -0x1.019ddcp-4
-            -0x1.529fb4p-5 -0x1.adb406p-6 -0x1.073600p-6 -0x1.37c4c8p-7 -0x1.650b92p-8
-            -0x1.8afa0cp-9 -0x1.315e5cp-10 -0x1.320d5ep-12 -0x1.0ccd40p-14 -0x1.9f16cap-17
-            -0x1.208e22p-19 0x1.ce367ap-18 -0x1.ad841cp-4 -0x1.605c34p-3 -0x1.e1e73ep-3
-            -0x1.2c43fcp-2 -0x1.60ee28p-2 -0x1.8dff36p-2 -0x1.b2c71ap-2 -0x1.cee654p-2
-            -0x1.e23930p-2 -0x1.eceea4p-2"""
-        ),
-        _read(
-            """0x1.b26df8p-6 0x1.7b4edap-4 0x1.1ab574p-3 0x1.4c17d0p-3 0x1.56a422p-3
-            0x1.432888p-3 0x1.1c01aap-3 0x1.d65070p-4 0x1.716250p-4 0x1.14745ap-4
-            0x1.8b94cep-5 0x1.0f2abap-5 0x1.64b0b6p-6 0x1.c33862p-7 0x1.12b3f4p-7
-            0x1.41e034p-8 0x1.11d210p-9 0x1.2fbfb6p-11 0x1.24c3dcp-13 0x1.eca7bap-16
-            0x1.71af72p-18 -0x1.81b7a6p-2 -0x1.76f0fcp-2 -0x1.656432p-2 -0x1.4be8c2p-2
-            -0x1.2b77eap-2 -0x1.0546a6p-2 -0x1.b56e84p-3 -0x1.5a956cp-3 -0x1.f9ffaep-4
-            -0x1.3f87aap-4 -0x1.163e66p-5"""
-        ),
-        _read(
-            """0x1.3460bap-3 0x1.cc508cp-4 0x1.1ba3c4p-4 0x1.cc3e46p-6 -0x1.8a4bf2p-8
-            -0x1.f15df8p-6 -0x1.6c57fep-5 -0x1.968bd6p-5 -0x1.899140p-5 -0x1.59f3e6p-5
-            -0x1.1a1f5ap-5 -0x1.b0098ap-6 -0x1.38ea72p-6 -0x1.aeee2cp-7 -0x1.1b159ap-7
-            -0x1.63b56ep-8 -0x1.4abc98p-9 -0x1.99b10ep-11 -0x1.b35120p-13 -0x1.8f0e7ep-15
-            -0x1.442c46p-17 0x1.cde736p-7 0x1.a6d6a4p-5 0x1.5972c6p-4 0x1.d1aedap-4
-            0x1.1c1938p-3 0x1.44dad6p-3 0x1.61fa58p-3 0x1.72e72cp-3 0x1.77a5fep-3
-            0x1.70c2fap-3 0x1.5f4e0ep-3"""
+TANH_LOOKUPS = {
+    # greatest error 2^-25.3
+    16: Lookup(
+        0.625,
+        20,
+        9.05,
+        (
+            _read(
+                """0x1.8002aap+0 0x1.bfff90p+0 0x1.fffaa4p+0 0x1.1ffe24p+1 0x1.3ffdeep+1
+                0x1.600230p+1 0x1.7ffd52p+1 0x1.9ffd2cp+1 0x1.d001c8p+1 0x1.080016p+2
+                0x1.27ff24p+2 0x1.48027ap+2 0x1.680320p+2 0x1.87fce0p+2 0x1.a80320p+2
+                0x1.c7fce0p+2 0x1.f7fce0p+2 0x1.16c9acp+3 0x0p+0 0x1.8001eap-4 0x1.40023ap-3
+                0x1.bffda6p-3 0x1.1ffe3ap-2 0x1.600068p-2 0x1.c0023cp-2 0x1.1ffcecp-1
+                0x1.5ffe5ap-1 0x1.9ffd40p-1 0x1.e0029ap-1 0x1.0ffe9cp+0 0x1.3000eep+0
+                0x1.5002bep+0"""
+            ),
+            _read(
+                """0x1.cf708ep-1 0x1.e1fbe0p-1 0x1.ed9444p-1 0x1.f4bf84p-1 0x1.f9254ap-1
+                0x1.fbd52ep-1 0x1.fd77b6p-1 0x1.fe7668p-1 0x1.ff45fcp-1 0x1.ffbb88p-1
+                0x1.ffe6cep-1 0x1.fff6bcp-1 0x1.fffc98p-1 0x1.fffebep-1 0x1.ffff8ap-1
+                0x1.ffffd4p-1 0x1.fffff6p-1 0x1.fffffep-1 0x0p+0 0x1.7ee2e8p-4 0x1.3d6df4p-3
+                0x1.b8fac6p-3 0x1.18a1f6p-2 0x1.52c322p-2 0x1.a5747ap-2 0x1.050628p-1
+                0x1.3156d0p-1 0x1.57877cp-1 0x1.77d96cp-1 0x1.92bea4p-1 0x1.a8dc60p-1
+                0x1.bad66cp-1"""
+            ),
+            _read(
+                """0x1.720f72p-3 0x1.d22dd8p-4 0x1.216e10p-4 0x1.641a06p-5 0x1.b3bce0p-6
+                0x1.099e0ap-6 0x1.435704p-7 0x1.88ffbep-8 0x1.73b578p-9 0x1.11c288p-10
+                0x1.930590p-12 0x1.28712cp-13 0x1.b4346ap-15 0x1.41310ep-16 0x1.d8481ep-18
+                0x1.5bc058p-19 0x1.35a0d2p-21 0x1.d1177ep-24 -0x1.10828cp-26 0x1.fb86aap-1
+                0x1.f3b334p-1 0x1.e84308p-1 0x1.d98baap-1 0x1.c7f704p-1 0x1.a944f8p-1
+                0x1.7aed40p-1 0x1.49e80ep-1 0x1.1981dep-1 0x1.d8315ep-2 0x1.8664c4p-2
+                0x1.3ee54cp-2 0x1.01f6e4p-2"""
+            ),
+            _read(
+                """-0x1.4ef6d6p-3 -0x1.b6d9fep-4 -0x1.1704a6p-4 -0x1.5c4708p-5 -0x1.ade806p-6
+                -0x1.0774d6p-6 -0x1.41bdf6p-7 -0x1.87d212p-8 -0x1.73335ep-9 -0x1.11a19cp-10
+                -0x1.92f74cp-12 -0x1.286f80p-13 -0x1.b436d2p-15 -0x1.4134fcp-16 -0x1.d84d72p-18
+                -0x1.5bc556p-19 -0x1.35deb6p-21 -0x1.d12d7ap-24 0x1.107616p-17 -0x1.7b89e8p-4
+                -0x1.35cda2p-3 -0x1.a488acp-3 -0x1.038e26p-2 -0x1.2dafd4p-2 -0x1.5e0fd0p-2
+                -0x1.825cf2p-2 -0x1.897d58p-2 -0x1.79c204p-2 -0x1.5aa0b6p-2 -0x1.331682p-2
+                -0x1.089f2cp-2 -0x1.be3c62p-3"""
+            ),
+            _read(
+                """0x1.6777acp-4 0x1.02056ap-4 0x1.59c4f6p-5 0x1.bd1f22p-6 0x1.17d1d4p-6
+                0x1.5ac3aap-7 0x1.aa4daap-8 0x1.049f7ap-8 0x1.f529cap-10 0x1.722968p-11
+                0x1.10c23ap-12 0x1.91687ap-14 0x1.275f06p-15 0x1.b30280p-17 0x1.3fd2c2p-18
+                0x1.d6fe62p-20 0x1.b81444p-22 0x1.3f1760p-24 -0x1.55ff9ep-2 -0x1.495500p-2
+                -0x1.34fe34p-2 -0x1.1820c8p-2 -0x1.e8fbaep-3 -0x1.9843c8p-3 -0x1.16eda0p-3
+                -0x1.bee68cp-5 0x1.cd6594p-7 0x1.05e5e0p-4 0x1.832982p-4 0x1.bcee04p-4
+                0x1.c4a41ep-4 0x1.abaf3ep-4"""
+            ),
+            _read(
+                """-0x1.95ff68p-6 -0x1.8082c4p-6 -0x1.25300ep-6 -0x1.945daep-7 -0x1.0848b8p-7
+                -0x1.4f18ccp-8 -0x1.a16aecp-9 -0x1.013ed4p-9 -0x1.f12e62p-11 -0x1.708e78p-12
+                -0x1.0feafcp-13 -0x1.90854cp-15 -0x1.26cb3ep-16 -0x1.b1e2c2p-18 -0x1.3f3a52p-19
+                -0x1.d5caf0p-21 -0x1.b4a63ep-23 -0x1.3dae56p-25 0x1.109422p-6 0x1.ee7844p-5
+                0x1.8cbf4ep-4 0x1.045b18p-3 0x1.32b3f0p-3 0x1.4fe9ecp-3 0x1.5b6404p-3
+                0x1.39fd82p-3 0x1.e99162p-4 0x1.478c48p-4 0x1.639fd2p-5 0x1.db65fep-7
+                -0x1.6b37e0p-8 -0x1.212bfcp-6"""
+            ),
         ),
     ),
-)
-"""erf of floats."""
+    # greatest error 2^-24.7
+    8: Lookup(
+        1.024999976158142,
+        22,
+        9.05,
+        (
+            _read(
+                """0x1.799ca0p+0 0x1.3ccc3ep+1 0x1.0b3274p+2 0x1.8b3654p+2 0x1.070d5ep+3 0x0p+0
+                0x0p+0 0x1.7335e6p-1"""
+            ),
+            _read(
+                """0x1.cd1304p-1 0x1.f8cc20p-1 0x1.ffc20ap-1 0x1.fffedep-1 0x1.fffffcp-1 0x0p+0
+                0x0p+0 0x1.3d71e4p-1"""
+            ),
+            _read(
+                """0x1.8324fep-3 0x1.c9b9fcp-6 0x1.ef700cp-11 0x1.225d42p-16 0x1.36eca8p-22 0x0p+0
+                0x1.48c316p-26 0x1.3b2e60p-1"""
+            ),
+            _read(
+                """-0x1.5ca212p-3 -0x1.c348e4p-6 -0x1.ef3fbcp-11 -0x1.226224p-16 -0x1.36f43cp-22
+                0x0p+0 -0x1.02a4eep-18 -0x1.86d4c0p-2"""
+            ),
+            _read(
+                """0x1.71d5e2p-4 0x1.245b7cp-6 0x1.4b6e10p-11 0x1.854258p-17 0x1.a15d3ep-23 0x0p+0
+                -0x1.55342cp-2 0x1.019654p-5"""
+            ),
+            _read(
+                """-0x1.9359e6p-6 -0x1.13c328p-7 -0x1.49a4eap-12 -0x1.83ea46p-18 -0x1.9faca2p-24
+                0x0p+0 -0x1.9581c4p-10 0x1.b96bf8p-4"""
+            ),
+            _read(
+                """-0x1.f3d912p-9 0x1.856878p-9 0x1.e9a74cp-14 0x1.1e8664p-19 0x1.2f4ebap-25
+                0x0p+0 0x1.233644p-3 -0x1.048042p-4"""
+            ),
+            _read(
+                """0x1.0cbc2cp-7 -0x1.735d9ap-11 -0x1.69018ap-15 -0x1.ac3636p-21 -0x1.cb14c6p-27
+                0x0p+0 -0x1.98d572p-6 -0x1.8f7faep-8"""
+            ),
+            _read(
+                """-0x1.03d2eap-8 0x1.995346p-15 0x1.404386p-16 0x1.913f3ep-22 0x1.b94762p-28
+                0x0p+0 -0x1.8a7ebep-6 0x1.805254p-6"""
+            ),
+        ),
+    ),
+}
+"""tanh, for 16 and for 8 lanes."""
+ERF_LOOKUPS = {
+    # greatest error 2^-26.1
+    16: Lookup(
+        1.3125,
+        19,
+        3.93,
+        (
+            _read(
+                """0x1.7ffd0ap-1 0x1.c0027ap-1 0x1.000238p+0 0x1.2000c2p+0 0x1.4001f8p+0
+                0x1.5ffe1ep+0 0x1.8001c0p+0 0x1.a00288p+0 0x1.c0029cp+0 0x1.e0013ap+0
+                0x1.ffff20p+0 0x1.0fff16p+1 0x1.20028cp+1 0x1.3000bep+1 0x1.3ffce2p+1
+                0x1.4fff60p+1 0x1.67fddcp+1 0x1.87fff4p+1 0x1.a80320p+1 0x1.c7fce0p+1
+                0x1.e7883ep+1 0x0p+0 0x1.8002bap-4 0x1.3ffd12p-3 0x1.c0028ep-3 0x1.200252p-2
+                0x1.600288p-2 0x1.a0028ap-2 0x1.dffe88p-2 0x1.1000e4p-1 0x1.2ffd38p-1
+                0x1.4ffcf8p-1"""
+            ),
+            _read(
+                """0x1.6c1ab0p-1 0x1.917396p-1 0x1.af7852p-1 0x1.c6db4ep-1 0x1.d8874cp-1
+                0x1.e575e8p-1 0x1.eea5c0p-1 0x1.f4f6fcp-1 0x1.f92d4ep-1 0x1.fbe634p-1
+                0x1.fd9ad8p-1 0x1.fea416p-1 0x1.ff405ap-1 0x1.ff9964p-1 0x1.ffcaa2p-1
+                0x1.ffe514p-1 0x1.fff6dep-1 0x1.fffe0ep-1 0x1.ffffa2p-1 0x1.fffff0p-1
+                0x1.fffffep-1 0x0p+0 0x1.b00b1ep-4 0x1.6626d2p-3 0x1.f1936ap-3 0x1.3c9d14p-2
+                0x1.7e181ep-2 0x1.bcd25ap-2 0x1.f86e56p-2 0x1.185668p-1 0x1.32a318p-1
+                0x1.4b1138p-1"""
+            ),
+            _read(
+                """0x1.493126p-1 0x1.0ca926p-1 0x1.a90aa8p-2 0x1.45e784p-2 0x1.e45bfep-3
+                0x1.5cecb8p-3 0x1.e71988p-4 0x1.4992b2p-4 0x1.b045b4p-5 0x1.12c9a6p-5
+                0x1.529ffcp-6 0x1.946e14p-7 0x1.d3e97ap-8 0x1.0689a6p-8 0x1.1da4e2p-9
+                0x1.2ceef8p-10 0x1.b2370cp-12 0x1.8f9ef0p-14 0x1.44744cp-16 0x1.d1d0e0p-19
+                0x1.2edbb2p-21 0x1.06eba6p-3 0x1.1e5652p+0 0x1.19e608p+0 0x1.135e0ap+0
+                0x1.0ae4f8p+0 0x1.00ab60p+0 0x1.e9d4acp-1 0x1.cfc4bep-1 0x1.b3aa2ep-1
+                0x1.9618eep-1 0x1.7794a4p-1"""
+            ),
+            _read(
+                """-0x1.edc5dap-2 -0x1.d62a90p-2 -0x1.a90e50p-2 -0x1.6ea564p-2 -0x1.2ebb5ap-2
+                -0x1.dfc2eep-3 -0x1.6d54dcp-3 -0x1.0bc8e2p-3 -0x1.7a3f58p-4 -0x1.019ddcp-4
+                -0x1.529fb4p-5 -0x1.adb406p-6 -0x1.073600p-6 -0x1.37c4c8p-7 -0x1.650b92p-8
+                -0x1.8afa0cp-9 -0x1.315e5cp-10 -0x1.320d5ep-12 -0x1.0ccd40p-14 -0x1.9f16cap-17
+                -0x1.208e22p-19 0x1.ce367ap-18 -0x1.ad841cp-4 -0x1.605c34p-3 -0x1.e1e73ep-3
+                -0x1.2c43fcp-2 -0x1.60ee28p-2 -0x1.8dff36p-2 -0x1.b2c71ap-2 -0x1.cee654p-2
+                -0x1.e23930p-2 -0x1.eceea4p-2"""
+            ),
+            _read(
+                """0x1.b26df8p-6 0x1.7b4edap-4 0x1.1ab574p-3 0x1.4c17d0p-3 0x1.56a422p-3
+                0x1.432888p-3 0x1.1c01aap-3 0x1.d65070p-4 0x1.716250p-4 0x1.14745ap-4
+                0x1.8b94cep-5 0x1.0f2abap-5 0x1.64b0b6p-6 0x1.c33862p-7 0x1.12b3f4p-7
+                0x1.41e034p-8 0x1.11d210p-9 0x1.2fbfb6p-11 0x1.24c3dcp-13 0x1.eca7bap-16
+                0x1.71af72p-18 -0x1.81b7a6p-2 -0x1.76f0fcp-2 -0x1.656432p-2 -0x1.4be8c2p-2
+                -0x1.2b77eap-2 -0x1.0546a6p-2 -0x1.b56e84p-3 -0x1.5a956cp-3 -0x1.f9ffaep-4
+                -0x1.3f87aap-4 -0x1.163e66p-5"""
+            ),
+            _read(
+                """0x1.3460bap-3 0x1.cc508cp-4 0x1.1ba3c4p-4 0x1.cc3e46p-6 -0x1.8a4bf2p-8
+                -0x1.f15df8p-6 -0x1.6c57fep-5 -0x1.968bd6p-5 -0x1.899140p-5 -0x1.59f3e6p-5
+                -0x1.1a1f5ap-5 -0x1.b0098ap-6 -0x1.38ea72p-6 -0x1.aeee2cp-7 -0x1.1b159ap-7
+                -0x1.63b56ep-8 -0x1.4abc98p-9 -0x1.99b10ep-11 -0x1.b35120p-13 -0x1.8f0e7ep-15
+                -0x1.442c46p-17 0x1.cde736p-7 0x1.a6d6a4p-5 0x1.5972c6p-4 0x1.d1aedap-4
+                0x1.1c1938p-3 0x1.44dad6p-3 0x1.61fa58p-3 0x1.72e72cp-3 0x1.77a5fep-3
+                0x1.70c2fap-3 0x1.5f4e0ep-3"""
+            ),
+        ),
+    ),
+    # greatest error 2^-24.9
+    8: Lookup(
+        4.775000095367432,
+        20,
+        3.93,
+        (
+            _read(
+                """0x1.c9eea6p+1 0x0p+0 0x1.e66662p-2 0x1.f33378p-1 0x1.7999e4p+0 0x1.f9983cp+0
+                0x1.3ccad4p+1 0x1.7cc9acp+1"""
+            ),
+            _read(
+                """0x1.fffff2p-1 0x0p+0 0x1.fe3758p-2 0x1.aa0416p-1 0x1.ed10ccp-1 0x1.fd539cp-1
+                0x1.ffc30ap-1 0x1.fffc9cp-1"""
+            ),
+            _read(
+                """0x1.a39302p-19 0x1.06eba8p-3 0x1.cd09e8p-1 0x1.be9554p-2 0x1.065f2ap-3
+                0x1.7603d8p-6 0x1.436c58p-9 0x1.534cb4p-13"""
+            ),
+            _read(
+                """-0x1.76c518p-17 -0x1.139272p-21 -0x1.b5fc78p-2 -0x1.b36b84p-2 -0x1.83000cp-3
+                -0x1.715626p-5 -0x1.903916p-8 -0x1.f8aae4p-12"""
+            ),
+            _read(
+                """0x1.a380dcp-16 -0x1.812046p-2 -0x1.51591cp-3 0x1.0c374cp-3 0x1.251f16p-3
+                0x1.a80e24p-5 0x1.2f2d0cp-7 0x1.d76b24p-11"""
+            ),
+            _read(
+                """-0x1.5b7978p-15 -0x1.0b1b1ap-11 0x1.7403a4p-3 0x1.3f1ffep-4 -0x1.5c811ep-5
+                -0x1.279c2cp-5 -0x1.3497e6p-7 -0x1.34ea28p-10"""
+            ),
+            _read(
+                """0x1.01dd30p-14 0x1.e03796p-4 0x1.f35794p-7 -0x1.165108p-4 -0x1.2b5606p-6
+                0x1.9bf2c8p-7 0x1.b0386cp-8 0x1.34f9d4p-10"""
+            ),
+            _read(
+                """-0x1.e8822cp-15 -0x1.20f030p-6 -0x1.9609f2p-5 0x1.1b2628p-10 0x1.437ffep-6
+                0x1.5245a8p-10 -0x1.74a9b6p-9 -0x1.b1738ep-11"""
+            ),
+        ),
+    ),
+}
+"""erf, for 16 and for 8 lanes."""
