@@ -30,6 +30,7 @@ from .cache import default_cache, key_of
 from .compile import assemble
 from .entry_checks import Checks, Frame
 from .entry_cpu import check_cpu
+from .entry_profile import ProfiledSteps
 from .entry_status import POINTER, WEIGHTS, argument_number, status, status_function
 from .entry_steps import LAUNCH, Steps, counters
 from .pool import emit_pool
@@ -142,7 +143,12 @@ class _Entry:
     def functions(self) -> Iterator[tuple[Routine, str]]:
         """Give every function that returns a status, with its head."""
         tag, model = self.tag, self.model
-        steps = Steps(model, self.frame)
+        profile = model.extras.get("profile")
+        steps = (
+            ProfiledSteps(model, self.frame, profile["offset"])
+            if profile
+            else Steps(model, self.frame)
+        )
         yield from Checks(model, self.frame).functions()
         yield (
             self.context(),

@@ -1,0 +1,89 @@
+"""A compiled program whose runs say how long each launch takes.
+
+    model = load_compiled(profiled(compiled), threads=1)
+    profile(model, inputs).launches          # see runtime/profile.py
+
+Code and order are those of the program itself; only the entry is another, and the workspace has
+room for the times at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Attribute
+
+from ..ir import SOURCE, Program, dims
+from ..ir.interpret_launch import kernel_symbols
+from ..ir.levels import KIND
+from ..ir.ops.structure import Launch
+from ..ir.program import find_function
+from ..passes.analysis.cost import Cost, cost_of_function
+from ..runtime.artifact import launches, round_up
+from ..runtime.profile import KEY
+from .compile import Compiled
+from .llvm.entry_profile import HEAD
+
+
+def profiled(compiled: Compiled) -> Compiled:
+    """Return the program with an entry that measures."""
+    model = compiled.description
+    offset = model.arena
+    count = sum(1 for _ in launches((*model.steps, *model.prepare)))
+    size = round_up(HEAD + 8 * count, 64)
+    extras = {**model.extras, KEY: {"offset": offset, "launches": count}}
+    return replace(compiled, description=replace(model, workspace=offset + size, extras=extras))
+
+
+@dataclass(frozen=True)
+class LaunchInfo:
+    """What one launch of a program is."""
+
+    kernel: str
+    kind: str
+    """The template that its code was made by."""
+    sources: tuple[str, ...]
+    """The nodes of the model that it computes, as far as they are known."""
+    operations: tuple[str, ...]
+    cost: Cost
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {
+            "kernel": self.kernel,
+            "kind": self.kind,
+            "sources": list(self.sources),
+            "operations": list(self.operations),
+            **self.cost.as_json(),
+        }
+
+
+def launches_of(program: Program, sizes: Mapping[str, int]) -> list[LaunchInfo]:
+    """Return what the launches of a planned program are, in order."""
+    ops = [op for op in program.main.body.block.walk() if isinstance(op, Launch)]
+    return [_info(program, op, sizes) for op in ops]
+
+
+def _info(program: Program, op: Launch, sizes: Mapping[str, int]) -> LaunchInfo:
+    attributes = op.plain_attributes()
+    kernel = find_function(program.module, str(attributes["kernel"]))
+    values = [dims.evaluate(dim, sizes) for dim in attributes["dims"]]
+    inner = dict(zip(kernel_symbols(kernel), values, strict=True))
+    kind = kernel.attributes[KIND]
+    assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
+    inside = [each.name.removeprefix("gv.") for each in kernel.body.block.ops]
+    return LaunchInfo(
+        kernel=kernel.sym_name.data,
+        kind=kind.data,
+        sources=_sources(op.attributes.get(SOURCE)),
+        operations=tuple(name for name in inside if name != "func.return"),
+        cost=cost_of_function(kernel, inner),
+    )
+
+
+def _sources(row: Attribute | None) -> tuple[str, ...]:
+    rows = row.data if isinstance(row, ArrayAttr) else (row,)
+    return tuple(each.data for each in rows if isinstance(each, StringAttr))
