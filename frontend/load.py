@@ -152,11 +152,11 @@ def _graph_text(data: Bytes, name: str, directory: Path | None, options: Options
 
 
 def _ir_text(data: Bytes, name: str, directory: Path | None, options: Options) -> Program:
-    from ..ir import parse  # noqa: PLC0415
+    from .ir_files import read_ir  # noqa: PLC0415
 
     if options.shapes or options.dims or options.constants:
         raise GraphError("the shapes of IR text stand in the text itself", location=name)
-    return Program(parse(_decoded(data, name), name), {}, name)
+    return read_ir(_decoded(data, name), name, directory)
 
 
 def _decoded(data: Bytes, name: str) -> str:
