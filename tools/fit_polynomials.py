@@ -403,8 +403,8 @@ LOOKUPS = {
     "TANH_LOOKUPS": (
         "tanh, for 16 and for 8 lanes.",
         {
-            16: Lookup(mp.tanh, 32, 0.625, 20, 9.05, 4),
-            8: Lookup(mp.tanh, 8, 1.025, 22, 9.05, 7),
+            16: Lookup(mp.tanh, 32, 0.625, 20, 9.2, 4),
+            8: Lookup(mp.tanh, 8, 1.025, 22, 9.2, 7),
         },
     ),
     "ERF_LOOKUPS": (
