@@ -403,7 +403,7 @@ LOOKUPS = {
     "TANH_LOOKUPS": (
         "tanh, for 16 and for 8 lanes.",
         {
-            16: Lookup(mp.tanh, 32, 0.625, 20, 9.2, 4),
+            16: Lookup(mp.tanh, 32, 0.625, 20, 9.37, 4),
             8: Lookup(mp.tanh, 8, 1.025, 22, 9.2, 7),
         },
     ),
