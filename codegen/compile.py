@@ -11,7 +11,7 @@ was compiled before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import perf_counter
@@ -32,7 +32,7 @@ from ..ir.text import print_function
 from ..passes.base import Observer, Report
 from ..passes.manager import parse_pipeline, run
 from ..passes.pipelines import pipeline_of, remaining
-from ..runtime.artifact import Description
+from ..runtime.artifact import Description, launches
 from . import kernels
 from .aot.library import Library, link
 from .aot.manifest import manifest
@@ -184,14 +184,18 @@ def name_kernels(program: Program) -> None:
                 op.properties["kernel"] = SymbolRefAttr(names[kernel])
 
 
-def compile_kernels(program: Program, target: Target, options: Options) -> tuple[list[bytes], int]:
-    """Return the object of each kernel; the functions in the module become loops."""
+def compile_kernels(
+    program: Program, target: Target, options: Options, *, only: Collection[str] | None = None
+) -> tuple[list[bytes], int]:
+    """Return the objects of kernels (of those named in `only`), and how many were in the cache."""
     cache = object_cache(options)
     objects: list[bytes] = []
     shared: dict[str, bytes] = {}
     cached = 0
     for function in functions(program.module):
         if KIND not in function.attributes:
+            continue
+        if only is not None and function.sym_name.data not in only:
             continue
         key = key_of(kernel_key(function), target)
         kept = unpack(cache.get(key))
@@ -273,18 +277,19 @@ def _number(function: FuncOp, name: str) -> int:
 
 
 def compile_for_host(compiled: Compiled) -> Compiled:
-    """Return the program compiled for this machine instead, from the same planned functions."""
+    """Return what prepares the weights compiled for this machine, from the same functions."""
     host = Target.parse("native")
     program = compiled.program
     assert program is not None, "only what was just compiled can be compiled again"
-    objects, cached = compile_kernels(program, host, compiled.options)
+    launched = {step.kernel for step in launches(compiled.description.prepare)}
+    objects, cached = compile_kernels(program, host, compiled.options, only=launched)
     names = Names(compiled.options.tag, host, compiled.options.slots, compiled.options.checks, {})
     return replace(
         compiled,
         objects=objects,
         target=host,
         cached=cached,
-        description=describe(program, names),
+        description=replace(describe(program, names), steps=()),
     )
 
 

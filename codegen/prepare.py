@@ -71,10 +71,14 @@ def _library(compiled: Compiled) -> Library:
     """Return the program's code, loaded, for this machine."""
     from .compile import compile_for_host  # noqa: PLC0415  (compile uses this)
 
+    here = runs_here(compiled.target)
+    return Library.load((compiled if here else compile_for_host(compiled)).code())
+
+
+def runs_here(target: Target) -> bool:
+    """Say whether this machine runs code for a target."""
     host = Target.parse("native")
-    target = compiled.target
-    runs = target.triple == host.triple and set(target.features) <= set(host.features)
-    return Library.load((compiled if runs else compile_for_host(compiled)).code())
+    return target.triple == host.triple and set(target.features) <= set(host.features)
 
 
 def _checked(array: Array, info: TensorInfo) -> Array:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..codegen.compile import Compiled, Options, compile_program
 from ..codegen.export import export
+from ..codegen.prepare import runs_here
 from ..codegen.store import find, keep, program_key
 from ..ir import Program
 from ..ir.target import Target
@@ -110,6 +111,8 @@ class Known:
         data = read_bytes(source)
         if data is None or guess_format(data, source) != "onnx":
             return None
+        if not runs_here(Target.parse(options.target, options.mattr)):
+            return None  # its weights are prepared by code for this machine, which is not kept
         return cls(data, more, options)
 
     def find(self) -> Compiled | None:

@@ -18,7 +18,7 @@ def lanes_of(target: Target, dtype: DType) -> int:
 
 def rows_for(target: Target, vectors: int) -> int:
     """Return the most rows that fit the registers, not more than 14."""
-    return min(14, (target.registers - vectors - 1) // vectors)
+    return max(1, min(14, (target.registers - vectors - 1) // vectors))
 
 
 def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
@@ -29,7 +29,7 @@ def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
     """
     lanes = lanes_of(target, dtype)
     if rows == 1:
-        return max(1, min(8, -(-columns // lanes)))
+        return max(1, min(8, (target.registers - 1) // 2, -(-columns // lanes)))
     widest = 4 if target.registers >= 32 else 2
     choices = range(min(widest, -(-columns // lanes)), 0, -1)
     padded = {v: -(-columns // (v * lanes)) * v * lanes for v in choices}
