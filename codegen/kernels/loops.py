@@ -160,6 +160,22 @@ class Loops:
         body.results = list(self.here(loop))
 
     @contextmanager
+    def repeat(self, carried: Sequence[SSAValue]) -> Iterator[RepeatBody]:
+        """Open `scf.while` whose body runs at least once, and again while a condition holds."""
+        kinds = [v.type for v in carried]
+        block, rest = Block(arg_types=kinds), Block(arg_types=kinds)
+        self.depth.update((v, len(self.scopes)) for v in block.args)
+        self.scopes.append(Scope(block))
+        body = RepeatBody(list(block.args))
+        yield body
+        assert len(body.carried) == len(carried) + 1, "a loop must carry what it was given"
+        block.add_op(scf.ConditionOp(body.carried[0], *body.carried[1:]))
+        rest.add_op(scf.YieldOp.create(operands=list(rest.args)))
+        self.scopes.pop()
+        loop = scf.WhileOp(carried, kinds, Region(block), Region(rest))
+        body.results = list(self.here(loop))
+
+    @contextmanager
     def when(self, condition: SSAValue) -> Iterator[None]:
         """Open `scf.if` without results."""
         block, outside = Block(), self.guarded
@@ -399,6 +415,19 @@ class LoopBody:
     def carry(self, *values: SSAValue) -> None:
         """Say what the next iteration gets."""
         self.carried = list(values)
+
+
+@dataclass
+class RepeatBody:
+    """An open loop without an index: its carried values, and after it is closed its results."""
+
+    values: list[SSAValue]
+    carried: list[SSAValue] = field(default_factory=list)
+    results: list[SSAValue] = field(default_factory=list)
+
+    def carry(self, condition: SSAValue, *values: SSAValue) -> None:
+        """Say whether there is a next iteration, and what it (or who comes after) gets."""
+        self.carried = [condition, *values]
 
 
 _PREDICATES = {"eq": 0, "ne": 1, "slt": 2, "sle": 3, "sgt": 4, "sge": 5, "ult": 6, "uge": 9}
