@@ -22,10 +22,10 @@ from ...ir import dims as dim_rules
 from ...ir import dtypes as d
 from ...ir.dims import Range as DimRange
 from ...ir.tensor import spec_of
-from ..slices import bounds
+from ..slices import at_least, bounds
 from .attributes import coerced
 from .places import Text
-from .tree import Call, Expression, Index, Items, Literal, Name, Operation, Range
+from .tree import Call, Expression, Index, Items, Literal, Name, Operation
 
 
 class WrongError(Exception):
@@ -62,6 +62,11 @@ _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
     "/": lambda a, b: a / b,
     "//": lambda a, b: a // b,
     "%": lambda a, b: a % b,
+}
+_BITS: dict[str, Callable[[int, int], int]] = {
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
 }
 _LARGEST = 1 << 63
 
@@ -177,7 +182,8 @@ class Scope:
             raise WrongError(node.at, f"{node.sign} has nothing to work on")
         if len(values) == 1 and node.sign == "-":
             return -values[0] if not symbolic else 0 - values[0]
-        rule = _NUMBERS.get(node.sign)
+        whole = not floats and not symbolic
+        rule = _NUMBERS.get(node.sign) or (_BITS.get(node.sign) if whole else None)
         if rule is None or (symbolic and node.sign == "/"):
             raise WrongError(node.at, f"{node.sign} of numbers is not supported")
         try:
@@ -296,27 +302,38 @@ class Scope:
         given = iter(values[1:])
         for axis, part in enumerate(node.ranges):
             ends = [None if end is None else next(given) for end in part[:3]]
-            rows[axis] = bounds(*_ends(part, ends, node.at), shape[axis], self.ranges)
+            if part.single:
+                rows[axis] = self._place(ends[0], shape[axis], node.at)
+            else:
+                rows[axis] = bounds(*_ends(ends, node.at), shape[axis], self.ranges)
         starts, stops, steps = zip(*rows, strict=True) if rows else ((), (), ())
         cut = {"starts": starts, "stops": stops, "steps": steps}
         made = self.apply(REGISTRY["gv.slice"], [source], cut, node.at)
         axes = [axis for axis, part in enumerate(node.ranges) if part.single]
-        if any(spec_of(made.type).dims[axis] == 0 for axis in axes):
-            raise WrongError(node.at, f"an index is outside of shape {_shape(shape)}")
         return c.squeeze(self.emit, made, axes) if axes else made
+
+    def _place(self, index: Any, extent: Dim, at: int) -> tuple[Dim, Dim, int]:
+        """Return the range of one place of an axis, which must be inside for certain."""
+        _check_ends([index], at)
+        place = index + extent if isinstance(index, int) and index < 0 else index
+        inside = at_least(place, 0, self.ranges) and at_least(extent, place + 1, self.ranges)
+        if not inside:
+            raise WrongError(at, f"index {index} may be outside of an axis of {extent}")
+        return place, place + 1, 1
 
 
 _FAR = _LARGEST - 1
 
 
-def _ends(part: Range, ends: Sequence[Any], at: int) -> tuple[Dim, Dim, int]:
-    """Return start, stop and step of a range, with what was left out filled in."""
+def _check_ends(ends: Sequence[Any], at: int) -> None:
     if not all(e is None or (type(e) is int or isinstance(e, DimExpr)) for e in ends):
         raise WrongError(at, "indices are whole numbers or dimensions")
+
+
+def _ends(ends: Sequence[Any], at: int) -> tuple[Dim, Dim, int]:
+    """Return start, stop and step of a range, with what was left out filled in."""
+    _check_ends(ends, at)
     start, stop, step = ends
-    if part.single:
-        last = isinstance(start, int) and start == -1
-        return start, _FAR if last else start + 1, 1
     step = 1 if step is None else step
     if isinstance(step, DimExpr) or step == 0:
         raise WrongError(at, f"step {step}, expected a number other than 0")
@@ -328,10 +345,6 @@ def _number(node: Literal) -> Value:
     if isinstance(node.value, float) and math.isinf(node.value):
         raise WrongError(node.at, "the number is too large")
     return node.value
-
-
-def _shape(shape: Sequence[Dim]) -> str:
-    return f"[{', '.join(map(str, shape))}]"
 
 
 def children(node: Expression) -> Sequence[Expression]:

@@ -363,11 +363,11 @@ def _refuse_deep(text: Text) -> None:
 _WORDS = {
     "NAME": "a name", "QUOTED": "a name", "STRING": "a text", "NUMBER": "a number",
     "INTEGER": "a number", "KIND": "'model' or 'function'", "WEIGHT": "'weight'",
-    "CONST": "'const'", "$END": "the end", "TIMES": "'/'", "BITS": "'&'", "SHIFT": "'<<'",
+    "CONST": "'const'", "$END": "the end", "TIMES": "'/'", "SHIFT": "'<<'",
     "COMPARE": "'<'", "OPEN": "'['", "DOTS": "'..'",
 }  # fmt: skip
 _OPERATORS = frozenset({
-    "TIMES", "BITS", "SHIFT", "COMPARE", "STAR", "POWER", "PLUS", "MINUS", "SEMICOLON",
+    "TIMES", "AND", "OR", "XOR", "SHIFT", "COMPARE", "STAR", "POWER", "PLUS", "MINUS", "SEMICOLON",
 })  # fmt: skip
 
 
