@@ -90,11 +90,9 @@ class Sort(AlongAxis):
         if self.is_innermost:
             whole = loops.multiply(loops.divide(loops.subtract(end, k), self.most), self.most)
             start = loops.add(k, whole)
-            with loops.loop(k, start, self.most) as one:
-                with loops.when(self.any_better(one.index)), loops.loop(0, self.most) as inner:
-                    self.admit(loops.add(one.index, inner.index))
-        with loops.loop(start, end) as one:
-            self.admit(one.index)
+            with loops.loop(k, start, self.most) as one, loops.when(self.any_better(one.index)):
+                self.admit_all(one.index, loops.add(one.index, self.most))
+        self.admit_all(start, end)
 
     def any_better(self, at: Index) -> SSAValue:
         """Say whether one of a vector of elements is better than the root."""
@@ -104,6 +102,11 @@ class Sort(AlongAxis):
         self.space.vector, self.space.lanes, self.lanes = None, 0, 0
         self.reader.fresh()
         return across_lanes(self.loops, "or", found).value
+
+    def admit_all(self, low: Index, high: Index) -> None:
+        """Put those of a stretch of elements into the heap that are better than the root."""
+        with self.loops.loop(low, high) as one:
+            self.admit(one.index)
 
     def admit(self, at: Index) -> None:
         """Put an element in the root's place if it is better."""
