@@ -340,7 +340,8 @@ class Grouping:
             body.add_op(op.clone(values))
         body.add_op(Yield.make(*(values[r] for r in group.root.results)))
         kernel = Kernel.make_from(operands, body, group.kind)
-        kernel.attributes[SOURCE] = ArrayAttr(_sources(members))
+        if sources := _sources(members):
+            kernel.attributes[SOURCE] = ArrayAttr(sources)
         self.block.insert_op_before(kernel, group.root)
         for old, new in zip(group.root.results, kernel.results, strict=True):
             new.name_hint = old.name_hint

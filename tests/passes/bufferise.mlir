@@ -11,11 +11,11 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
 //   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
 //     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
-//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
-//     gv.launch %0, %result0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %0, %result0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     func.return
 //   }
-//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
 //     %0 = gv.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
 //     func.return %0 : tensor<4x4xf32>
 //   }
@@ -36,10 +36,10 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
 //   func.func @main(%arg0: memref<3xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<3xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
 //     %0 = gv.buffer %weights {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 3>} : (memref<?xi8>) -> memref<3xf32>
 //     %1 = gv.buffer %weights {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 3>} : (memref<?xi8>) -> memref<3xf32>
-//     gv.launch %arg0, %0, %1, %result0 {inputs = 3 : i64, kernel = @k0} attributes {source = []} : (memref<3xf32>, memref<3xf32>, memref<3xf32>, memref<3xf32>) -> ()
+//     gv.launch %arg0, %0, %1, %result0 {inputs = 3 : i64, kernel = @k0} : (memref<3xf32>, memref<3xf32>, memref<3xf32>, memref<3xf32>) -> ()
 //     func.return
 //   }
-//   func.func private @k0(%x: tensor<3xf32>, %0: tensor<3xf32>, %1: tensor<3xf32>) -> tensor<3xf32> attributes {source = [], gv.kind = "map"} {
+//   func.func private @k0(%x: tensor<3xf32>, %0: tensor<3xf32>, %1: tensor<3xf32>) -> tensor<3xf32> attributes {gv.kind = "map"} {
 //     %2 = gv.mul %x, %0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
 //     %3 = gv.add %2, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
 //     func.return %3 : tensor<3xf32>
@@ -61,13 +61,13 @@ builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>}} {
 // builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>}, gv.level = "planned", gv.weights = []} {
 //   func.func @main(%arg0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
 //     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = #gv.dims<"N, 4">} : (memref<?xi8>) -> memref<?x4xf32, #gv.dims<"N, 4">>
-//     gv.launch %arg0, %arg1, %0 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} attributes {source = []} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
+//     gv.launch %arg0, %arg1, %0 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
 //     %1 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 128 : i64, shape = #gv.dims<"N, 4">} : (memref<?xi8>) -> memref<?x4xf32, #gv.dims<"N, 4">>
-//     gv.launch %0, %arg1, %1 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} attributes {source = []} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
-//     gv.launch %1, %arg1, %result0 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} attributes {source = []} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
+//     gv.launch %0, %arg1, %1 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
+//     gv.launch %1, %arg1, %result0 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
 //     func.return
 //   }
-//   func.func private @k0(%x: tensor<?x4xf32, #gv.dims<"N, 4">>, %y: tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">> attributes {source = [], gv.kind = "gemm", gv.symbols = ["N"]} {
+//   func.func private @k0(%x: tensor<?x4xf32, #gv.dims<"N, 4">>, %y: tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">> attributes {gv.kind = "gemm", gv.symbols = ["N"]} {
 //     %0 = gv.matmul %x, %y : (tensor<?x4xf32, #gv.dims<"N, 4">>, tensor<4x4xf32>) -> tensor<?x4xf32, #gv.dims<"N, 4">>
 //     func.return %0 : tensor<?x4xf32, #gv.dims<"N, 4">>
 //   }
@@ -86,12 +86,12 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<16xf32> {
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
 //   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<16xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
 //     %0 = gv.view %result0 {shape = array<i64: 4, 4>} : (memref<16xf32>) -> memref<4x4xf32>
-//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     %1 = gv.view %0 {shape = array<i64: 2, 8>} : (memref<4x4xf32>) -> memref<2x8xf32>
 //     %2 = gv.view %1 {shape = array<i64: 16>} : (memref<2x8xf32>) -> memref<16xf32>
 //     func.return
 //   }
-//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "map"} {
+//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "map"} {
 //     %0 = gv.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
 //     func.return %0 : tensor<4x4xf32>
 //   }

@@ -14,7 +14,7 @@ func.func @chain(%x: tensor<4xf32>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
 //       %1 = gv.relu %x_1 : (tensor<4xf32>) -> tensor<4xf32>
 //       %2 = gv.mul %1, %y_1 : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
 //       gv.yield %2 : (tensor<3x4xf32>) -> ()
-//     }) {kind = "map"} attributes {source = []} : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+//     }) {kind = "map"} : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
 //     func.return %0 : tensor<3x4xf32>
 //   }
 // }

@@ -10,11 +10,11 @@ func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 // ->
 // builtin.module attributes {gv.level = "fused"} {
 //   func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-//     %0 = func.call @k0(%x) {source = []} : (tensor<2x2xf32>) -> tensor<2x2xf32>
-//     %1 = func.call @k0(%0) {source = []} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+//     %0 = func.call @k0(%x) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+//     %1 = func.call @k0(%0) : (tensor<2x2xf32>) -> tensor<2x2xf32>
 //     func.return %1 : tensor<2x2xf32>
 //   }
-//   func.func private @k0(%x: tensor<2x2xf32>) -> tensor<2x2xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k0(%x: tensor<2x2xf32>) -> tensor<2x2xf32> attributes {gv.kind = "gemm"} {
 //     %0 = gv.matmul %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
 //     func.return %0 : tensor<2x2xf32>
 //   }
@@ -39,10 +39,10 @@ func.func @main(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">
 // ->
 // builtin.module attributes {gv.level = "fused"} {
 //   func.func @main(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">> {
-//     %0 = func.call @k0(%x) {source = []} : (tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">>
+//     %0 = func.call @k0(%x) : (tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">>
 //     func.return %0 : tensor<?xf32, #gv.dims<"N">>
 //   }
-//   func.func private @k0(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">> attributes {source = [], gv.kind = "map", gv.symbols = ["N"]} {
+//   func.func private @k0(%x: tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">> attributes {gv.kind = "map", gv.symbols = ["N"]} {
 //     %0 = gv.exp %x : (tensor<?xf32, #gv.dims<"N">>) -> tensor<?xf32, #gv.dims<"N">>
 //     func.return %0 : tensor<?xf32, #gv.dims<"N">>
 //   }

@@ -13,19 +13,19 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
 //   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 128 : i64, gv.max_live = 128 : i64} {
 //     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
-//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     %1 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
-//     gv.launch %0, %arg0, %1 {after = array<i64: 0>, inputs = 2 : i64, kernel = @k1} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %0, %arg0, %1 {after = array<i64: 0>, inputs = 2 : i64, kernel = @k1} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     %2 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
-//     gv.launch %1, %arg0, %2 {after = array<i64: 0, 1>, inputs = 2 : i64, kernel = @k1} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
-//     gv.launch %2, %arg0, %result0 {after = array<i64: 2>, inputs = 2 : i64, kernel = @k1} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %1, %arg0, %2 {after = array<i64: 0, 1>, inputs = 2 : i64, kernel = @k1} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %2, %arg0, %result0 {after = array<i64: 2>, inputs = 2 : i64, kernel = @k1} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     func.return
 //   }
-//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
 //     %0 = gv.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
 //     func.return %0 : tensor<4x4xf32>
 //   }
-//   func.func private @k1(%0: tensor<4x4xf32>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k1(%0: tensor<4x4xf32>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
 //     %1 = gv.matmul %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
 //     func.return %1 : tensor<4x4xf32>
 //   }
@@ -44,17 +44,17 @@ func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
 //   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 128 : i64, gv.max_live = 128 : i64} {
 //     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
-//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     %1 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
-//     gv.launch %arg1, %1 {inputs = 1 : i64, kernel = @k0} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
-//     gv.launch %0, %1, %result0 {after = array<i64: 0, 1>, inputs = 2 : i64, kernel = @k1} attributes {source = []} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %arg1, %1 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %0, %1, %result0 {after = array<i64: 0, 1>, inputs = 2 : i64, kernel = @k1} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     func.return
 //   }
-//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
 //     %0 = gv.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
 //     func.return %0 : tensor<4x4xf32>
 //   }
-//   func.func private @k1(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k1(%0: tensor<4x4xf32>, %1: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
 //     %2 = gv.matmul %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
 //     func.return %2 : tensor<4x4xf32>
 //   }

@@ -13,25 +13,25 @@ func.func @main(%x: tensor<64x64xf32>, %y: tensor<32x32xf32>) -> tensor<f32> {
 // ->
 // builtin.module attributes {gv.level = "fused"} {
 //   func.func @main(%x: tensor<64x64xf32>, %y: tensor<32x32xf32>) -> tensor<f32> {
-//     %0 = func.call @k1(%y) {source = []} : (tensor<32x32xf32>) -> tensor<32x32xf32>
-//     %1 = func.call @k2(%0) {source = []} : (tensor<32x32xf32>) -> tensor<f32>
-//     %2 = func.call @k0(%x) {source = []} : (tensor<64x64xf32>) -> tensor<64x64xf32>
-//     %3 = func.call @k3(%2, %1) {source = []} : (tensor<64x64xf32>, tensor<f32>) -> tensor<f32>
+//     %0 = func.call @k1(%y) : (tensor<32x32xf32>) -> tensor<32x32xf32>
+//     %1 = func.call @k2(%0) : (tensor<32x32xf32>) -> tensor<f32>
+//     %2 = func.call @k0(%x) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+//     %3 = func.call @k3(%2, %1) : (tensor<64x64xf32>, tensor<f32>) -> tensor<f32>
 //     func.return %3 : tensor<f32>
 //   }
-//   func.func private @k0(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k0(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {gv.kind = "gemm"} {
 //     %0 = gv.matmul %x, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
 //     func.return %0 : tensor<64x64xf32>
 //   }
-//   func.func private @k1(%y: tensor<32x32xf32>) -> tensor<32x32xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k1(%y: tensor<32x32xf32>) -> tensor<32x32xf32> attributes {gv.kind = "gemm"} {
 //     %0 = gv.matmul %y, %y : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
 //     func.return %0 : tensor<32x32xf32>
 //   }
-//   func.func private @k2(%0: tensor<32x32xf32>) -> tensor<f32> attributes {source = [], gv.kind = "row"} {
+//   func.func private @k2(%0: tensor<32x32xf32>) -> tensor<f32> attributes {gv.kind = "row"} {
 //     %1 = gv.sum %0 {axes = array<i64: 0, 1>} : (tensor<32x32xf32>) -> tensor<f32>
 //     func.return %1 : tensor<f32>
 //   }
-//   func.func private @k3(%0: tensor<64x64xf32>, %1: tensor<f32>) -> tensor<f32> attributes {source = [], gv.kind = "row"} {
+//   func.func private @k3(%0: tensor<64x64xf32>, %1: tensor<f32>) -> tensor<f32> attributes {gv.kind = "row"} {
 //     %2 = gv.mul %0, %1 : (tensor<64x64xf32>, tensor<f32>) -> tensor<64x64xf32>
 //     %3 = gv.sum %2 {axes = array<i64: 0, 1>} : (tensor<64x64xf32>) -> tensor<f32>
 //     func.return %3 : tensor<f32>
@@ -49,11 +49,11 @@ func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // ->
 // builtin.module attributes {gv.level = "fused"} {
 //   func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-//     %0 = func.call @k0(%x) {source = []} : (tensor<8x8xf32>) -> tensor<8x8xf32>
-//     %1 = func.call @k0(%0) {source = []} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+//     %0 = func.call @k0(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+//     %1 = func.call @k0(%0) : (tensor<8x8xf32>) -> tensor<8x8xf32>
 //     func.return %1 : tensor<8x8xf32>
 //   }
-//   func.func private @k0(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {source = [], gv.kind = "gemm"} {
+//   func.func private @k0(%x: tensor<8x8xf32>) -> tensor<8x8xf32> attributes {gv.kind = "gemm"} {
 //     %0 = gv.matmul %x, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
 //     func.return %0 : tensor<8x8xf32>
 //   }
