@@ -118,6 +118,9 @@ class Search(AlongAxis):
         found = math.compare("eq", best, across_lanes(self.loops, self.combiner, best))
         if best.dtype.is_float:
             found = math.logical_or(found, math.isnan(best))
+        extent = self.loops.index(self.axis_group.extent)
+        inside = math.compare("lt", place, math.from_index(extent, self.place_type, 0))
+        found = math.logical_and(found, inside)
         pick = "max" if self.last else "min"
         never = math.constant(identity(pick, self.place_type), self.place_type)
         return across_lanes(self.loops, pick, math.select(found, place, never))
