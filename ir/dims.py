@@ -110,7 +110,7 @@ def floor_divide(a: Dim, b: Dim) -> Dim:
     """Return a // b; exact when every term divides."""
     if isinstance(a, int) and isinstance(b, int):
         return a // b
-    if b == 1:
+    if b == 1 or a == 0:
         return a
     if isinstance(b, int) and isinstance(a, DimExpr):
         whole = tuple((m, c // b) for m, c in a.terms if c % b == 0)
@@ -144,7 +144,7 @@ def remainder(a: Dim, b: Dim) -> Dim:
     """Return a % b."""
     if isinstance(a, int) and isinstance(b, int):
         return a % b
-    if b == 1:
+    if b == 1 or a == 0:
         return 0
     if isinstance(b, int) and isinstance(a, DimExpr):
         rest = _sum(tuple((m, c % b) for m, c in a.terms if c % b))

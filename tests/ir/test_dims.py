@@ -155,6 +155,7 @@ def test_division_that_is_exact_disappears() -> None:
     assert (N * 8 + 3) % 4 == 3
     assert N // 1 == N
     assert N % 1 == 0
+    assert (N * 0) // M == (N * 0) % M == 0
 
 
 def test_extremes_of_a_known_difference_disappear() -> None:
