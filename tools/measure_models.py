@@ -6,12 +6,15 @@ MODELS is a folder with NAME.onnx, NAME.inputs.npz and, if there is one, NAME.re
 o0, o1, ...). Prints one Markdown row a model:
 
 - `error`: the largest difference to the reference, over the reference's largest magnitude;
-- `peak`: bytes of workspace that the plan needs for buffers, `bound`: the largest sum of buffers
-  that live at one time, which no plan can be below, `touched`: bytes of the workspace that a
-  run was seen to write;
-- `cold`, `warm`: seconds from the parsed file to a model that can run, without and with what
-  the cache holds, weights prepared;
-- `library`: bytes of the shared library without its weights.
+- `memory`: KiB of workspace that the library asks for: buffers by the plan, and what its threads
+  need for themselves; `bound`: the same with the largest sum of buffers that live at one time,
+  which no plan can be below; `touched`: KiB from the workspace's start to the last byte that
+  runs were seen to write;
+- `cold`, `warm`: seconds from the file to a model that can run, weights prepared, without and
+  with what the cache holds, each by the clock and (in brackets) of processor time; the file
+  itself was read before;
+- `library`: KiB of the shared library without its weights;
+- `launches`: kernels that a run launches.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -34,7 +37,18 @@ from ..runtime.buffer import Array, address, aligned_array, aligned_bytes
 from ..runtime.direct import tensor_table
 
 PATTERNS = (0xA5, 0x5A)
-HEAD = "| model | error | peak | bound | touched | cold s | warm s | library | launches |"
+HEAD = "| model | error | memory | bound | touched | cold s | warm s | library | launches |"
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """How long something took: by the clock, and how long processors worked on it."""
+
+    clock: float
+    processor: float
+
+    def __str__(self) -> str:
+        return f"{self.clock:.2f} ({self.processor:.2f})"
 
 
 @dataclass(frozen=True)
@@ -43,52 +57,58 @@ class Row:
 
     name: str
     error: float
-    peak: int
+    memory: int
     bound: int
     touched: int
-    cold: float
-    warm: float
+    cold: Seconds
+    warm: Seconds
     library: int
     launches: int
 
     def __str__(self) -> str:
-        sizes = f"{self.peak} | {self.bound} | {self.touched}"
-        times = f"{self.cold:.2f} | {self.warm:.2f}"
+        sizes = " | ".join(kib(size) for size in (self.memory, self.bound, self.touched))
         return (
-            f"| {self.name} | {self.error:.1e} | {sizes} | {times} | {self.library} |"
-            f" {self.launches} |"
+            f"| {self.name} | {self.error:.1e} | {sizes} | {self.cold} | {self.warm} |"
+            f" {kib(self.library)} | {self.launches} |"
         )
+
+
+def kib(size: int) -> str:
+    """Return a size in KiB."""
+    return f"{size / 1024:.1f}"
 
 
 def measure(path: Path, threads: int) -> Row:
     """Return what is measured of one model file."""
     options = Options(slots=threads, tag=tag_of(path))
+    path.read_bytes()  # from here on it is in memory
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GRAVURE_CACHE"] = folder
-        cold, _, _ = timed(path, options, threads)
+        cold = timed(path, options, threads)[0]
         warm, compiled, model = timed(path, options, threads)
     with np.load(path.with_suffix(".inputs.npz")) as stored:
         inputs = {name: stored[name] for name in stored.files}
     outputs = model.run(inputs)
+    made = compiled.description
     return Row(
         path.stem,
         error_of(path.with_suffix(".ref.npz"), outputs),
-        compiled.peak,
-        compiled.max_live,
+        model.workspace_bytes,
+        compiled.max_live + made.workspace_bytes - made.arena,
         touched(model, [inputs[info.name] for info in model.inputs]),
         cold,
         warm,
         len(compiled.code()),
-        len(compiled.description.steps),
+        len(made.steps),
     )
 
 
-def timed(path: Path, options: Options, threads: int) -> tuple[float, Compiled, CompiledModel]:
+def timed(path: Path, options: Options, threads: int) -> tuple[Seconds, Compiled, CompiledModel]:
     """Return the seconds of compiling and loading, and what came out."""
-    start = perf_counter()
+    clock, processor = perf_counter(), process_time()
     compiled = compile_source(path, options)
     model = load_compiled(compiled, threads)
-    return perf_counter() - start, compiled, model
+    return Seconds(perf_counter() - clock, process_time() - processor), compiled, model
 
 
 def error_of(path: Path, outputs: Sequence[Array]) -> float:
