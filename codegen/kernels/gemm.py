@@ -125,7 +125,10 @@ class Gemm:
         return Operand(self.loops.buffers[access.argument.index], access.offset)
 
     def group(self) -> None:
-        """Merge tokens into batch groups, the rows, the columns, and the depth."""
+        """Merge tokens into batch groups, the rows, the columns, and the depth.
+
+        Rows are whatever B is the same for: pixels of an image too.
+        """
         n_tokens = [t for t, _ in self.index[-1].terms if isinstance(t, Token)]
         k_tokens = self.k_axis.tokens
         others = [t for t in self.plan.tokens if t not in n_tokens and t not in k_tokens]
@@ -135,10 +138,11 @@ class Gemm:
         self.k_groups = self.k_groups or [Group(tuple(k_tokens[-1:]))]
         assert len(self.k_groups) <= 2, "the depth of A is walked in more than two strides"
         groups = merge(others, accesses, self.plan.alone)
-        row_tokens = {t for t, _ in self.index[-2].terms}
-        walked = bool(groups) and set(groups[-1].tokens) <= row_tokens
-        self.rows = groups.pop() if walked else Group(())
-        self.batch = groups
+        shared = [
+            g for g in groups if all(b.coefficient(g.tokens[-1]) == 0 for b in self.b_offsets())
+        ]
+        self.rows = shared[-1] if shared else Group(())
+        self.batch = [g for g in groups if g is not self.rows]
         every = [*self.batch, self.rows, self.columns_group, *self.k_groups]
         self.space = Space(every, self.columns_group, self.lanes)
         for group in self.k_groups:

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from gravure.codegen.kernels import lower
+from gravure.ir import parse
+from gravure.ir.kernel_ops import GemmTile
+from gravure.ir.program import functions
+from gravure.ir.target import Target
+
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel
 
@@ -86,6 +92,29 @@ def test_a_product_of_two_inputs_reads_and_writes_through_moves(flip: str) -> No
         f"  %r = gv.transpose %m {{order = array<i64: 0, 2, 1, 3>}} : ({m}) -> {t}"
     )
     check_kernel(kernel("gemm", {"x": x, "k": k}, body, t))
+
+
+def test_a_packed_product_walks_all_pixels_of_an_image_as_rows() -> None:
+    x, w, y = tensor(1, 5, 7, 24), tensor(1, 24, 64), tensor(1, 5, 7, 64)
+    body = f"  %r = gv.matmul_packed %x, %w {{columns = 64 : i64}} : ({x}, {w}) -> {y}"
+    text = kernel("gemm", {"x": x, "w": w}, body, y)
+    check_kernel(text)
+    (function,) = functions(parse(text))
+    tiles = [
+        op.tile.rows
+        for op in lower(function, Target.parse("x86-64-v4")).walk()
+        if isinstance(op, GemmTile)
+    ]
+    assert tiles == [6, 5]
+
+
+def test_a_product_walks_rows_that_stand_before_the_batch_of_the_result() -> None:
+    x, y, m, t = tensor(3, 5, 8), tensor(3, 8, 16), tensor(3, 5, 16), tensor(5, 3, 16)
+    body = (
+        f"  %m = gv.matmul %x, %y : ({x}, {y}) -> {m}\n"
+        f"  %r = gv.transpose %m {{order = array<i64: 1, 0, 2>}} : ({m}) -> {t}"
+    )
+    check_kernel(kernel("gemm", {"x": x, "y": y}, body, t))
 
 
 @pytest.mark.parametrize("length", [1, 5, 16, 40, 200, 1030])
