@@ -61,7 +61,7 @@ def _build_extent(reader: Reader, op: Op, index: Indices) -> Element:
     values = op.plain_attributes()["values"]
     at, lanes = reader.number(index[0])
     where = reader.math.from_index(at, dtypes.i64, lanes)
-    total = reader.math.from_index(reader.loops.index(values[0]), dtypes.i64, 0)
+    total = reader.math.from_index(reader.loops.index(values[0] if values else 0), dtypes.i64, 0)
     for position, value in enumerate(values[1:], 1):
         here = reader.math.compare("eq", where, reader.math.constant(position, dtypes.i64))
         other = reader.math.from_index(reader.loops.index(value), dtypes.i64, 0)
