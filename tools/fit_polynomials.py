@@ -204,9 +204,7 @@ def erf_far(terms: int, end: Any) -> Fit:
 
 def nearly_float(function: Real, near: float, room: float) -> float:
     """Return a float within `room` of `near` where the function's value is almost a float."""
-    start, step = np.float32(near), np.spacing(np.float32(near))
-    count = min(400, int(room / step))
-    places = [float(start + step * np.float32(i)) for i in range(-count, count + 1)]
+    places = np.linspace(near - room, near + room, 800).astype(np.float32).tolist()
 
     def miss(x: float) -> Any:
         value = function(mp.mpf(x))
@@ -268,6 +266,8 @@ class Lookup:
         if high - middle > 0.9:  # nearer to the end, so that the distance stays below f(c)
             middle = 0.4 * low + 0.6 * high
         c = nearly_float(self.function, middle, (high - low) / 32) if low else 0.0
+        if high == self.end:
+            c = rounded(self.end, True)
         exact, value = mp.mpf(c), self.function(mp.mpf(c))
         assert not low or high - c < value, "the distance must be less than the value"
 
