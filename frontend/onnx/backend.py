@@ -1,0 +1,144 @@
+"""A backend as the onnx package defines it: prepare a model, run it on arrays.
+
+The suites that come with the standard, and others' programs, can so be run on gravure. A model
+whose shapes are not all known is compiled when the shapes of its inputs are: once for each
+combination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx.backend.base import Backend, BackendRep
+
+from ...errors import UnsupportedOp
+from ...ir import Array
+from ...runtime.model import Model
+from ..compile import compile as compile_model
+from ..load import load_program
+
+CPU = "CPU"
+
+
+SMALL = 64
+"""Elements up to which an input of rank 0 or 1 may be taken for a shape, axes or a number."""
+
+
+class GravureRep(BackendRep):
+    """A prepared model.
+
+    Where axes, sizes or the like are inputs, the model is compiled when their values are known,
+    once for each: the standard lets them change from run to run, compiled code does not.
+    """
+
+    def __init__(self, model: ModelProto) -> None:
+        self.data = model.SerializeToString()
+        stored = {tensor.name for tensor in model.graph.initializer}
+        inputs = [value for value in model.graph.input if value.name not in stored]
+        self.names = [value.name for value in inputs]
+        self.is_static = all(_is_static(value) for value in inputs)
+        self.models: dict[tuple[Any, ...], Model] = {}
+        self.refused: UnsupportedOp | None = None
+        if self.is_static:
+            try:
+                self.models[()] = compile_model(self.data)
+            except UnsupportedOp as error:
+                self.refused = error
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
+        """Return the outputs for inputs in order, or by name."""
+        values = [inputs[n] for n in self.names] if isinstance(inputs, dict) else list(inputs)
+        arrays = [np.asarray(value) for value in values]
+        if self.refused is None:
+            return tuple(self.model_for(arrays).run(arrays))
+        fixed = {n: a for n, a in zip(self.names, arrays, strict=False) if _may_be_fixed(a)}
+        if not fixed:
+            raise self.refused
+        free = [a for n, a in zip(self.names, arrays, strict=False) if n not in fixed]
+        return tuple(self.specialised(fixed, arrays).run(free))
+
+    def model_for(self, arrays: Sequence[Array]) -> Model:
+        """Return the model compiled for these shapes."""
+        key = () if self.is_static else tuple(array.shape for array in arrays)
+        found = self.models.get(key)
+        if found is None:
+            found = self.models[key] = compile_model(self.data, shapes=self.shapes(arrays))
+        return found
+
+    def specialised(self, fixed: dict[str, Array], arrays: Sequence[Array]) -> Model:
+        """Return the model compiled for these values of small inputs."""
+        key = tuple((name, a.shape, a.tobytes()) for name, a in fixed.items())
+        found = self.models.get(key)
+        if found is None:
+            shapes = {n: s for n, s in self.shapes(arrays).items() if n not in fixed}
+            program = load_program(self.data, shapes=shapes, constants=fixed)
+            found = self.models[key] = compile_model(program)
+        return found
+
+    def shapes(self, arrays: Sequence[Array]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of arrays by the names of their inputs."""
+        return {n: a.shape for n, a in zip(self.names, arrays, strict=False)}
+
+
+def _may_be_fixed(array: Array) -> bool:
+    return array.ndim <= 1 and array.size <= SMALL and array.dtype.kind in "iubf"
+
+
+def _is_static(value: Any) -> bool:
+    kind = value.type
+    if not kind.HasField("tensor_type"):
+        raise UnsupportedOp(f"input {value.name!r} is no tensor: {kind.WhichOneof('value')}")
+    if not kind.tensor_type.HasField("shape"):
+        return False
+    return all(dim.HasField("dim_value") for dim in kind.tensor_type.shape.dim)
+
+
+class GravureBackend(Backend):
+    """gravure as a backend of ONNX models, on the CPU."""
+
+    @classmethod
+    def prepare(cls, model: ModelProto, device: str = CPU, **kwargs: Any) -> GravureRep:
+        """Return a model that can be run."""
+        if not cls.supports_device(device):
+            raise UnsupportedOp(f"device {device!r} is not supported, expected {CPU}")
+        return GravureRep(model)
+
+    @classmethod
+    def run_model(
+        cls, model: ModelProto, inputs: Any, device: str = CPU, **kwargs: Any
+    ) -> tuple[Array, ...]:
+        """Return the outputs of a model."""
+        return cls.prepare(model, device, **kwargs).run(inputs)
+
+    @classmethod
+    def run_node(
+        cls,
+        node: NodeProto,
+        inputs: Any,
+        device: str = CPU,
+        outputs_info: Any = None,
+        **kwargs: Any,
+    ) -> tuple[Array, ...]:
+        """Return the outputs of one node."""
+        arrays = [np.asarray(value) for value in inputs]
+        given = [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
+            for name, a in zip([n for n in node.input if n], arrays, strict=True)
+        ]
+        made = [helper.make_tensor_value_info(n, TensorProto.UNDEFINED, None) for n in node.output]
+        graph = helper.make_graph([node], "node", given, made)
+        return cls.run_model(helper.make_model(graph), arrays, device)
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Say whether models run on a device, such as `CPU` or `CPU:0`."""
+        return device.split(":", maxsplit=1)[0] == CPU
+
+
+prepare = GravureBackend.prepare
+run_model = GravureBackend.run_model
+run_node = GravureBackend.run_node
+supports_device = GravureBackend.supports_device
