@@ -55,8 +55,11 @@ def shape_of(*specs: TensorSpec) -> tuple[Dim, ...] | None:
 
 
 def spec_of_value(value: Any) -> TensorSpec:
-    """Return the spec of what an `emit` takes and gives: an SSA value or an array."""
-    return spec_of(value.type) if isinstance(value, SSAValue) else spec_of_array(np.asarray(value))
+    """Return the spec of what an `emit` takes and gives: an SSA value, an array, or its own."""
+    if isinstance(value, SSAValue):
+        return spec_of(value.type)
+    found = getattr(value, "spec", None)
+    return found if isinstance(found, TensorSpec) else spec_of_array(np.asarray(value))
 
 
 def unbroadcast(call: Call, grad: Any, spec: TensorSpec) -> Any:
