@@ -1,0 +1,1 @@
+"""Indexing: reading and assigning parts of tensors."""

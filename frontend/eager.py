@@ -1,0 +1,135 @@
+"""Run one operation at once on numpy arrays, with as little between as possible.
+
+The types of operands are checked once for each operation and each combination of element types;
+shapes are checked by numpy, and only if it refuses, `infer` is asked for the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import GraphError
+from ..ir import dtypes as rows
+from ..ir.numerics import in_wide
+from ..ir.op import Array, Op
+from ..ir.ops.families import Elementwise
+from ..ir.tensor import TensorSpec, spec_of_array
+from .origin import short, user_line
+
+Kernel = Callable[..., Any]
+
+
+class OperandError(GraphError, TypeError, ValueError):
+    """The operands or attributes of an operation do not fit.
+
+    The location is the line of Python that asked for the operation.
+    """
+
+    code = "GV2200"
+
+
+class HostOp(Op):
+    """A function of numpy's that no graph has: it works in eager code only."""
+
+    FUNCTION: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec, **attributes: Any) -> Sequence[TensorSpec]:
+        """Refuse."""
+        raise TypeError("this function works on computed values only, not on those of a graph")
+
+    @classmethod
+    def evaluate(cls, *xs: Array, **attributes: Any) -> Sequence[Array]:
+        """Call the function."""
+        made = cls.FUNCTION(*xs, **attributes)
+        return made if isinstance(made, tuple) else (made,)
+
+
+@cache
+def host(name: str, function: Callable[..., Any]) -> type[HostOp]:
+    """Return the operation that calls a function of numpy's."""
+    return type(
+        f"Host_{name}", (HostOp,), {"name": f"gv.{name}", "FUNCTION": staticmethod(function)}
+    )
+
+
+_ON_COMPLEX = {
+    "gv.pow": "power",
+    **{f"gv.a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
+
+
+def on_complex(op: type[Op]) -> type[Op]:
+    """Return the host operation that stands in for one that complex numbers do not have."""
+    name = op.name.removeprefix("gv.")
+    function = getattr(np, _ON_COMPLEX.get(op.name, name), None)
+    return op if function is None else host(name, function)
+
+
+_QUIET = np.errstate(all="ignore")
+_CHECKED: set[tuple[Any, ...]] = set()
+_DEFAULTS: dict[type[Op], dict[str, Any]] = {}
+
+
+@cache
+def kernels_of(op: type[Op]) -> dict[np.dtype[Any], Kernel]:
+    """Return what computes an element-wise operation, by the type that all operands have.
+
+    Empty for operations that are not one function of numpy's.
+    """
+    function = getattr(op, "FUNCTION", None)
+    if not issubclass(op, Elementwise) or function is None:
+        return {}
+    return {
+        row.numpy: _kernel(function, row, result=op.RESULT)
+        for row in rows.DTYPES.values()
+        if row.kind in op.KINDS
+    }
+
+
+def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> Kernel:
+    if result is not None or row.kind in "biu":
+        return function
+    if row.size == 2:
+        return in_wide(function)
+    return _QUIET(function)
+
+
+def evaluate(op: type[Op], arrays: Sequence[Array], attributes: dict[str, Any]) -> Sequence[Array]:
+    """Return the results of an operation on arrays."""
+    key = (op, *[x.dtype for x in arrays])
+    if key not in _CHECKED:
+        if issubclass(op, HostOp):
+            _DEFAULTS[op] = {}
+        else:
+            explain(op, [spec_of_array(x) for x in arrays], attributes)
+            _DEFAULTS[op] = op.signature().defaults
+        _CHECKED.add(key)
+    kernel = kernels_of(op).get(arrays[0].dtype) if arrays and not attributes else None
+    try:
+        if kernel is not None:
+            return (kernel(*arrays),)
+        with _quiet():
+            return op.evaluate(*arrays, **{**_DEFAULTS[op], **attributes})
+    except (ArithmeticError, AssertionError, IndexError, TypeError, ValueError):
+        if not issubclass(op, HostOp):
+            explain(op, [spec_of_array(x) for x in arrays], attributes)
+        raise
+
+
+def _quiet() -> np.errstate:
+    return np.errstate(all="ignore")
+
+
+def explain(
+    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, Any]
+) -> Sequence[TensorSpec]:
+    """Return the result specs, or raise an error that names the operation and the user's line."""
+    try:
+        return op.inferred(specs, attributes)
+    except TypeError as error:
+        raise OperandError(str(error), location=short(user_line())) from None
