@@ -30,7 +30,7 @@ from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
-from .analysis.kinds import EPILOGUE, PROLOGUE, kind_of
+from .analysis.kinds import BUFFERED, EPILOGUE, PROLOGUE, kind_of
 from .analysis.reads import (
     BIJECTIVE_MOVES,
     CHEAP,
@@ -162,11 +162,15 @@ class Grouping:
         users = [u.operation for r in op.results for u in r.uses if u.operation in group.members]
         if all(user is not group.anchor and not self.feeds(group, user) for user in users):
             return True
-        return (
-            group.kind == "gemm"
-            and op.name in MOVES
-            and all(user is group.anchor or user.name in MOVES for user in users)
+        return op.name in MOVES and all(
+            self._takes_moves(group, user, op) or user.name in MOVES for user in users
         )
+
+    def _takes_moves(self, group: Group, user: Operation, op: Op) -> bool:
+        """Say whether a user is a product that walks an operand through moves: not panels."""
+        if user is not group.anchor or group.kind != "gemm":
+            return False
+        return user.name == "gv.matmul" or user.operands[1].owner is not op
 
     def paths(self, group: Group, op: Op) -> frozenset[object]:
         """Return the distinct ways in which the root reads an operation: one per chain of moves.
@@ -322,6 +326,12 @@ class Grouping:
             last.operands[index] = kernel.results[0]
             self.options.count("copies of results")
 
+    def needs_buffer(self, group: Group, op: Operation) -> bool:
+        """Say whether a member's operands must lie in memory, even if they are one number."""
+        if group.kind not in BUFFERED:
+            return False
+        return op is group.anchor or self.feeds(group, op)
+
     def build(self, group: Group, members: list[Operation]) -> None:
         """Create the kernel of one group."""
         inside = set(members)
@@ -329,7 +339,8 @@ class Grouping:
         for op in members:
             for operand in op.operands:
                 owner = operand.owner
-                if owner not in inside and operand not in operands and not _copied(owner):
+                copied = _copied(owner) and not self.needs_buffer(group, op)
+                if owner not in inside and operand not in operands and not copied:
                     operands.append(operand)
         body = Block(arg_types=[v.type for v in operands])
         values: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))

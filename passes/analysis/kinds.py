@@ -27,6 +27,9 @@ KINDS: dict[str, str] = {
 EPILOGUE = frozenset({"gemm", "conv", "depthwise", "pool", "reduce"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
+BUFFERED = frozenset({"gemm", "conv", "depthwise", "rnn"})
+"""Kinds whose operands are walked in memory."""
+
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})
 """Kinds that read their operands element by element, so that producers may be read in place."""
 

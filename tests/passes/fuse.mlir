@@ -87,3 +87,24 @@ func.func @cheap_for_two(%x: tensor<4xi32>) -> (tensor<4xf32>, tensor<f32>) {
 func.func @copy(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %x : tensor<2xf32>
 }
+
+// -----
+// Operands of a product lie in memory, even where they are one number.
+func.func @product_of_splats(%x: tensor<4x8xf32>) -> tensor<4x3xf32> {
+  %0 = gv.constant {value = #gv.array<f32, "1, 8, 16", splat 0.5>} : () -> tensor<1x8x16xf32>
+  %1 = gv.matmul_packed %x, %0 {columns = 3 : i64} : (tensor<4x8xf32>, tensor<1x8x16xf32>) -> tensor<4x3xf32>
+  func.return %1 : tensor<4x3xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "fused"} {
+//   func.func @product_of_splats(%x: tensor<4x8xf32>) -> tensor<4x3xf32> {
+//     %0 = gv.constant {value = #gv.array<f32, "1, 8, 16", splat 0.5>} : () -> tensor<1x8x16xf32>
+//     %1 = gv.kernel %x, %0 ({
+//     ^bb0(%x_1: tensor<4x8xf32>, %2: tensor<1x8x16xf32>):
+//       %3 = gv.matmul_packed %x_1, %2 {columns = 3 : i64} : (tensor<4x8xf32>, tensor<1x8x16xf32>) -> tensor<4x3xf32>
+//       gv.yield %3 : (tensor<4x3xf32>) -> ()
+//     }) {kind = "gemm"} : (tensor<4x8xf32>, tensor<1x8x16xf32>) -> tensor<4x3xf32>
+//     func.return %1 : tensor<4x3xf32>
+//   }
+// }
