@@ -2,13 +2,15 @@
 
 No function calls a library, and none uses an intrinsic that LLVM makes a call of, or takes apart
 into its lanes. Each appends to a `Text` what computes it for all lanes, and returns the name of the
-result. They are right for zeros with their sign, numbers that are not normal, infinities and NaN;
-`tools/ulp_table.py` measures how near they come elsewhere. On f16 and bf16 callers widen first.
+result. Only sin, cos and tan branch, to a function for far arguments; see the note in
+`math_trig.py`. All are right for zeros with their sign, numbers that are not normal, infinities and
+NaN; `tools/ulp_table.py` measures how near they come elsewhere, `tools/math_speed.py` how fast they
+are. On f16 and bf16 callers widen first.
 
 What a function is made of is in `math_exp.py`, `math_log.py`, `math_pow.py`, `math_trig.py`,
 `math_arc.py` and `math_erf.py`; all of them are written in the words of `math_lanes.py`, with the
-coefficients of `math_tables.py`, which `tools/fit_polynomials.py` finds. Processors with AVX-512
-get forms of their own, whose results may differ in the last bit.
+coefficients of `math_tables.py`, which `tools/fit_polynomials.py` finds. Processors with AVX2 or
+AVX-512 get forms of their own, whose results may differ in the last bit.
 """
 
 from __future__ import annotations

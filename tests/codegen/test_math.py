@@ -216,6 +216,18 @@ def test_lanes_do_not_depend_on_each_other(form: Form) -> None:
         assert_same(function(x), np.array(alone), [x], ulp=0)
 
 
+@pytest.mark.parametrize("processor", [form.processor for form in FORMS if form.lanes == 16])
+@each_element
+@pytest.mark.parametrize("lanes", [2, 4, 8, 32])
+def test_other_widths_give_nearly_the_same(processor: str, lanes: int, element: str) -> None:
+    target = Target.parse(processor)
+    for name in sorted(EXACT):
+        operands = samples(name, element, 100)
+        wanted = Map(f"math.{name}", Shape(element), target)(*operands)
+        found = Map(f"math.{name}", Shape(element, lanes), target)(*operands)
+        assert_same(found, wanted, operands, ulp=4)
+
+
 CROSS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64", "riscv64")
 
 
