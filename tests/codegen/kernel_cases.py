@@ -12,6 +12,7 @@ from gravure.codegen.kernels import lower
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.emit import emit_kernel
 from gravure.ir import dims, interpret, parse, print_module, spec_of, verify
+from gravure.ir.dtypes import of_element
 from gravure.ir.interpret_launch import kernel_symbols
 from gravure.ir.interpret_loops import interpret_kernel
 from gravure.ir.program import functions
@@ -58,9 +59,10 @@ def check_kernel(
         outputs = [np.full(w.shape, _junk(w.dtype), w.dtype) for w in wanted]
         run(loops, machine, arrays, outputs, symbols)
         for got, want in zip(outputs, wanted, strict=True):
-            scale = float(np.max(np.abs(want.astype(np.float64)), initial=1.0))
+            wide = want.astype(np.float64)
+            scale = float(np.max(np.abs(wide[np.isfinite(wide)]), initial=1.0))
             np.testing.assert_allclose(
-                got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=rtol * scale,
+                got.astype(np.float64), wide, rtol=rtol, atol=rtol * scale,
                 err_msg=run.__name__,
             )  # fmt: skip
 
@@ -82,7 +84,8 @@ def run_interpreted(
     units, scratch, values = _numbers(loops, symbols)
     flat = [np.ascontiguousarray(a).reshape(-1) for a in (*arrays, *outputs)]
     if scratch:
-        flat.append(np.full(scratch // 4, 77, np.float32))
+        kind = of_element(loops.function_type.inputs.data[len(flat)].element_type).numpy
+        flat.append(np.full(scratch // kind.itemsize, 77, kind))
     middle = units // 2
     for low, high in ((0, middle), (middle, units)):
         interpret_kernel(loops, [*flat, *values, low, high, 0])

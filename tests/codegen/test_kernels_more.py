@@ -1,0 +1,310 @@
+"""Templates that walk an axis, go through time, or write at indices: as in `test_kernels`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from kernel_cases import Array, check_kernel
+
+RANDOM = np.random.default_rng(3)
+
+
+def tensor(*shape: int | str, dtype: str = "f32") -> str:
+    sizes = "".join(f"{'?' if isinstance(d, str) else d}x" for d in shape)
+    named = ", ".join(map(str, shape))
+    rest = f', #gv.dims<"{named}">' if any(isinstance(d, str) for d in shape) else ""
+    return f"tensor<{sizes}{dtype}{rest}>"
+
+
+def kernel(
+    kind: str, op: str, attributes: str, arguments: list[str], results: list[str], symbols: str = ""
+) -> str:
+    """Return a kernel function of one operation."""
+    given = ", ".join(f"%x{i}: {kind_}" for i, kind_ in enumerate(arguments))
+    names = ", ".join(f"%x{i}" for i in range(len(arguments)))
+    made = ", ".join(f"%r{i}" for i in range(len(results)))
+    known = f"gv.symbols = [{symbols}], " if symbols else ""
+    return (
+        f'func.func @k({given}) -> ({", ".join(results)}) attributes {{{known}gv.kind = "{kind}"}}'
+        f" {{\n  {made} = {op} {names} {{{attributes}}} : ({', '.join(arguments)})"
+        f" -> ({', '.join(results)})\n  func.return {made} : {', '.join(results)}\n}}"
+    )
+
+
+def small(*shape: int, dtype: Any = np.float32) -> Array:
+    return np.asarray(RANDOM.uniform(-0.5, 0.5, shape)).astype(dtype)
+
+
+# Recurrent layers.
+
+LAYERS = {
+    "lstm": ("gv.lstm_packed", "", 4, (4,), 2),
+    "lstm backwards": ("gv.lstm_packed", "reverse = true", 4, (4,), 2),
+    "gru": ("gv.gru_packed", "", 3, (2, 1), 1),
+    "gru by product": (
+        "gv.gru_packed",
+        "linear_before_reset = true, reverse = true",
+        3,
+        (2, 1),
+        1,
+    ),
+    "rnn": ("gv.rnn_packed", "", 1, (1,), 1),
+    "relu": ("gv.rnn_packed", 'activation = "relu"', 1, (1,), 1),
+}
+
+
+def check_layer(
+    name: str, steps: int, batch: int, hidden: int, tile: int, *, dtype: str = "f32",
+    symbolic: bool = False, **more: Any,
+) -> None:  # fmt: skip
+    op, attributes, gates, panels, states = LAYERS[name]
+    shapes = [(steps, batch, gates * hidden)]
+    shapes += [(-(-n * hidden // tile), hidden, tile) for n in panels]
+    shapes += [(hidden,)] * (op == "gv.gru_packed") + [(batch, hidden)] * states
+    results = [(steps, batch, hidden)] + [(batch, hidden)] * states
+    array_type = np.float64 if dtype == "f64" else np.float32
+    arrays = [small(*shape, dtype=array_type) for shape in shapes]
+
+    def kinds(given: list[tuple[int, ...]], first: bool) -> list[str]:
+        if not symbolic:
+            return [tensor(*shape, dtype=dtype) for shape in given]
+        rows: list[tuple[int | str, ...]] = []
+        for number, shape in enumerate(given):
+            if number == 0:
+                rows.append(("T", "B", *shape[2:]))
+            elif not first or number >= len(given) - states:
+                rows.append(("B", *shape[1:]))
+            else:
+                rows.append(shape)
+        return [tensor(*row, dtype=dtype) for row in rows]
+
+    text = kernel(
+        "rnn", op, attributes, kinds(shapes, True), kinds(results, False),
+        '"B", "T"' if symbolic else "",
+    )  # fmt: skip
+    symbols = {"B": batch, "T": steps} if symbolic else None
+    check_kernel(text, arrays, symbols=symbols, **more)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("batch", [1, 2, 15])
+def test_a_layer_goes_through_time(name: str, batch: int) -> None:
+    check_layer(name, 3, batch, 20, 32)
+
+
+@pytest.mark.parametrize("name", ["lstm", "gru", "gru by product"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 16), (2, 3, 5, 48), (4, 1, 33, 128), (0, 2, 5, 16)])
+def test_a_layer_takes_any_sizes(name: str, sizes: tuple[int, int, int, int]) -> None:
+    check_layer(name, *sizes)
+
+
+@pytest.mark.parametrize("name", ["lstm", "gru"])
+@pytest.mark.parametrize(("steps", "batch"), [(2, 1), (3, 9), (0, 2)])
+def test_a_layer_takes_symbolic_steps_and_batches(name: str, steps: int, batch: int) -> None:
+    check_layer(name, steps, batch, 12, 16, symbolic=True)
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3"])
+@pytest.mark.parametrize(("batch", "tile"), [(1, 64), (5, 16)])
+def test_a_layer_fits_narrow_registers(target: str, batch: int, tile: int) -> None:
+    check_layer("gru", 2, batch, 20, tile, target=target)
+    check_layer("lstm", 2, batch, 20, tile, target=target)
+
+
+def test_a_layer_computes_in_double_precision() -> None:
+    check_layer("lstm", 3, 2, 20, 32, dtype="f64", rtol=1e-13)
+
+
+def test_a_layer_takes_panels_narrower_than_registers() -> None:
+    check_layer("lstm", 2, 3, 5, 4)
+
+
+# Scans.
+
+
+@pytest.mark.parametrize("op", ["gv.cumsum", "gv.cumprod"])
+@pytest.mark.parametrize("flags", ["", ", reverse = true", ", exclusive = true",
+                                   ", exclusive = true, reverse = true"])  # fmt: skip
+@pytest.mark.parametrize(("shape", "axis"), [((3, 40), 1), ((70,), 0), ((5, 3, 21), 1),
+                                             ((4, 3, 1), 0), ((2, 1), 1), ((16,), 0)])  # fmt: skip
+def test_a_scan(op: str, flags: str, shape: tuple[int, ...], axis: int) -> None:
+    x = tensor(*shape)
+    text = kernel("scan", op, f"axis = {axis} : i64{flags}", [x], [x])
+    check_kernel(text, [small(*shape) + 1])
+
+
+@pytest.mark.parametrize("dtype", ["i8", "ui16", "i64", "f64", "f16", "bf16"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_scan_of_any_type_wraps_or_rounds_once(dtype: str, axis: int) -> None:
+    x = tensor(9, 35, dtype=dtype)
+    text = kernel("scan", "gv.cumsum", f"axis = {axis} : i64", [x], [x])
+    check_kernel(text, rtol={"f16": 1e-3, "bf16": 8e-3}.get(dtype, 1e-9))
+
+
+@pytest.mark.parametrize("flags", ["", ", exclusive = true, reverse = true"])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("sizes", [(3, 32), (1, 45), (7, 1)])
+def test_a_scan_of_symbolic_sizes(flags: str, axis: int, sizes: tuple[int, int]) -> None:
+    x = tensor("M", "N")
+    text = kernel("scan", "gv.cumsum", f"axis = {axis} : i64{flags}", [x], [x], '"M", "N"')
+    check_kernel(text, symbols=dict(zip("MN", sizes, strict=True)))
+
+
+def test_a_scan_reads_what_makes_its_operand() -> None:
+    x, t = tensor(40, 3), tensor(3, 40)
+    check_kernel(
+        f'func.func @k(%x: {x}) -> {t} attributes {{gv.kind = "scan"}} {{\n'
+        f"  %t = gv.transpose %x {{order = array<i64: 1, 0>}} : ({x}) -> {t}\n"
+        f"  %e = gv.exp %t : ({t}) -> {t}\n"
+        f"  %r = gv.cumsum %e {{axis = 1 : i64, reverse = true}} : ({t}) -> {t}\n"
+        f"  func.return %r : {t}\n}}"
+    )
+
+
+# Searches.
+
+
+@pytest.mark.parametrize("op", ["gv.argmax", "gv.argmin"])
+@pytest.mark.parametrize("last", ["", ", last = true"])
+@pytest.mark.parametrize(("shape", "axis"), [((3, 200), 1), ((5,), 0), ((2, 70, 3), 1),
+                                             ((4, 3), 0), ((2, 1), 1), ((150, 21), 0)])  # fmt: skip
+def test_a_search(op: str, last: str, shape: tuple[int, ...], axis: int) -> None:
+    x = tensor(*shape, dtype="i8")
+    places = tensor(*(d for a, d in enumerate(shape) if a != axis), dtype="i64")
+    text = kernel("argreduce", op, f"axis = {axis} : i64{last}", [x], [places])
+    check_kernel(text, [RANDOM.integers(-4, 4, shape).astype(np.int8)])
+    check_kernel(text, [np.full(shape, 127 if "min" in op else -128, np.int8)])
+
+
+@pytest.mark.parametrize("op", ["gv.argmax", "gv.argmin"])
+@pytest.mark.parametrize("last", ["", ", last = true"])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_a_search_stops_at_a_nan(op: str, last: str, axis: int, dtype: Any) -> None:
+    values = np.round(RANDOM.standard_normal((5, 140)) * 2)
+    values[1, 7] = values[1, 99] = np.nan
+    values[2] = np.inf
+    values[3] = -np.inf
+    values[4, 0] = values[4, 139] = np.nan
+    values = (values if axis else values.T).astype(dtype)
+    name = f"f{8 * values.itemsize}"
+    x, places = tensor(*values.shape, dtype=name), tensor(5, dtype="i64")
+    text = kernel("argreduce", op, f"axis = {axis} : i64{last}", [x], [places])
+    check_kernel(text, [values])
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("sizes", [(3, 130), (1, 45), (70, 1)])
+def test_a_search_of_symbolic_sizes(axis: int, sizes: tuple[int, int]) -> None:
+    x, places = tensor("M", "N"), tensor("MN"[1 - axis], dtype="i64")
+    text = kernel("argreduce", "gv.argmax", f"axis = {axis} : i64", [x], [places], '"M", "N"')
+    check_kernel(text, symbols=dict(zip("MN", sizes, strict=True)))
+
+
+# Sorting.
+
+
+@pytest.mark.parametrize("largest", ["", ", largest = false"])
+@pytest.mark.parametrize("k", [1, 2, 7, 64, 90])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_best_are_chosen_in_order(largest: str, k: int, axis: int) -> None:
+    shape, best = ((2, 90), (2, k)) if axis else ((90, 2), (k, 2))
+    results = [tensor(*best, dtype="i16"), tensor(*best, dtype="i64")]
+    attributes = f"axis = {axis} : i64, k = {k} : i64{largest}"
+    text = kernel("sort", "gv.top_k", attributes, [tensor(*shape, dtype="i16")], results)
+    check_kernel(text, [RANDOM.integers(-9, 9, shape).astype(np.int16)])
+    check_kernel(text, [np.sort(RANDOM.integers(-9, 9, shape).astype(np.int16), axis)])
+
+
+@pytest.mark.parametrize("largest", ["", ", largest = false"])
+@pytest.mark.parametrize("k", [5, 50])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+def test_sorting_puts_nan_above_all(largest: str, k: int, dtype: Any) -> None:
+    values = np.round(RANDOM.standard_normal((1, 50)) * 3)
+    values[0, [3, 20, 21, 49]] = np.nan
+    values[0, [5, 30]] = np.inf
+    values[0, [6, 48]] = -np.inf
+    values[0, [7, 8, 9]] = [-0.0, 0.0, -0.0]
+    name = f"f{8 * np.dtype(dtype).itemsize}"
+    results = [tensor(1, k, dtype=name), tensor(1, k, dtype="i64")]
+    attributes = f"axis = 1 : i64, k = {k} : i64{largest}"
+    text = kernel("sort", "gv.top_k", attributes, [tensor(1, 50, dtype=name)], results)
+    check_kernel(text, [values.astype(dtype)])
+
+
+@pytest.mark.parametrize("k", ["N", "N // 3"])
+@pytest.mark.parametrize("n", [1, 2, 7, 100])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sorting_takes_symbolic_sizes(k: str, n: int, axis: int) -> None:
+    shape, best = (("M", "N"), ("M", k)) if axis else (("N", "M"), (k, "M"))
+    results = [tensor(*best), tensor(*best, dtype="i64")]
+    attributes = f'axis = {axis} : i64, k = #gv.dim<"{k}">'
+    text = kernel("sort", "gv.top_k", attributes, [tensor(*shape)], results, '"M", "N"')
+    check_kernel(text, symbols={"M": 2, "N": n})
+
+
+# Scatters.
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
+@pytest.mark.parametrize(("shape", "updates", "axis"), [
+    ((6, 40), (9, 40), 0), ((3, 40), (3, 70), 1), ((4, 5, 21), (4, 7, 21), 1),
+    ((4, 5, 3), (2, 7, 2), 1), ((5,), (9,), 0), ((4, 5, 21), (3, 5, 9), 2),
+])  # fmt: skip
+def test_a_scatter_of_elements(
+    reduction: str, shape: tuple[int, ...], updates: tuple[int, ...], axis: int
+) -> None:
+    kinds = [tensor(*shape), tensor(*updates, dtype="i64"), tensor(*updates)]
+    how = "" if reduction == "none" else f', reduction = "{reduction}"'
+    text = kernel("scatter", "gv.scatter_elements", f"axis = {axis} : i64{how}", kinds, kinds[:1])
+    indices = RANDOM.integers(-shape[axis] - 2, shape[axis] + 2, updates)
+    check_kernel(text, [small(*shape), indices, small(*updates)])
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "max"])
+@pytest.mark.parametrize(("shape", "indices"), [
+    ((6, 40), (9, 1)), ((4, 5, 21), (3, 2, 2)), ((4, 3), (7, 2)), ((5,), (0, 1)), ((6,), (20, 1)),
+    ((2, 3, 4, 5), (4, 2)),
+])  # fmt: skip
+def test_a_scatter_of_slices(
+    reduction: str, shape: tuple[int, ...], indices: tuple[int, ...]
+) -> None:
+    updates = (*indices[:-1], *shape[indices[-1] :])
+    kinds = [tensor(*shape), tensor(*indices, dtype="i32"), tensor(*updates)]
+    how = "" if reduction == "none" else f'reduction = "{reduction}"'
+    text = kernel("scatter", "gv.scatter_nd", how, kinds, kinds[:1])
+    at = RANDOM.integers(-5, 5, indices).astype(np.int32)
+    check_kernel(text, [small(*shape), at, small(*updates)])
+
+
+@pytest.mark.parametrize(("op", "attributes", "depth"), [
+    ("gv.scatter_elements", "axis = 0 : i64, reduction = \"add\"", ("U", "N")),
+    ("gv.scatter_elements", "axis = 1 : i64, reduction = \"add\"", ("M", "U")),
+    ("gv.scatter_nd", "reduction = \"add\"", ("U", 1)),
+])  # fmt: skip
+def test_a_scatter_of_symbolic_sizes(
+    op: str, attributes: str, depth: tuple[int | str, ...]
+) -> None:
+    updates = ("U", "N") if op == "gv.scatter_nd" else depth
+    kinds = [tensor("M", "N"), tensor(*depth, dtype="i64"), tensor(*updates)]
+    text = kernel("scatter", op, attributes, kinds, kinds[:1], '"M", "N", "U"')
+    for sizes in ((3, 40, 5), (4, 7, 0), (1, 1, 6)):
+        check_kernel(text, symbols=dict(zip("MNU", sizes, strict=True)))
+
+
+def test_a_scatter_into_a_number_fills_in_place() -> None:
+    x, i, u = tensor(8, 20), tensor(5, 1, dtype="i64"), tensor(5, 20)
+    check_kernel(
+        f'func.func @k(%i: {i}, %u: {u}) -> {x} attributes {{gv.kind = "scatter"}} {{\n'
+        f'  %c = gv.constant {{value = #gv.array<f32, "", [0.5]>}} : () -> {tensor()}\n'
+        f"  %b = gv.broadcast_to %c {{shape = array<i64: 8, 20>}} : ({tensor()}) -> {x}\n"
+        f"  %e = gv.exp %u : ({u}) -> {u}\n"
+        f'  %r = gv.scatter_nd %b, %i, %e {{reduction = "add"}} : ({x}, {i}, {u}) -> {x}\n'
+        f"  func.return %r : {x}\n}}"
+    )
