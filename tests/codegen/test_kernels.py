@@ -190,6 +190,55 @@ def test_a_convolution(case: dict[str, tuple[int, ...]]) -> None:
     check_kernel(kernel("conv", {"x": x, "w": w, "y": y}, body, y))
 
 
+SLIDES = {
+    "same": dict(size=(4, 21), c=40, k=(3, 3), s=(1, 1), p=((1, 1), (1, 1)), d=(1, 1)),
+    "stride": dict(size=(5, 30), c=32, k=(3, 3), s=(2, 2), p=((1, 1), (0, 1)), d=(1, 1)),
+    "large": dict(size=(4, 16), c=16, k=(5, 5), s=(1, 1), p=((2, 2), (2, 2)), d=(1, 1)),
+    "dilated": dict(size=(5, 19), c=5, k=(3, 3), s=(1, 1), p=((2, 2), (2, 2)), d=(2, 2)),
+    "no padding": dict(size=(4, 28), c=96, k=(2, 2), s=(2, 2), p=((0, 0), (0, 0)), d=(1, 1)),
+    "nothing seen": dict(size=(2, 2), c=3, k=(2, 2), s=(1, 1), p=((3, 3), (3, 3)), d=(1, 1)),
+    "one channel": dict(size=(5, 6), c=1, k=(3, 3), s=(1, 1), p=((1, 1), (1, 1)), d=(1, 1)),
+}  # fmt: skip
+
+
+def sliding(case: dict[str, tuple[int, ...]]) -> tuple[str, str, str]:
+    """Return source and result type, and the attributes of windows."""
+    rows = zip(case["size"], case["k"], case["s"], case["p"], case["d"], strict=True)
+    out = [(n + sum(p) - (k - 1) * d - 1) // s + 1 for n, k, s, p, d in rows]  # type: ignore[call-overload]
+
+    def array(values: tuple[int, ...]) -> str:
+        return f"array<i64: {', '.join(map(str, values))}>"
+
+    flags = (
+        f"strides = {array(case['s'])}, pads = [{', '.join(map(array, case['p']))}], "
+        f"dilations = {array(case['d'])}"
+    )
+    return tensor(2, *case["size"], case["c"]), tensor(2, *out, case["c"]), flags
+
+
+@pytest.mark.parametrize("case", SLIDES.values(), ids=SLIDES.keys())
+def test_a_depthwise_convolution(case: dict[str, tuple[int, ...]]) -> None:
+    x, y, flags = sliding(case)
+    w, b = tensor(*case["k"], case["c"]), tensor(case["c"])
+    body = (
+        f"  %c = gv.depthwise_packed %x, %w {{{flags}}} : ({x}, {w}) -> {y}\n"
+        f"  %s = gv.add %c, %b : ({y}, {b}) -> {y}\n  %r = gv.relu %s : ({y}) -> {y}"
+    )
+    check_kernel(kernel("depthwise", {"x": x, "w": w, "b": b}, body, y))
+
+
+@pytest.mark.parametrize("name", ["max_pool", "sum_pool"])
+@pytest.mark.parametrize("case", [SLIDES[n] for n in ("stride", "dilated", "no padding")])
+def test_pooling_with_channels_last(case: dict[str, tuple[int, ...]], name: str) -> None:
+    x, y, flags = sliding(case)
+    window = f"window = array<i64: {', '.join(map(str, case['k']))}>, channels_last = true"
+    body = (
+        f"  %c = gv.{name} %x {{{window}, {flags}}} : ({x}) -> {y}\n"
+        f"  %r = gv.neg %c : ({y}) -> {y}"
+    )
+    check_kernel(kernel("pool", {"x": x}, body, y))
+
+
 SYMBOLS = {"M": 13, "K": 300, "N": 37}
 
 

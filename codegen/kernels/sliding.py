@@ -1,0 +1,242 @@
+"""Windows that slide over channels-last images, each channel for itself: depthwise and pooling.
+
+    for unit in lo..hi                   parallel: channel block x image x output row
+      for v in channels step L           taps' weights are loaded once and stay in registers
+        left tile                        whole row if it is short
+        for tiles of T pixels            T accumulators; nothing is tested inside
+        right tile
+
+An output row sees a range of kernel rows that only few rows at the top and the bottom have for
+themselves: code is made for each such range, as it is for each pixel at the left and the right.
+So no tap outside of the image is read or masked. A source vector that several pixels of a tile
+see is loaded once. Rows follow each other within a block of channels, so that what they share is
+still in L1. Images that are not planes of a known size go the way of `reduce`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument
+
+from ...ir import Op
+from ...ir.dims import Dim, product
+from ...ir.iteration import Iteration
+from ...ir.target import Target
+from ...ir.tensor import spec_of
+from ...passes.analysis.tiles import lanes_of
+from . import reduce
+from .combine import COMBINERS, identity
+from .elements import Element
+from .index import flatten, number
+from .loops import Index
+from .map import fitting_lanes, walk_vectors
+from .plan import open_kernel, plan, returned_values
+from .read import Indices, Reader, Tracer
+from .space import Group, Space
+from .window import Window
+
+KINDS = ("gv.depthwise_packed", "gv.max_pool", "gv.sum_pool")
+FLOATS = ("f32", "f64")
+MAX_CODE = 256
+"""Taps times distinct ranges of kernel rows: beyond, the code would not pay."""
+BLOCK = 4
+"""Vectors of a channel block."""
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of a depthwise convolution or a pooling."""
+    anchor = next(op for op in kernel.body.block.ops if op.name in KINDS)
+    assert isinstance(anchor, Op), "windows are an operation"
+    if not is_plane(anchor):
+        return reduce.lower(kernel, target)
+    return Sliding(kernel, anchor, target).build()
+
+
+def is_plane(anchor: Op) -> bool:
+    """Say whether the windows slide over the two axes of a float image of known size."""
+    source, result = anchor.specs[0], anchor.result_specs[0]
+    flags = anchor.plain_attributes()
+    if source.rank != 4 or source.dtype.name not in FLOATS or not flags.get("channels_last", True):
+        return False
+    if not all(isinstance(d, int) for d in (*source.dims[1:], *result.dims[1:])):
+        return False
+    if not isinstance(anchor.operands[0], BlockArgument):
+        return False
+    rows, columns = windows_of(anchor)
+    return len(rows.ranges()) * rows.taps * columns.taps <= MAX_CODE
+
+
+def windows_of(anchor: Op) -> list[Window]:
+    """Return how the windows move along rows and columns."""
+    flags = anchor.plain_attributes()
+    taps = flags["window"] if "window" in flags else anchor.specs[1].dims[:-1]
+    source, result = anchor.specs[0].dims, anchor.result_specs[0].dims
+    lows = [low for low, _ in flags["pads"]]
+    each = zip(taps, flags["strides"], flags["dilations"], lows, strict=True)
+    return [Window(source[i], result[i], *row) for i, row in enumerate(each, 1)]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Neighbouring pixels, by the taps along the row that each of them has."""
+
+    start: Index
+    taps: Sequence[tuple[int, int]]
+
+
+class Sliding:
+    """Builds one kernel of sliding windows."""
+
+    def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
+        (self.root,) = returned_values(kernel)
+        self.anchor = anchor
+        made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
+        assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
+        self.iteration = made
+        self.dtype = anchor.specs[0].dtype
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.rows, self.columns = windows_of(anchor)
+
+        def visit(tracer: Tracer, index: Indices) -> None:
+            tracer.stops[anchor.results[0]] = []
+            tracer.visit(self.root, index)
+
+        self.plan = plan(anchor.result_specs[0].dims, visit)
+        self.axes = [Group(tuple(axis.tokens)) for axis in self.plan.axes]
+        self.image, self.row, self.pixel, self.channel = self.axes
+        self.lanes = fitting_lanes(self.channel.extent, lanes_of(target, self.dtype))
+        self.space = Space(self.axes, self.channel, self.lanes)
+        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.offset = flatten(self.plan.index, spec_of(self.root.type).dims)
+        self.wide = max(1, target.registers // 4)
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        loops = self.loops
+        channels = self.channel.extent
+        assert isinstance(channels, int), "the channels are known"
+        block = channel_block(channels, max(1, self.lanes))
+        blocks: Dim = channels // block
+        with loops.loop(loops.lo, loops.hi) as unit:
+            self.row.value = loops.remainder(unit.index, self.row.extent)
+            rest = loops.divide(unit.index, self.row.extent)
+            self.image.value = loops.remainder(rest, self.image.extent)
+            start = loops.multiply(loops.divide(rest, self.image.extent), block)
+            for first, last, taps in self.rows.ranges():
+                self.when_between(first, last, taps, (start, block))
+        return loops.finish(product((blocks, self.image.extent, self.row.extent)))
+
+    def when_between(self, first: int, last: int, taps: tuple[int, int],
+                     channels: tuple[Index, int]) -> None:  # fmt: skip
+        """Compute the output row with these kernel rows if it is one of `first..last`."""
+        loops, row = self.loops, self.row.value
+        assert row is not None, "the output row is known"
+        if first > 0:
+            with loops.when(loops.compare("sge", row, first)):
+                self.when_between(0, last, taps, channels)
+            return
+        if last != self.row.extent:
+            with loops.when(loops.compare("slt", row, last)):
+                self.over_channels(taps, channels)
+            return
+        self.over_channels(taps, channels)
+
+    def over_channels(self, taps: tuple[int, int], channels: tuple[Index, int]) -> None:
+        """Walk the channels of a block by vectors."""
+        start, block = channels
+        if block == self.channel.extent or not self.lanes:
+            walk_vectors(self.loops, self.reader, self.channel, (0, block),
+                         lambda: self.over_pixels(taps))  # fmt: skip
+            return
+        with self.loops.loop(start, self.loops.add(start, block), self.lanes) as one:
+            self.channel.value = one.index
+            self.reader.fresh()
+            self.over_pixels(taps)
+
+    def over_pixels(self, rows: tuple[int, int]) -> None:
+        """Compute an output row: its edges as they are, the middle in equal tiles."""
+        loops, wide = self.loops, self.wide
+        low, high = self.columns.middle()
+        count = self.columns.result
+        assert isinstance(count, int), "the row is known"
+        taps = [self.columns.taps_of(x) for x in range(count)]
+        tiles = (high - low) // wide if count > wide + wide // 2 else 0
+        if not tiles:
+            low = high = 0
+        stop = low + tiles * wide
+        for start in range(0, low, wide):
+            self.tile(rows, Tile(start, taps[start : min(low, start + wide)]))
+        if tiles:
+            with loops.loop(low, stop, wide) as one:
+                self.tile(rows, Tile(one.index, taps[low : low + wide]))
+        for start in range(stop, count, wide):
+            self.tile(rows, Tile(start, taps[start : start + wide]))
+
+    # -- tiles ----------------------------------------------------------------------------
+
+    def tile(self, rows: tuple[int, int], tile: Tile) -> None:
+        """Compute and store neighbouring pixels."""
+        reader = self.reader
+        totals: list[Element | None] = [None] * len(tile.taps)
+        reader.fresh()
+        for i in range(*rows):
+            for j in range(self.columns.taps):
+                for number_, (low, high) in enumerate(tile.taps):
+                    if low <= j < high:
+                        self.pixel.value = tile.start
+                        seen = self.seen(i, number_, j)
+                        totals[number_] = self.combined(totals[number_], seen, i, j)
+        for number_, total in enumerate(totals):
+            self.pixel.value = self.loops.add(tile.start, number_)
+            self.store(total)
+
+    def seen(self, row: int, pixel: int, column: int) -> Element:
+        """Return what a pixel of the tile sees at a tap."""
+        image, y, x, channel = self.plan.index
+        rows, columns = self.rows, self.columns
+        y = y * rows.stride + (row * rows.dilation - rows.before)
+        x = x * columns.stride + (
+            pixel * columns.stride + column * columns.dilation - columns.before
+        )
+        return self.reader.load(self.anchor.operands[0], (image, y, x, channel))
+
+    def combined(self, total: Element | None, seen: Element, row: int, column: int) -> Element:
+        """Return the total with one more tap."""
+        math, combiner = self.reader.math, self.iteration.combiner
+        if self.anchor.name != "gv.depthwise_packed":
+            return seen if total is None else COMBINERS[combiner](math, total, seen)
+        index = (number(row), number(column), self.plan.index[-1])
+        weight = self.reader.element(self.anchor.operands[1], index)
+        return math.mul(seen, weight) if total is None else math.fma(seen, weight, total)
+
+    def store(self, total: Element | None) -> None:
+        """Finish and store one vector; `None` has seen nothing."""
+        reader, math = self.reader, self.reader.math
+        if total is None:
+            total = math.constant(identity(self.iteration.combiner, self.dtype), self.dtype)
+        made = math.spread(total, self.lanes)
+        if self.iteration.finish is not None:
+            made = self.iteration.finish(math, made)
+        reader.given = {self.anchor.results[0]: lambda _: made}
+        reader.fresh()
+        element = reader.element(self.root, self.plan.index)
+        reader.given = {}
+        base, _, _ = self.space.split(self.loops, self.offset)
+        value = math.narrow(math.spread(element, self.lanes))
+        self.loops.store(value, self.out, base, reader.mask)
+
+
+def channel_block(channels: int, lanes: int) -> int:
+    """Return the channels of a block: all, or at most `BLOCK` vectors where that cuts evenly."""
+    vectors, rest = divmod(channels, lanes)
+    if rest or not vectors:
+        return channels
+    return lanes * max(d for d in range(1, BLOCK + 1) if vectors % d == 0)
+
+
+__all__ = ["lower"]
