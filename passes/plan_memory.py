@@ -115,9 +115,14 @@ class Lives:
             if storage is None or storage.size != size:
                 continue
             dies = last_use(operand, self.number) <= self.number[launch]
-            if dies and sum(other is value for other in launch.operands) == 1:
+            if dies and self.uses(launch, storage) == 1:
                 return storage
         return None
+
+    def uses(self, launch: Launch, storage: Storage) -> int:
+        """Return how many operands of a launch lie in a storage, views of it included."""
+        buffers = [_buffer(value) for value in launch.operands]
+        return sum(b is not None and self.found.get(b.results[0]) is storage for b in buffers)
 
 
 def last_use(buffer: Buffer | None, number: dict[Launch, int]) -> int:

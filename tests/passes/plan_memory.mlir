@@ -59,3 +59,49 @@ func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
 //     func.return %2 : tensor<4x4xf32>
 //   }
 // }
+
+// -----
+// The sum reads the product twice, once through a view and turned: it must not write over it.
+func.func @main(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<16xf32>) {
+  %0 = gv.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = gv.reshape %0 {shape = array<i64: 16>} : (tensor<4x4xf32>) -> tensor<16xf32>
+  %2 = gv.cumsum %1 {axis = 0 : i64} : (tensor<16xf32>) -> tensor<16xf32>
+  %3 = gv.reshape %1 {shape = array<i64: 4, 4>} : (tensor<16xf32>) -> tensor<4x4xf32>
+  %4 = gv.transpose %3 {order = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = gv.add %0, %4 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %6 = gv.matmul %5, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %6, %2 : tensor<4x4xf32>, tensor<16xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %result1: memref<16xf32> {gv.name = "result1", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 128 : i64, gv.max_live = 128 : i64} {
+//     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
+//     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %0, %result1 {after = array<i64: 0>, inputs = 1 : i64, kernel = @k1} : (memref<4x4xf32>, memref<16xf32>) -> ()
+//     %1 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
+//     gv.launch %0, %1 {after = array<i64: 0>, inputs = 1 : i64, kernel = @k2} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %1, %arg0, %result0 {after = array<i64: 2>, inputs = 2 : i64, kernel = @k3} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
+//     %0 = gv.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %0 : tensor<4x4xf32>
+//   }
+//   func.func private @k1(%0: tensor<4x4xf32>) -> tensor<16xf32> attributes {gv.kind = "scan"} {
+//     %1 = gv.reshape %0 {shape = array<i64: 16>} : (tensor<4x4xf32>) -> tensor<16xf32>
+//     %2 = gv.cumsum %1 {axis = 0 : i64} : (tensor<16xf32>) -> tensor<16xf32>
+//     func.return %2 : tensor<16xf32>
+//   }
+//   func.func private @k2(%0: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "map"} {
+//     %1 = gv.reshape %0 {shape = array<i64: 16>} : (tensor<4x4xf32>) -> tensor<16xf32>
+//     %2 = gv.reshape %1 {shape = array<i64: 4, 4>} : (tensor<16xf32>) -> tensor<4x4xf32>
+//     %3 = gv.transpose %2 {order = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+//     %4 = gv.add %0, %3 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %4 : tensor<4x4xf32>
+//   }
+//   func.func private @k3(%0: tensor<4x4xf32>, %x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
+//     %1 = gv.matmul %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %1 : tensor<4x4xf32>
+//   }
+// }
