@@ -1,0 +1,189 @@
+"""Run parts of a graph: which operations that takes (`Plan`), and running them (`Frame`).
+
+Operations run in the order they were made, which every data and control edge agrees with. What
+a frame gives is the meaning of a graph; `staged.py` compiles whole plans to the same results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import GraphError
+from ..ir.dims import DimExpr
+from ..ir.dtypes import DType
+from ..ir.op import Array
+from ..ir.ops.families import spec_of_value
+from .graph import Graph, GraphTensor, Operation
+from .kinds import MissingFeedError
+from .recorded import EMIT, Box, Recorded
+
+
+class RunError(GraphError, ValueError):
+    """An operation of a graph failed on the values that it was given."""
+
+    code = "GV2300"
+
+
+class Store:
+    """Where the values of variables are: a session's, or that of the process."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, Array] = {}
+        self.draws: dict[Any, int] = {}
+        """How often each random operation was run."""
+        self.initialise = False
+        """Whether a variable that has no value is initialised when it is read."""
+
+
+@dataclass
+class Frame:
+    """One run: how operations are carried out, and what has been computed."""
+
+    store: Store
+    emit: Callable[..., Any] = EMIT
+    symbols: dict[str, int] = field(default_factory=dict)
+    records: dict[Operation, Recorded] = field(default_factory=dict)
+    """Of operations whose gradient is taken in the same run: what was recorded."""
+    recorded: Recorded | None = None
+    """What records this frame, if anything does."""
+
+    def constant(self, value: Array) -> Any:
+        """Return a value of a graph as a value of the run."""
+        return value
+
+    def host(
+        self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Sequence[DType]
+    ) -> Sequence[Any]:
+        """Call a Python function with arrays."""
+        made = function(*[np.asarray(x) for x in inputs])
+        listed = made if isinstance(made, tuple | list) else (made,)
+        if len(dtypes) == 0:
+            return ()
+        return tuple(np.asarray(r, d.numpy) for r, d in zip(listed, dtypes, strict=True))
+
+    def detached(self, value: Any) -> Any:
+        """Return a value that is the same, but not known to what records the run."""
+        return Box(value.array) if isinstance(value, Box) else value
+
+    replay: list[Any] | None = None
+    """Values that were read when the same was run before, while it is run once more."""
+
+    def read(self, variable: Any) -> Any:
+        """Return the value that a variable has now."""
+        value = variable.value_in(self.store) if self.replay is None else self.replay.pop(0)
+        return value if self.recorded is None else self.recorded.source(variable, value)
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Give a variable a value."""
+        if self.replay is None:
+            variable.put_in(self.store, np.asarray(value))
+
+    def recording(self, op: Operation) -> tuple[Frame, Recorded]:
+        """Return a frame in which an operation is run so that its gradient can be taken."""
+        record = Recorded(self.emit)
+        self.records[op] = record
+        inner = Frame(self.store, record.emit, self.symbols, self.records, record)
+        return inner, record
+
+    def bind(self, tensor: GraphTensor, value: Any) -> None:
+        """Learn the sizes that stand as symbols in a tensor's shape."""
+        shape = tensor.spec.shape
+        if shape and not tensor.spec.is_static:
+            found = spec_of_value(value).shape or ()
+            for dim, size in zip(shape, found, strict=False):
+                if isinstance(dim, DimExpr) and isinstance(size, int):
+                    self.symbols.setdefault(str(dim), size)
+
+
+class Plan:
+    """The operations that given fetches need when given tensors are fed, in order."""
+
+    def __init__(
+        self,
+        fetches: Sequence[GraphTensor | Operation],
+        feeds: Sequence[GraphTensor],
+        effects: Sequence[Operation] = (),
+    ) -> None:
+        self.fetches, self.feeds = list(fetches), list(feeds)
+        self.ops = needed(fetches, feeds, effects)
+        self.to_record = {
+            forward for op in self.ops if (forward := op.attributes.get("forward")) is not None
+        }
+        self.fed = set(feeds)
+
+    def run(self, frame: Frame, values: Sequence[Any]) -> list[Any]:
+        """Return what the fetches are; None for operations."""
+        env: dict[GraphTensor, Any] = {}
+        for tensor, value in zip(self.feeds, values, strict=True):
+            env[tensor] = value
+            frame.bind(tensor, value)
+        for op in self.ops:
+            self.step(frame, op, env)
+        return [None if isinstance(f, Operation) else env[f] for f in self.fetches]
+
+    def step(self, frame: Frame, op: Operation, env: dict[GraphTensor, Any]) -> None:
+        """Run one operation."""
+        inputs = [env[tensor] for tensor in op.inputs]
+        try:
+            if op in self.to_record:
+                inner, record = frame.recording(op)
+                inputs = record.watch(inputs)
+                results: Sequence[Any] = record.results(op.kind.run(inner, op, inputs))
+            else:
+                results = op.kind.run(frame, op, inputs)
+        except (RunError, MissingFeedError):
+            raise
+        except (TypeError, ValueError, ArithmeticError, IndexError, AssertionError) as error:
+            raise failure(op, error) from error
+        for tensor, value in zip(op.outputs, results, strict=True):
+            if tensor not in self.fed:
+                env[tensor] = value
+                if tensor.spec.shape is None or not tensor.spec.is_static:
+                    frame.bind(tensor, value)
+
+
+def failure(op: Operation, error: Exception) -> Exception:
+    """Return the error of a run, which names the operation and the line that made it."""
+    known = getattr(error, "is_of_run", False)
+    if known:
+        return error
+    return RunError(f"Detected at node '{op.name}': {error}", location=op.source)
+
+
+def needed(
+    fetches: Sequence[GraphTensor | Operation],
+    feeds: Sequence[GraphTensor],
+    effects: Sequence[Operation] = (),
+) -> list[Operation]:
+    """Return the operations to run, in the order they were made."""
+    fed = set(feeds)
+    waiting: list[Operation] = [*effects]
+    for fetch in fetches:
+        if isinstance(fetch, Operation):
+            waiting.append(fetch)
+        elif fetch not in fed:
+            waiting.append(fetch.op)
+    found: set[Operation] = set()
+    while waiting:
+        op = waiting.pop()
+        if op in found:
+            continue
+        found.add(op)
+        waiting += op.control_inputs
+        waiting += [tensor.op for tensor in op.inputs if tensor not in fed]
+        forward = op.attributes.get("forward")
+        if forward is not None:
+            waiting.append(forward)
+    return sorted(found, key=lambda op: op.index)
+
+
+def run_graph(
+    graph: Graph, frame: Frame, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor]
+) -> Plan:
+    """Return the plan of a function's graph: its outputs, and all its effects in order."""
+    effects = [op for op in graph.operations if op.kind.stateful]
+    return Plan(outputs, inputs, effects)

@@ -1,0 +1,370 @@
+"""Graphs: operations by name, the tensors between them, and the order that control edges ask for.
+
+A graph is what staged code is traced into, and what sessions run parts of. Its operations are
+of a `Kind` (kinds.py): one operation of the IR, a function made of several, a variable's read or
+write, a call, a choice, a loop. Sizes that are not known are symbols of their own (`d7`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ..errors import GraphError
+from ..ir.dims import Dim, DimExpr, symbol
+from ..ir.dtypes import DType
+from ..ir.op import Op
+from ..ir.tensor import TensorSpec
+from .context import Context
+from .eager import OperandError
+from .origin import short, user_line
+from .symbolic import SymbolicTensor
+from .tensor import Tensor, as_tensor, cast
+
+if TYPE_CHECKING:
+    from .kinds import Kind
+
+_SYMBOLS = count(1)
+
+
+class FinalizedGraphError(GraphError, RuntimeError):
+    """Something was added to a graph that is finalized."""
+
+    code = "GV2201"
+
+
+class ForeignTensorError(GraphError, ValueError):
+    """A tensor of one graph was used in another, or outside of the function that made it."""
+
+    code = "GV2202"
+
+
+class NoSuchNameError(GraphError, KeyError):
+    """A graph has no operation or tensor of this name."""
+
+    code = "GV2203"
+
+    def __str__(self) -> str:
+        return GraphError.__str__(self)
+
+
+class NameError_(GraphError, ValueError):
+    """A name is not written as the name of an operation or a tensor."""
+
+    code = "GV2204"
+
+
+def unknown_dim() -> DimExpr:
+    """Return a size that is not known, equal to no other."""
+    return symbol(f"d{next(_SYMBOLS)}")
+
+
+class GraphTensor(SymbolicTensor):
+    """An edge of a graph: one output of an operation."""
+
+    __slots__ = ("op", "users", "value_index")
+
+    def __init__(self, op: Operation, index: int, spec: TensorSpec) -> None:  # (not SSA)
+        self.graph: Graph = op.graph
+        self.op = op
+        self.value_index = index
+        self._spec = spec
+        self.users: list[Operation] = []
+
+    @property
+    def name(self) -> str:
+        """Return `operation:output`."""
+        return f"{self.op.name}:{self.value_index}"
+
+    @property
+    def source(self) -> str:
+        """Return the line of the user's program that made it."""
+        return self.op.source
+
+    def consumers(self) -> list[Operation]:
+        """Return the operations that take the tensor."""
+        return list(dict.fromkeys(self.users))
+
+    def set_shape(self, shape: Sequence[int | None]) -> None:
+        """State what is known of the shape."""
+        known = self._spec.shape or (None,) * len(shape)
+        merged = [
+            b if not isinstance(a, int) and b is not None else a
+            for a, b in zip(known, shape, strict=True)
+        ]
+        dims = tuple(unknown_dim() if d is None else d for d in merged)
+        self._spec = self._spec.with_shape(dims)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.spec}>"
+
+
+class Operation:
+    """A node: a kind with its inputs, control inputs, attributes and outputs."""
+
+    __slots__ = (
+        "__weakref__",
+        "attributes",
+        "control_inputs",
+        "device",
+        "graph",
+        "index",
+        "inputs",
+        "kind",
+        "name",
+        "outputs",
+        "source",
+    )
+
+    def __init__(  # noqa: PLR0913  (each is a part of a node)
+        self,
+        graph: Graph,
+        name: str,
+        kind: Kind,
+        inputs: Sequence[GraphTensor],
+        attributes: dict[str, Any],
+        specs: Sequence[TensorSpec],
+    ) -> None:
+        self.graph, self.name, self.kind = graph, name, kind
+        self.inputs = list(inputs)
+        self.attributes = attributes
+        self.control_inputs: list[Operation] = []
+        self.index = len(graph.operations)
+        self.source = user_line()
+        self.device = graph.device
+        make = graph.tensor_class
+        self.outputs = [make(self, i, spec) for i, spec in enumerate(specs)]
+
+    @property
+    def type(self) -> str:
+        """Return the name of the kind."""
+        return self.kind.type
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.type}>"
+
+
+class Graph(Context):
+    """Operations in the order they were made, each under a name of its own."""
+
+    tensor_class: type[GraphTensor] = GraphTensor
+    outer: Graph | None = None
+
+    name = "a graph"
+    is_open = True
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.by_name: dict[str, Operation] = {}
+        self.finalized = False
+        self.device = ""
+        self.seed: int | None = None
+        self.container = ""
+        self.collections: dict[str, list[Any]] = {}
+        self.lock = threading.RLock()
+        self._names: dict[str, int] = {}
+        self._scope = ""
+        self._control: list[Operation] = []
+        self.gradient_overrides: dict[str, str] = {}
+
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Add an operation of the IR."""
+        from .kinds import primitive  # noqa: PLC0415  (kinds -> graph)
+
+        inputs = [self.owned(x) for x in operands]
+        try:
+            outputs = self.add(primitive(op), inputs, attributes).outputs
+        except TypeError as error:
+            if isinstance(error, OperandError | GraphError):
+                raise
+            raise OperandError(str(error), location=short(user_line())) from None
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def convert(self, value: Any, dtype: DType | None = None) -> Tensor:
+        """Return a value from outside as a tensor of this graph."""
+        tensor = as_tensor(value, dtype)
+        return self.owned(tensor if dtype is None else cast(tensor, dtype))
+
+    def owned(self, tensor: Any) -> GraphTensor:
+        """Return the graph's tensor for a tensor, which is captured if it is not of here."""
+        if isinstance(tensor, GraphTensor):
+            return tensor if tensor.graph is self else self.capture(tensor)
+        return self.capture(as_tensor(tensor))
+
+    def capture(self, tensor: Tensor) -> GraphTensor:
+        """Return what stands for a tensor from outside: of an eager one, a constant."""
+        if isinstance(tensor, GraphTensor):
+            raise foreign(tensor, self)
+        return self.constant(tensor.numpy())
+
+    def constant(self, value: Any, name: str | None = None) -> GraphTensor:
+        """Add a constant."""
+        from .kinds import CONSTANT  # noqa: PLC0415  (kinds -> graph)
+
+        return self.add(CONSTANT, (), {"value": value}, name=name).outputs[0]
+
+    def add(
+        self,
+        kind: Kind,
+        inputs: Sequence[GraphTensor],
+        attributes: dict[str, Any] | None = None,
+        *,
+        specs: Sequence[TensorSpec] | None = None,
+        name: str | None = None,
+    ) -> Operation:
+        """Add an operation; what its outputs are is inferred where it is not given."""
+        if self.finalized:
+            raise FinalizedGraphError("Graph is finalized and cannot be modified.")
+        attributes = attributes or {}
+        for tensor in inputs:
+            if tensor.graph is not self:
+                raise foreign(tensor, self)
+        if specs is None:
+            specs = kind.infer([tensor.spec for tensor in inputs], attributes)
+        with self.lock:
+            op = Operation(
+                self, self.unique_name(name or kind.label), kind, inputs, attributes, specs
+            )
+            for tensor in inputs:
+                tensor.users.append(op)
+            op.control_inputs = self._control_of(op)
+            self.operations.append(op)
+            self.by_name[op.name] = op
+        return op
+
+    def _control_of(self, op: Operation) -> list[Operation]:
+        direct = {tensor.op for tensor in op.inputs}
+        return [each for each in dict.fromkeys(self._control) if each not in direct]
+
+    def unique_name(self, name: str, *, mark: bool = True) -> str:
+        """Return the name, within the scope, with a number if it is taken.
+
+        A name that ends in a slash is taken as it is: the scope is given with it.
+        """
+        if name.endswith("/") and len(name) > 1:
+            return name[:-1]
+        full = f"{self._scope}{name}"
+        key = full.lower()
+        used = self._names.get(key)
+        if mark:
+            self._names[key] = (used or 0) + 1
+        if used is None:
+            return full
+        number = used
+        while (made := f"{full}_{number}").lower() in self._names:
+            number += 1
+        if mark:
+            self._names[key] = number + 1
+            self._names[made.lower()] = 1
+        return made
+
+    @contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Put operations under `name/`; a name that ends in a slash is entered again."""
+        before = self._scope
+        if not name:
+            self._scope = ""
+        elif name.endswith("/"):
+            self._scope = name
+        else:
+            self._scope = f"{self.unique_name(name)}/"
+        try:
+            yield self._scope
+        finally:
+            self._scope = before
+
+    @contextmanager
+    def control_dependencies(self, inputs: Sequence[Any] | None) -> Iterator[None]:
+        """Let operations wait for others; None clears what outer contexts ask for."""
+        before = self._control
+        found = [op_of(each) for each in inputs or ()]
+        own = [op for op in found if op is not None and op.graph is self]
+        self._control = [] if inputs is None else [*before, *own]
+        try:
+            yield
+        finally:
+            self._control = before
+
+    @contextmanager
+    def on_device(self, name: str) -> Iterator[None]:
+        """Give operations a device."""
+        before, self.device = self.device, name
+        try:
+            yield
+        finally:
+            self.device = before
+
+    def get_operations(self) -> list[Operation]:
+        """Return all operations in the order they were made."""
+        return list(self.operations)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """Return the operation of a name."""
+        found = self.by_name.get(name)
+        if found is None:
+            raise NoSuchNameError(f"The name '{name}' refers to an Operation not in the graph.")
+        return found
+
+    def get_tensor_by_name(self, name: str) -> GraphTensor:
+        """Return the tensor of a name `operation:output`."""
+        if ":" not in name:
+            raise NameError_(
+                f"The name '{name}' refers to an Operation, not a Tensor. Tensor names must be "
+                'of the form "<op_name>:<output_index>".'
+            )
+        stem, _, port = name.rpartition(":")
+        start = f"The name '{name}' refers to a Tensor which does not exist. The operation, "
+        op = self.by_name.get(stem)
+        if op is None:
+            raise NoSuchNameError(f"{start}'{stem}', does not exist in the graph.")
+        if not port.isdigit() or int(port) >= len(op.outputs):
+            raise NoSuchNameError(
+                f"{start}'{stem}', exists but only has {len(op.outputs)} outputs."
+            )
+        return op.outputs[int(port)]
+
+    def finalize(self) -> None:
+        """Let nothing be added any more."""
+        self.finalized = True
+
+    def add_to_collection(self, name: str, value: Any) -> None:
+        """Put a value into a list of the graph."""
+        self.collections.setdefault(name, []).append(value)
+
+    def get_collection(self, name: str) -> list[Any]:
+        """Return a list of the graph."""
+        return list(self.collections.get(name, ()))
+
+
+def op_of(value: Any) -> Operation | None:
+    """Return the operation behind a tensor, a variable or an operation; None of values."""
+    if isinstance(value, Operation):
+        return value
+    found = getattr(value, "op", None)
+    return found if isinstance(found, Operation) else None
+
+
+def foreign(tensor: GraphTensor, graph: Graph) -> ForeignTensorError:
+    """Return the error of a tensor that is used in a graph that is not its own."""
+    where = tensor.graph.name
+    return ForeignTensorError(
+        f"{tensor!r} must be from the same graph: it was made at {tensor.op.source} in {where}",
+        hint="return it from the function, or make it an argument",
+    )
+
+
+def dims_or_none(shape: tuple[Dim, ...] | None) -> tuple[int | None, ...] | None:
+    """Return a shape with None for sizes that are not known."""
+    if shape is None:
+        return None
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+
+def spec_with_unknowns(dtype: DType, shape: Sequence[int | None] | None) -> TensorSpec:
+    """Return a spec with a symbol for each size that is not known."""
+    if shape is None:
+        return TensorSpec(dtype, None)
+    return TensorSpec(dtype, tuple(unknown_dim() if d is None else int(d) for d in shape))

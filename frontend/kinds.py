@@ -1,0 +1,310 @@
+"""What an operation of a graph is: its results' specs, how it is run, and its gradient.
+
+A kind is run through a `Frame` (execute.py): `frame.emit` carries operations of the IR out, at
+once on arrays or by appending to a program, so that one rule serves to run and to compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..ir import REGISTRY
+from ..ir.compositions import Maker
+from ..ir.dims import DimExpr
+from ..ir.interpret import resolve
+from ..ir.op import Array, Call, Op
+from ..ir.tensor import TensorSpec, spec_of_array
+from .abstract import infer_function, infer_primitive
+
+if TYPE_CHECKING:
+    from .execute import Frame
+    from .graph import Operation
+
+
+class NoGradientError(LookupError):
+    """An operation on the way from a result to a source has no gradient."""
+
+
+class Kind:
+    """The behaviour of an operation of a graph."""
+
+    type: str = "Op"
+    stateful: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return the name that an operation has where none is given."""
+        return self.type
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the specs of the results, or raise `TypeError`."""
+        raise NotImplementedError(self.type)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the results."""
+        raise NotImplementedError(self.type)
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables that are read by running the operation."""
+        return ()
+
+    def gradient(
+        self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
+    ) -> Sequence[Any] | None:
+        """Return the gradient of each input, or None: it is to be taken by recording a run."""
+        return None
+
+
+def names_of_results(made: Any) -> tuple[Any, ...]:
+    """Return results as a tuple."""
+    return tuple(made) if isinstance(made, tuple | list) else (made,)
+
+
+CAMEL = {
+    "gv.add": "AddV2",
+    "gv.sum": "Sum",
+    "gv.matmul": "MatMul",
+    "gv.sub": "Sub",
+    "gv.mul": "Mul",
+    "gv.div": "RealDiv",
+    "gv.constant": "Const",
+}
+
+
+class Primitive(Kind):
+    """One operation of the IR."""
+
+    def __init__(self, op: type[Op]) -> None:
+        self.op = op
+        words = op.name.removeprefix("gv.").split("_")
+        self.type = CAMEL.get(op.name, "".join(word.capitalize() for word in words))
+        self.stateful = not op.PURE
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Infer by the operation's rule; leave open what sizes leave open."""
+        return infer_primitive(self.op, specs, attributes)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Carry the operation out."""
+        attributes = op.attributes
+        if any(is_symbolic(value) for value in attributes.values()):
+            attributes = resolve(attributes, frame.symbols)
+        return names_of_results(frame.emit(self.op, *inputs, **attributes))
+
+    def gradient(
+        self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
+    ) -> Sequence[Any] | None:
+        """Apply the operation's rule where everything is known, else record."""
+        specs = [tensor.spec for tensor in op.inputs]
+        if any(spec.shape is None for spec in (*specs, *(t.spec for t in op.outputs))):
+            return None
+        if any(not spec.is_static for spec in (*specs, *(t.spec for t in op.outputs))):
+            return None
+        attributes = self.op.complete(op.attributes)
+        results = [tensor.spec for tensor in op.outputs]
+        call = Call(self.op, op.inputs, op.outputs, attributes, specs, emit, results)
+        try:
+            return self.op.gradient(call, *grads)
+        except NotImplementedError as error:
+            raise NoGradientError(
+                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
+            ) from error
+
+
+def is_symbolic(value: Any) -> bool:
+    """Say whether an attribute holds a size that is known only when it is run."""
+    if isinstance(value, tuple):
+        return any(is_symbolic(v) for v in value)
+    return isinstance(value, DimExpr)
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def primitive(op: type[Op]) -> Primitive:
+    """Return the kind of an operation of the IR."""
+    if op.name not in PRIMITIVES:
+        PRIMITIVES[op.name] = Primitive(op)
+    return PRIMITIVES[op.name]
+
+
+class Composite(Kind):
+    """A function of a `Maker` and values: several operations of the IR under one name."""
+
+    def __init__(
+        self,
+        type_: str,
+        function: Callable[..., Any],
+        *,
+        name: str = "",
+        differentiable: bool = True,
+    ) -> None:
+        self.type, self.function, self.name = type_, function, name
+        self.differentiable = differentiable
+
+    @property
+    def label(self) -> str:
+        """Return the default name."""
+        return self.name or self.type
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Infer by the function on specs."""
+        return infer_function(self.function, specs, attributes.get("known", {}))
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Call the function."""
+        return names_of_results(self.function(Maker(frame.emit), *inputs))
+
+    def gradient(
+        self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
+    ) -> Sequence[Any] | None:
+        """Record the function, or say that nothing depends on its inputs smoothly."""
+        return None if self.differentiable else (None,) * len(op.inputs)
+
+
+class Constant(Kind):
+    """A value that is known."""
+
+    type = "Const"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the spec of the value."""
+        return (spec_of_array(attributes["value"]),)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the value."""
+        return (frame.constant(op.attributes["value"]),)
+
+    def gradient(
+        self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
+    ) -> Sequence[Any]:
+        """Return nothing: there are no inputs."""
+        return ()
+
+
+CONSTANT = Constant()
+
+
+class MissingFeedError(Exception):
+    """A placeholder was not fed (turned into a session's error)."""
+
+    def __init__(self, op: Operation) -> None:
+        super().__init__(op.name)
+        self.op = op
+
+
+class Placeholder(Kind):
+    """A value that is given from outside; one with an input has that as its default."""
+
+    type = "Placeholder"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the declared spec."""
+        return (attributes["spec"],)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the default, or fail."""
+        if inputs:
+            return inputs
+        raise MissingFeedError(op)
+
+    def gradient(
+        self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
+    ) -> Sequence[Any]:
+        """Pass the gradient to the default."""
+        return grads[: len(op.inputs)]
+
+
+class PlaceholderWithDefault(Placeholder):
+    """A placeholder that need not be fed."""
+
+    type = "PlaceholderWithDefault"
+
+
+class NoOp(Kind):
+    """Nothing, but it waits for its control inputs."""
+
+    type = "NoOp"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return nothing."""
+        return ()
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Do nothing."""
+        return ()
+
+    def gradient(
+        self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
+    ) -> Sequence[Any]:
+        """Return nothing."""
+        return (None,) * len(op.inputs)
+
+
+class PyFunction(Kind):
+    """A Python function of this process, called with arrays each time."""
+
+    stateful = True
+
+    def __init__(self, function: Callable[..., Any], dtypes: Sequence[Any], *, pure: bool) -> None:
+        self.function, self.dtypes = function, tuple(dtypes)
+        self.type = "PyFunc"
+        self.stateful = not pure
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the element types; shapes are not known."""
+        return tuple(TensorSpec(dtype, None) for dtype in self.dtypes)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Call the function."""
+        return frame.host(self.function, inputs, self.dtypes)
+
+
+def zeros(emit: Callable[..., Any], spec: TensorSpec) -> Any:
+    """Make zeros of a static spec."""
+    zero = emit(REGISTRY["gv.constant"], value=np.zeros((), spec.dtype.numpy))
+    return emit(REGISTRY["gv.broadcast_to"], zero, shape=spec.dims) if spec.dims else zero
+
+
+def as_array(value: Any) -> Array:
+    """Return a value as a numpy array."""
+    return np.asarray(value)
+
+
+class Stop(Kind):
+    """The input itself, through which no gradient passes."""
+
+    type: ClassVar[str] = "StopGradient"  # type: ignore[misc]
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the input's spec."""
+        return (specs[0],)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the input, unknown to who records."""
+        return (frame.detached(inputs[0]),)
+
+    def gradient(
+        self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
+    ) -> Sequence[Any]:
+        """Return nothing."""
+        return (None,)

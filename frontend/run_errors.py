@@ -1,0 +1,117 @@
+"""Errors of running graphs, by the names that TensorFlow's programs catch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import GravureError
+
+
+class OpError(GravureError):
+    """An operation of a graph failed when it was run.
+
+    The location is the line of Python that made the operation, where it is known.
+    """
+
+    code = "GV2300"
+
+    def __init__(self, *parts: Any, location: str = "", hint: str = "") -> None:
+        """Take a message; TensorFlow's form (node, operation, message) is accepted too."""
+        super().__init__(str(parts[-1]) if parts else "", location=location, hint=hint)
+        self.op = parts[1] if len(parts) > 1 else None
+
+
+class InvalidArgumentError(OpError):
+    """The values that an operation was given do not fit it."""
+
+    code = "GV2301"
+
+
+class FailedPreconditionError(OpError):
+    """The state is not what the operation needs: a variable without a value, for one."""
+
+    code = "GV2302"
+
+
+class NotFoundError(OpError):
+    """Something that was named is not there."""
+
+    code = "GV2303"
+
+
+class OutOfRangeError(OpError):
+    """There is nothing more to read."""
+
+    code = "GV2304"
+
+
+class AbortedError(OpError):
+    """A step was given up."""
+
+    code = "GV2305"
+
+
+class CancelledError(OpError):
+    """A step was stopped from outside."""
+
+    code = "GV2306"
+
+
+class AlreadyExistsError(OpError):
+    """Something of this name is there already."""
+
+    code = "GV2307"
+
+
+class UnimplementedError(OpError):
+    """There is no code for this case."""
+
+    code = "GV2308"
+
+
+class ResourceExhaustedError(OpError):
+    """There is not enough of something."""
+
+    code = "GV2309"
+
+
+class UnavailableError(OpError):
+    """Something cannot be reached now."""
+
+    code = "GV2310"
+
+
+class InternalError(OpError):
+    """Something is wrong inside."""
+
+    code = "GV2311"
+
+
+class UnknownError(OpError):
+    """A function of the host failed."""
+
+    code = "GV2312"
+
+
+class DeadlineExceededError(OpError):
+    """It took too long."""
+
+    code = "GV2313"
+
+
+class DataLossError(OpError):
+    """A file is damaged."""
+
+    code = "GV2314"
+
+
+class PermissionDeniedError(OpError):
+    """It is not allowed."""
+
+    code = "GV2315"
+
+
+class UnauthenticatedError(OpError):
+    """Who asks is not known."""
+
+    code = "GV2316"

@@ -1,0 +1,196 @@
+"""Sessions: run any part of a graph, with any of its edges fed.
+
+    with Session(graph) as s:
+        s.run([loss, train], {x: batch})
+
+What a set of fetches and feeds needs is found once and kept. A session holds the values of the
+graph's variables; threads may run it at once, each write to a variable is one step.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.dtypes import DType
+from ..ir.op import Array
+from .execute import Frame, Plan, Store
+from .graph import (
+    ForeignTensorError,
+    Graph,
+    GraphTensor,
+    NameError_,
+    NoSuchNameError,
+    Operation,
+    dims_or_none,
+)
+from .kinds import MissingFeedError
+from .recorded import unboxed
+from .run_errors import InvalidArgumentError
+
+_SESSIONS = threading.local()
+
+
+class Session:
+    """Runs parts of one graph."""
+
+    def __init__(self, graph: Graph, *, strict: bool = True) -> None:
+        self.graph = graph
+        self.store = Store()
+        self.store.initialise = not strict
+        self.compiles = 0
+        """How many plans were made."""
+        self._plans: dict[Any, Plan] = {}
+        self._lock = threading.RLock()
+        self._closed = False
+        self._before: list[Any] = []
+
+    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> Any:
+        """Return what the fetches are, in the structure that they have; None for operations."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self.graph.operations:
+            raise RuntimeError(
+                "The Session graph is empty. Add operations to the graph before calling run()."
+            )
+        wanted: list[GraphTensor | Operation] = []
+        rebuild = self._flatten(fetches, wanted)
+        given = {}
+        for key, value in (feeds or {}).items():
+            tensor = self._feed_key(key)
+            given[tensor] = self._feed_value(tensor, value)
+        plan = self._plan(wanted, list(given))
+        with self._lock:
+            try:
+                values = plan.run(Frame(self.store), list(given.values()))
+            except MissingFeedError as error:
+                raise self._missing(error.op) from None
+        found = iter([None if v is None else fetched(unboxed(v)) for v in values])
+        return rebuild(found)
+
+    def _plan(self, fetches: Sequence[Any], feeds: Sequence[GraphTensor]) -> Plan:
+        key = (tuple(map(id, fetches)), tuple(map(id, feeds)))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = Plan(fetches, feeds)
+            self.compiles += 1
+        return plan
+
+    def _missing(self, op: Operation) -> InvalidArgumentError:
+        spec = op.outputs[0].spec
+        shape = dims_or_none(spec.shape)
+        text = "<unknown>" if shape is None else str([d if d is not None else "?" for d in shape])
+        return InvalidArgumentError(
+            f"You must feed a value for placeholder tensor '{op.name}' with dtype {spec.dtype} "
+            f"and shape {text}",
+            location=op.source,
+        )
+
+    def element(self, value: Any) -> GraphTensor | Operation:
+        """Return the tensor or operation that a fetch names."""
+        if isinstance(value, str):
+            by_port = ":" in value
+            graph = self.graph
+            return (
+                graph.get_tensor_by_name(value) if by_port else graph.get_operation_by_name(value)
+            )
+        node = getattr(value, "as_graph_element", None)
+        found = node() if node is not None else value
+        if not isinstance(found, GraphTensor | Operation):
+            raise TypeError(
+                f'Argument `fetch` = {value!r} has invalid type "{type(value).__name__}" must be '
+                "a string or Tensor."
+            )
+        if found.graph is not self.graph:
+            raise ForeignTensorError(f"Tensor {found!r} is not an element of this graph.")
+        return found
+
+    def _flatten(self, fetches: Any, wanted: list[Any]) -> Callable[[Any], Any]:
+        """Collect the fetches of a structure; return what builds it again from their values."""
+        if isinstance(fetches, Mapping):
+            parts = {k: self._flatten(v, wanted) for k, v in fetches.items()}
+            return lambda found: {k: part(found) for k, part in parts.items()}
+        if isinstance(fetches, list | tuple):
+            listed = [self._flatten(each, wanted) for each in fetches]
+            kind = type(fetches)
+            if hasattr(fetches, "_fields"):
+                return lambda found: kind(*[part(found) for part in listed])
+            return lambda found: kind([part(found) for part in listed])
+        if fetches is None:
+            raise TypeError(f"Argument `fetch` = {fetches!r} has invalid type. Cannot be None")
+        try:
+            wanted.append(self.element(fetches))
+        except (NoSuchNameError, NameError_, ForeignTensorError) as error:
+            raise ForeignTensorError(
+                f"Argument `fetch` = {fetches} cannot be interpreted as a Tensor of this graph. "
+                f"({error})"
+            ) from None
+        return next
+
+    def _feed_key(self, key: Any) -> GraphTensor:
+        try:
+            found = self.element(key)
+        except (TypeError, KeyError, ValueError) as error:
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+        if isinstance(found, Operation):
+            raise TypeError(f"Cannot interpret feed_dict key {key!r} as Tensor: it is an Operation")
+        return found
+
+    def _feed_value(self, tensor: GraphTensor, value: Any) -> Array:
+        if isinstance(value, GraphTensor):
+            raise TypeError(
+                "The value of a feed cannot be a tf.Tensor object; acceptable are Python numbers, "
+                f"strings, lists, numpy arrays. It was passed with key {tensor!r}"
+            )
+        dtype = tensor.spec.dtype
+        array = np.asarray(value) if is_text(dtype) else np.asarray(value, dtype.numpy)
+        shape = dims_or_none(tensor.spec.shape)
+        if shape is not None and (
+            len(shape) != array.ndim
+            or any(d is not None and d != n for d, n in zip(shape, array.shape, strict=True))
+        ):
+            raise ValueError(
+                f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has "
+                f"shape {shape}"
+            )
+        return array
+
+    def close(self) -> None:
+        """Run nothing any more."""
+        self._closed = True
+        self._plans.clear()
+
+    def __enter__(self) -> Session:
+        stack().append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        stack().pop()
+        self.close()
+
+
+def is_text(dtype: DType) -> bool:
+    """Say whether elements are bytes."""
+    return dtype.kind == "s"
+
+
+def fetched(value: Any) -> Any:
+    """Return a value as a caller gets it: an array, or a number of numpy's."""
+    array = np.asarray(value)
+    return array[()] if array.ndim == 0 else array
+
+
+def stack() -> list[Session]:
+    """Return the sessions that are entered, the innermost last."""
+    if not hasattr(_SESSIONS, "entered"):
+        _SESSIONS.entered = []
+    found: list[Session] = _SESSIONS.entered
+    return found
+
+
+def default_session() -> Session | None:
+    """Return the innermost session that is entered."""
+    return stack()[-1] if stack() else None
