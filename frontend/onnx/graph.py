@@ -74,6 +74,8 @@ class Scope:
     """The names that are visible at one place, and where they are looked up."""
 
     opsets: Mapping[str, int]
+    block: Block
+    """Where its initializers are put."""
     outer: Scope | None = None
     values: dict[str, Value] = field(default_factory=dict)
     stored: dict[str, Tensor] = field(default_factory=dict)
@@ -84,11 +86,12 @@ class Scope:
     """Put before the names of nodes."""
     depth: int = 0
 
-    def inside(self, prefix: str) -> Scope:
+    def inside(self, prefix: str, block: Block) -> Scope:
         """Return the scope of a graph inside a node."""
         return Scope(
-            self.opsets, self, attributes=self.attributes, prefix=prefix, depth=self.depth + 1
-        )
+            self.opsets, block, self,
+            attributes=self.attributes, prefix=prefix, depth=self.depth + 1,
+        )  # fmt: skip
 
     def __contains__(self, name: object) -> bool:
         inner = name in self.values or name in self.stored
@@ -110,11 +113,12 @@ class Reader:
         """Return the program, or raise one error with all that is wrong."""
         graph = self.model.graph
         check_names(self.model.proto, self.model.name)
-        scope = Scope(self.model.opsets, stored=initializers(self.model))
-        inputs = self._inputs(graph, scope, shapes)
+        stored = initializers(self.model)
+        inputs = self._inputs(graph, stored, shapes)
         self.faults.raise_if_any()
         main = new_function("main", inputs)
         block = main.body.block
+        scope = Scope(self.model.opsets, block, stored=stored)
         self.emitter = KnownEmit(GraphEmit.at_end(block), self.symbols.ranges)
         for (name, _), argument in zip(inputs, block.args, strict=True):
             scope.values[name] = argument
@@ -134,7 +138,7 @@ class Reader:
     # Inputs and outputs.
 
     def _inputs(
-        self, graph: GraphProto, scope: Scope, shapes: Mapping[str, ShapeOption]
+        self, graph: GraphProto, stored: Mapping[str, Tensor], shapes: Mapping[str, ShapeOption]
     ) -> list[tuple[str, TensorSpec]]:
         """Return the inputs that are not stored in the model."""
         found: dict[str, TensorSpec] = {}
@@ -146,7 +150,7 @@ class Reader:
                 of_numpy(array.dtype)
             except TypeError as error:
                 self.faults.add(f"constant {name!r}: {error}", supported=False)
-        given = {*scope.stored, *self.constants}
+        given = {*stored, *self.constants}
         inputs = [value for value in graph.input if value.name not in given]
         names = [value.name for value in inputs]
         for unknown in [name for name in shapes if name not in names]:
@@ -240,12 +244,14 @@ class Reader:
             if name in place.values:
                 return place.values[name]
             if name in place.stored:
-                place.values[name] = self._stored(name, *place.stored[name])
+                place.values[name] = self._stored(name, *place.stored[name], place.block)
                 return place.values[name]
             place = place.outer
         return None
 
-    def _stored(self, name: str, tensor: TensorProto, payload: Bytes | None) -> Value:
+    def _stored(
+        self, name: str, tensor: TensorProto, payload: Bytes | None, block: Block
+    ) -> Value:
         """Return an initializer as a constant or a weight."""
         try:
             array = self.model.tensors.read(tensor, payload)
@@ -255,8 +261,10 @@ class Reader:
             )
             return LOST
         source = self.emitter.emit.source
-        node = self._node(NodeProto(op_type="Constant"), name, Scope(self.model.opsets))
-        value = node.stored(name, array)
+        scope = Scope(self.model.opsets, block)
+        node = self._node(NodeProto(op_type="Constant"), name, scope)
+        with node.inside(block):
+            value = node.stored(name, array)
         self.emitter.emit.source = source
         if name.isidentifier():
             value.name_hint = name
@@ -306,7 +314,8 @@ class Reader:
         self.emitter.emit.source = StringAttr(label)
 
         def read_graph(graph: GraphProto, inputs: Sequence[Any]) -> list[Any]:
-            outputs = self._graph(graph, inputs, scope.inside(f"{label}/"))
+            block = self.emitter.emit.point.block
+            outputs = self._graph(graph, inputs, scope.inside(f"{label}/", block))
             self.emitter.emit.source = StringAttr(label)
             return outputs
 
@@ -366,8 +375,9 @@ class Reader:
         attributes = {a.name: a for a in function.attribute_proto}
         attributes |= {a.name: a for a in node.proto.attribute}
         inner = Scope(
-            opsets, attributes=attributes, prefix=f"{node.label}/", depth=scope.depth + 1
-        )
+            opsets, node.block,
+            attributes=attributes, prefix=f"{node.label}/", depth=scope.depth + 1,
+        )  # fmt: skip
         for name, value in zip(function.input, inputs, strict=False):
             if value is not None:
                 inner.values[name] = value

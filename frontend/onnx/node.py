@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from ...errors import UnsupportedOp
-from ...ir import Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
+from ...ir import SOURCE, Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
 from ...ir.compositions import Maker
 from .data import Tensors, dtype_of
 from .shapes import MAX_KNOWN, KnownEmit
@@ -99,6 +101,27 @@ class Node:
         if array.dtype.kind in "iub" and array.size <= MAX_KNOWN:
             self.emitter.learn(value, array)
         return value
+
+    @property
+    def block(self) -> Block:
+        """Return the block that operations are appended to."""
+        return self.emitter.emit.point.block
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Append to another block for a while."""
+        outer = self.emitter.emit.point
+        self.emitter.emit.point = InsertPoint.at_end(block)
+        try:
+            yield
+        finally:
+            self.emitter.emit.point = outer
+
+    def insert(self, op: Operation) -> None:
+        """Append an operation with regions."""
+        if self.emitter.emit.source is not None:
+            op.attributes[SOURCE] = self.emitter.emit.source
+        self.block.add_op(op)
 
     # Values.
 

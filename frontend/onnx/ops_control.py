@@ -1,74 +1,199 @@
-"""Rules of control flow that is decided while the model is read.
+"""Rules of control flow.
 
-A condition that is known takes its branch. Of branches that have the same results both are
-computed and one is selected: operations have no effects, so that only time is lost. Loops whose
-number of trips is known are unrolled.
+A condition that is known takes its branch, and a loop of few known trips is unrolled. What is
+small and the same in both branches is computed for both, and one is selected. The rest becomes
+`gv.if` and `gv.while`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from onnx import GraphProto
 
+from ...ir import Dim, TensorSpec
 from ...ir import compositions as c
 from ...ir import dtypes as d
+from ...ir.ops.control import If, While
 from ...ir.shapes import normalize_axis
 from .node import Node, Value
+from .regions import close, finish, inline, new_block, size
 from .rules import rule
 
-MAX_TRIPS = 1024
-"""Loops of more trips are not unrolled."""
+UNROLLED_TRIPS, UNROLLED_NODES = 64, 4096
+"""Loops of more trips, or of more nodes in all, stay loops."""
+
+SELECTED = 8
+"""Branches of no more operations than this are both computed."""
+
+INDEX, FLAG = TensorSpec(d.i64, ()), TensorSpec(d.bool_, ())
 
 
 @rule("If")
 def if_(node: Node, condition: Value) -> Sequence[Value]:
-    """Take a branch, or select between both."""
+    """Take a branch, select between both, or choose when it runs."""
     branches: list[GraphProto] = [node.graph("then_branch"), node.graph("else_branch")]
     known = node.known(condition)
     if known is not None and known.dtype != object:
         return node.read_graph(branches[0 if known.ravel()[0] else 1], ())
-    taken, other = (node.read_graph(branch, ()) for branch in branches)
-    where = node.make.reshape(condition, shape=())
-    made = []
-    for a, b in zip(taken, other, strict=True):
+    blocks, results = [new_block(()), new_block(())], []
+    for branch, block in zip(branches, blocks, strict=True):
+        with node.inside(block):
+            results.append(node.read_graph(branch, ()))
+        finish(block, results[-1])
+    for a, b in zip(*results, strict=True):
         if node.spec(a) != node.spec(b):
             specs = f"{node.spec(a)} and {node.spec(b)}"
             node.refuse(f"branches of different results, {specs}, are not supported")
-        made.append(node.make.select(where, a, b))
-    return made
+    where = node.make.reshape(condition, shape=())
+    if all(size(block) <= SELECTED for block in blocks):
+        for block in blocks:
+            inline(block, node.block)
+        return [node.make.select(where, a, b) for a, b in zip(*results, strict=True)]
+    choice = If.make_from(where, close(*blocks), *blocks)
+    node.insert(choice)
+    return list(choice.results)
 
 
 @rule("Loop")
 def loop(
     node: Node, trips: Value | None = None, condition: Value | None = None, *states: Value
 ) -> Sequence[Value]:
-    """Unroll a loop whose number of trips is known."""
+    """Unroll a loop of few known trips; others run."""
     body = node.graph("body")
-    count = MAX_TRIPS + 1 if trips is None else int(node.numbers(trips, "M").ravel()[0])
-    goes_on = condition is None or _is_true(node, condition)
+    known = None if trips is None else node.known(trips)
+    goes_on = condition is None or _known_flag(node, condition)
+    if goes_on is False:
+        return _no_trips(node, body, states)
+    if goes_on and known is not None and known.dtype != object:
+        count = int(known.ravel()[0])
+        made = _unrolled(node, body, count, states) if _is_short(body, count) else None
+        if made is not None:
+            return made
+    return _looped(node, body, trips, condition, states)
+
+
+def _known_flag(node: Node, condition: Value) -> bool | None:
+    known = node.known(condition)
+    return None if known is None or known.dtype == object else bool(known.ravel()[0])
+
+
+def _is_short(body: GraphProto, trips: int) -> bool:
+    return trips <= UNROLLED_TRIPS and trips * len(body.node) <= UNROLLED_NODES
+
+
+def _no_trips(node: Node, body: GraphProto, states: Sequence[Value]) -> Sequence[Value]:
+    if len(body.output) - 1 > len(states):
+        node.refuse("a loop without trips that collects values is not supported")
+    return states
+
+
+def _unrolled(
+    node: Node, body: GraphProto, trips: int, states: Sequence[Value]
+) -> Sequence[Value] | None:
+    """Return the results of so many trips; None where one before may be the last."""
     now, collected = list(states), []
-    trip = 0
-    while goes_on and trip < count:
-        if trip >= MAX_TRIPS:
-            node.refuse(f"more than {MAX_TRIPS} trips are not unrolled")
+    before = node.block.last_op
+    goes_on: bool | None = True
+    for trip in range(trips):
+        if goes_on is None:
+            _take_back(node, before)
+            return None
+        if not goes_on:
+            break
         number = node.make.number(trip, d.i64)
         goes, *made = node.read_graph(body, [number, node.make.number(True, d.bool_), *now])
-        now, seen = made[: len(states)], made[len(states) :]
-        collected.append(seen)
-        goes_on = _is_true(node, goes)
-        trip += 1
-    scans = len(body.output) - 1 - len(states)
-    if not collected and scans:
-        node.refuse("a loop without trips that collects values is not supported")
+        now = made[: len(states)]
+        collected.append(made[len(states) :])
+        goes_on = _known_flag(node, goes)
+    if not collected:
+        return _no_trips(node, body, states)
     stacks = [c.stack(node.emit, column, 0) for column in zip(*collected, strict=True)]
     return [*now, *stacks]
 
 
-def _is_true(node: Node, condition: Value) -> bool:
-    return bool(node.numbers(condition, "cond").ravel()[0])
+def _take_back(node: Node, before: Any) -> None:
+    """Erase what was appended behind an operation and is not used by what stays."""
+    while (last := node.block.last_op) is not before and last is not None:
+        if last.name in ("gv.constant", "gv.weight"):
+            return
+        node.block.erase_op(last)
+
+
+class Running:
+    """A loop being made: the values it carries, and what a trip makes of them."""
+
+    def __init__(self, node: Node, carried: Sequence[Value]) -> None:
+        self.node = node
+        self.carried = list(carried)
+        self.body = new_block([node.spec(value) for value in carried])
+        self.results: list[Value] = []
+
+    def collect(self, part: Value, at: Value, count: Dim) -> None:
+        """Carry a tensor of so many parts, and write the part of a trip at its index."""
+        node, spec = self.node, self.node.spec(part)
+        start = node.make.filled(0, spec.dtype, (count, *spec.dims))
+        self.carried.append(start)
+        buffer = self.body.insert_arg(node.spec(start).type, len(self.body.args))
+        with node.inside(self.body):
+            place = node.make.reshape(at, shape=(1, 1))
+            update = c.unsqueeze(node.emit, part, (0,))
+            self.results.append(node.make.scatter_nd(buffer, place, update, reduction="none"))
+
+    def run(self, more: Callable[..., Value]) -> list[Value]:
+        """Append the loop; `more` says of the carried values whether there is another trip."""
+        node = self.node
+        for before, after in zip(self.carried, self.results, strict=True):
+            if node.spec(before) != node.spec(after):
+                specs = f"{node.spec(before)} to {node.spec(after)}"
+                node.refuse(f"a state that changes from {specs} is not supported")
+        finish(self.body, self.results)
+        test = new_block([node.spec(value) for value in self.carried])
+        with node.inside(test):
+            goes_on = more(*test.args)
+        finish(test, [goes_on])
+        made = While.make_from(self.carried, close(test, self.body), test, self.body)
+        node.insert(made)
+        return list(made.results)
+
+
+def _looped(
+    node: Node, body: GraphProto, trips: Value | None, condition: Value | None,
+    states: Sequence[Value],
+) -> Sequence[Value]:  # fmt: skip
+    """Return the results of a loop that runs."""
+    make = node.make
+    limit = None if trips is None else make.reshape(trips, shape=())
+    goes = make.number(True, d.bool_) if condition is None else make.reshape(condition, shape=())
+    loop = Running(node, [make.number(0, d.i64), goes, *states])
+    index, flag, *now = loop.body.args
+    with node.inside(loop.body):
+        on, *made = node.read_graph(body, [index, flag, *now])
+        following = make.add(index, make.number(1, d.i64))
+        goes_on = on if on is flag else make.reshape(on, shape=())
+    loop.results = [following, goes_on, *made[: len(states)]]
+    parts = made[len(states) :]
+    goes_through = _known_flag(node, goes) and (on is flag or _known_flag(node, on))
+    count = _count(node, limit if goes_through else None) if parts else 0
+    for part in parts:
+        loop.collect(part, index, count)
+
+    def more(index: Value, flag: Value, *others: Value) -> Value:
+        return flag if limit is None else make.logical_and(make.less(index, limit), flag)
+
+    return loop.run(more)[2:]
+
+
+def _count(node: Node, limit: Value | None) -> Dim:
+    """Return the number of trips as a dimension."""
+    known = None if limit is None else node.known(limit)
+    if known is None:
+        node.refuse("a loop that collects values must have a number of trips that is known")
+    count: Dim = known.ravel().tolist()[0]
+    return count
 
 
 @rule("Scan", until=8)
@@ -77,42 +202,87 @@ def scan_of_batches(node: Node, *operands: Value | None) -> Sequence[Value]:
     return node.refuse("Scan before opset 9 is not supported", hint="export with opset 9 or newer")
 
 
+@dataclass(frozen=True)
+class Along:
+    """What a scan goes along: values or the places of outputs, their axes, and which way."""
+
+    values: Sequence[Any]
+    axes: Sequence[int]
+    backward: Sequence[int]
+
+    def rows(self) -> Iterator[tuple[Any, int, int]]:
+        """Give value, axis and way of each."""
+        return zip(self.values, self.axes, self.backward, strict=True)
+
+
 @rule("Scan", since=9)
 def scan(node: Node, *operands: Value) -> Sequence[Value]:
-    """Unroll a scan over an axis whose extent is known."""
+    """Go along an axis of some operands; unroll where it is short."""
     body, width = node.graph("body"), node.integer("num_scan_inputs")
-    states, inputs = list(operands[:-width]), operands[-width:]
-    ranks = [node.rank(x) for x in inputs]
+    if not 0 < width <= len(operands):
+        node.fail(f"num_scan_inputs is {width}, expected 1 to {len(operands)}")
+    states, inputs = operands[:-width], operands[-width:]
     axes = _listed(node, "scan_input_axes", width)
-    axes = [normalize_axis(a, r) for a, r in zip(axes, ranks, strict=True)]
-    backward = _listed(node, "scan_input_directions", width)
-    count = {node.shape(x)[axis] for x, axis in zip(inputs, axes, strict=True)}
-    trips = count.pop()
-    if count or not isinstance(trips, int) or not 0 < trips <= MAX_TRIPS:
-        node.refuse(f"a scan over {trips} elements is not unrolled")
-    collected: list[Sequence[Any]] = []
+    axes = [normalize_axis(a, node.rank(x)) for a, x in zip(axes, inputs, strict=True)]
+    seen = Along(inputs, axes, _listed(node, "scan_input_directions", width))
+    trips = node.shape(inputs[0])[axes[0]]
+    for x, axis, _ in seen.rows():
+        if node.shape(x)[axis] != trips:
+            node.fail(f"axes of {trips} and {node.shape(x)[axis]} elements, expected equal ones")
+    if isinstance(trips, int) and trips > 0 and _is_short(body, trips):
+        return _unrolled_scan(node, body, trips, states, seen)
+    return _scanned(node, body, trips, states, seen)
+
+
+def _outputs(node: Node, values: Sequence[Any]) -> Along:
+    axes = _listed(node, "scan_output_axes", len(values))
+    return Along(values, axes, _listed(node, "scan_output_directions", len(values)))
+
+
+def _unrolled_scan(
+    node: Node, body: GraphProto, trips: int, states: Sequence[Value], seen: Along
+) -> Sequence[Value]:
+    """Return the results of a scan that is written out."""
+    now, collected = list(states), []
     for trip in range(trips):
         parts = []
-        for x, axis, back in zip(inputs, axes, backward, strict=True):
+        for x, axis, back in seen.rows():
             at = trips - 1 - trip if back else trip
             parts.append(c.squeeze(node.emit, c.cut(node.emit, x, axis, at, at + 1), (axis,)))
-        made = node.read_graph(body, [*states, *parts])
-        states = made[: len(states)]
+        made = node.read_graph(body, [*now, *parts])
+        now = made[: len(states)]
         collected.append(made[len(states) :])
-    return [*states, *_stacked(node, collected)]
-
-
-def _stacked(node: Node, collected: Sequence[Sequence[Any]]) -> list[Value]:
-    """Return what each trip of a scan gives, along the axis and in the order it wants."""
-    columns = list(zip(*collected, strict=True))
-    axes = _listed(node, "scan_output_axes", len(columns))
-    backward = _listed(node, "scan_output_directions", len(columns))
-    made = []
-    for column, axis, back in zip(columns, axes, backward, strict=True):
-        ordered = column[::-1] if back else column
+    stacks = []
+    for column, axis, back in _outputs(node, [*zip(*collected, strict=True)]).rows():
         at = normalize_axis(axis, node.rank(column[0]) + 1)
-        made.append(c.stack(node.emit, ordered, at))
-    return made
+        stacks.append(c.stack(node.emit, column[::-1] if back else column, at))
+    return [*now, *stacks]
+
+
+def _scanned(
+    node: Node, body: GraphProto, trips: Dim, states: Sequence[Value], seen: Along
+) -> Sequence[Value]:
+    """Return the results of a scan that runs."""
+    make = node.make
+    loop = Running(node, [make.number(0, d.i64), *states])
+    index, *now = loop.body.args
+    with node.inside(loop.body):
+        last = make.sub(make.extent_of(trips - 1), index)
+        parts = [
+            make.gather(x, last if back else index, axis=axis) for x, axis, back in seen.rows()
+        ]
+        made = node.read_graph(body, [*now, *parts])
+        following = make.add(index, make.number(1, d.i64))
+    loop.results = [following, *made[: len(states)]]
+    out = _outputs(node, made[len(states) :])
+    for part, _, back in out.rows():
+        loop.collect(part, last if back else index, trips)
+    results = loop.run(lambda index, *others: make.less(index, make.extent_of(trips)))[1:]
+    ended = results[: len(states)]
+    for buffer, axis in zip(results[len(states) :], out.axes, strict=True):
+        at = normalize_axis(axis, node.rank(buffer))
+        ended.append(c.move_axis(node.emit, buffer, 0, at))
+    return ended
 
 
 def _listed(node: Node, name: str, count: int) -> list[int]:

@@ -142,6 +142,8 @@ def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Value]:
         given = node.dims(sizes, "split")
     if given is None:
         count = node.integer("num_outputs", len(node.proto.output))
+        if count != len(node.proto.output):
+            node.fail(f"num_outputs is {count}, expected {len(node.proto.output)}")
         if not isinstance(extent, int):
             if dim_rules.remainder(extent, count) != 0:
                 node.refuse(f"{extent} elements are not known to be {count} equal parts")

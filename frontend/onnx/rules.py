@@ -120,6 +120,7 @@ def _standard() -> frozenset[str]:
     return frozenset(schema.name for schema in defs.get_all_schemas())
 
 
+@cache
 def _by_name(op: type[Op]) -> Rule:
     """Return the rule that passes operands and attributes on by name."""
     parameters = inspect.signature(op.infer).parameters

@@ -9,6 +9,7 @@ import pytest
 from onnx import helper
 
 import gravure.ir as ir
+from gravure.errors import UnsupportedOp
 from gravure.frontend.load import load_program
 from gravure.frontend.text.writer import write_text
 from gravure.ir.program import argument_specs, result_specs
@@ -271,3 +272,141 @@ def test_input_becomes_a_constant(model: Make) -> None:
     inputs = {"x": ("f32", [2, 6]), "shape": ("i64", [2])}
     made = model([node("Reshape", ["x", "shape"], ["y"])], inputs, ["y"])
     assert "y = reshape(x, shape=[3, 4])" in text(made, constants={"shape": i64(3, -1)})
+
+
+def loop_body(*nodes: Any, collects: bool) -> onnx.GraphProto:
+    """Return the body of a loop over `state`, which also gives `seen` if it collects."""
+    infos = {"i": (7, []), "go": (9, []), "goes": (9, []), "state": (1, [2]), "next": (1, [2]),
+             "seen": (1, [2])}  # fmt: skip
+    made = {name: helper.make_tensor_value_info(name, *spec) for name, spec in infos.items()}
+    results = ["goes", "next", *(["seen"] if collects else [])]
+    return helper.make_graph(
+        nodes, "body", [made[n] for n in ("i", "go", "state")], [made[n] for n in results]
+    )
+
+
+def test_loop_until_a_condition(model: Make, same_as_onnxruntime: Any) -> None:
+    body = loop_body(
+        node("Add", ["state", "x"], ["next"]),
+        node("ReduceMax", ["next"], ["largest"], keepdims=0),
+        node("Less", ["largest", "limit"], ["goes"]),
+        collects=False,
+    )
+    made = model(
+        [node("Loop", ["", "", "start"], ["last"], body=body), node("Neg", ["last"], ["y"])],
+        {"x": ("f32", [2]), "start": ("f32", [2])},
+        ["y"],
+        {"limit": np.float32(100)},
+    )
+    program = load_program(made.SerializeToString())
+    assert "gv.while" in [op.name for op in program.main.body.block.ops]
+    same_as_onnxruntime(made, np.float32([3, 1]), np.float32([0, 0]))
+
+
+def test_loop_of_many_trips_runs(model: Make, same_as_onnxruntime: Any) -> None:
+    body = loop_body(
+        node("Identity", ["go"], ["goes"]),
+        node("Cast", ["i"], ["number"], to=1),
+        node("Mul", ["state", "x"], ["scaled"]),
+        node("Add", ["scaled", "number"], ["next"]),
+        node("Neg", ["next"], ["seen"]),
+        collects=True,
+    )
+    made = model(
+        [node("Loop", ["trips", "", "start"], ["last", "all"], body=body)],
+        {"x": ("f32", [2]), "start": ("f32", [2])},
+        ["last", "all"],
+        {"trips": np.int64(100)},
+    )
+    same_as_onnxruntime(made, np.float32([0.5, 0.25]), np.float32([3, 4]))
+
+
+@pytest.mark.parametrize("length", [3, 70, "T"])
+def test_scan_along_an_axis(model: Make, same_as_onnxruntime: Any, length: Any) -> None:
+    body = helper.make_graph(
+        [
+            node("Mul", ["state", "w"], ["scaled"]),
+            node("Add", ["scaled", "part"], ["next"]),
+            node("Neg", ["next"], ["seen"]),
+        ],
+        "body",
+        [helper.make_tensor_value_info(n, 1, [2]) for n in ("state", "part")],
+        [helper.make_tensor_value_info(n, 1, [2]) for n in ("next", "seen")],
+    )
+    made = model(
+        [
+            node(
+                "Scan",
+                ["start", "x"],
+                ["last", "all"],
+                body=body,
+                num_scan_inputs=1,
+                scan_input_axes=[1],
+                scan_input_directions=[1],
+                scan_output_axes=[1],
+            )
+        ],
+        {"start": ("f32", [2]), "x": ("f32", [2, length])},
+        ["last", "all"],
+        {"w": np.float32([0.5, 0.9])},
+    )
+    x = np.random.default_rng(1).standard_normal((2, 5 if length == "T" else length))
+    same_as_onnxruntime(made, np.float32([1, 2]), x.astype(np.float32))
+
+
+def test_branches_that_cost_something_run_one_at_a_time(
+    model: Make, same_as_onnxruntime: Any
+) -> None:
+    branches = {
+        f"{name}_branch": helper.make_graph(
+            [node("Mul", ["x", "w"], ["t0"])]
+            + [node("Tanh", [f"t{i}"], [f"t{i + 1}"]) for i in range(count)],
+            name,
+            [],
+            [helper.make_tensor_value_info(f"t{count}", 1, [3])],
+        )
+        for name, count in (("then", 9), ("else", 12))
+    }
+    made = model(
+        [node("If", ["c"], ["y"], **branches), node("Add", ["y", "w"], ["z"])],
+        {"c": ("bool", []), "x": ("f32", [3])},
+        ["z"],
+        {"w": np.float32([1, 2, 3])},
+    )
+    program = load_program(made.SerializeToString())
+    assert "gv.if" in [op.name for op in program.main.body.block.ops]
+    for condition in (True, False):
+        same_as_onnxruntime(made, np.array(condition), np.float32([-1, 0, 2]))
+
+
+def test_weights_of_an_inner_graph_stand_outside(model: Make, same_as_onnxruntime: Any) -> None:
+    body = loop_body(
+        node("Add", ["state", "w"], ["moved"]),
+        node("ReduceSum", ["moved"], ["next"], keepdims=1),
+        node("Identity", ["go"], ["goes"]),
+        collects=False,
+    )
+    body.input[2].type.tensor_type.shape.dim[0].dim_value = 1
+    body.output[1].type.tensor_type.shape.dim[0].dim_value = 1
+    made = model(
+        [node("Loop", ["n", "", "start"], ["last"], body=body), node("Add", ["last", "w"], ["y"])],
+        {"n": ("i64", []), "start": ("f32", [1])},
+        ["y"],
+        {"w": np.linspace(0, 1, 50, dtype=np.float32) / 50},
+    )
+    same_as_onnxruntime(made, np.array(3), np.float32([1]))
+
+
+def test_loop_whose_state_grows_is_refused(model: Make) -> None:
+    body = loop_body(
+        node("Concat", ["state", "state"], ["next"], axis=0),
+        node("Identity", ["go"], ["goes"]),
+        collects=False,
+    )
+    made = model(
+        [node("Loop", ["n", "", "start"], ["last"], body=body)],
+        {"n": ("i64", []), "start": ("f32", [2])},
+        ["last"],
+    )
+    with pytest.raises(UnsupportedOp, match=r"a state that changes from f32\[2\] to f32\[4\]"):
+        load_program(made.SerializeToString())
