@@ -33,6 +33,8 @@ from ..ir.op import Op
 
 Backward = Callable[..., Sequence[Any]]
 """Gives the gradient of each operand (None: there is none) from those of the results."""
+Rule = Callable[..., Sequence[Any]]
+"""The same from the `Call` and the gradients of the results, as `Op.gradient` is."""
 
 
 class Context(ABC):
@@ -58,7 +60,8 @@ class Context(ABC):
 class Use:
     """One use of an operation as recorders see it.
 
-    Either `op` and `attributes` say what was done, or `backward` says what the gradient is.
+    `op` and `attributes` say what was done (`rule` stands in for the gradient of `op`), or
+    `backward` says what the gradient is; without either there is none.
     """
 
     operands: tuple[Any, ...]
@@ -66,6 +69,7 @@ class Use:
     op: type[Op] | None = None
     attributes: dict[str, Any] | None = None
     backward: Backward | None = None
+    rule: Rule | None = None
     name: str = ""
 
 
@@ -78,6 +82,9 @@ class Recorder(Protocol):
     def accessed(self, variable: Any) -> None:
         """See that a variable is about to be read."""
 
+    def knows(self, value: Any) -> bool:
+        """Say whether gradients may be asked for that go through a value."""
+
 
 class State(threading.local):
     """The present frame of a thread."""
@@ -86,7 +93,7 @@ class State(threading.local):
     """Whether there is a context or a recorder: otherwise operations just run."""
     context: Context | None = None
     recorders: tuple[Recorder, ...] = ()
-    rules: dict[str, Backward] | None = None
+    rules: dict[str, Rule] | None = None
     """Gradients that stand in for those of operations, by the operation's name."""
 
     def set(self, context: Context | None, recorders: tuple[Recorder, ...]) -> None:
@@ -155,7 +162,7 @@ def record(
 ) -> None:
     """Show recorders a use whose gradient is `backward`; None means that it has none."""
     if STATE.recorders:
-        show(Use(tuple(operands), tuple(results), None, None, backward, name))
+        show(Use(tuple(operands), tuple(results), backward=backward, name=name))
 
 
 def show(use: Use) -> None:

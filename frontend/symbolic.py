@@ -91,6 +91,10 @@ class SymbolicTensor(Tensor):
         line = owner.attributes.get(SOURCE) if isinstance(owner, Operation) else None
         return line.data if isinstance(line, StringAttr) else ""
 
+    def alias(self) -> Tensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        return type(self)(self.graph, self.value)
+
     def home(self) -> Context:
         """Return the graph if it takes operations although it is not the present context."""
         if not self.graph.is_open:

@@ -61,7 +61,7 @@ def _apply_anywhere(op: type[Op], operands: tuple[Any, ...], attributes: dict[st
     if STATE.recorders:
         results = result if isinstance(result, tuple) else (result,)
         rule = STATE.rules.get(op.name) if STATE.rules else None
-        show(Use(values, results, op, attributes, rule, op.name))
+        show(Use(values, results, op, attributes, None, rule, op.name))
     return result
 
 
@@ -148,7 +148,9 @@ _DIVIDE = REGISTRY["gv.div"]
 class Tensor(Operators):
     """A value that has been computed. Make them by `gravure.asarray` and the like."""
 
-    __slots__ = ("__weakref__", "_array")
+    __slots__ = ("__weakref__", "_array", "_key")
+    _key: object
+    """What recorders know the tensor by, given by the first one that sees it."""
     eager: ClassVar[bool] = True
     _operate = staticmethod(operate)
 
@@ -229,6 +231,10 @@ class Tensor(Operators):
         as_device(device)
         return self
 
+    def alias(self) -> Tensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        return Tensor(self._array)
+
     def home(self) -> Any:
         """Return the context that takes operations on the tensor although it is not present."""
         return None
@@ -247,6 +253,8 @@ class Tensor(Operators):
             array = array.copy()
         _index().assign(array, key, value)
         self._array = array
+        if hasattr(self, "_key"):
+            del self._key
 
     def __len__(self) -> int:
         if not self.shape:

@@ -1,0 +1,166 @@
+"""Go backward through a list of uses: gradients of tapes and of graphs.
+
+The rules are those of the operations (`Op.gradient`), carried out by `apply`: at once on
+computed values, into the present graph on symbolic ones. What a recorder outside sees of that
+can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..errors import GraphError
+from ..ir.compositions import Maker
+from ..ir.op import REGISTRY, Call
+from .context import STATE, Rule, Use
+from .tensor import Tensor, apply
+
+_KINDS = "fc"
+"""The kinds of element types that have gradients."""
+
+
+class GradientError(GraphError, LookupError):
+    """An operation between a target and a source has no gradient.
+
+    Give it one by `gravure.custom_gradient` or `gravure.gradient_override`, or take it off the
+    path by `gravure.stop_gradient`.
+    """
+
+    code = "GV2400"
+
+
+def key_of(value: Any) -> object:
+    """Return what a tensor or a variable is known by; assigning to elements changes it."""
+    try:
+        return value._key
+    except AttributeError:
+        value._key = object()
+        return value._key
+
+
+def is_smooth(value: Any) -> bool:
+    """Say whether a value is of a type that has gradients."""
+    return bool(value.dtype.kind in _KINDS)
+
+
+def frozen(use: Use) -> Use:
+    """Return a use whose tensors stay as they are when the user's are assigned to."""
+    return Use(
+        tuple(map(_frozen, use.operands)),
+        tuple(map(_frozen, use.results)),
+        use.op,
+        use.attributes,
+        use.backward,
+        use.rule,
+        use.name,
+    )
+
+
+def _frozen(value: Any) -> Any:
+    if value.__class__ is not Tensor:
+        key_of(value)
+        return value
+    made = Tensor(value._array)
+    made._key = key_of(value)
+    return made
+
+
+def backward(
+    uses: Sequence[Use], targets: Mapping[object, Any], sources: Sequence[Any]
+) -> list[Any]:
+    """Return the gradient of each source, None where the targets do not depend on it.
+
+    `targets` gives the gradient of each target by its key.
+    """
+    totals = dict(targets)
+    wanted = {key_of(x) for x in sources}
+    active = set(wanted)
+    path = [use for use in uses if _extends(use, active)]
+    for use in reversed(path):
+        keys = [key_of(r) for r in use.results]
+        if not any(key in totals for key in keys):
+            continue
+        received = [totals.pop(key, None) for key in keys]
+        for x, grad in zip(use.operands, _gradients(use, received), strict=True):
+            key = key_of(x)
+            if grad is not None and key in active:
+                totals[key] = grad if key not in totals else totals[key] + grad
+        totals.update(
+            {k: g for k, g in zip(keys, received, strict=True) if g is not None and k in wanted}
+        )
+    return [totals.get(key_of(x)) for x in sources]
+
+
+def _extends(use: Use, active: set[object]) -> bool:
+    """Say whether a use depends on something active; then its smooth results are active too."""
+    if not any(key_of(x) in active for x in use.operands):
+        return False
+    made = [key_of(r) for r in use.results if is_smooth(r)]
+    active.update(made)
+    return bool(made)
+
+
+def _gradients(use: Use, received: list[Any]) -> Sequence[Any]:
+    """Return the gradient of each operand of a use."""
+    grads = [
+        filled_like(r, 0) if g is None and is_smooth(r) else g
+        for r, g in zip(use.results, received, strict=True)
+    ]
+    if use.backward is not None:
+        return use.backward(*grads)
+    if use.op is None:
+        raise GradientError(f"{use.name} has no gradient")
+    call = call_of(use)
+    try:
+        return use.rule(call, *grads) if use.rule is not None else use.op.gradient(call, *grads)
+    except NotImplementedError as error:
+        raise GradientError(str(error)) from None
+
+
+def call_of(use: Use) -> Call:
+    """Return a use as gradient rules want it."""
+    assert use.op is not None, f"{use.name} is no operation"
+    return Call(
+        use.op,
+        use.operands,
+        use.results,
+        use.op.complete(use.attributes or {}),
+        [x.spec for x in use.operands],
+        apply,
+        tuple(r.spec for r in use.results),
+    )
+
+
+def filled_like(x: Any, value: float) -> Tensor:
+    """Return a tensor of one number with the type and shape of another."""
+    spec = x.spec
+    if spec.is_static and STATE.context is None and x.eager:
+        return Tensor(np.full(spec.static_shape, value, spec.dtype.numpy))
+    made: Tensor = Maker(apply).filled(value, spec.dtype, spec.dims)
+    return made
+
+
+@contextmanager
+def gradient_override(rules: Mapping[str, Rule]) -> Iterator[None]:
+    """Give operations that are used inside other gradients, by name: `{"gv.exp": rule}`.
+
+    A rule gets the `Call` and the gradients of the results, and returns the operands'.
+    """
+    unknown = [name for name in rules if full_name(name) not in (*REGISTRY, "gv.identity")]
+    if unknown:
+        raise GradientError(f"there is no operation {unknown[0]!r}")
+    before = STATE.rules
+    STATE.rules = {**(before or {}), **{full_name(n): rule for n, rule in rules.items()}}
+    try:
+        yield
+    finally:
+        STATE.rules = before
+
+
+def full_name(name: str) -> str:
+    """Return the name of an operation with its dialect."""
+    return name if name.startswith("gv.") else f"gv.{name}"

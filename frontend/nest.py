@@ -1,0 +1,53 @@
+"""Nested structures of values: lists, tuples, named tuples and dictionaries.
+
+>>> flatten({"a": 1, "b": [2, (3, None)]})
+[1, 2, 3, None]
+>>> pack({"a": 0, "b": [0, (0, 0)]}, "wxyz")
+{'a': 'w', 'b': ['x', ('y', 'z')]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+
+def is_nested(value: Any) -> bool:
+    """Say whether a value is a structure and not a leaf."""
+    return isinstance(value, list | tuple | Mapping)
+
+
+def flatten(structure: Any) -> list[Any]:
+    """Return the leaves from left to right; a leaf by itself is a structure."""
+    if isinstance(structure, Mapping):
+        return [leaf for value in structure.values() for leaf in flatten(value)]
+    if isinstance(structure, list | tuple):
+        return [leaf for value in structure for leaf in flatten(value)]
+    return [structure]
+
+
+def pack(structure: Any, leaves: Iterable[Any]) -> Any:
+    """Return a structure like another one with other leaves."""
+    return _pack(structure, iter(leaves))
+
+
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    if isinstance(structure, Mapping):
+        made = {key: _pack(value, leaves) for key, value in structure.items()}
+        return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]
+    if isinstance(structure, list | tuple):
+        parts = [_pack(value, leaves) for value in structure]
+        if hasattr(structure, "_fields"):
+            return type(structure)(*parts)
+        return type(structure)(parts)
+    return next(leaves)
+
+
+def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
+    """Return a structure of what the function gives for the leaves at each place.
+
+    >>> map_structure(lambda x, y: x + y, [1, (2,)], [10, (20,)])
+    [11, (22,)]
+    """
+    columns = [flatten(structure) for structure in structures]
+    return pack(structures[0], [function(*row) for row in zip(*columns, strict=True)])
