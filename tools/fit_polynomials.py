@@ -204,7 +204,8 @@ def erf_far(terms: int, end: Any) -> Fit:
 
 def nearly_float(function: Real, near: float, room: float) -> float:
     """Return a float within `room` of `near` where the function's value is almost a float."""
-    places = np.linspace(near - room, near + room, 800).astype(np.float32).tolist()
+    grid = np.linspace(near - room, near + room, 800)
+    places: list[float] = grid.astype(np.float32).astype(float).tolist()
 
     def miss(x: float) -> Any:
         value = function(mp.mpf(x))

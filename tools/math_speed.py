@@ -45,7 +45,7 @@ def aligned(element: str) -> Array:
 def form_rate(form: Form, name: str, element: str, arrays: Sequence[Array]) -> float:
     """Return the rate of one form."""
     function = Map(f"math.{name}", form.shape(element), form.target, 2)
-    return rate(lambda: function.run(*arrays))
+    return rate(function.bound(*arrays))
 
 
 def numpy_rate(name: str, operands: Sequence[Array], result: Array) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -118,8 +118,12 @@ class Map:
 
     def run(self, *arrays: Array) -> None:
         """Write the function of the first arrays into the last; the sizes must fit the loop."""
+        self.bound(*arrays)()
+
+    def bound(self, *arrays: Array) -> Callable[[], Any]:
+        """Return what does `run` on these arrays with as little around it as can be."""
         pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-        self.library.gv_loop(*pointers, ctypes.c_int64(arrays[0].size))
+        return partial(self.library.gv_loop, *pointers, ctypes.c_int64(arrays[0].size))
 
 
 @dataclass(frozen=True)
