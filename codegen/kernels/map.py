@@ -140,9 +140,10 @@ def _nest(loops: Loops, groups: Sequence[Group], body: Body) -> None:
 
 
 def walk_vectors(
-    loops: Loops, reader: Reader, inner: Group, span: tuple[Index, Index], body: Body
-) -> None:
-    """Run `body` for each vector of a group in `span`, the last one under a mask."""
+    loops: Loops, reader: Reader, inner: Group, span: tuple[Index, Index], body: Body,
+    unroll: int = 1,
+) -> None:  # fmt: skip
+    """Run `body` for each vector of a group in `span`, `unroll` a turn, the last under a mask."""
     lanes = reader.space.lanes
     low, high = span
     if not lanes:
@@ -154,8 +155,17 @@ def walk_vectors(
     length = loops.known(loops.subtract(high, loops.index(low)))
     whole = loops.known(loops.subtract(length, loops.index(loops.remainder(length, lanes))))
     end = loops.add(low, whole)
-    if whole != 0:
-        with loops.loop(low, end, lanes) as one:
+    first: Index = low
+    if unroll > 1 and not (isinstance(whole, int) and whole < lanes * unroll):
+        turn = lanes * unroll
+        first = loops.add(low, loops.multiply(loops.divide(whole, turn), turn))
+        with loops.loop(low, first, turn) as one:
+            for number in range(unroll):
+                inner.value = loops.add(one.index, number * lanes)
+                reader.fresh()
+                body()
+    if loops.known(first) != loops.known(end):
+        with loops.loop(first, end, lanes) as one:
             inner.value = one.index
             reader.fresh()
             body()

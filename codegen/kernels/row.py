@@ -5,7 +5,7 @@
         for v in row step 4*L               4 accumulators hide the latency of the combiner
           acc[0..3] = combine(acc, element)
         rest of the row, masked; combine the accumulators, then the lanes
-      for v in row step L                   the result, where it is as long as the row
+      for v in row step 4*L                 the result, where it is as long as the row
         out[row, v] = element(v)
 
 What is dear to compute (exp, division, ...) and needed by more than one pass over the row is
@@ -38,6 +38,8 @@ from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
 ACCUMULATORS = 4
+UNROLL = 4
+"""Vectors of the result at a time."""
 CACHED_BYTES = 64 << 10
 """Rows longer than this are computed again instead of kept: they would not stay in L1."""
 
@@ -130,12 +132,32 @@ class Rows:
             total = self.reduce(op, number)
             reader.given[op.results[0]] = always(total)
             self.use_cache(number)
+            self.divide_once(op, total)
         reader.fresh()
         if self.is_full:
             self.over_inner(self.store)
             return
         self.vector_off()
         self.store()
+
+    def divide_once(self, op: Op, total: Element) -> None:
+        """Multiply by the reciprocal of a total of exponentials that is at least 1."""
+        if not is_total_of_softmax(op):
+            return
+        math = self.reader.math
+        reciprocal = math.div(math.constant(1, total.dtype), total)
+        for use in op.results[0].uses:
+            user = use.operation
+            if user.name == "gv.div" and use.index == 1 and self.is_row(user.operands[0]):
+                self.reader.given[user.results[0]] = self.scaled(user.operands[0], reciprocal)
+
+    def is_row(self, value: SSAValue) -> bool:
+        """Say whether a value is as long as the row."""
+        return spec_of(value.type).dims == self.shape
+
+    def scaled(self, value: SSAValue, factor: Element) -> Callable[[Indices], Element]:
+        """Return the rule that multiplies a value by a number of the row."""
+        return lambda index: self.reader.math.mul(self.reader.element(value, index), factor)
 
     def vector_off(self) -> None:
         """Compute single elements from here on."""
@@ -150,7 +172,7 @@ class Rows:
         if not groups:
             extent = self.walked.extent
             high: Index = extent if isinstance(extent, int) else self.loops.index(extent)
-            walk_vectors(self.loops, self.reader, self.walked, (0, high), body)
+            walk_vectors(self.loops, self.reader, self.walked, (0, high), body, UNROLL)
             return
         with self.loops.loop(0, self.loops.index(groups[0].extent)) as one:
             groups[0].value = one.index
@@ -270,14 +292,12 @@ class Rows:
         passes: list[SSAValue] = [op.operands[0] for op in self.reductions]
         if self.is_full:
             passes.append(self.root)
-        needs = [self.dear_values(value) for value in passes]
         done: set[SSAValue] = set()
-        for number, found in enumerate(needs[:-1]):
-            later = {v for more in needs[number + 1 :] for v in more}
-            chosen = [v for v in found if v in later and v not in done]
-            done.update(chosen)
-            if chosen:
-                self.kept[number] = chosen
+        for number, found in enumerate(passes[:-1]):
+            for value in self.dear_values([found], done):
+                if value in self.dear_values(passes[number + 1 :], done):
+                    done.add(value)
+                    self.kept.setdefault(number, []).append(value)
         count = sum(map(len, self.kept.values()))
         if not count or not isinstance(length, int) or length * 4 * count > CACHED_BYTES:
             self.kept = {}
@@ -287,11 +307,11 @@ class Rows:
         every = [v for values in self.kept.values() for v in values]
         self.place = {v: i * self.length for i, v in enumerate(every)}
 
-    def dear_values(self, value: SSAValue) -> list[SSAValue]:
-        """Return the outermost dear values that an element of `value` needs."""
+    def dear_values(self, values: Sequence[SSAValue], kept: set[SSAValue]) -> list[SSAValue]:
+        """Return the dear values that have to be computed for elements of `values`."""
         found: list[SSAValue] = []
-        seen: set[SSAValue] = set()
-        stack = [value]
+        seen: set[SSAValue] = set(kept)
+        stack = list(values)
         while stack:
             one = stack.pop()
             owner = one.owner
@@ -301,7 +321,6 @@ class Rows:
             spec = spec_of(one.type)
             if owner.name in DEAR and spec.dims == self.shape and spec.dtype.name == "f32":
                 found.append(one)
-                continue
             stack.extend(owner.operands)
         return found
 
@@ -336,6 +355,20 @@ class Rows:
         offset = self.loops.add(self.position(), self.place[value])
         read = self.loops.load(self.scratch, offset, self.lanes, self.reader.mask, constant=False)
         return Element(read, spec_of(value.type).dtype, self.lanes)
+
+
+def is_total_of_softmax(op: Op) -> bool:
+    """Say whether the operation is sum(exp(x - max(x))): at least 1."""
+    exponential = op.operands[0].owner
+    if op.name != "gv.sum" or not isinstance(exponential, Op) or exponential.name != "gv.exp":
+        return False
+    shifted = exponential.operands[0].owner
+    if not isinstance(shifted, Op) or shifted.name != "gv.sub":
+        return False
+    most = shifted.operands[1].owner
+    return (
+        isinstance(most, Op) and most.name == "gv.max" and most.operands[0] is shifted.operands[0]
+    )
 
 
 def always(element: Element) -> Callable[[Indices], Element]:

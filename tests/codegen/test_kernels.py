@@ -129,6 +129,23 @@ def test_a_row_kernel_is_a_softmax(length: int) -> None:
     check_kernel(kernel("row", {"x": x}, body, x))
 
 
+def test_a_row_kernel_computes_what_is_dear_once() -> None:
+    x, s = tensor(3, 64), tensor(3, 1)
+    flags = "{axes = array<i64: 1>, keepdims = true}"
+    body = (
+        f"  %g = gv.erf %x : ({x}) -> {x}\n"
+        f"  %m = gv.max %g {flags} : ({x}) -> {s}\n  %c = gv.sub %g, %m : ({x}, {s}) -> {x}\n"
+        f"  %e = gv.exp %c : ({x}) -> {x}\n  %t = gv.sum %e {flags} : ({x}) -> {s}\n"
+        f"  %r = gv.div %e, %t : ({x}, {s}) -> {x}"
+    )
+    text = kernel("row", {"x": x}, body, x)
+    check_kernel(text)
+    (function,) = functions(parse(text))
+    names = [op.name for op in lower(function, Target.parse("x86-64-v4")).walk()]
+    assert names.count("math.erf") == 1
+    assert names.count("math.exp") == 1
+
+
 @pytest.mark.parametrize("shape", [(3, 40), (2, 3, 7), (70,)])
 def test_a_row_kernel_ends_in_a_number_a_row(shape: tuple[int, ...]) -> None:
     x, r = tensor(*shape), tensor(*shape[:-1])
