@@ -217,7 +217,7 @@ class Grouping:
 
     def on_path(self, group: Group, op: Op, kind: str) -> bool:
         """Say whether every element of the operation is used once, by one element of the root."""
-        size = op.result_specs[0].size
+        like = op.result_specs[0]
         moves = BIJECTIVE_MOVES if kind == "gemm" else frozenset()
         value: Operation = op
         while value is not group.root:
@@ -226,13 +226,13 @@ class Grouping:
                 return False
             if len(users) == 1:
                 value = next(iter(users))
-                if not self._keeps(value, size, moves):
+                if not self._keeps(value, like, moves):
                     return False
                 continue
-            return self._all_aligned(group, value, size)
+            return self._all_aligned(group, value, like)
         return True
 
-    def _keeps(self, op: Operation, size: object, moves: frozenset[str]) -> bool:
+    def _keeps(self, op: Operation, like: TensorSpec, moves: frozenset[str]) -> bool:
         if not isinstance(op, Op) or not (is_elementwise(op) or op.name in moves):
             return False
         result = op.result_specs[0]
@@ -242,9 +242,9 @@ class Grouping:
             or op.plain_attributes().get("order", (result.rank - 1,))[-1] != result.rank - 1
         ):
             return False
-        return result.size == size
+        return result.size == like.size if moves else result.dims == like.dims
 
-    def _all_aligned(self, group: Group, start: Operation, size: object) -> bool:
+    def _all_aligned(self, group: Group, start: Operation, like: TensorSpec) -> bool:
         """Say whether everything between an operation and the root is element-wise, of one size."""
         seen, stack = {start}, [start]
         while stack:
@@ -252,7 +252,7 @@ class Grouping:
             if one is group.root:
                 continue
             for user in {u.operation for r in one.results for u in r.uses}:
-                if user not in group.members or not self._keeps(user, size, frozenset()):
+                if user not in group.members or not self._keeps(user, like, frozenset()):
                     return False
                 if user not in seen:
                     seen.add(user)

@@ -108,3 +108,28 @@ func.func @product_of_splats(%x: tensor<4x8xf32>) -> tensor<4x3xf32> {
 //     func.return %1 : tensor<4x3xf32>
 //   }
 // }
+
+// -----
+// What stands behind a reduction has its shape: here it gets a dimension more.
+func.func @more_dims(%x: tensor<5x3xf32>, %y: tensor<1x3xf32>) -> tensor<1x3xf32> {
+  %0 = gv.sum %x {axes = array<i64: 0>} : (tensor<5x3xf32>) -> tensor<3xf32>
+  %1 = gv.add %0, %y : (tensor<3xf32>, tensor<1x3xf32>) -> tensor<1x3xf32>
+  func.return %1 : tensor<1x3xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "fused"} {
+//   func.func @more_dims(%x: tensor<5x3xf32>, %y: tensor<1x3xf32>) -> tensor<1x3xf32> {
+//     %0 = gv.kernel %x ({
+//     ^bb0(%x_1: tensor<5x3xf32>):
+//       %1 = gv.sum %x_1 {axes = array<i64: 0>} : (tensor<5x3xf32>) -> tensor<3xf32>
+//       gv.yield %1 : (tensor<3xf32>) -> ()
+//     }) {kind = "reduce"} : (tensor<5x3xf32>) -> tensor<3xf32>
+//     %2 = gv.kernel %0, %y ({
+//     ^bb0(%3: tensor<3xf32>, %y_1: tensor<1x3xf32>):
+//       %4 = gv.add %3, %y_1 : (tensor<3xf32>, tensor<1x3xf32>) -> tensor<1x3xf32>
+//       gv.yield %4 : (tensor<1x3xf32>) -> ()
+//     }) {kind = "map"} : (tensor<3xf32>, tensor<1x3xf32>) -> tensor<1x3xf32>
+//     func.return %2 : tensor<1x3xf32>
+//   }
+// }
