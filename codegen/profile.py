@@ -32,8 +32,8 @@ def profiled(compiled: Compiled) -> Compiled:
     """Return the program with an entry that measures."""
     model = compiled.description
     offset = model.arena
-    count = sum(1 for _ in launches((*model.steps, *model.prepare)))
-    size = round_up(HEAD + 8 * count, 64)
+    count, others = (sum(1 for _ in launches(steps)) for steps in (model.steps, model.prepare))
+    size = round_up(HEAD + 8 * (count + others), 64)
     extras = {**model.extras, KEY: {"offset": offset, "launches": count}}
     return replace(compiled, description=replace(model, workspace=offset + size, extras=extras))
 

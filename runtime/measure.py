@@ -5,8 +5,9 @@
     True
 
 Very short calls are timed several at once, so that reading the clock does not count. The samples
-are cut into blocks in the order of time; how much the means of the blocks differ tells how sure
-the mean is, for neighbours in time are disturbed by the same things.
+are cut into blocks in the order of time; how much the blocks differ tells how sure their mean is,
+for neighbours in time are disturbed by the same things. Measurements are compared by the medians of
+their blocks, since a mean tells more about what else the machine did.
 """
 
 from __future__ import annotations
@@ -72,14 +73,17 @@ class Timing:
 
     @property
     def blocks(self) -> list[float]:
-        """Return the mean of each block in seconds."""
-        parts = np.array_split(self.samples, min(BLOCKS, len(self.samples)))
-        return [float(part.mean()) / 1e9 for part in parts]
+        """Return the median of each block in seconds, which hardly feels other programs."""
+        return [float(np.median(part)) / 1e9 for part in self._parts()]
 
     @property
     def confidence(self) -> float:
         """Return half the width of the mean's 95 % confidence interval, in seconds."""
-        return STUDENT * standard_error(self.blocks)
+        return STUDENT * standard_error([float(part.mean()) / 1e9 for part in self._parts()])
+
+    def _parts(self) -> list[Array]:
+        """Return the samples in blocks, in the order of time."""
+        return np.array_split(self.samples, min(BLOCKS, len(self.samples)))
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures by name, times in seconds."""
@@ -139,9 +143,9 @@ class Change:
     """How one measurement differs from an older one."""
 
     ratio: float
-    """New median through old median of the blocks; above 1 is slower."""
+    """New time through old time, both the medians of the blocks; above 1 is slower."""
     errors: float
-    """How many standard errors the two means are apart, whichever is larger."""
+    """How many standard errors the means of the blocks are apart."""
     threshold: float
 
     @property
