@@ -1,22 +1,32 @@
 """The `gravure` command: finds its verbs in `commands/`, and turns errors into exit statuses.
 
 What a verb prints on the standard output is its result; talk and errors go to the standard
-error. Exit statuses: 0 done, 1 the answer is no, 2 wrong usage, 65 to 79 as in sysexits.h (an
-error says its own), 130 interrupted.
+error. With `--json` the result is one JSON object, and so is an error. Exit statuses: 0 done, 1 the
+answer is no, 2 wrong usage, 65 to 79 as in sysexits.h (an error says its own), 130 interrupted,
+141 nobody reads the output any more.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
+
+from .console import Console, accept_any_text
+from .errors import UsageError
 
 COMMANDS = Path(__file__).parent / "commands"
-INTERRUPTED = 130
+EXIT_STATUSES = (
+    "exit status: 0 done, 1 the answer is no, 2 wrong usage, 65 bad input, 66 input missing, "
+    "69 not available here, 70 a mistake in gravure, 73 and 74 cannot write, 130 interrupted"
+)
 
 
 class Command(Protocol):
@@ -32,47 +42,108 @@ class Command(Protocol):
         """Do the work; return the exit status."""
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that raises its errors, so that they are printed like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError`."""
+        raise UsageError(message, hint=f"{self.prog} --help shows the arguments")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    args = parser().parse_args(argv)
-    command: Command = args.command
-    from ..errors import GravureError
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    accept_any_text()
+    if argv is None:
+        complete()
+    console = Console(json="--json" in arguments)
+    from .failures import guarded
 
+    return guarded(lambda: _run(arguments, console), arguments, console)
+
+
+def _run(arguments: list[str], console: Console) -> int:
+    """Parse the arguments and run the verb."""
+    verb = chosen(arguments)
     try:
-        status = command.run(args)
-        sys.stdout.flush()
-    except GravureError as error:
-        print(f"gravure {command.NAME}: {error}", file=sys.stderr)
-        return error.exit_status
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return status
+        args = parser([verb] if verb else []).parse_args(arguments)
+    except SystemExit as done:  # after --help and --version
+        return done.code if isinstance(done.code, int) else 0
+    if verb is None:
+        raise UsageError("no verb", hint="gravure --help lists the verbs")
+    console.quiet, console.verbose, console.color = args.quiet, args.verbose, args.color
+    args.console = console
+    status = args.command.run(args)
+    sys.stdout.flush()
+    return int(status)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all verbs."""
+def chosen(arguments: Sequence[str]) -> str | None:
+    """Return the verb that the arguments name, or raise `UsageError` with the nearest one."""
+    if not arguments or arguments[0].startswith("-"):
+        return None
+    name, known = arguments[0], verbs()
+    if name in known:
+        return name
+    close = get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"verbs are {', '.join(known)}"
+    raise UsageError(f"verb {name!r} is unknown", hint=hint)
+
+
+def verbs() -> dict[str, str]:
+    """Return the first line of each verb's file by its name; nothing is imported."""
+    found = {}
+    for path in sorted(COMMANDS.glob("*.py")):
+        first = re.match(r'"""(.*)', path.read_text(encoding="utf-8"))
+        if path.stem != "__init__" and first:
+            found[path.stem] = first[1].removesuffix('"""')
+    return found
+
+
+def parser(configured: Sequence[str]) -> Parser:
+    """Return the parser of all verbs; only those in `configured` have their arguments."""
     from .. import __version__
 
-    top = argparse.ArgumentParser(prog="gravure", description="Compile tensor programs.")
+    top = Parser(
+        prog="gravure",
+        description="Compile tensor programs to native code, look at them, run and measure them.",
+        epilog=f"gravure VERB --help has examples.\n\n{EXIT_STATUSES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     top.add_argument("--version", action="version", version=f"gravure {__version__}")
-    verbs = top.add_subparsers(metavar="VERB", required=True)
-    for command in commands():
-        text = command.__doc__ or ""
-        verb = verbs.add_parser(
-            command.NAME,
-            help=text.split("\n", 1)[0],
-            description=text,
+    parts = top.add_subparsers(metavar="VERB", parser_class=Parser)
+    for name, line in verbs().items():
+        verb = parts.add_parser(
+            name,
+            help=line,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
-        command.configure(verb)
-        verb.set_defaults(command=command)
+        if name in configured:
+            _configure(verb, command(name))
     return top
 
 
-def commands() -> list[Command]:
-    """Return the modules of all verbs, in the order of their files' names."""
-    names = sorted(path.stem for path in COMMANDS.glob("*.py") if path.stem != "__init__")
-    return [cast(Command, import_module(f".commands.{name}", __package__)) for name in names]
+def _configure(verb: argparse.ArgumentParser, module: Command) -> None:
+    verb.description = module.__doc__
+    module.configure(verb)
+    talk = verb.add_argument_group("talk")
+    talk.add_argument("--json", action="store_true", help="print the result, or the error, as JSON")
+    talk.add_argument("-q", "--quiet", action="store_true", help="say nothing but the result")
+    talk.add_argument("-v", "--verbose", action="store_true", help="say more; show tracebacks")
+    talk.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colours (auto)"
+    )
+    verb.set_defaults(command=module)
+
+
+def command(name: str) -> Command:
+    """Return the module of a verb."""
+    return cast(Command, import_module(f".commands.{name}", __package__))
+
+
+def complete(environment: Mapping[str, str] = os.environ) -> None:
+    """Answer a shell that asks what could come next, if argcomplete is installed."""
+    if "_ARGCOMPLETE" in environment and find_spec("argcomplete") is not None:
+        import_module("argcomplete").autocomplete(parser(list(verbs())))

@@ -1,0 +1,230 @@
+"""Make the inputs of a run from what is said about them on the command line.
+
+    @all.npz                     arrays by name, also from .safetensors
+    x=@x.npy                     one array
+    x=2x3xf32                    random numbers of this shape
+    x=2x3xf32:ones               the same with ones, zeros, iota, random:SEED, or a number
+    random:7   ones   zeros      all inputs that are not named
+
+Random floats are normally distributed; random integers are 0 to 7, so that they serve as indices.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+from ..frontend.symbols import did_you_mean
+from ..runtime.arguments import numpy_dtype
+from ..runtime.artifact import DTYPES, DimInfo, TensorInfo, bindings
+from .errors import DataError, UsageError
+from .options import readable
+
+if TYPE_CHECKING:
+    from ..runtime.buffer import Array
+
+HIGHEST = 8
+"""Random integers are below this."""
+_SHAPED = re.compile(r"(?P<shape>(?:\d+x)*)(?P<dtype>[a-z]+\d*)(?::(?P<fill>.*))?\Z")
+_RANDOM = re.compile(r"random(?::(\d+))?\Z")
+
+
+def make_inputs(
+    specs: Sequence[str],
+    infos: Sequence[TensorInfo],
+    dims: Sequence[DimInfo],
+    sizes: Mapping[str, int] | None = None,
+) -> dict[str, Array]:
+    """Return an array for each input; what nothing is said about is random.
+
+    `sizes` are the values of dimensions; what no array and no size tells is as large as it can be.
+    """
+    makers = Makers([info.name for info in infos])
+    for text in specs:
+        makers.add(text)
+    values = _dimensions(makers.shapes(), infos, dims, sizes or {})
+    made = {}
+    for info in infos:
+        array = makers.arrays.get(info.name)
+        if array is None:
+            shape, dtype, how = makers.described(info)
+            wanted = info.shape_for(values) if shape is None else shape
+            array = fill(how, wanted, dtype, info.name)
+        made[info.name] = array
+    return made
+
+
+class Makers:
+    """What the command line says about inputs, by name."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.arrays: dict[str, Array] = {}
+        self.declared: dict[str, tuple[tuple[int, ...], str, str]] = {}
+        """Shape, element type and filling."""
+        self.fills: dict[str, str] = {}
+        self.default = "random"
+
+    def add(self, text: str) -> None:
+        """Take in one argument."""
+        if text.startswith("@"):
+            for name, array in read_arrays(text[1:]).items():
+                self.arrays[self.known(name, text)] = array
+            return
+        name, equals, value = text.rpartition("=")
+        if not equals:
+            if not is_fill(value):
+                raise UsageError(
+                    f"--input {text!r}: expected NAME=VALUE, @FILE, random, ones or zeros",
+                    hint="gravure run --help has examples",
+                )
+            self.default = value
+            return
+        self.known(name, text)
+        if value.startswith("@"):
+            self.arrays[name] = read_array(value[1:])
+        elif is_fill(value):
+            self.fills[name] = value
+        else:
+            self.declared[name] = _declared(value, text)
+
+    def known(self, name: str, text: str) -> str:
+        """Return a name that is an input's, or raise `UsageError`."""
+        if name not in self.names:
+            hint = did_you_mean(name, self.names)
+            raise UsageError(
+                f"--input {text!r}: there is no input {name!r}, inputs are {[*self.names]}",
+                hint=hint,
+            )
+        return name
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that are known."""
+        declared = {name: shape for name, (shape, _, _) in self.declared.items()}
+        return {**declared, **{name: array.shape for name, array in self.arrays.items()}}
+
+    def described(self, info: TensorInfo) -> tuple[tuple[int, ...] | None, str, str]:
+        """Return shape (None for the input's own), element type and filling of an input."""
+        if info.name in self.declared:
+            return self.declared[info.name]
+        return None, info.dtype, self.fills.get(info.name, self.default)
+
+
+def _declared(value: str, text: str) -> tuple[tuple[int, ...], str, str]:
+    found = _SHAPED.match(value)
+    if found is None or found["dtype"] not in DTYPES:
+        raise UsageError(f"--input {text!r}: expected a shape and a type such as 2x3xf32")
+    how = found["fill"] or "random"
+    if not is_fill(how):
+        raise UsageError(f"--input {text!r}: {how!r} is not random, ones, zeros, iota or a number")
+    return tuple(int(size) for size in found["shape"].split("x") if size), found["dtype"], how
+
+
+def is_fill(text: str) -> bool:
+    """Say whether a text describes elements."""
+    return text in ("ones", "zeros", "iota") or bool(_RANDOM.match(text)) or _is_number(text)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def fill(how: str, shape: tuple[int, ...], dtype: str, name: str) -> Array:
+    """Return an array whose elements a text describes; inputs of other names get others."""
+    kind = numpy_dtype(dtype)
+    random = _RANDOM.match(how)
+    if random is not None:
+        generator = np.random.default_rng([int(random[1] or 0), crc32(name.encode())])
+        if dtype == "bool" or dtype[0] in "iu":
+            highest = 2 if dtype == "bool" else HIGHEST
+            return generator.integers(0, highest, shape).astype(kind)
+        made = generator.standard_normal(shape)
+        if dtype[0] == "c":
+            return (made + 1j * generator.standard_normal(shape)).astype(kind)
+        return np.asarray(made).astype(kind)
+    if how == "iota":
+        return np.arange(int(np.prod(shape, dtype=np.int64))).astype(kind).reshape(shape)
+    number = {"ones": 1.0, "zeros": 0.0}.get(how)
+    return np.full(shape, float(how) if number is None else number).astype(kind)
+
+
+def _dimensions(
+    shapes: Mapping[str, tuple[int, ...]],
+    infos: Sequence[TensorInfo],
+    dims: Sequence[DimInfo],
+    sizes: Mapping[str, int],
+) -> dict[str, int]:
+    """Return a value for every dimension: from an array, as asked, or its largest."""
+    for name in sizes:
+        if name not in [dim.name for dim in dims]:
+            hint = did_you_mean(name, [dim.name for dim in dims])
+            raise UsageError(f"--dim: there is no dimension {name!r}", hint=hint)
+    known = [info for info in infos if len(shapes.get(info.name, ())) == len(info.shape)]
+    values: dict[str, int] = {}
+    for dim in dims:
+        place = bindings(known, (dim,)).get(dim.name)
+        if place is None:
+            values[dim.name] = sizes.get(dim.name, dim.high)
+        else:
+            size = shapes[known[place.input].name][place.axis]
+            values[dim.name] = (size - place.offset) // place.factor
+    return values
+
+
+def read_arrays(path: str) -> dict[str, Array]:
+    """Return the arrays of a .npz or .safetensors file by name."""
+    if path.endswith(".safetensors"):
+        from ..frontend.files import map_file
+        from ..frontend.weights import read_safetensors
+
+        readable(path)
+        return read_safetensors(map_file(Path(path)), path)
+    found = _load(path)
+    if isinstance(found, np.ndarray):
+        raise DataError("this is one array, expected several with names", location=path)
+    return {name: _member(found, name, path) for name in found.files}
+
+
+def read_array(path: str) -> Array:
+    """Return the array of a .npy file, or the only one of a .npz file."""
+    found = _load(path)
+    if isinstance(found, np.ndarray):
+        return found
+    if len(found.files) != 1:
+        raise DataError(f"these are {len(found.files)} arrays, expected one", location=path)
+    return _member(found, found.files[0], path)
+
+
+def _load(path: str) -> Any:
+    """Open a file of numpy's; what would have to be unpickled is refused."""
+    readable(path)
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"not a file of arrays: {error}", location=path) from error
+
+
+def _member(file: Any, name: str, path: str) -> Array:
+    try:
+        array: Array = file[name]
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"array {name!r} cannot be read: {error}", location=path) from error
+    return array
+
+
+def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays by name into a .npz file, which is replaced when all is written."""
+    from ..runtime.files import replacing
+
+    with replacing(path) as file:
+        np.savez(file, allow_pickle=False, **dict(arrays))
