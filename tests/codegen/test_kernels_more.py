@@ -12,6 +12,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import Array, check_kernel
 
+from gravure.ir import parse, spec_of
+from gravure.ir.program import functions
+
 RANDOM = np.random.default_rng(3)
 
 
@@ -220,6 +223,21 @@ def test_the_best_are_chosen_in_order(largest: str, k: int, axis: int) -> None:
     text = kernel("sort", "gv.top_k", attributes, [tensor(*shape, dtype="i16")], results)
     check_kernel(text, [RANDOM.integers(-9, 9, shape).astype(np.int16)])
     check_kernel(text, [np.sort(RANDOM.integers(-9, 9, shape).astype(np.int16), axis)])
+
+
+@pytest.mark.parametrize("largest", ["", ", largest = false"])
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "i8", "ui8", "ui16", "i32", "ui32", "i64"])
+@pytest.mark.parametrize("length", [16, 17, 130])
+def test_sorting_a_whole_row_of_any_type(largest: str, dtype: str, length: int) -> None:
+    results = [tensor(2, length, dtype=dtype), tensor(2, length, dtype="i64")]
+    attributes = f"axis = 1 : i64, k = {length} : i64{largest}"
+    text = kernel("sort", "gv.top_k", attributes, [tensor(2, length, dtype=dtype)], results)
+    (function,) = functions(parse(text))
+    spec = spec_of(function.function_type.inputs.data[0])
+    low, high = (-99, 99) if spec.dtype.is_float else (spec.dtype.minimum, spec.dtype.maximum)
+    values = RANDOM.integers(low, high, (2, length), endpoint=True)
+    values[:, ::3] = values[:, 1:2]
+    check_kernel(text, [values.astype(spec.dtype.numpy)], rtol=0)
 
 
 @pytest.mark.parametrize("largest", ["", ", largest = false"])

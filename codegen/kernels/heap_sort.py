@@ -1,0 +1,149 @@
+"""The k best elements along an axis in order: a heap of the best so far, in the results.
+
+    for unit in lo..hi                     parallel: the dims beside the axis
+      heap = the first k elements          the worst one is the root
+      for x in the rest                    by vectors, if none is better than the root
+        if x is better than the root: put x in its place, and let it sink
+      for end in k-1..0                    swap the root with the last, let that one sink
+
+Elements are compared with their places, so that no two are equal and the order is stable. A
+heap needs no memory but the results, whatever k is, and log(k) steps for an element that gets
+into it; most of a long row does not.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import SSAValue
+
+from ...ir.dtypes import bool_, i64
+from .combine import across_lanes
+from .elements import Element
+from .loops import Index
+from .ordering import Item, Ordering
+
+
+class HeapSort(Ordering):
+    """Builds one kernel."""
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def along(self) -> None:
+        """Sort along the axis, wherever it is."""
+        loops, k = self.loops, self.loops.index(self.k)
+        self.find_base()
+        with loops.loop(0, k) as one:
+            self.put(one.index, self.read(one.index))
+        with loops.loop(1, loops.add(loops.divide(k, 2), 1)) as one:
+            at = loops.subtract(loops.divide(k, 2), one.index)
+            self.sink(self.get(at), at, k)
+        if self.k != self.spec.dims[self.axis]:
+            self.choose(k)
+        with loops.loop(1, k) as one:
+            end = loops.subtract(k, one.index)
+            last = self.get(end)
+            self.put(end, self.get(0))
+            self.sink(last, 0, end)
+
+    def choose(self, k: Index) -> None:
+        """Let elements behind the first k into the heap if they are better than the root."""
+        loops = self.loops
+        extent = loops.index(self.spec.dims[self.axis])
+        some = loops.minimum(k, 1)
+        end = loops.add(k, loops.multiply(loops.subtract(extent, k), some))
+        start: Index = k
+        if self.is_innermost:
+            whole = loops.multiply(loops.divide(loops.subtract(end, k), self.most), self.most)
+            start = loops.add(k, whole)
+            with loops.loop(k, start, self.most) as one, loops.when(self.any_better(one.index)):
+                self.admit_all(one.index, loops.add(one.index, self.most))
+        self.admit_all(start, end)
+
+    def any_better(self, at: Index) -> SSAValue:
+        """Say whether one of a vector of elements is better than the root."""
+        self.space.vector, self.space.lanes = self.axis_group, self.most
+        self.lanes = self.most
+        found = self.precedes(self.element(at), self.get(0).x)
+        self.space.vector, self.space.lanes, self.lanes = None, 0, 0
+        self.reader.fresh()
+        return across_lanes(self.loops, "or", found).value
+
+    def admit_all(self, low: Index, high: Index) -> None:
+        """Put those of a stretch of elements into the heap that are better than the root."""
+        with self.loops.loop(low, high) as one:
+            self.admit(one.index)
+
+    def admit(self, at: Index) -> None:
+        """Put an element in the root's place if it is better."""
+        item = self.read(at)
+        better = self.precedes(item.x, self.get(0).x)
+        with self.loops.when(better.value):
+            self.sink(item, 0, self.loops.index(self.k))
+
+    def sink(self, item: Item, start: Index, size: Index) -> None:
+        """Put an item where no worse one is below; `size` items are in the heap.
+
+        Starts at a place whose item is not needed any more.
+        """
+        loops, math = self.loops, self.math
+        last = loops.subtract(size, 1)
+        with loops.repeat([loops.index(start)]) as walk:
+            at = walk.values[0]
+            left = loops.add(loops.multiply(at, 2), 1)
+            right = loops.minimum(loops.add(left, 1), last)
+            inside = loops.compare("slt", left, size)
+            left = loops.minimum(left, last)
+            first, second = self.get(left), self.get(right)
+            is_right = self.before(first, second)
+            worse = Item(
+                math.select(is_right, second.x, first.x),
+                math.select(is_right, second.place, first.place),
+            )
+            below = self.chosen(is_right.value, right, left)
+            goes_on = self.both(inside, self.before(item, worse).value)
+            with loops.when(goes_on):
+                self.put(at, worse)
+            walk.carry(goes_on, self.chosen(goes_on, below, at))
+        self.put(walk.results[0], item)
+
+    # -- items ----------------------------------------------------------------------------
+
+    def read(self, at: Index) -> Item:
+        """Return an element of the operand."""
+        place = self.math.from_index(self.loops.index(at), i64, 0)
+        return Item(self.element(at), place)
+
+    def get(self, at: Index) -> Item:
+        """Return an item of the heap."""
+        offset = self.loops.add(self.base, self.loops.multiply(at, self.stride))
+        x = self.loops.load(self.values, offset, 0, constant=False)
+        place = self.loops.load(self.places, offset, 0, constant=False)
+        return Item(self.math.widen(x, self.spec.dtype, 0), Element(place, i64, 0))
+
+    def precedes(self, a: Element, b: Element) -> Element:
+        """Say whether an element comes before another one, whatever their places are."""
+        math = self.math
+        less = math.compare("gt" if self.largest else "lt", a, b)
+        if not a.dtype.is_float:
+            return less
+        nan, other = (a, b) if self.largest else (b, a)
+        return math.logical_or(
+            less, math.logical_and(math.isnan(nan), math.compare("eq", other, other))
+        )
+
+    def both(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Return whether both hold."""
+        return self.math.logical_and(Element(a, bool_, 0), Element(b, bool_, 0)).value
+
+    def chosen(self, condition: SSAValue, a: Index, b: Index) -> SSAValue:
+        """Return one of two indices."""
+        operands = (condition, self.loops.index(a), self.loops.index(b))
+        return self.loops.pure(arith.SelectOp, operands, IndexType())
+
+    def before(self, a: Item, b: Item) -> Element:
+        """Say whether an item comes before another one."""
+        math = self.math
+        tied = math.logical_not(self.precedes(b.x, a.x))
+        earlier = math.logical_and(tied, math.compare("lt", a.place, b.place))
+        return math.logical_or(self.precedes(a.x, b.x), earlier)

@@ -1,0 +1,175 @@
+"""Sorting whole rows of elements of up to 32 bits: merging, without branches.
+
+    for i along the axis                   keys[i] = (bits of x[i] in order) << 32 | i
+    for every 8 keys                       sort them in registers by a network
+    for width = 8, 16, 32, ...             merge neighbours, from both ends at once
+      for pair of stretches of `width`     so that neither end can be missed
+        for step in 0..width               front = min(left, right); back = max(left, right)
+    for i in 0..k                          place[i] = low half of keys[i]; value = x[place]
+
+A key has the place in it, so that no two are equal and the order is stable. Rows are filled up
+with the largest key to a power of two; stretches that consist of those only are left out.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import SSAValue
+
+from ...ir.dtypes import f32, i32, i64
+from .elements import Element
+from .loops import Index, storage, vector_type
+from .map import fitting_lanes, walk_vectors
+from .ordering import Item, Ordering
+
+SHORTEST, LONGEST = 16, 1 << 20
+"""Shorter rows are not worth the code, longer ones not the memory."""
+
+BLOCK = 8
+NETWORK = (
+    (0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (1, 2), (5, 6), (0, 4),
+    (1, 5), (2, 6), (3, 7), (2, 4), (3, 5), (1, 2), (3, 4), (5, 6),
+)  # fmt: skip
+"""Pairs to put in order one after the other, which sorts a block."""
+
+
+class MergeSort(Ordering):
+    """Builds one kernel."""
+
+    def along(self) -> None:
+        """Sort along the axis, wherever it is."""
+        self.find_base()
+        self.length = int(self.spec.dims[self.axis])  # type: ignore[arg-type]
+        blocks = -(-self.length // BLOCK)
+        self.passes = (blocks - 1).bit_length()
+        self.filled = BLOCK << self.passes
+        self.scratch, self.first = self.loops.scratch(i64, 2 * self.filled)
+        self.fill()
+        self.sort_blocks()
+        self.write(self.merge_all())
+
+    # -- keys -----------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Write the keys of a row, and the largest one behind them in both halves of scratch."""
+        loops, group = self.loops, self.axis_group
+        if self.is_innermost:
+            lanes = fitting_lanes(self.length, self.most)
+            self.space.vector, self.space.lanes, self.lanes = group, lanes, lanes
+        walk_vectors(loops, self.reader, group, (0, self.length), self.fill_vector)
+        self.space.vector, self.space.lanes, self.lanes = None, 0, 0
+        largest = loops.constant(i64.maximum, storage(i64))
+        with loops.loop(self.length, self.filled) as one:
+            at = loops.add(self.first, one.index)
+            loops.store(largest, self.scratch, at)
+            loops.store(largest, self.scratch, loops.add(at, self.filled))
+
+    def fill_vector(self) -> None:
+        """Write one vector of keys."""
+        math, loops, lanes = self.math, self.loops, self.lanes
+        assert self.axis_group.value is not None, "the axis is walked"
+        at = loops.index(self.axis_group.value)
+        key = math.cast(self.key(self.element(at)), i64)
+        place = math.from_index(at, i64, 0)
+        if lanes:
+            place = math.add(place, math.from_index(loops.step(lanes), i64, lanes))
+        whole = math.bitwise_or(math.shift_left(key, math.constant(32, i64)), place)
+        loops.store(whole.value, self.scratch, loops.add(self.first, at), self.reader.mask)
+
+    def key(self, x: Element) -> Element:
+        """Return signed numbers of 32 bits in the order of the elements."""
+        math = self.math
+        if x.dtype.is_float:
+            bits = self.bits(x)
+            turned = math.shift_right(bits, math.constant(31, i32))
+            flipped = math.bitwise_and(turned, math.constant(i32.maximum, i32))
+            key = math.bitwise_xor(bits, flipped)
+        elif x.dtype.name == "u32":
+            key = math.bitwise_xor(Element(x.value, i32, x.lanes), math.constant(i32.minimum, i32))
+        else:
+            key = math.cast(x, i32)
+        return math.bitwise_not(key) if self.largest else key
+
+    def bits(self, x: Element) -> Element:
+        """Return the bits of a float as f32; equal numbers have equal bits, all NaNs the same."""
+        math = self.math
+        wide = math.cast(x, f32)
+        number = math.add(wide, math.constant(0.0, f32))
+        number = math.select(math.isnan(wide), math.constant(float("nan"), f32), number)
+        kind = vector_type(storage(i32), x.lanes)
+        return Element(self.loops.pure(arith.BitcastOp, (number.value,), kind), i32, x.lanes)
+
+    # -- sorting --------------------------------------------------------------------------
+
+    def load(self, at: Index) -> SSAValue:
+        """Return a key."""
+        return self.loops.load(self.scratch, at, 0, constant=False)
+
+    def ordered(self, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """Return two keys in order."""
+        made = [self.loops.pure(op, (a, b), a.type) for op in (arith.MinSIOp, arith.MaxSIOp)]
+        return made[0], made[1]
+
+    def sort_blocks(self) -> None:
+        """Sort every block in registers."""
+        loops = self.loops
+        with loops.loop(0, -(-self.length // BLOCK)) as one:
+            start = loops.add(self.first, loops.multiply(one.index, BLOCK))
+            keys = [self.load(loops.add(start, i)) for i in range(BLOCK)]
+            for a, b in NETWORK:
+                keys[a], keys[b] = self.ordered(keys[a], keys[b])
+            for i, key in enumerate(keys):
+                loops.store(key, self.scratch, loops.add(start, i))
+
+    def merge_all(self) -> Index:
+        """Merge until there is one stretch; return where it is."""
+        loops = self.loops
+        start = [BLOCK, self.first, loops.add(self.first, self.filled)]
+        carried = [loops.index(value) for value in start]
+        with loops.loop(0, self.passes, 1, carried) as one:
+            width, source, target = one.values
+            double = loops.index(loops.multiply(width, 2))
+            with loops.loop(0, self.length, double) as pair:
+                self.merge(loops.add(source, pair.index), loops.add(target, pair.index), width)
+            one.carry(double, target, source)
+        return one.results[1]
+
+    def merge(self, source: Index, target: Index, width: Index) -> None:
+        """Merge two neighbouring stretches, the front half and the back half of them at once."""
+        loops = self.loops
+        middle = loops.add(source, width)
+        last = loops.subtract(loops.add(middle, width), 1)
+        end = loops.subtract(loops.add(target, loops.multiply(width, 2)), 1)
+        carried = [loops.index(v) for v in (source, middle, loops.subtract(middle, 1), last)]
+        with loops.loop(0, width, 1, carried) as step:
+            left, right, left_end, right_end = step.values
+            a, b = self.load(left), self.load(right)
+            loops.store(self.ordered(a, b)[0], self.scratch, loops.add(target, step.index))
+            taken = self.is_first(a, b)
+            c, d = self.load(left_end), self.load(right_end)
+            back = loops.subtract(end, step.index)
+            loops.store(self.ordered(c, d)[1], self.scratch, back)
+            kept = self.is_first(c, d)
+            step.carry(
+                loops.index(loops.add(left, taken)),
+                loops.index(loops.add(right, loops.subtract(1, taken))),
+                loops.index(loops.subtract(left_end, loops.subtract(1, kept))),
+                loops.index(loops.subtract(right_end, kept)),
+            )
+
+    def is_first(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Return 1 where the first of two keys is not the larger one, else 0."""
+        truth = self.math.compare("le", Element(a, i64, 0), Element(b, i64, 0))
+        wide = self.loops.pure(arith.ExtUIOp, (truth.value,), storage(i64))
+        return self.loops.pure(arith.IndexCastOp, (wide,), IndexType())
+
+    # -- results --------------------------------------------------------------------------
+
+    def write(self, sorted_at: Index) -> None:
+        """Write the best elements, read again so that they are exact, and their places."""
+        loops, math = self.loops, self.math
+        with loops.loop(0, int(self.k)) as one:  # type: ignore[arg-type]
+            key = Element(self.load(loops.add(sorted_at, one.index)), i64, 0)
+            place = math.bitwise_and(key, math.constant((1 << 32) - 1, i64))
+            self.put(one.index, Item(self.element(math.to_index(place)), place))
