@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ...ir import DimExpr, DType, Op
+from ...ir import DimExpr, DType, Op, Symbol
 
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool)),
@@ -16,6 +16,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "bool": ("true or false", lambda v: isinstance(v, bool)),
     "str": ("a text", lambda v: isinstance(v, str)),
     "DType": ("an element type", lambda v: isinstance(v, DType)),
+    "Symbol": ("a name as text", lambda v: isinstance(v, str)),
     "Dim": ("a dimension", lambda v: isinstance(v, int | DimExpr) and not isinstance(v, bool)),
 }
 _LIST = re.compile(r"(?:tuple|Sequence)\[(\w+), \.\.\.\]|Sequence\[(\w+)\]")
@@ -47,10 +48,14 @@ def _coerced(name: str, value: Any, kind: str) -> Any:
         wanted, fits = _KINDS[kind]
         if not fits(value):
             raise TypeError(f"attribute {name} is {_shown(value)}, expected {wanted}")
-        return float(value) if kind == "float" else value
+        return {"float": float, "Symbol": Symbol}.get(kind, _itself)(value)
     if _is_plain(value):
         return value
     raise TypeError(f"attribute {name} is a tensor, expected a value")
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _is_plain(value: Any) -> bool:

@@ -11,22 +11,43 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, OpResult, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.exceptions import VerifyException
 
 from ...errors import GraphError
 from ...ir import DTYPES, SOURCE, Array, Dim, DType, GraphEmit, Program, Symbol, TensorSpec, spec_of
 from ...ir.compositions import Maker
 from ...ir.dims import Range as DimRange
+from ...ir.ops.control import If, While
+from ...ir.ops.structure import Yield
 from ...ir.program import argument_specs, finish, new_function, result_specs, set_level, set_ranges
 from ..symbols import DEFAULT, DimOption, ShapeOption, Symbols, did_you_mean
 from .expressions import FAILED, WORDS, Failed, Scope, Value, WrongError, as_array, children
-from .places import Text
+from .places import Fault, Text
 from .stored import Stored, spelled
-from .tree import Assign, Const, Definition, Expression, Name, Type, Weight, parse
+from .tree import (
+    Assign,
+    Binding,
+    Choice,
+    Const,
+    Definition,
+    Expression,
+    Loop,
+    Name,
+    Region,
+    Statement,
+    Target,
+    Type,
+    Weight,
+    parse,
+)
 
 MAX_CALLS = 50
 """Functions that call each other deeper than this are refused."""
+
+MAX_REGIONS = 40
+"""Choices and loops nested deeper than this are refused."""
 
 MAX_BYTES = 1 << 62
 
@@ -114,7 +135,7 @@ class Reader:
         self._declare(definition)
         inputs = self._inputs(definition, self.shapes if symbol == "main" else {})
         made = new_function(symbol, inputs, private=symbol != "main")
-        Body(self, made).read(definition)
+        Body(self, made.body.block).read(definition, made)
         return made
 
     def _declare(self, definition: Definition) -> None:
@@ -186,22 +207,19 @@ class Reader:
 
 
 class Body:
-    """Reads the statements of one function."""
+    """Reads the statements of one function, or of a region inside of one."""
 
-    def __init__(self, reader: Reader, function: FuncOp) -> None:
-        self.reader, self.text, self.function = reader, reader.text, function
-        self.block = function.body.block
+    def __init__(self, reader: Reader, block: Block, depth: int = 0) -> None:
+        self.reader, self.text, self.block, self.depth = reader, reader.text, block, depth
         self.emit = GraphEmit(InsertPoint.at_end(self.block))
         self.make = Maker(self.emit)
         self.scope = Scope(
             self.text, self.emit, reader.dims, reader.symbols.ranges, self.call
         )
 
-    def read(self, definition: Definition) -> None:
-        """Append all statements and the return."""
-        for each, argument in zip(definition.inputs, self.block.args, strict=False):
-            self.define(each.name, argument)
-        for statement in definition.body:
+    def statements(self, statements: Sequence[Statement]) -> None:
+        """Append statements."""
+        for statement in statements:
             match statement:
                 case Assign():
                     self._assign(statement)
@@ -209,6 +227,16 @@ class Body:
                     self._weight(statement)
                 case Const():
                     self._const(statement)
+                case Choice():
+                    self._choice(statement)
+                case Loop():
+                    self._loop(statement)
+
+    def read(self, definition: Definition, function: FuncOp) -> None:
+        """Append all statements of a function and the return."""
+        for each, argument in zip(definition.inputs, self.block.args, strict=False):
+            self.define(each.name, argument)
+        self.statements(definition.body)
         names, values = [], []
         for result in definition.results:
             self._at(result.value.at)
@@ -217,7 +245,7 @@ class Body:
             values += [value] if isinstance(value, SSAValue) else []
         if not definition.results:
             self.text.fault(definition.name.at, f"{definition.name.text!r} has no results")
-        finish(self.function, values, names)
+        finish(function, values, names)
 
     def define(self, name: Name, value: Value) -> None:
         """Give a name its value."""
@@ -228,7 +256,7 @@ class Body:
         elif name.text in self.scope.values:
             self.text.fault(name.at, f"{name.text!r} is given a value twice")
         self.scope.values[name.text] = value
-        if isinstance(value, OpResult) and value.name_hint is None and name.text.isidentifier():
+        if isinstance(value, SSAValue) and value.name_hint is None and name.text.isidentifier():
             value.name_hint = name.text
 
     def _at(self, place: int) -> None:
@@ -237,10 +265,12 @@ class Body:
 
     def _assign(self, statement: Assign) -> None:
         self._at(statement.targets[0].name.at)
-        value = self.scope.evaluate(statement.value)
-        targets = statement.targets
+        self._bind(statement.targets, self.scope.evaluate(statement.value))
+
+    def _bind(self, targets: Sequence[Target], value: Value) -> None:
+        """Give names the parts of a value."""
         several = isinstance(value, tuple) and all(isinstance(v, SSAValue) for v in value)
-        parts = value if several and value else (value,)
+        parts = value if several else (value,)
         if isinstance(value, Failed):
             parts = (FAILED,) * len(targets)
         if len(parts) != len(targets):
@@ -251,6 +281,66 @@ class Body:
             if target.type is not None:
                 part = self._typed(part, target.type, target.name)  # noqa: PLW2901
             self.define(target.name, part)
+
+    # Regions.
+
+    def _bound(self, bindings: Sequence[Binding]) -> list[Value]:
+        """Return the values that are bound for regions."""
+        return [self._tensor(self.scope.evaluate(b.value), b.name.at) for b in bindings]
+
+    def region(self, region: Region, names: Sequence[Name], values: Sequence[SSAValue]) -> Block:
+        """Return the block of a region whose names have values of these types."""
+        made = Block(arg_types=[value.type for value in values])
+        inner = Body(self.reader, made, self.depth + 1)
+        for name, argument in zip(names, made.args, strict=True):
+            inner.define(name, argument)
+        inner.statements(region.body)
+        inner._at(region.at)
+        yielded = [inner._tensor(inner.scope.evaluate(v), region.at) for v in region.values]
+        made.add_op(Yield.make(*(v for v in yielded if isinstance(v, SSAValue))))
+        return made
+
+    def _check_depth(self, place: int) -> None:
+        if self.depth > MAX_REGIONS:
+            fault = Fault(place, f"regions nest deeper than {MAX_REGIONS}")
+            raise self.text.error(GraphError, fault)
+
+    def _choice(self, statement: Choice) -> None:
+        self._at(statement.at)
+        self._check_depth(statement.at)
+        condition = self._tensor(self.scope.evaluate(statement.condition), statement.at)
+        values = self._bound(statement.bindings)
+        names = [binding.name for binding in statement.bindings]
+        if any(isinstance(v, Failed) for v in (condition, *values)):
+            self._bind(statement.targets, FAILED)
+            return
+        blocks = [self.region(region, names, values) for region in statement.regions]
+        self._control(statement, If.make_from(condition, values, *blocks))
+
+    def _loop(self, statement: Loop) -> None:
+        self._at(statement.at)
+        self._check_depth(statement.at)
+        bindings = (*statement.carried, *statement.fixed)
+        values, count = self._bound(bindings), len(statement.carried)
+        if any(isinstance(v, Failed) for v in values):
+            self._bind(statement.targets, FAILED)
+            return
+        names = [binding.name for binding in bindings]
+        blocks = [self.region(region, names, values) for region in statement.regions]
+        self._control(statement, While.make_from(values[:count], values[count:], *blocks))
+
+    def _control(self, statement: Choice | Loop, op: Operation) -> None:
+        """Append an operation with regions, if these fit together."""
+        try:
+            if not self.text.faults:
+                op.verify_()
+        except VerifyException as error:
+            self.text.fault(statement.at, f"{op.name}: {error}")
+        if self.emit.source is not None:
+            op.attributes[SOURCE] = self.emit.source
+        self.block.add_op(op)
+        results: Value = tuple(op.results)
+        self._bind(statement.targets, FAILED if self.text.faults else results)
 
     def _typed(self, value: Value, type: Type, name: Name) -> Value:
         """Return a value after a check of the type that it is said to have."""

@@ -148,7 +148,42 @@ class Const(NamedTuple):
     at: int
 
 
-Statement: TypeAlias = Assign | Weight | Const
+class Binding(NamedTuple):
+    """A name inside a region, and the value it has there."""
+
+    name: Name
+    value: Expression
+
+
+class Region(NamedTuple):
+    """Statements that see only what is bound for them, and what they yield."""
+
+    body: tuple[Statement, ...]
+    values: tuple[Expression, ...]
+    at: int
+
+
+class Choice(NamedTuple):
+    """`if`: one of two regions."""
+
+    targets: tuple[Target, ...]
+    condition: Expression
+    bindings: tuple[Binding, ...]
+    regions: tuple[Region, Region]
+    at: int
+
+
+class Loop(NamedTuple):
+    """`while`: a region as long as another one yields true."""
+
+    targets: tuple[Target, ...]
+    carried: tuple[Binding, ...]
+    fixed: tuple[Binding, ...]
+    regions: tuple[Region, Region]
+    at: int
+
+
+Statement: TypeAlias = Assign | Weight | Const | Choice | Loop
 
 
 class Definition(NamedTuple):
@@ -312,6 +347,27 @@ class Builder(Transformer[Token, Any]):
         """Return the declaration of a constant."""
         return Const(name, type, value, _at(word))
 
+    binding = Binding
+
+    def bindings(self, *bindings: Binding) -> tuple[Binding, ...]:
+        """Return the names that are bound for a region."""
+        return bindings
+
+    def block(self, *parts: Any) -> Region:
+        """Return a region."""
+        place = next(i for i, part in enumerate(parts) if isinstance(part, Token))
+        return Region(parts[:place], parts[place + 1 :], _at(parts[place]))
+
+    def choice(self, targets: Any, word: Token, condition: Expression, *parts: Any) -> Choice:
+        """Return a choice."""
+        bindings, then, other = parts
+        return Choice(targets or (), condition, bindings or (), (then, other), _at(word))
+
+    def loop(self, targets: Any, word: Token, *parts: Any) -> Loop:
+        """Return a loop."""
+        carried, fixed, test, body = parts
+        return Loop(targets or (), carried or (), fixed or (), (test, body), _at(word))
+
     def definition(
         self, kind: Token, name: Name, parameters: Sequence[Any], results: Any, *body: Statement
     ) -> Definition:
@@ -344,7 +400,7 @@ def _unescape(quoted: str) -> str:
 
 
 _STRUCTURE = re.compile(
-    r'#[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|`[^`\\\n]*(?:\\.[^`\\\n]*)*`?|[()\[\]]'
+    r'#[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|`[^`\\\n]*(?:\\.[^`\\\n]*)*`?|[()\[\]{}]'
 )
 
 
@@ -354,7 +410,7 @@ def _refuse_deep(text: Text) -> None:
         sign = match.group()
         if sign[0] in '"`' and (len(sign) < 2 or sign[-1] != sign[0]):
             raise text.error(ParseError, Fault(match.start(), f"{sign[0]} is not closed"))
-        depth += (sign in "([") - (sign in ")]")
+        depth += (sign in "([{") - (sign in ")]}")
         if depth > MAX_DEPTH:
             message = f"nested deeper than {MAX_DEPTH}"
             raise text.error(ParseError, Fault(match.start(), message))
@@ -363,7 +419,8 @@ def _refuse_deep(text: Text) -> None:
 _WORDS = {
     "NAME": "a name", "QUOTED": "a name", "STRING": "a text", "NUMBER": "a number",
     "INTEGER": "a number", "KIND": "'model' or 'function'", "WEIGHT": "'weight'",
-    "CONST": "'const'", "$END": "the end", "TIMES": "'/'", "SHIFT": "'<<'",
+    "CONST": "'const'", "IF": "'if'", "WHILE": "'while'", "YIELD": "'yield'",
+    "$END": "the end", "TIMES": "'/'", "SHIFT": "'<<'",
     "COMPARE": "'<'", "OPEN": "'['", "DOTS": "'..'",
 }  # fmt: skip
 _OPERATORS = frozenset({

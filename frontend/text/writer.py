@@ -16,19 +16,21 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ...errors import UnsupportedOp
-from ...ir import DTYPES, SOURCE, Array, DimExpr, DType, Op, Program, Symbol, TensorSpec, spec_of
+from ...ir import DTYPES, SOURCE, Array, DimExpr, DType, Op, Program, TensorSpec, spec_of
 from ...ir.attributes import INLINE_ELEMENTS
 from ...ir.dims import Range, symbols
 from ...ir.dtypes import of_numpy
+from ...ir.ops.control import If, While
+from ...ir.ops.structure import Yield
 from ...ir.program import LEVEL, NAME, RANGES, argument_names, functions, result_names
 from ..weights import write_safetensors
 from .expressions import BITWISE, SIGNS, WORDS, fits
@@ -36,7 +38,10 @@ from .expressions import BITWISE, SIGNS, WORDS, fits
 INFIX = {f"gv.{name}": sign for sign, name in SIGNS.items() if name not in BITWISE}
 
 RESERVED = frozenset(
-    {*WORDS, *DTYPES, "model", "function", "weight", "const", "in", "as", "at", "from"}
+    {
+        *WORDS, *DTYPES, "model", "function", "weight", "const", "in", "as", "at", "from", "if",
+        "else", "while", "do", "with", "yield",
+    }
 )
 
 
@@ -98,7 +103,7 @@ class _Function:
         for name, value in outputs:
             if isinstance(value, OpResult) and value not in self.names and name not in self.taken:
                 self._name(value, name)
-        lines = [line for op in self.block.ops if op is not last for line in self._statement(op)]
+        lines = self._lines(self.block)
         header = ", ".join([*map(self._input, self.block.args), *map(self._bounds, self.symbols)])
         results = ", ".join(self._result(*output) for output in outputs)
         kind = "model" if self.is_main else "function"
@@ -151,15 +156,59 @@ class _Function:
 
     # Statements.
 
+    def _lines(self, block: Block) -> list[str]:
+        """Return the statements of a block but for the one that ends it."""
+        return [
+            line for op in block.ops if op is not block.last_op for line in self._statement(op)
+        ]
+
+    def _region(self, block: Block) -> Iterator[str]:
+        """Give the statements of a region and what it yields."""
+        last = block.last_op
+        assert last is not None, "a region ends in gv.yield"
+        for line in self._lines(block):
+            yield f"  {line}"
+        yield f"  yield {', '.join(map(self.use, last.operands))}".rstrip()
+
+    def _bindings(self, values: Sequence[SSAValue], blocks: Sequence[Block], first: int) -> str:
+        """Bind arguments of blocks, which have one name in all of them, to values."""
+        parts = []
+        for place, value in enumerate(values, first):
+            name = self.target(blocks[0].args[place])
+            for block in blocks[1:]:
+                self.names[block.args[place]] = self.names[blocks[0].args[place]]
+            parts.append(f"{name} = {self.use(value)}")
+        return ", ".join(parts)
+
+    def _control(self, op: If | While) -> Iterator[str]:
+        blocks = op.blocks()
+        if isinstance(op, If):
+            condition, *fixed = op.operands
+            head, word, carried = f"if {self.use(condition)}", "else", 0
+        else:
+            carried, word = op.carried, "do"
+            fixed = list(op.operands[carried:])
+            head = f"while {self._bindings(op.operands[:carried], blocks, 0)}".rstrip()
+        bound = self._bindings(fixed, blocks, carried)
+        targets = f"{self._targets(op)} = " if op.results else ""
+        yield f"{targets}{head}{f' with {bound}' if bound else ''} {{"
+        yield from self._region(blocks[0])
+        yield f"}} {word} {{"
+        yield from self._region(blocks[1])
+        yield "}"
+
     def _statement(self, op: Operation) -> Iterator[str]:
         if isinstance(op, CallOp):
             callee = self.quoted(op.callee.root_reference.data)
             yield f"{self._targets(op)} = {callee}({self._list(op)})"
             return
         what = op.name
+        _refuse_attributes(op, set(), what)
+        if isinstance(op, If | While):
+            yield from self._control(op)
+            return
         if not isinstance(op, Op) or op.LEVEL != "graph" or op.regions:
             raise UnsupportedOp(f"{what} cannot be written as graph text")
-        _refuse_attributes(op, set(), what)
         match op.name:
             case "gv.weight":
                 yield self._weight(op)
@@ -194,8 +243,6 @@ class _Function:
     def _value(self, value: Any, op: Op) -> str:
         """Return an attribute."""
         match value:
-            case Symbol():
-                raise UnsupportedOp(f"{op.name}: @{value} cannot be written as graph text")
             case str():
                 return f'"{_escaped(value, chr(34))}"'
             case tuple():
@@ -227,7 +274,7 @@ class _Function:
 
 def _values(function: FuncOp) -> Iterator[SSAValue]:
     yield from function.body.block.args
-    for op in function.body.block.ops:
+    for op in function.body.walk():
         yield from op.results
 
 
@@ -254,6 +301,8 @@ def _user_in_place(op: Op) -> Operation | None:
     if len(uses) != 1 or not isinstance(uses[0].operation, Op) or not _is_number(op):
         return None
     user = uses[0].operation
+    if user.regions or isinstance(user, Yield):
+        return None
     numbers = [v.owner for v in user.operands if _is_single(v)]
     before: list[Operation] = []
     at = user.prev_op

@@ -61,8 +61,8 @@ m.gv:7:21: error: 3 axes of a tensor of 2
     ("body", "expected"),
     [
         ("y = relu(x", "1:40: error: unexpected \"}\", expected ',', '=', '(', '[', ')'"),
-        ("y = relu(x))", "1:40: error: unexpected \")\", expected 'const', a name, '}', "
-                         "'weight'"),
+        ("y = relu(x))", "1:40: error: unexpected \")\", expected 'const', 'if', a name, '}', "
+                         "'weight', 'while'"),
         ("y = x $ 2", "1:35: error: unexpected '$'"),
         ("y = x + ", "1:38: error: unexpected \"}\", expected a number, '(', a name, '~', '[', "
                      "a text"),
@@ -71,8 +71,8 @@ m.gv:7:21: error: 3 axes of a tensor of 2
         ("y = x\0", "1:34: error: unexpected '\\x00'"),
         ("y = \u0661", "1:33: error: unexpected '\u0661'"),
         ("y = 1x", "1:33: error: unexpected '1'"),
-        ("y = " + "(" * 10**5, "1:233: error: nested deeper than 200"),
-        ("y = " + "[" * 10**5, "1:233: error: nested deeper than 200"),
+        ("y = " + "(" * 10**5, "1:232: error: nested deeper than 200"),
+        ("y = " + "[" * 10**5, "1:232: error: nested deeper than 200"),
     ],
 )  # fmt: skip
 def test_text_that_is_no_graph(body: str, expected: str) -> None:
@@ -129,6 +129,16 @@ def test_text_that_is_no_graph(body: str, expected: str) -> None:
                                               "size 1 into shape (3,)"),
         ("y = undefined(x)", "there is no operation 'undefined'"),
         ("z = x", "there is no value 'y'"),
+        ("y = if true { yield x } else { yield 0 }", "there is no value 'x'"),
+        ("y = if x with a = x { yield a } else { yield a }", "gv.if: the condition is f32[2,3], "
+                                                             "expected bool[]"),
+        ("y = if true with a = x { yield a } else { yield 0 }",
+         "gv.if: region 1 yields i64[] as result 0, expected f32[2,3]"),
+        ("y, z = if true with a = x { yield a } else { yield a }", "2 names for 1 values"),
+        ("y = while v = x { yield true } do { yield v, v }",
+         "gv.while: region 1 yields 2 values, expected 1"),
+        ("y = read(variable=1, dtype=f32, shape=[])", "gv.read: attribute variable is 1, expected "
+                                                      "a name as text"),
     ],
 )  # fmt: skip
 def test_statement_that_makes_no_sense(body: str, expected: str) -> None:
@@ -157,6 +167,12 @@ def test_statement_that_makes_no_sense(body: str, expected: str) -> None:
 )  # fmt: skip
 def test_definition_that_makes_no_sense(text: str, expected: str) -> None:
     assert f"error: {expected}\n" in message(text)
+
+
+def test_regions_nested_too_deep() -> None:
+    start, end = "z = if true { ", " yield z } else { yield 1 }\n"
+    deep = start * 99 + "z = 1" + end * 99
+    assert "regions nest deeper than 40" in message(f"model m() -> (z) {{ {deep} }}")
 
 
 def test_long_lines_are_shown_in_part() -> None:

@@ -161,6 +161,39 @@ def test_functions_may_stand_behind_their_use() -> None:
     np.testing.assert_array_equal(run(text, np.ones(2, np.float32))[0], [2, 2])
 
 
+LOOPS = """
+model m(x: f32[2], c: bool[], n: i64[]) -> (y, z, k) {
+  y = if c with a = x, w = 2.5 { yield a * w } else { b = -a  yield b }
+  k, z = while i = 0, v = x with limit = n {
+    yield i < limit
+  } do {
+    t = if i > 1 with v = v { yield v + 1 } else { yield v }
+    yield i + 1, t * 2
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_choices_and_loops(condition: bool) -> None:
+    x = np.float32([1, 2])
+    y, z, k = run(LOOPS, x, np.array(condition), np.int64(4))
+    np.testing.assert_array_equal(y, x * 2.5 if condition else -x)
+    np.testing.assert_array_equal(z, ((x * 4 + 1) * 2 + 1) * 2)
+    assert k == 4
+
+
+def test_variables() -> None:
+    text = """model m(x: f32[2]) -> (y) {
+      old = read(variable="v", dtype=f32, shape=[2])
+      new = assign_add(x, variable="v")
+      y = old + new
+    }"""
+    program = read_text(text)
+    (found,) = ir.interpret(program, [np.float32([1, 2])], weights={"v": np.float32([10, 20])})
+    np.testing.assert_array_equal(found, [21, 42])
+
+
 def test_names_of_any_letters() -> None:
     text = "model m(`in/put:0`: f32[2]) -> (`ou\\x74` = model.y) { model.y = relu(`in/put:0`) }"
     program = read_text(text)

@@ -140,6 +140,25 @@ def test_functions_and_their_calls() -> None:
         assert "y, z = inner(x)" in same(program_of(*order))
 
 
+def test_choices_loops_and_variables() -> None:
+    text = """
+    model m(x: f32[N], c: bool[], n: i64[]) -> (y, z, k) {
+      y = if c with a = x, w = 2.5 { yield a * w } else { b = -a  yield b }
+      k, z = while i = 0, v = x with limit = n {
+        yield i < limit
+      } do {
+        t = if i > 1 with v = v { yield v + 1 } else { yield v }
+        yield i + 1, t * 2
+      }
+      new = assign_add(n, variable="odd `name\\"")
+      if c { yield } else { yield }
+    }
+    """
+    written = same(read_text(text))
+    assert "= while i = v" in written
+    assert "if c {\n" in written
+
+
 def test_weights_are_written_beside(tmp_path: Path) -> None:
     text = "model m(x: f32[2, 3]) -> (y) { weight `a/b` as w: f32[3] = [1, 2, 3]\n y = x + w }"
     program = read_text(text)
