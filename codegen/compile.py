@@ -20,6 +20,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
 
+from ..errors import CompileError
 from ..ir import Program, erase
 from ..ir.interpret_launch import SCRATCH, UNITS
 from ..ir.levels import KIND
@@ -122,6 +123,8 @@ def compile_program(
 ) -> Compiled:
     """Return the compiled program; `program`, of any level, is lowered in place."""
     options = options or Options()
+    if not options.tag.isascii() or not options.tag.isidentifier():
+        raise CompileError(f"tag {options.tag!r} is no identifier of C")
     target = Target.parse(options.target, options.mattr)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     seconds: dict[str, float] = {}

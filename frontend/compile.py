@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..codegen.compile import Compiled, Options, compile_program
 from ..codegen.export import export
@@ -21,11 +21,15 @@ from ..codegen.store import find, keep, program_key
 from ..ir import Program
 from ..ir.target import Target
 from ..passes.base import Observer
+from ..runtime.arguments import check_threads
 from ..runtime.buffer import address
 from ..runtime.model import Model
 from .load import guess_format, load_program, read_bytes
 from .onnx.wire import split
 from .symbols import DimOption, ShapeOption
+
+Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
+"""A file, or the bytes of one."""
 
 
 class CompiledModel(Model):
@@ -39,7 +43,7 @@ class CompiledModel(Model):
 
 
 def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
-    source: str | os.PathLike[str] | bytes | Program,
+    source: Source | Program,
     *,
     threads: int = 1,
     target: str = "native",
@@ -56,6 +60,7 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     64)}`. Further keywords are fields of `Options`. Raises a `GravureError` that lists all
     faults of the model.
     """
+    check_threads(threads)
     made = compile_source(
         source,
         replace(options or Options(), target=target, slots=threads, **more),
@@ -67,7 +72,7 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
 
 
 def compile_source(
-    source: str | os.PathLike[str] | bytes | Program,
+    source: Source | Program,
     options: Options,
     *,
     shapes: Mapping[str, ShapeOption] | None = None,
@@ -77,6 +82,8 @@ def compile_source(
     """Return the compiled program of a source, not yet loaded."""
     if isinstance(source, Program):
         return compile_program(source, options, observers)
+    if isinstance(source, bytearray | memoryview):
+        source = bytes(source)
     if options.tag == Options().tag and not isinstance(source, bytes):
         options = replace(options, tag=tag_of(source))
     known = None if observers else Known.of(source, options, (shapes, dims))

@@ -83,9 +83,13 @@ class Symbols:
 
     def _option(self, name: str, value: DimOption) -> DimOption:
         """Return what the user asks of a symbol, or raise `GraphError` if it makes no sense."""
-        low, high = (value, value) if isinstance(value, int) else value
-        if low < 0 or (high is not None and high < low) or max(low, high or 0) >= 1 << 62:
-            message = f"dimension {name!r}: {value} is neither a size nor a range of sizes"
+        match (value, value) if isinstance(value, int) else value:
+            case (int(low), (int() | None) as high):
+                is_range = low >= 0 and (high is None or low <= high < 1 << 62) and low < 1 << 62
+            case _:
+                is_range = False
+        if not is_range:
+            message = f"dimension {name!r}: {value!r} is neither a size nor a range of sizes"
             raise GraphError(message, location=self.where)
         return low if low == high else (low, high)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .base import Pass
+from .base import Pass, PipelineError
 
 GRAPH = (
     "canonicalize",
@@ -65,4 +65,6 @@ def remaining(passes: Sequence[Pass], level: str) -> tuple[Pass, ...]:
 
 def pipeline_of(level: str) -> str:
     """Return the pipeline of an optimisation level as text."""
+    if level not in LEVELS:
+        raise PipelineError(f"level {level!r} is unknown, expected one of {', '.join(LEVELS)}")
     return ",".join(LEVELS[level])

@@ -26,6 +26,8 @@ NUMPY_NAMES: Mapping[str, str] = {
     **{"u32": "u4", "u64": "u8", "f16": "f2", "f32": "f4", "f64": "f8", "c64": "c8"},
     "c128": "c16",
 }
+MAX_THREADS = 1024
+"""The most threads that share a run."""
 _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f", "c": "c"}
 
 
@@ -39,7 +41,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 def describe(value: Any) -> str:
     """Return type and shape of what an argument is, in the words of `TensorInfo`."""
-    if not isinstance(value, np.ndarray):
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
         return type(value).__name__
     dtype = value.dtype
     name = str(dtype)
@@ -47,7 +49,14 @@ def describe(value: Any) -> str:
         name = "bool" if dtype.kind == "b" else f"{_KINDS[dtype.kind]}{8 * dtype.itemsize}"
     elif name == "bfloat16":
         name = "bf16"
-    return f"{name}[{', '.join(map(str, value.shape))}]"
+    order = "" if dtype.isnative else " in foreign byte order"
+    return f"{name}[{', '.join(map(str, value.shape))}]{order}"
+
+
+def check_threads(threads: int) -> None:
+    """Refuse numbers of threads that cannot be meant."""
+    if not isinstance(threads, int) or not 1 <= threads <= MAX_THREADS:
+        raise RuntimeInputError(f"{threads!r} threads: expected 1 to {MAX_THREADS}")
 
 
 def in_order(inputs: Inputs, infos: Sequence[TensorInfo], kind: str = "argument") -> list[Any]:

@@ -36,7 +36,10 @@ def aligned_bytes(size: int) -> Array:
 
 def _huge_bytes(size: int) -> Array:
     """Return memory in huge pages where the system has them: a fault in 2 MiB, not in 4 KiB."""
-    room = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        room = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError) as error:
+        raise MemoryError(f"{size} bytes of memory: {error}") from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a kernel without huge pages says EINVAL
             room.madvise(mmap.MADV_HUGEPAGE)

@@ -22,7 +22,16 @@ import numpy as np
 
 from ..errors import ArtifactError, RuntimeInputError
 from . import direct
-from .arguments import Inputs, bind_dims, describe, in_order, mismatch, numpy_dtype, to_array
+from .arguments import (
+    Inputs,
+    bind_dims,
+    check_threads,
+    describe,
+    in_order,
+    mismatch,
+    numpy_dtype,
+    to_array,
+)
 from .artifact import DimInfo, TensorInfo
 from .buffer import Array, address, aligned_array, aligned_bytes, is_plain
 from .container import check_weights, check_weights_file, reader
@@ -283,8 +292,7 @@ class Model:
 
     def _change(self, threads: int, weights: Array | None) -> None:
         """Make a new context; runs that are going on keep the old one."""
-        if threads < 1:
-            raise RuntimeInputError(f"{threads} threads: expected 1 or more")
+        check_threads(threads)
         threads = min(threads, int(self.manifest["threads"]))
         pool = None
         if threads > 1 and self._library.address("pool_init") is not None:
@@ -434,7 +442,8 @@ def _as_they_are(values: Sequence[Any], infos: Sequence[TensorInfo], kind: str) 
     """Return values that are arrays which code can work on without a copy."""
     arrays = []
     for value, info in zip(values, infos, strict=True):
-        if not isinstance(value, np.ndarray) or value.dtype != numpy_dtype(info.dtype):
+        is_array = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)
+        if not is_array or value.dtype != numpy_dtype(info.dtype):
             raise mismatch(describe(value), info, kind)
         if not is_plain(value):
             raise RuntimeInputError(

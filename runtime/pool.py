@@ -15,6 +15,7 @@ import atexit
 import os
 import threading
 
+from ..errors import RuntimeInputError
 from .buffer import address, aligned_bytes
 from .library import Library
 
@@ -46,23 +47,31 @@ class Pool:
         with _PROCESS.lock:
             if self._workers:
                 return
-            self._workers = [
-                threading.Thread(
+            started: list[threading.Thread] = []
+            for number in range(1, self.threads):
+                worker = threading.Thread(
                     target=self._worker, args=(self.address,), name=f"gravure-{number}", daemon=True
                 )
-                for number in range(1, self.threads)
-            ]
-            for worker in self._workers:
-                worker.start()
+                try:
+                    worker.start()
+                except RuntimeError as error:
+                    self._end(started)
+                    raise RuntimeInputError(f"{self.threads} threads: {error}") from error
+                started.append(worker)
+            self._workers = started
 
     def stop(self) -> None:
         """End the threads; no run may be going on."""
         with _PROCESS.lock:
             workers, self._workers = self._workers, []
-            self._stop(self.address)
-            for worker in workers:
-                worker.join()
-            self._init(self.address, self.threads)
+            self._end(workers)
+
+    def _end(self, workers: list[threading.Thread]) -> None:
+        """Let threads return, wait for them, and make the pool as it was at first."""
+        self._stop(self.address)
+        for worker in workers:
+            worker.join()
+        self._init(self.address, self.threads)
 
     def forget(self) -> None:
         """Make the pool empty in a process that has not got its threads: see Note [Fork]."""
