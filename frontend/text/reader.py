@@ -23,7 +23,7 @@ from ...ir.ops.control import If, While
 from ...ir.ops.structure import Yield
 from ...ir.program import argument_specs, finish, new_function, result_specs, set_level, set_ranges
 from ..symbols import DEFAULT, DimOption, ShapeOption, Symbols, did_you_mean
-from .expressions import FAILED, WORDS, Failed, Scope, Value, WrongError, as_array, children
+from .expressions import FAILED, WORDS, Failed, Scope, Value, WrongError, as_array, children, fits
 from .places import Fault, Text
 from .stored import Stored, spelled
 from .tree import (
@@ -390,8 +390,9 @@ class Body:
         if isinstance(value, SSAValue | Failed):
             return value
         if isinstance(value, bool | int | float):
-            dtype = {bool: "bool", int: "i64", float: "f32"}[type(value)]
-            return self.make.constant(value=as_array(value, DTYPES[dtype]))
+            dtype = DTYPES[{bool: "bool", int: "i64", float: "f32"}[type(value)]]
+            if fits(value, dtype):
+                return self.make.constant(value=as_array(value, dtype))
         self.text.fault(at, "this is not a tensor")
         return FAILED
 
