@@ -127,6 +127,28 @@ def gradients(
         return [walk.total(x) for x in xs]
 
 
+def node_backward(op: Operation) -> tuple[Callable[..., Sequence[Any]], list[Any]]:
+    """Return the backward function of one operation in its graph, and the variables it reads.
+
+    It gives the gradients of the operation's inputs, then of the variables.
+    """
+    states = list(dict.fromkeys(op.kind.variables(op)))
+    owners = [state.owner() for state in states]
+
+    def backward(*grads: Any) -> Sequence[Any]:
+        walk = Walk(op.graph, [*op.inputs, *states], (), {op})
+        walk.visit(op, [None if g is None else op.graph.owned(g) for g in grads])
+        found = {id(x): walk.total(x) for x in (*op.inputs, *states)}
+        seen: set[int] = set()
+        made = []
+        for x in (*op.inputs, *states):
+            made.append(None if id(x) in seen else found[id(x)])
+            seen.add(id(x))
+        return made
+
+    return backward, owners
+
+
 class Walk:
     """The way back through a graph."""
 
@@ -184,8 +206,10 @@ class Walk:
         for tensor, grad in zip(op.inputs, found, strict=True):
             if grad is not None and tensor in self.active and tensor not in self.stopped_inputs(op):
                 self.parts.setdefault(tensor, []).append(grad)
-        for variable in op.attributes.get("reads_one", ()):
-            self.parts.setdefault(id(variable), []).extend(g for g in grads if g is not None)
+        if op.type == "ReadVariableOp":
+            self.parts.setdefault(id(op.attributes["variable"]()), []).extend(
+                g for g in grads if g is not None
+            )
 
     def stopped_inputs(self, op: Operation) -> set[GraphTensor]:
         """Return the inputs through which nothing passes."""

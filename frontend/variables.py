@@ -34,6 +34,8 @@ class VariableState:
         """The value of an eager variable."""
         self.is_eager = value is not None
         self.container = container
+        self.owner: Callable[[], Any] = lambda: None
+        """The Python object, if it is still there."""
         self.initial: Operation | None = None
         """What gives the first value in a session."""
 

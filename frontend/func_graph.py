@@ -1,0 +1,142 @@
+"""The graph that a Python function is traced into, and calling it.
+
+Tensors from outside become silent inputs; variables are reached by reference. All operations
+with effects run, in the order of the program, whether or not something is returned from them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.tensor import TensorSpec
+from .execute import Frame, Plan
+from .graph import Graph, GraphTensor, Operation
+from .kinds import CONSTANT, Kind, Placeholder
+from .symbolic import leaked
+from .tensor import Tensor
+
+PLACEHOLDER = Placeholder()
+
+
+class FuncGraph(Graph):
+    """A graph with inputs, outputs, and what it takes from outside."""
+
+    is_open = False
+
+    def __init__(self, label: str, outer: Graph | None, tensor_class: type[GraphTensor]) -> None:
+        super().__init__()
+        self.name = label
+        self.outer = outer
+        self.tensor_class = tensor_class
+        self.inputs: list[GraphTensor] = []
+        self.outputs: list[GraphTensor] = []
+        self.captured: dict[int, tuple[Tensor, GraphTensor]] = {}
+        self.may_create = False
+        """Whether variables may be made now."""
+        self.created: list[Any] = []
+        self.values: list[Any] | None = None
+        """The inputs of the call for which this is traced, for initialisers that use them."""
+        self.plan: Plan | None = None
+        if outer is not None:
+            self.seed = outer.seed
+
+    def argument(self, spec: TensorSpec, name: str) -> GraphTensor:
+        """Add an input."""
+        made = self.add(PLACEHOLDER, (), {"spec": spec}, name=name).outputs[0]
+        self.inputs.append(made)
+        return made
+
+    def capture(self, tensor: Tensor) -> GraphTensor:
+        """Return the silent input for a tensor from outside."""
+        known = self.captured.get(id(tensor))
+        if known is not None:
+            return known[1]
+        if isinstance(tensor, GraphTensor):
+            if not self.is_inside(tensor.graph):
+                raise leaked(tensor)
+        elif tensor.numpy().dtype.kind == "O":
+            return self.constant(tensor.numpy())
+        made = self.add(PLACEHOLDER, (), {"spec": tensor.spec}, name="captured").outputs[0]
+        self.captured[id(tensor)] = (tensor, made)
+        return made
+
+    def is_inside(self, graph: Graph) -> bool:
+        """Say whether this graph was begun inside another one, which goes on."""
+        outer = self.outer
+        while outer is not None and outer is not graph:
+            outer = outer.outer
+        return outer is not None and not graph.is_finished
+
+    def output(self, value: Any) -> GraphTensor:
+        """Return a result of the function as a tensor of the graph that is not an input."""
+        return self.owned(self.convert(value))
+
+    def finish(self, outputs: Sequence[GraphTensor]) -> None:
+        """End the trace; values that nobody else knows become constants."""
+        self.outputs = list(outputs)
+        for key in list(self.captured):
+            tensor, made = self.captured[key]
+            if tensor.eager and sys.getrefcount(tensor) <= 3:
+                made.op.kind = CONSTANT
+                made.op.attributes["value"] = tensor.numpy()
+                del self.captured[key]
+        self.is_finished = True
+
+    @property
+    def captures(self) -> list[Tensor]:
+        """Return what is taken from outside."""
+        return [tensor for tensor, _ in self.captured.values()]
+
+    @property
+    def all_inputs(self) -> list[GraphTensor]:
+        """Return the inputs, the silent ones last."""
+        return [*self.inputs, *(made for _, made in self.captured.values())]
+
+    def whole_plan(self) -> Plan:
+        """Return the plan of all outputs and effects."""
+        if self.plan is None:
+            effects = [op for op in self.operations if has_effect(op)]
+            self.plan = Plan(self.outputs, self.all_inputs, effects)
+        return self.plan
+
+    def run(self, frame: Frame, values: Sequence[Any]) -> list[Any]:
+        """Return the outputs for values of all inputs, in a frame of its own inside `frame`."""
+        inner = type(frame)(frame.store, frame.emit, {}, {}, frame.recorded, frame.replay)
+        return self.whole_plan().run(inner, values)
+
+    def variables(self) -> list[Any]:
+        """Return the states of the variables that are read inside."""
+        found: dict[Any, None] = {}
+        for op in self.operations:
+            found.update(dict.fromkeys(op.kind.variables(op)))
+        return list(found)
+
+
+def has_effect(op: Operation) -> bool:
+    """Say whether an operation is run for its effect."""
+    return op.kind.stateful and op.type != "ReadVariableOp"
+
+
+class CallGraph(Kind):
+    """A call of a traced function."""
+
+    def __init__(self, graph: FuncGraph) -> None:
+        self.graph = graph
+        self.stateful = any(has_effect(op) for op in graph.operations)
+        self.type = "StatefulPartitionedCall" if self.stateful else "PartitionedCall"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the outputs' specs."""
+        return [tensor.spec for tensor in self.graph.outputs]
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Run the graph."""
+        return self.graph.run(frame, inputs)
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables read inside."""
+        return self.graph.variables()

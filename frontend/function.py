@@ -1,0 +1,493 @@
+"""`function`: Python that is traced into a graph once for each kind of arguments.
+
+    @function
+    def step(x, training=True): ...
+
+Tensors are traced by element type and shape, everything else by its value (objects by their
+identity). What was traced is kept; `explain` says why each trace but the first was made.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.dims import DimExpr
+from ..ir.tensor import TensorSpec
+from . import nest
+from .context import STATE, entered, record
+from .execute import Frame, Store
+from .func_graph import CallGraph, FuncGraph
+from .gradients import node_backward
+from .graph import Graph, GraphTensor, dims_or_none, unknown_dim
+from .origin import short, user_line
+from .recorded import unboxed
+from .run_errors import InvalidArgumentError
+from .tensor import Tensor, apply, as_tensor
+
+PROCESS = Store()
+"""The random draws of eager code and of functions called from it."""
+ACTIVE: list[Store] = [PROCESS]
+"""The store of the session that is running, innermost last."""
+
+
+class TapeFrame(Frame):
+    """A run in which tapes see every operation, and every variable that is read."""
+
+    def read(self, variable: Any) -> Any:
+        """Read through the Python object, which tapes know."""
+        owner = variable.owner()
+        return super().read(variable) if owner is None else owner.read_value()
+
+
+class Settings:
+    """What holds for all functions of the process."""
+
+    run_eagerly = False
+
+
+def run_functions_eagerly(value: bool) -> None:
+    """Let functions run their Python each time they are called, for debugging."""
+    Settings.run_eagerly = bool(value)
+
+
+def init_scope() -> Any:
+    """Leave all traces for a while: what is inside runs at once."""
+    return entered(None)
+
+
+class Function:
+    """A Python function that runs as a graph."""
+
+    graph_class: type[FuncGraph] = FuncGraph
+    tensor_class: type[GraphTensor] = GraphTensor
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        *,
+        input_signature: Sequence[Any] | None = None,
+        reduce_retracing: bool = False,
+    ) -> None:
+        functools.update_wrapper(self, python_function)
+        self.python_function = python_function
+        self.input_signature = input_signature
+        self.reduce_retracing = reduce_retracing
+        self.signature = inspect.signature(python_function)
+        self.cache: dict[Any, ConcreteFunction] = {}
+        self.made_variables = False
+        self.traced = 0
+        self.reasons: list[str] = []
+        self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+
+    @property
+    def label(self) -> str:
+        """Return the function's name."""
+        return getattr(self.python_function, "__name__", "function")
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Return the method of an object, with traces of its own."""
+        if instance is None:
+            return self
+        found = self._bound.get(instance)
+        if found is None:
+            weak, function = weakref.ref(instance), self.python_function
+
+            @functools.wraps(function)
+            def method(*args: Any, **kwargs: Any) -> Any:
+                return function(weak(), *args, **kwargs)
+
+            parameters = list(self.signature.parameters.values())[1:]
+            method.__signature__ = self.signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+            found = type(self)(
+                method,
+                input_signature=self.input_signature,
+                reduce_retracing=self.reduce_retracing,
+            )
+            self._bound[instance] = found
+        return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if Settings.run_eagerly:
+            return self.python_function(*args, **kwargs)
+        bound = self.bind(args, kwargs)
+        concrete = self.concrete(bound)
+        return concrete.call([x for x in bound.leaves if isinstance(x, Tensor)])
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Bound:
+        """Return the arguments by the parameters of the function, arrays as tensors."""
+        try:
+            found = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(
+                f"Binding inputs to function {self.label!r} failed due to `{error}`"
+            ) from None
+        found.apply_defaults()
+        return Bound(self, dict(found.arguments))
+
+    def concrete(self, bound: Bound) -> ConcreteFunction:
+        """Return the trace for arguments, made now if there is none."""
+        if self.input_signature is not None:
+            bound.take_signature(self.input_signature)
+        key = bound.key()
+        found = self.cache.get(key)
+        if found is None and self.reduce_retracing:
+            found = next((c for c in self.cache.values() if c.accepts(bound)), None)
+            if found is None and self.cache:
+                bound.relax(list(self.cache.values())[-1].bound)
+                key = bound.key()
+        if found is None:
+            self.reasons.append(self.reason(bound))
+            found = self.cache[key] = self.trace(bound)
+        return found
+
+    def trace(self, bound: Bound) -> ConcreteFunction:
+        """Trace; once more if variables were made, which must not happen again."""
+        first = not self.traced or self.made_variables is None
+        concrete = self._trace(bound, may_create=first)
+        if concrete.graph.created:
+            self.made_variables = True
+            self._kept = concrete.graph.created
+            concrete = self._trace(bound, may_create=False)
+        return concrete
+
+    def _trace(self, bound: Bound, *, may_create: bool) -> ConcreteFunction:
+        outer = STATE.context if isinstance(STATE.context, Graph) else None
+        graph = self.graph_class(f"function {self.label!r}", outer, self.tensor_class)
+        graph.may_create = may_create
+        self.traced += 1
+        with entered(graph):
+            arguments = bound.enter(graph)
+            made = call_with(self.python_function, self.signature, arguments)
+            leaves = nest.flatten(made)
+            outputs = [None if x is None else graph.output(x) for x in leaves]
+        graph.finish([x for x in outputs if x is not None])
+        return ConcreteFunction(self, bound, graph, made, outputs)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Return the trace for arguments, of which specs may stand for tensors."""
+        if not args and not kwargs and self.input_signature is not None:
+            args = tuple(self.input_signature)
+        return self.concrete(self.bind(args, kwargs))
+
+    def experimental_get_tracing_count(self) -> int:
+        """Return how many traces there are."""
+        return self.traced - (1 if self.made_variables else 0)
+
+    def reason(self, bound: Bound) -> str:
+        """Return why these arguments are traced."""
+        line = short(user_line())
+        if not self.cache:
+            return f"{line}: first call"
+        last = list(self.cache.values())[-1].bound
+        for name, old, new in last.compared(bound):
+            if old != new:
+                return f"{line}: argument {name!r}: {describe(new)} instead of {describe(old)}"
+        return f"{line}: the arguments have another structure"
+
+    def explain(self) -> list[str]:
+        """Return a sentence for each trace: what was new, and at which line."""
+        return list(self.reasons)
+
+    def pretty_printed_concrete_signatures(self) -> str:
+        """Return the signatures of all traces."""
+        return "\n".join(str(c) for c in self.cache.values())
+
+
+def describe(key: Any) -> str:
+    """Return one part of a key in words."""
+    if isinstance(key, tuple) and key and key[0] == "tensor":
+        return f"{key[1]}{list(key[2]) if key[2] is not None else '[*]'}"
+    if isinstance(key, tuple) and key and key[0] == "object":
+        return f"another object of {key[1]}"
+    return repr(key[-1]) if isinstance(key, tuple) else repr(key)
+
+
+class Bound:
+    """Arguments of one call: their leaves, of which tensors are traced by spec."""
+
+    def __init__(self, function: Function, arguments: dict[str, Any]) -> None:
+        self.function, self.arguments = function, arguments
+        self.leaves = [self.leaf(x) for x in nest.flatten(arguments)]
+        self.specs = {i: spec_for(x) for i, x in enumerate(self.leaves) if spec_for(x) is not None}
+
+    def leaf(self, value: Any) -> Any:
+        """Return a leaf: arrays become tensors."""
+        if isinstance(value, np.ndarray | np.generic):
+            return (
+                self.function.to_tensor(value)
+                if hasattr(self.function, "to_tensor")
+                else Tensor(np.asarray(value))
+            )
+        return value
+
+    def take_signature(self, signature: Sequence[Any]) -> None:
+        """Convert the arguments to a declared signature, or raise `TypeError`."""
+        wanted = nest.flatten(list(signature))
+        names = list(self.arguments)[: len(signature)]
+        values = nest.flatten([self.arguments[n] for n in names])
+        if len(wanted) != len(values):
+            raise TypeError(
+                f"Binding inputs to function {self.function.label!r} failed due to "
+                f"{len(values)} values, expected {len(wanted)}"
+            )
+        for place, (value, declared) in enumerate(zip(values, wanted, strict=True)):
+            spec = spec_for(declared)
+            assert spec is not None, "a signature consists of specs"
+            if not isinstance(value, Tensor) and spec_for(value) is None:
+                convert = getattr(self.function, "to_tensor", as_tensor)
+                value = convert(value, spec.dtype)  # noqa: PLW2901  (is the same argument)
+            found = spec_for(value)
+            assert found is not None, "the value was converted"
+            if not within(found, spec):
+                raise TypeError(
+                    f"Binding inputs to function {self.function.label!r} failed due to `Can not "
+                    f"cast {found} to {spec}`"
+                )
+            self.leaves[place] = value
+            self.specs[place] = spec
+
+    def relax(self, other: Bound) -> None:
+        """Leave sizes open that differ from those of earlier arguments."""
+        for place, spec in self.specs.items():
+            old = other.specs.get(place)
+            if old is None or old.shape is None or spec is None or spec.shape is None:
+                continue
+            if len(old.shape) == len(spec.shape):
+                dims = tuple(
+                    a if a == b and isinstance(a, int) else unknown_dim()
+                    for a, b in zip(spec.shape, old.shape, strict=True)
+                )
+                self.specs[place] = spec.with_shape(dims)
+
+    def keys(self) -> list[Any]:
+        """Return what each leaf is traced by."""
+        return [
+            spec_key(self.specs[i]) if i in self.specs else value_key(x)
+            for i, x in enumerate(self.leaves)
+        ]
+
+    def key(self) -> Any:
+        """Return what the arguments are traced by."""
+        return structure_key(self.arguments), tuple(self.keys()), STATE.context is None or None
+
+    def compared(self, other: Bound) -> list[tuple[str, Any, Any]]:
+        """Return name, own key and the other's key of each argument."""
+        mine, theirs = self.keys(), other.keys()
+        names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
+        return list(zip(names, mine, theirs, strict=False))
+
+    def enter(self, graph: FuncGraph) -> dict[str, Any]:
+        """Return the arguments for the trace: inputs of the graph for tensors."""
+        names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
+        made = []
+        graph.values = []
+        for place, (name, value) in enumerate(zip(names, self.leaves, strict=True)):
+            if place not in self.specs:
+                made.append(value)
+                continue
+            spec = self.specs[place]
+            label = getattr(value, "argument_name", None) or name
+            made.append(graph.argument(spec, label))
+            graph.values.append(
+                value.numpy() if isinstance(value, Tensor) and value.eager else None
+            )
+        return dict(nest.pack(self.arguments, made))
+
+
+def spec_for(value: Any) -> TensorSpec | None:
+    """Return the spec that a value is traced by, None where its value counts."""
+    if isinstance(value, Tensor):
+        return value.spec
+    found = getattr(value, "traced_spec", None)
+    return found() if found is not None else None
+
+
+def spec_key(spec: TensorSpec) -> Any:
+    """Return what tensors of one trace have in common."""
+    return ("tensor", str(spec.dtype), dims_or_none(spec.shape))
+
+
+def value_key(value: Any) -> Any:
+    """Return what Python values of one trace have in common."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return ("value", type(value).__name__, value)
+    return ("object", type(value).__name__, Identity(value))
+
+
+class Identity:
+    """An object by its identity, held weakly where that is possible."""
+
+    def __init__(self, value: Any) -> None:
+        self.number = id(value)
+        try:
+            self.ref: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self.ref = lambda: value
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identity) or self.number != other.number:
+            return False
+        mine = self.ref()
+        return mine is not None and mine is other.ref()
+
+
+def structure_key(tree: Any) -> Any:
+    """Return what nested structures of one form have in common."""
+    if isinstance(tree, dict):
+        return ("dict", *((key, structure_key(value)) for key, value in tree.items()))
+    if isinstance(tree, list | tuple):
+        return (type(tree).__name__, *map(structure_key, tree))
+    return None
+
+
+def within(found: TensorSpec, wanted: TensorSpec) -> bool:
+    """Say whether a value of one spec can stand for another, whose sizes may be open."""
+    if found.dtype != wanted.dtype:
+        return False
+    if wanted.shape is None or found.shape is None:
+        return True
+    return len(found.shape) == len(wanted.shape) and all(
+        isinstance(w, DimExpr) or isinstance(f, DimExpr) or f == w
+        for f, w in zip(found.shape, wanted.shape, strict=True)
+    )
+
+
+def call_with(
+    function: Callable[..., Any], signature: inspect.Signature, arguments: dict[str, Any]
+) -> Any:
+    """Call a function with arguments by the names of its parameters."""
+    bound = inspect.BoundArguments(signature, arguments)  # type: ignore[arg-type]
+    return function(*bound.args, **bound.kwargs)
+
+
+class ConcreteFunction:
+    """One trace: a graph with named inputs and outputs."""
+
+    def __init__(
+        self,
+        function: Function,
+        bound: Bound,
+        graph: FuncGraph,
+        structure: Any,
+        outputs: Sequence[GraphTensor | None],
+    ) -> None:
+        self.function, self.bound, self.graph = function, bound, graph
+        self.structure = structure
+        self.slots = list(outputs)
+        self.kind = CallGraph(graph)
+
+    @property
+    def inputs(self) -> list[GraphTensor]:
+        """Return all inputs, the silent ones last."""
+        return self.graph.all_inputs
+
+    @property
+    def outputs(self) -> list[GraphTensor]:
+        """Return the outputs."""
+        return self.graph.outputs
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """Return what is taken from outside: tensors, and variables by reference."""
+        return [*self.graph.captures, *(v.owner() for v in self.graph.variables())]
+
+    @property
+    def structured_outputs(self) -> Any:
+        """Return the outputs in the structure that the function returns."""
+        return nest.pack(self.structure, self.slots)
+
+    def accepts(self, bound: Bound) -> bool:
+        """Say whether arguments can be given to this trace."""
+        mine = self.bound
+        return (
+            structure_key(mine.arguments) == structure_key(bound.arguments)
+            and mine.specs.keys() == bound.specs.keys()
+            and all(within(bound.specs[i], mine.specs[i]) for i in mine.specs)
+            and all(
+                value_key(a) == value_key(b)
+                for i, (a, b) in enumerate(zip(mine.leaves, bound.leaves, strict=True))
+                if i not in mine.specs
+            )
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        names = [op.op.name for op in self.graph.inputs]
+        values = [*args, *(kwargs[n] for n in names[len(args) :])]
+        made = []
+        for place, (value, slot) in enumerate(zip(values, self.graph.inputs, strict=True)):
+            convert = getattr(self.function, "to_tensor", as_tensor)
+            tensor = value if isinstance(value, Tensor) else convert(value, slot.spec.dtype)
+            if not within(tensor.spec, slot.spec):
+                raise InvalidArgumentError(
+                    f"cannot compute {self.function.label} as input #{place}(zero-based) was "
+                    f"expected to be {slot.spec} but is {tensor.spec}"
+                )
+            made.append(tensor)
+        return self.call(made)
+
+    def call(self, values: Sequence[Tensor]) -> Any:
+        """Run the graph, or add a call of it to the graph that is being made."""
+        inputs = [*values, *self.graph.captures]
+        context = STATE.context or next((x.home() for x in inputs if not x.eager), None)
+        if isinstance(context, Graph):
+            found = self.call_in(context, inputs)
+        else:
+            found = self.call_now(inputs)
+        filled = iter(found)
+        made = [None if slot is None else next(filled) for slot in self.slots]
+        return nest.pack(self.structure, made)
+
+    def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[Any]:
+        """Add a call to a graph."""
+        op = graph.add(self.kind, [graph.owned(x) for x in inputs])
+        if STATE.recorders:
+            backward, variables = node_backward(op)
+            record(op.type, [*inputs, *variables], op.outputs, backward)
+        return op.outputs
+
+    def call_now(self, inputs: Sequence[Tensor]) -> Sequence[Any]:
+        """Run at once; where a tape watches, every operation is seen by it."""
+        store = ACTIVE[-1]
+        if STATE.recorders:
+            found = self.graph.run(TapeFrame(store, apply), inputs)
+            return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
+        with entered(None):
+            arrays = [x.numpy() for x in inputs]
+            found = self.graph.run(Frame(store), arrays)
+        wrap = getattr(self.function, "wrap", Tensor)
+        return [wrap(np.asarray(unboxed(x))) for x in found]
+
+    def __str__(self) -> str:
+        inputs = ", ".join(f"{x.op.name}: {written(x.spec)}" for x in self.graph.inputs)
+        if isinstance(self.structure, dict):
+            names = list(self.structure)
+        else:
+            names = ["y"] if len(self.outputs) == 1 else [f"y{i}" for i in range(len(self.outputs))]
+        outputs = ", ".join(
+            f"{n}: {written(x.spec)}" for n, x in zip(names, self.outputs, strict=False)
+        )
+        return f"{inputs} → {{{outputs}}}"
+
+
+def written(spec: TensorSpec) -> str:
+    """Return a spec with ? for sizes that are not known."""
+    shape = dims_or_none(spec.shape)
+    if shape is None:
+        return f"{spec.dtype}[*]"
+    return f"{spec.dtype}[{','.join('?' if d is None else str(d) for d in shape)}]"
+
+
+def function(python_function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Let a Python function run as a graph; a decorator, with or without options."""
+    if python_function is None:
+        return lambda f: Function(f, **options)
+    return Function(python_function, **options)

@@ -1,0 +1,308 @@
+"""`Variable`: the Python object of a variable, in eager code, in functions and in graphs."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from itertools import count
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import GraphError
+from ..ir.ops.families import spec_of_value
+from ..ir.tensor import Array, TensorSpec, spec_of_array
+from . import dtypes
+from .context import STATE, accessed, entered, record
+from .execute import Frame, Plan
+from .func_graph import FuncGraph
+from .function import ACTIVE, within
+from .graph import Graph, GraphTensor, Operation, dims_or_none, spec_with_unknowns
+from .operators import Operators
+from .recorded import EMIT, unboxed
+from .tensor import Tensor, as_tensor, operate
+from .variables import (
+    ASSIGN,
+    ASSIGN_ADD,
+    ASSIGN_SUB,
+    READ,
+    SCATTER,
+    SCATTER_ADD,
+    SCATTER_SUB,
+    AssignVariable,
+    Handle,
+    ReadVariable,
+    VariableState,
+)
+
+
+class VariableError(GraphError, ValueError):
+    """A variable was given what does not fit it, or made where that is not allowed."""
+
+    code = "GV2320"
+
+
+class VariableV2(ReadVariable):
+    """The operation that stands for a variable in a graph; its output is the value."""
+
+    type = "VariableV2"
+
+
+VARIABLE = VariableV2()
+_NUMBERS = count()
+Pass: Callable[..., Any] = lambda grad: (grad,)  # noqa: E731
+
+
+class Variable(Operators):
+    """A tensor that can be changed."""
+
+    eager: ClassVar[bool] = False
+    _operate = staticmethod(operate)
+    __hash__ = object.__hash__
+
+    def __init__(  # noqa: PLR0913  (as TensorFlow's)
+        self,
+        initial_value: Any = None,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: Any = None,
+        shape: Any = None,
+    ) -> None:
+        self._label = name or "Variable"
+        self._trainable = trainable
+        self._row = None if dtype is None else dtypes.as_dtype(dtype).row
+        self._declared = None if shape is None else tuple(shape)
+        self._has_shape = shape is not None
+        self.number = next(_NUMBERS)
+        context = STATE.context
+        if isinstance(context, FuncGraph):
+            self._make_in_function(context, initial_value)
+        elif isinstance(context, Graph):
+            self._make_in_graph(context, initial_value)
+        else:
+            self._make_now(initial_value)
+        self.state.owner = weakref.ref(self)
+
+    def converted(self, value: Any) -> Tensor:
+        """Return a value as a tensor of the variable's type."""
+        return as_tensor(value, self._row)
+
+    def _spec(self, found: TensorSpec) -> TensorSpec:
+        return spec_with_unknowns(found.dtype, self._declared) if self._has_shape else found
+
+    def _make_now(self, initial: Any) -> None:
+        value = self.converted(initial() if callable(initial) else initial)
+        array = np.array(value.numpy())
+        self.graph: Graph | None = None
+        self.state = VariableState(self._label, self._spec(spec_of_array(array)), value=array)
+
+    def _make_in_function(self, graph: FuncGraph, initial: Any) -> None:
+        if not graph.may_create:
+            raise VariableError(
+                "tf.function-decorated function tried to create variables on a call after the "
+                f"first (variable {self._label!r})",
+                hint="make variables once: outside of the function, or guarded by `if v is None`",
+            )
+        if isinstance(initial, GraphTensor):
+            initial = self._computed(graph, initial)
+        with entered(None):
+            self._make_now(initial)
+        graph.created.append(self)
+
+    def _computed(self, graph: FuncGraph, value: GraphTensor) -> Array:
+        """Return what a tensor of the function is in the call that it is traced for."""
+        captured = [tensor.numpy() for tensor in graph.captures]
+        given = [*(graph.values or ()), *captured]
+        plan = Plan([value], graph.all_inputs)
+        with entered(None):
+            return np.asarray(unboxed(plan.run(Frame(ACTIVE[-1]), given)[0]))
+
+    def _make_in_graph(self, graph: Graph, initial: Any) -> None:
+        self.graph = graph
+        name = graph.unique_name(self._label)
+        with graph.control_dependencies(None), graph.name_scope(f"{name}/"):
+            value = initial() if callable(initial) else initial
+            tensor = graph.owned(self.converted(value))
+            self.initial_value = tensor
+            state = VariableState(name, self._spec(tensor.spec), container=graph.container)
+            self.state = state
+            attributes = {"variable": Handle(state)}
+            self.op: Operation = graph.add(VARIABLE, (), attributes, name=f"{name}/")
+            self.initializer = graph.add(ASSIGN, [tensor], attributes, name="Assign")
+            state.initial = self.initializer
+        self.snapshot = self.op.outputs[0]
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return self.state.spec
+
+    @property
+    def dtype(self) -> Any:
+        """Return the element type."""
+        return dtypes.as_dtype(self.spec.dtype)
+
+    @property
+    def shape(self) -> Any:
+        """Return the shape."""
+        return dims_or_none(self.spec.shape)
+
+    @property
+    def trainable(self) -> bool:
+        """Say whether it is among what optimisers change."""
+        return self._trainable
+
+    @property
+    def name(self) -> str:
+        """Return the name of the variable's output."""
+        return f"{self.state.name}:0"
+
+    def as_graph_element(self) -> GraphTensor:
+        """Return what a session fetches for the variable."""
+        return self.snapshot
+
+    def __gv_tensor__(self) -> Tensor:
+        """Read the variable."""
+        return self.read_value()
+
+    def value(self) -> Tensor:
+        """Read the variable."""
+        return self.read_value()
+
+    def _home(self) -> Graph | None:
+        context = STATE.context
+        return context if isinstance(context, Graph) else self.graph
+
+    def read_value(self) -> Tensor:
+        """Read the variable, where operations are carried out now."""
+        accessed(self)
+        graph = self._home()
+        made: Tensor
+        if graph is not None:
+            name = f"{self.state.name.rsplit('/', 1)[-1]}/Read/ReadVariableOp"
+            attributes = {"variable": Handle(self.state)}
+            made = graph.add(READ, (), attributes, name=name).outputs[0]
+        else:
+            made = self.wrapped(self.state.value_in(ACTIVE[-1]))
+        record("ReadVariableOp", (self,), (made,), Pass)
+        return made
+
+    def wrapped(self, array: Array) -> Tensor:
+        """Return an array as a tensor."""
+        return Tensor(np.asarray(array))
+
+    def _change(self, kind: AssignVariable, *values: Any, read: bool = True) -> Any:
+        graph = self._home()
+        if graph is None:
+            graph = next((v.home() for v in values if not v.eager), None)
+        if graph is not None:
+            attributes = {"variable": Handle(self.state)}
+            return graph.add(kind, [graph.owned(v) for v in values], attributes).outputs[0]
+        arrays = [v.numpy() for v in values]
+        state, store = self.state, ACTIVE[-1]
+        if kind.change is None:
+            state.put_in(store, np.array(arrays[0]))
+        else:
+            made = kind.change(EMIT, state.value_in(store), *arrays)
+            state.put_in(store, np.asarray(made))
+        return self
+
+    def _fitting(self, value: Any) -> Tensor:
+        tensor = self.converted(value)
+        if tensor.spec.dtype != self.spec.dtype:
+            raise VariableError(
+                f"Tensor conversion requested dtype {self.spec.dtype} for Tensor with dtype "
+                f"{tensor.spec.dtype}"
+            )
+        if not within(tensor.spec, self.spec):
+            raise VariableError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable "
+                f"shape {dims_or_none(self.spec.shape)}, and the assigned value shape "
+                f"{dims_or_none(tensor.spec.shape)} are incompatible."
+            )
+        return tensor
+
+    def assign(
+        self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
+    ) -> Any:
+        """Give it a value."""
+        return self._change(ASSIGN, self._fitting(value))
+
+    def assign_add(
+        self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
+    ) -> Any:
+        """Add to it."""
+        return self._change(ASSIGN_ADD, self.converted_like(value))
+
+    def assign_sub(
+        self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
+    ) -> Any:
+        """Subtract from it."""
+        return self._change(ASSIGN_SUB, self.converted_like(value))
+
+    def converted_like(self, value: Any) -> Tensor:
+        """Return a value as a tensor of the variable's element type."""
+        return as_tensor(value, self.spec.dtype)
+
+    def scatter_nd_update(self, indices: Any, updates: Any) -> Any:
+        """Write slices at indices."""
+        return self._change(SCATTER, as_tensor(indices), self.converted_like(updates))
+
+    def scatter_nd_add(self, indices: Any, updates: Any) -> Any:
+        """Add slices at indices; those at one index add up."""
+        return self._change(SCATTER_ADD, as_tensor(indices), self.converted_like(updates))
+
+    def scatter_nd_sub(self, indices: Any, updates: Any) -> Any:
+        """Subtract slices at indices; those at one index add up."""
+        return self._change(SCATTER_SUB, as_tensor(indices), self.converted_like(updates))
+
+    def numpy(self) -> Array:
+        """Return the value."""
+        return np.array(self.state.value_in(ACTIVE[-1]))
+
+    def load(self, value: Any, session: Any) -> None:
+        """Put a value in a session's store."""
+        self.state.put_in(session.store, np.asarray(value, self.spec.dtype.numpy))
+
+    def eval(self, session: Any = None) -> Any:
+        """Return the value in a session."""
+        from .session import default_session  # noqa: PLC0415
+
+        found = session or default_session()
+        return found.run(self)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.asarray(self.numpy(), dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.read_value()[key]
+
+    def __len__(self) -> int:
+        return len(self.read_value())
+
+    def __iter__(self) -> Any:
+        return iter(self.read_value())
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.read_value() @ other
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return other @ self.read_value()
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value())
+
+    def __int__(self) -> int:
+        return int(self.read_value())
+
+    def __float__(self) -> float:
+        return float(self.read_value())
+
+    def __eq__(self, other: object) -> Any:
+        return self is other
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other
+
+    def __repr__(self) -> str:
+        return f"<Variable '{self.name}' {spec_of_value(self)}>"
