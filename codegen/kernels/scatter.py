@@ -7,7 +7,7 @@
 
 Vectors walk dims behind the axis, in which no two updates of a vector meet; those of
 `gv.scatter_nd` walk the slices that its updates are. Those may all go to one place, so that
-there is one unit. Operands are read in place.
+there is one unit. Operands are read in place. Floats of 16 bits are rounded after each update.
 """
 
 from __future__ import annotations

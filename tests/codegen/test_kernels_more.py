@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import Array, check_kernel
 
-from gravure.ir import parse, spec_of
+import gravure as gv
+from gravure.ir import Program, interpret, parse, print_module, spec_of
 from gravure.ir.program import functions
 
 RANDOM = np.random.default_rng(3)
@@ -67,14 +69,14 @@ def check_layer(
     symbolic: bool = False, **more: Any,
 ) -> None:  # fmt: skip
     op, attributes, gates, panels, states = LAYERS[name]
-    shapes = [(steps, batch, gates * hidden)]
+    shapes: list[tuple[int, ...]] = [(steps, batch, gates * hidden)]
     shapes += [(-(-n * hidden // tile), hidden, tile) for n in panels]
     shapes += [(hidden,)] * (op == "gv.gru_packed") + [(batch, hidden)] * states
     results = [(steps, batch, hidden)] + [(batch, hidden)] * states
     array_type = np.float64 if dtype == "f64" else np.float32
     arrays = [small(*shape, dtype=array_type) for shape in shapes]
 
-    def kinds(given: list[tuple[int, ...]], first: bool) -> list[str]:
+    def kinds(given: Sequence[tuple[int, ...]], first: bool) -> list[str]:
         if not symbolic:
             return [tensor(*shape, dtype=dtype) for shape in given]
         rows: list[tuple[int | str, ...]] = []
@@ -326,3 +328,28 @@ def test_a_scatter_into_a_number_fills_in_place() -> None:
         f'  %r = gv.scatter_nd %b, %i, %e {{reduction = "add"}} : ({x}, {i}, {u}) -> {x}\n'
         f"  func.return %r : {x}\n}}"
     )
+
+
+# The whole way.
+
+
+@pytest.mark.parametrize("layer", ["gv.lstm", "gv.gru", "gv.rnn"])
+def test_a_layer_of_symbolic_steps_and_batches_compiles(layer: str) -> None:
+    gates, states = {"gv.lstm": (4, 2), "gv.gru": (3, 1), "gv.rnn": (1, 1)}[layer]
+    weights = [(2, gates * 20, 6), (2, gates * 20, 20), (2, gates * 40)]
+    last: list[tuple[int | str, ...]] = [(2, "B", 20)] * states
+    shapes: list[tuple[int | str, ...]] = [("T", "B", 6), *weights, *last]
+    results = [("T", 2, "B", 20), *last]
+    text = kernel(
+        "", layer, 'direction = "bidirectional"', [tensor(*shape) for shape in shapes],
+        [tensor(*shape) for shape in results],
+    )  # fmt: skip
+    text = text.replace('attributes {gv.kind = ""} ', "").replace("@k", "@main")
+    ranges = "{gv.ranges = {B = array<i64: 1, 20>, T = array<i64: 1, 9>}}"
+    module = parse(f"builtin.module attributes {ranges} {{\n{text}\n}}")
+    model = gv.compile(Program(parse(print_module(module))))
+    for steps, batch in ((5, 3), (1, 20), (9, 1)):
+        sizes: dict[int | str, Any] = {"T": steps, "B": batch}
+        arrays = [small(*(sizes.get(d, d) for d in shape)) for shape in shapes]
+        for found, want in zip(model.run(arrays), interpret(module, arrays), strict=True):
+            np.testing.assert_allclose(found, want, rtol=2e-5, atol=2e-6)
