@@ -10,7 +10,7 @@ Needs `fuse`. Dimension symbols that a kernel uses become its `gv.symbols`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -34,23 +34,27 @@ class OutlineKernels(Pass):
 
     def apply(self, program: Program) -> None:
         """Outline the kernels of every function."""
-        known: dict[object, FuncOp] = {}
+        known: dict[object, Outlined] = {}
         for function in functions(program.module):
             for op in list(function.body.block.ops):
                 if isinstance(op, Kernel):
                     self.outline(op, known, program.module)
+        for outlined in known.values():
+            if outlined.sources:
+                outlined.callee.attributes[SOURCE] = ArrayAttr(list(outlined.sources))
 
-    def outline(self, kernel: Kernel, known: dict[object, FuncOp], module: ModuleOp) -> None:
+    def outline(self, kernel: Kernel, known: dict[object, Outlined], module: ModuleOp) -> None:
         """Replace one kernel by a call."""
         key = structure(kernel)
-        callee = known.get(key)
-        if callee is None:
-            callee = known[key] = function_of(kernel, f"k{len(known)}")
-            module.body.block.add_op(callee)
-            self.count("distinct")
-        else:
-            _merge_sources(callee, kernel)
+        if key in known:
             self.count("shared")
+        else:
+            known[key] = Outlined(function_of(kernel, f"k{len(known)}"))
+            module.body.block.add_op(known[key].callee)
+            self.count("distinct")
+        callee, source = known[key].callee, kernel.attributes.get(SOURCE)
+        if isinstance(source, ArrayAttr):
+            known[key].sources.update(dict.fromkeys(source.data))
         call = CallOp(callee.sym_name.data, kernel.operands, kernel.result_types)
         if SOURCE in kernel.attributes:
             call.attributes[SOURCE] = kernel.attributes[SOURCE]
@@ -61,6 +65,14 @@ class OutlineKernels(Pass):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         erase(kernel)
+
+
+@dataclass(frozen=True)
+class Outlined:
+    """A kernel that is a function, and where in the model all that call it come from."""
+
+    callee: FuncOp
+    sources: dict[Attribute, None] = field(default_factory=dict)
 
 
 def structure(kernel: Kernel) -> object:
@@ -116,10 +128,3 @@ def _symbols(value: object) -> frozenset[str]:
     if isinstance(value, tuple):
         return frozenset().union(*map(_symbols, value))
     return frozenset()
-
-
-def _merge_sources(callee: FuncOp, kernel: Kernel) -> None:
-    have, more = callee.attributes.get(SOURCE), kernel.attributes.get(SOURCE)
-    if isinstance(have, ArrayAttr) and isinstance(more, ArrayAttr):
-        rows: list[Attribute] = list(dict.fromkeys((*have.data, *more.data)))
-        callee.attributes[SOURCE] = ArrayAttr(rows)
