@@ -1,5 +1,6 @@
 """Compiled models in C programs: the examples build without a warning and give the same numbers."""
 
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import gravure as gv
+from gravure.runtime.arguments import numpy_dtype
 
 HERE = Path(__file__).parent
 MODELS, EXAMPLES = HERE / "models", HERE / "examples" / "c"
@@ -79,3 +81,34 @@ def test_threads_are_the_callers_and_change_no_bit(libraries: Path, numbers, thr
     lines = output([str(program), threads], numbers[1])
     wanted = gv.load(libraries / "digits.so")(numbers[1].reshape(1, 1, 8, 8)).ravel()
     np.testing.assert_array_equal(values(lines, "digits"), wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["digits", "conv_norm", "embedding", "elementwise"])
+def test_model_run_on_files_of_numbers_gives_the_same_bits(tmp_path: Path, name: str) -> None:
+    run_in_c = runpy.run_path(str(HERE / "examples" / "check_c.py"))["run_in_c"]
+    model = gv.compile(MODELS / f"{name}.onnx")
+    random = np.random.default_rng(5)
+    inputs = {
+        info.name: random.integers(0, 9, info.shape).astype(numpy_dtype(info.dtype))
+        for info in model.inputs
+    }
+    for found, wanted in zip(run_in_c(model, inputs, tmp_path), model.run(inputs), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.slow
+def test_program_says_what_is_wrong_with_its_arguments(libraries: Path, tmp_path: Path) -> None:
+    model = ("-DMODEL=mlp", "-include", str(libraries / "mlp.h"), str(libraries / "mlp.so"))
+    program = build(libraries, "run_model", *model)
+    (tmp_path / "x").write_bytes(b"12")
+    for arguments, message in (
+        ((f"f32:1x8:{tmp_path / 'x'}", "--", f"f32:1x4:{tmp_path / 'y'}"), "another size"),
+        ((f"f32:1x8:{tmp_path / 'z'}", "--", f"f32:1x4:{tmp_path / 'y'}"), "cannot be opened"),
+        (("f31:1x8:x", "--"), "not a type"),
+        ((f"f32:1x8:{tmp_path / 'x'}",), "expected inputs, --, outputs"),
+        (("--", f"f32:1x4:{tmp_path / 'y'}"), "input 'x'"),
+    ):
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert message in done.stderr
