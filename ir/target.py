@@ -262,8 +262,11 @@ class Target:
         """Return the target called `name` (a processor, a triple, or `native`).
 
         `mattr` adds and removes features: "+avx512vnni,-avx512cd". With a feature comes all it
-        needs, and without it goes all that needs it.
+        needs, and without it goes all that needs it. They may also stand behind the name and a
+        comma, so that one text says all of it.
         """
+        name, _, more = name.partition(",")
+        mattr = ",".join(filter(None, (more, mattr)))
         if name == "native":
             return change(native(), mattr)
         row = PROCESSORS.get(name)

@@ -146,3 +146,9 @@ for name in Target.known:
     )
     assert done.stderr.splitlines() == list(Target.known)
     assert done.returncode == 0
+
+
+def test_features_may_stand_behind_the_name() -> None:
+    assert Target.parse("x86-64-v4,+avx512vnni,-gfni") == Target.parse(
+        "x86-64-v4", "+avx512vnni,-gfni"
+    )
