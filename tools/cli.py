@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from .console import Console, accept_any_text
 from .errors import UsageError
@@ -49,6 +49,10 @@ class Parser(argparse.ArgumentParser):
         """Raise `UsageError`."""
         raise UsageError(message, hint=f"{self.prog} --help shows the arguments")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write a text; unlike argparse, do not keep quiet about what prevents it."""
+        print(message, end="", file=file)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
@@ -66,16 +70,36 @@ def _run(arguments: list[str], console: Console) -> int:
     """Parse the arguments and run the verb."""
     verb = chosen(arguments)
     try:
-        args = parser([verb] if verb else []).parse_args(arguments)
+        top = parser([verb] if verb else [])
+        args, rest = top.parse_known_args(arguments)
     except SystemExit as done:  # after --help and --version
+        sys.stdout.flush()
         return done.code if isinstance(done.code, int) else 0
     if verb is None:
         raise UsageError("no verb", hint="gravure --help lists the verbs")
+    if rest:
+        raise UsageError(f"unknown argument {rest[0]!r}", hint=_meant(rest[0], top, verb))
     console.quiet, console.verbose, console.color = args.quiet, args.verbose, args.color
+    console.source = str(getattr(args, "model", ""))
     args.console = console
     status = args.command.run(args)
     sys.stdout.flush()
     return int(status)
+
+
+def _meant(text: str, top: Parser, verb: str) -> str:
+    """Return what may have been meant by an argument that a verb has not."""
+    close = get_close_matches(text.partition("=")[0], _options(top, verb), n=1)
+    help_ = f"gravure {verb} --help shows the arguments"
+    return f"did you mean {close[0]}? {help_}" if close else help_
+
+
+def _options(top: Parser, verb: str) -> list[str]:
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            inner: argparse.ArgumentParser = action.choices[verb]
+            return [name for each in inner._actions for name in each.option_strings]
+    return []
 
 
 def chosen(arguments: Sequence[str]) -> str | None:
@@ -128,6 +152,8 @@ def parser(configured: Sequence[str]) -> Parser:
 def _configure(verb: argparse.ArgumentParser, module: Command) -> None:
     verb.description = module.__doc__
     module.configure(verb)
+    operands = " ".join(f"[{each.metavar or each.dest}]" for each in verb._get_positional_actions())
+    verb.usage = f"%(prog)s [options] {operands}".rstrip()
     talk = verb.add_argument_group("talk")
     talk.add_argument("--json", action="store_true", help="print the result, or the error, as JSON")
     talk.add_argument("-q", "--quiet", action="store_true", help="say nothing but the result")

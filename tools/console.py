@@ -33,6 +33,8 @@ class Console:
     color: str = "auto"
     """`auto`, `always` or `never`."""
     json: bool = False
+    source: str = ""
+    """The file that the command works on, to show lines of it in errors."""
 
     def say(self, text: str) -> None:
         """Write a line of talk, unless silence was asked for."""

@@ -22,7 +22,7 @@ INTERRUPTED, CLOSED_PIPE, INTERNAL, CANNOT_CREATE, IO_ERROR, NO_MEMORY = 130, 14
 ISOLATE = "GRAVURE_ISOLATE"
 """See `ir/knobs.py`, which would bring all of the IR along."""
 _FULL = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
-_PLACE = re.compile(r"\A(.+):(\d+)(?::(\d+))?\Z")
+_PLACE = re.compile(r"\A(.+?):(\d+)(?::(\d+))?\Z")
 
 
 def guarded(work: Callable[[], int], arguments: Sequence[str], console: Console) -> int:
@@ -64,7 +64,8 @@ def tell(error: GravureError, name: str, console: Console) -> None:
         return
     word = console.paint("error:", RED, sys.stderr)
     place = f"{error.location}: " if error.location else ""
-    lines = [f"{escape(name)}: {word} {escape(place + error.message)}", *_excerpt(error)]
+    lines = [f"{escape(name)}: {word} {escape(place + error.message)}"]
+    lines += _excerpt(error, console.source)
     if error.hint:
         lines.append(f"  help: {escape(error.hint)}")
     if console.verbose:
@@ -72,12 +73,15 @@ def tell(error: GravureError, name: str, console: Console) -> None:
     print("\n".join(lines), file=sys.stderr)
 
 
-def _excerpt(error: GravureError) -> list[str]:
+def _excerpt(error: GravureError, source: str) -> list[str]:
     """Return the line of a text that an error is about, with a mark below it."""
     place = _PLACE.match(error.location)
-    if place is None or "\n" in error.message or not Path(place[1]).is_file():
+    if place is None or "\n" in error.message:
         return []
-    lines = Path(place[1]).read_text(encoding="utf-8", errors="replace").splitlines()
+    path = Path(source) if Path(source).name == place[1] else Path(place[1])
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     number, column = int(place[2]), int(place[3] or 0)
     if not 0 < number <= len(lines) or len(lines[number - 1]) > 200:
         return []

@@ -1,81 +1,242 @@
-"""The command finds its verbs, starts fast, and ends with the right status."""
+"""What holds for every verb: help, errors, exit statuses, streams."""
 
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gravure.errors import ParseError
 from gravure.tools import cli
-from gravure.tools.commands import demo
+from gravure.tools.commands import ops
 
+VERBS = list(cli.verbs())
+HEAVY = {"numpy", "xdsl", "llvmlite", "onnx", "lark", "ml_dtypes", "argcomplete", "rich"}
 ROOT = Path(__file__).parents[2]
 
 
-def gravure(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "gravure", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def start(*arguments: str, **more: Any) -> subprocess.Popen[str]:
+    """Start the command as a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "gravure", *arguments],
+        cwd=ROOT,
+        text=True,
+        stdout=more.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        **more,
+    )
 
 
-def test_every_verb_has_a_name_and_says_what_it_does() -> None:
-    found = cli.commands()
-    assert len({command.NAME for command in found}) == len(found) > 0
-    for command in found:
-        first = (command.__doc__ or "").split("\n", 1)[0]
-        assert first.endswith("."), f"{command.NAME}: the first line of its docstring"
+def test_help_lists_every_verb(gravure: Any) -> None:
+    found = gravure("--help")
+    assert found.status == 0
+    assert {"compile", "opt", "inspect", "run", "bench", "passes", "targets"} <= {*VERBS}
+    assert all(re.search(rf"^    {verb} ", found.out, re.MULTILINE) for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_verb_is_named_after_its_file_and_has_three_examples(gravure: Any, verb: str) -> None:
+    assert verb == cli.command(verb).NAME
+    found = gravure(verb, "--help")
+    assert found.status == 0
+    assert len(re.findall(rf"^    gravure {verb}\b", found.out, re.MULTILINE)) >= 3
+    assert "--json" in found.out
 
 
 def test_help_imports_nothing_heavy() -> None:
+    code = "import sys; from gravure.tools.cli import main; main(['compile', '--help'])"
+    code += "; print('MODULES', *{name.split('.')[0] for name in sys.modules})"
+    out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    loaded = out.stdout.decode().rpartition("MODULES")[2].split()
+    assert not HEAVY & {*loaded}
+
+
+def test_version_is_printed(gravure: Any) -> None:
+    assert re.fullmatch(r"gravure \d+\.\d+\.\d+\n", gravure("--version").out)
+
+
+def test_nothing_to_do_is_wrong_usage(gravure: Any) -> None:
+    found = gravure()
+    assert (found.status, found.out) == (2, "")
+    assert "gravure --help lists the verbs" in found.err
+
+
+def test_misspelt_verb_gets_a_suggestion(gravure: Any) -> None:
+    found = gravure("inspec", "m.onnx")
+    assert found.status == 2
+    assert "did you mean 'inspect'?" in found.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ops", "--nonsense"], ["cache", "burn"], ["compile", "-O7"]]
+)
+def test_unknown_argument_is_wrong_usage(gravure: Any, arguments: list[str]) -> None:
+    found = gravure(*arguments)
+    assert found.status == 2
+    assert found.err.startswith(f"gravure {arguments[0]}: error: ")
+    assert f"gravure {arguments[0]} --help" in found.err
+
+
+@pytest.mark.parametrize("verb", ["compile", "opt", "inspect", "run", "bench"])
+def test_missing_folder_and_empty_input(gravure: Any, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "empty.onnx").touch()
+    (tmp_path / "text.onnx").write_text("what is this?")
+    missing = gravure(verb, tmp_path / "emty.onnx")
+    assert missing.status == 66
+    assert "no such file" in missing.err
+    assert "did you mean" in missing.err
+    folder = gravure(verb, tmp_path)
+    assert folder.status == 66
+    assert "this is a folder" in folder.err
+    empty = gravure(verb, tmp_path / "empty.onnx")
+    assert empty.status == 65
+    assert "empty.onnx: the file is empty" in empty.err
+    text = gravure(verb, tmp_path / "text.onnx")
+    assert text.status == 65
+    assert "Traceback" not in text.err
+
+
+def test_error_as_json_goes_to_the_standard_output(gravure: Any) -> None:
+    found = gravure("inspect", "no/such.onnx", "--json")
+    assert (found.status, found.err) == (66, "")
+    assert found.json["error"]["code"] == "GV9100"
+    assert found.json["error"]["location"] == "no/such.onnx"
+
+
+def test_error_shows_the_line_of_a_text(gravure: Any, tmp_path: Path) -> None:
+    (tmp_path / "m.mlir").write_text("func.func @main() {\n  gv.nonsense\n}\n")
+    found = gravure("opt", tmp_path / "m.mlir")
+    assert found.status == 65
+    assert found.err.splitlines()[1:3] == ["  }", "  ^"]
+
+
+def test_mistake_of_ours_leaves_a_report(gravure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ops, "run", lambda args: 1 // 0)
+    found = gravure("ops")
+    assert found.status == 70
+    assert "internal error: ZeroDivisionError" in found.err
+    [path] = re.findall(r"\S+report\.txt", found.err)
+    report = Path(path).read_text()
+    assert report.startswith("gravure ops\n")
+    assert "Traceback" in report
+
+
+def test_traceback_is_shown_when_asked_for(gravure: Any) -> None:
+    assert "Traceback" in gravure("inspect", "no.onnx", "-v").err
+
+
+def test_control_characters_are_escaped(gravure: Any) -> None:
+    found = gravure("explain", "\x1b[31mGV")
+    assert "\x1b" not in found.err
+    assert r"\x1b[31mGV" in found.err
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (PermissionError(13, "Permission denied", "/x/m.so"), 73, "/x/m.so: cannot write"),
+        (OSError(28, "No space left on device"), 74, "no space left on device"),
+        (MemoryError(), 69, "out of memory"),
+    ],
+)
+def test_exit_status_of_what_happens_outside(error: BaseException, status: int, said: str) -> None:
     code = (
-        "import sys; from gravure.tools.cli import parser; parser().format_help();"
-        "print({'numpy', 'xdsl', 'llvmlite', 'onnx'} & {*sys.modules})"
+        "import sys; from gravure.tools import cli; from gravure.tools.commands import ops\n"
+        f"def run(args): raise {error!r}\n"
+        "ops.run = run; sys.exit(cli.main(['ops']))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    if isinstance(error, OSError):
+        code = code.replace(
+            repr(error), f"OSError({error.errno}, {error.strerror!r}, {error.filename!r})"
+        )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert found.returncode == status
+    assert said in found.stderr.decode()
+
+
+def test_python_m_gravure_is_the_command() -> None:
+    process = start("ops", "relu")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("relu(x)")
+
+
+def test_closed_pipe_is_quiet() -> None:
+    process = start("ops", "--json")
+    assert process.stdout is not None
+    process.stdout.close()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("arguments", [["ops"], ["ops", "--help"]])
+def test_full_device_is_an_io_error(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        process = start(*arguments, stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 74
+    assert "no space left on device" in err
+
+
+def test_interrupt_ends_with_130(models: Path) -> None:
+    code = (
+        "import sys; from gravure.tools import cli; from gravure.tools.commands import bench\n"
+        "inner = bench.run\n"
+        "def run(args): print('ready', flush=True); return inner(args)\n"
+        f"bench.run = run; sys.exit(cli.main(['bench', {str(models / 'mlp.onnx')!r}, "
+        "'--seconds', '60']))"
     )
-    assert done.stdout == "set()\n"
-
-
-def test_unknown_verb_is_wrong_usage() -> None:
-    done = gravure("no-such-verb")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no-such-verb" in done.stderr
-
-
-def test_error_of_the_user_is_one_line_and_its_status(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(args: object) -> int:
-        raise ParseError("not a model", location="m.onnx", hint="export it again")
-
-    monkeypatch.setattr(demo, "run", fail)
-    assert cli.main(["demo"]) == ParseError.exit_status
-    assert capsys.readouterr().err == (
-        "gravure demo: m.onnx: not a model\n  help: export it again\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
 
 
-def test_interruption_is_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(args: object) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(demo, "run", interrupt)
-    assert cli.main(["demo"]) == cli.INTERRUPTED
-
-
-@pytest.mark.slow
-def test_demo_recognises_digits_and_keeps_the_library(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "digits.so"
-    assert cli.main(["demo", "-o", str(path)]) == 0
-    assert "99.2%: 357 of 360 images" in capsys.readouterr().out
-    assert path.stat().st_size > 0
+def test_isolated_work_may_crash_alone() -> None:
+    code = (
+        "import os, sys; from gravure.tools import cli; from gravure.tools.commands import ops\n"
+        "ops.run = lambda args: os.abort()\n"
+        "sys.exit(cli.main(['ops']))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT, capture_output=True, check=False, env={**os.environ, "GRAVURE_ISOLATE": "1"},
+    )  # fmt: skip
+    assert found.returncode == 70
+    assert b"was ended by SIGABRT" in found.stderr
 
 
-def test_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m gravure demo | true; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_quiet_and_colour(gravure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in gravure("explain", "X").err
+    assert "\x1b[31;1merror" in gravure("explain", "X", "--color", "always").err
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" in gravure("explain", "X").err
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in gravure("explain", "X").err
+
+
+def test_completion_knows_every_argument() -> None:
+    parser = cli.parser(VERBS)
+    actions = next(a for a in parser._actions if a.choices is not None and "run" in a.choices)
+    assert actions.choices is not None
+    assert "--vs" in actions.choices["run"].format_help()  # type: ignore[index]
+
+
+@pytest.mark.parametrize("verb", ["passes", "targets", "ops", "explain", "cache", "doctor"])
+def test_json_is_one_object_with_a_schema(gravure: Any, verb: str) -> None:
+    found = gravure(verb, "--json")
+    assert found.status == 0
+    assert re.fullmatch(r"gravure\.[\w-]+/\d+", json.loads(found.out)["schema"])

@@ -46,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
         seconds = perf_counter() - start
         model = load(path, threads=args.threads)
         figures = measure(model, *held_out())
-        print(report(figures, model, path, seconds))
+        text = report(figures, model, path, seconds)
+        args.console.result(text, {"schema": "gravure.demo/1", "seconds": seconds, **vars(figures)})
     return 0
 
 

@@ -1,0 +1,340 @@
+"""`gravure compile`: every kind of file, every stage, every wrong way to ask for them."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import gravure as gv
+from gravure.frontend.emit import KINDS
+from gravure.passes.dce import DCE
+
+X = np.random.default_rng(3).standard_normal((3, 8)).astype(np.float32)
+DIM = ("--dim", "batch=1..64")
+
+
+@pytest.fixture
+def model(models: Path) -> Path:
+    return models / "mlp_batch.onnx"
+
+
+@pytest.fixture
+def wanted(model: Path) -> Any:
+    return gv.compile(model, dims={"batch": (1, 64)})(X)
+
+
+def test_library_gets_a_header_beside_it(
+    gravure: Any, model: Path, tmp_path: Path, wanted: Any
+) -> None:
+    found = gravure("compile", model, "-o", tmp_path / "m.so", *DIM)
+    assert found.status == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.h", "m.so"]
+    np.testing.assert_array_equal(gv.load(tmp_path / "m.so")(X), wanted)
+    assert "mlp_batch_run" in (tmp_path / "m.h").read_text()
+    assert "batch = 1..64" in found.out
+    assert "1.00 of what lives at one time" in found.out
+
+
+def test_result_as_json_names_files_memory_and_passes(
+    gravure: Any, model: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "m.so"
+    found = gravure("compile", model, "-o", out, *DIM, "--json", "--no-header", "--stats").json
+    assert found["schema"] == "gravure.compile/1"
+    assert found["files"] == [{"kind": "library", "path": str(out), "bytes": out.stat().st_size}]
+    assert found["memory"]["buffers"] >= found["memory"]["max_live"] > 0
+    assert found["manifest"]["dims"] == [{"name": "batch", "low": 1, "high": 64}]
+    assert [step["pass"] for step in found["passes"]["passes"]][-1] == "plan-memory"
+
+
+def test_library_is_named_after_the_model_if_nothing_is_said(
+    gravure: Any, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert gravure("compile", models / "mlp.onnx", "-q").out == ""
+    assert (tmp_path / "mlp.so").exists()
+
+
+@pytest.mark.parametrize("stage", ["import", "graph", "fused", "planned", "loops"])
+def test_text_of_a_stage_is_accepted_back(
+    gravure: Any, model: Path, tmp_path: Path, wanted: Any, stage: str
+) -> None:
+    text, library = tmp_path / "m.mlir", tmp_path / "m.so"
+    assert gravure("compile", model, *DIM, "--to", stage, "-o", text).status == 0
+    for start in ((), ("--from", stage)):
+        assert gravure("compile", text, "-o", library, *start).status == 0
+        np.testing.assert_array_equal(gv.load(library)(X), wanted)
+
+
+def test_stage_goes_to_the_standard_output(gravure: Any, model: Path) -> None:
+    found = gravure("compile", model, *DIM, "--to", "fused")
+    assert found.status == 0
+    assert found.out.startswith("builtin.module")
+    assert "gv.kernel" in found.out
+    assert found.err == ""
+
+
+def test_text_from_a_pipe_has_no_weights_to_compile(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "m.mlir").write_text(gravure("compile", models / "mlp.onnx", "--to=graph").out)
+    found = gravure("compile", tmp_path / "m.mlir", "-o", tmp_path / "m.so")
+    assert found.status == 69
+    assert "has no data" in found.err
+
+
+def test_wrong_stage_of_the_input_is_told(gravure: Any, model: Path, tmp_path: Path) -> None:
+    found = gravure("compile", model, *DIM, "--from", "planned", "-o", tmp_path / "m.so")
+    assert found.status == 65
+    assert "the program is on level graph, stage planned is on level planned" in found.err
+
+
+def test_every_kind_beside_each_other_and_in_one_file(
+    gravure: Any, model: Path, tmp_path: Path
+) -> None:
+    kinds = ",".join(KINDS)
+    assert gravure("compile", model, *DIM, "--emit", kinds, "-o", tmp_path / "m.so").status == 0
+    beside = {p.name.replace("m.", "mlp_batch.", 1) for p in tmp_path.iterdir()}
+    archive = tmp_path / "m.zip"
+    assert gravure("compile", model, *DIM, "--emit", kinds, "-o", archive).status == 0
+    with zipfile.ZipFile(archive) as bundle:
+        assert {*bundle.namelist()} == beside
+    first = archive.read_bytes()
+    gravure("compile", model, *DIM, "--emit", kinds, "-o", archive)
+    assert archive.read_bytes() == first
+    suffixes = {kind.suffix for kind in KINDS.values()} | {".safetensors"}
+    assert {Path(name).suffix for name in beside} == suffixes
+
+
+def test_weights_in_a_file_of_their_own(gravure: Any, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.so"
+    assert gravure("compile", models / "digits.onnx", "-o", out, "--weights=file").status == 0
+    image = np.ones((1, 1, 8, 8), np.float32)
+    model = gv.load(out, weights=tmp_path / "m.weights")
+    np.testing.assert_array_equal(model(image), gv.compile(models / "digits.onnx")(image))
+    assert gravure("run", out, "--weights-file", tmp_path / "m.weights").status == 0
+    assert gravure("run", out).status == 65
+
+
+def test_llvm_text_assembles_to_a_whole_object(gravure: Any, model: Path, tmp_path: Path) -> None:
+    text, data = tmp_path / "m.ll", tmp_path / "m.o"
+    options = ("--tag", "mine")
+    assert gravure("compile", model, *DIM, *options, "-o", text).status == 0
+    assert gravure("compile", text, "-o", data).status == 0
+    assert "mine_run:" in gravure("compile", text, "--emit", "asm").out
+    if shutil.which("gcc") is None:
+        pytest.skip("no linker")
+    library = tmp_path / "linked.so"
+    subprocess.run(["gcc", "-shared", "-o", library, data], check=True)
+    manifest = ctypes.CDLL(str(library)).mine_workspace_bytes
+    manifest.restype = ctypes.c_int64
+    assert manifest() >= 64
+    wrong = tmp_path / "wrong.ll"
+    wrong.write_text("define void @f( {")
+    assert gravure("compile", wrong, "-o", data).status == 65
+
+
+def test_object_for_another_machine(gravure: Any, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.o"
+    assert gravure("compile", model, *DIM, "--target", "aarch64", "-o", out).status == 0
+    assert out.read_bytes()[18:20] == (183).to_bytes(2, "little")
+    found = gravure("compile", model, *DIM, "--target", "riscv64", "-o", tmp_path / "m.so")
+    assert found.status == 69
+    assert "write an object" in found.err
+
+
+def test_processor_and_system_are_given_apart(gravure: Any, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.json"
+    machine = ("--mcpu", "haswell", "--triple", "x86_64-unknown-none", "--mattr=-fma")
+    assert gravure("compile", model, *DIM, *machine, "-o", out).status == 0
+    manifest = json.loads(out.read_text())
+    assert manifest["triple"] == "x86_64-unknown-none"
+    assert "avx2" in manifest["features"]
+    assert "fma" not in manifest["features"]
+
+
+def test_pipeline_can_be_chosen_and_shortened(gravure: Any, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.so"
+    options = ("--disable-pass", "recognize,cse", "--disable-pass", "fold-scale", "-O1")
+    assert gravure("compile", model, *DIM, "-o", out, *options).status == 0
+    passes = "decompose,dce,fuse,outline-kernels,bufferise,plan-memory"
+    assert gravure("compile", model, *DIM, "-o", out, "--passes", passes).status == 0
+    assert gv.load(out).manifest["pipeline"] == passes
+    short = gravure("compile", model, *DIM, "--passes", "decompose", "--to", "fused")
+    assert short.status == 69
+    assert "does not reach the stage 'fused'" in short.err
+
+
+def test_ir_is_printed_and_dumped(gravure: Any, model: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    found = gravure(
+        "compile", model, *DIM, "-o", tmp_path / "m.so", "--print-ir-before", "fuse",
+        "--print-ir-after", "fuse,cse", "--dump-dir", folder, "--time-passes", "--stats",
+        "--function", "main",
+    )  # fmt: skip
+    assert found.status == 0
+    assert found.err.count("// ----- before fuse") == 1
+    assert found.err.count("// ----- after cse") >= 2
+    assert "in all" in found.err
+    names = sorted(path.name for path in folder.iterdir())
+    assert names[0] == "00-input.mlir"
+    assert names[-1].endswith("-plan-memory.mlir")
+    changes = gravure("compile", model, *DIM, "--to=graph", "--print-ir-after-change").err
+    assert "(unchanged)" in changes
+
+
+def test_report_says_what_became_one_kernel(gravure: Any, model: Path, tmp_path: Path) -> None:
+    report = tmp_path / "r.json"
+    assert gravure("compile", model, *DIM, "-o", tmp_path / "m.so", "--report", report).status == 0
+    rows = json.loads(report.read_text())["launches"]
+    assert rows[0]["kind"] == "gemm"
+    assert rows[0]["sources"] == ["Gemm_h", "Relu_a"]
+    assert rows[0]["macs"] == 64 * 8 * 16
+
+
+def test_memory_can_be_limited(gravure: Any, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.so"
+    found = gravure("compile", model, *DIM, "-o", out, "--max-memory", "1K")
+    assert found.status == 69
+    assert "expected at most 1024" in found.err
+    assert not out.exists()
+    assert gravure("compile", model, *DIM, "-o", out, "--max-memory", "1M").status == 0
+
+
+def test_inputs_are_not_verified_if_so_asked(gravure: Any, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.so"
+    assert gravure("compile", model, *DIM, "-o", out, "--no-verify-inputs").status == 0
+    assert gv.load(out)(X).shape == (3, 4)
+
+
+def test_shapes_replace_those_of_the_model(gravure: Any, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.so"
+    shape = ("--shape", "x=rows,8", "--dim", "rows=2..5")
+    assert gravure("compile", models / "mlp.onnx", *shape, "-o", out).status == 0
+    assert gv.load(out)(X).shape == (3, 4)
+
+
+def test_model_comes_from_the_standard_input(
+    gravure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = io.BytesIO(b"model m(x: f32[2]) -> (y) { y = exp(x) }")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(text))
+    out = tmp_path / "m.so"
+    assert gravure("compile", "-", "-o", out).status == 0
+    np.testing.assert_allclose(gv.load(out)(np.zeros(2, np.float32)), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--emit", "librari"], 2, "did you mean 'library'?"),
+        (["--to", "fuse"], 2, "did you mean 'fused'?"),
+        (["--target", "znver9"], 2, "did you mean 'znver"),
+        (["--target", "znver4", "--mcpu", "znver3"], 2, "--target stands for itself"),
+        (["--mattr", "+avx512vnnni"], 2, "did you mean 'avx512vnni'?"),
+        (["--passes", "cse,fusse"], 2, "did you mean 'fuse'?"),
+        (["--passes", "cse{"], 2, "cannot be read"),
+        (["--disable-pass", "fusee"], 2, "did you mean 'fuse'?"),
+        (["--print-ir-after", "csee"], 2, "did you mean 'cse'?"),
+        (["--shape", "x"], 2, "expected NAME=D,D,..."),
+        (["--shape", "x=1,,8"], 2, "expected NAME=D,D,..."),
+        (["--shape", "x=1,8,8"], 65, "has rank 2"),
+        (["--shape", "z=1,8"], 65, "there is no input 'z'"),
+        (["--dim", "batch=some"], 2, "expected NAME=N or NAME=LOW..HIGH"),
+        (["--dim", "batch=9..3"], 65, "neither a size nor a range"),
+        (["--dim", "bach=3"], 65, "did you mean 'batch'?"),
+        (["--tag", "1x"], 2, "a letter first"),
+        (["--threads", "0"], 2, "is not a number from 1"),
+        (["--max-memory", "lots"], 2, "is not a size"),
+        (["--report", "r.json", "--to", "fused"], 2, "about compiled programs"),
+    ],
+)
+def test_wrong_argument_is_named(
+    gravure: Any, model: Path, tmp_path: Path, arguments: list[str], status: int, said: str
+) -> None:
+    found = gravure("compile", model, "-o", tmp_path / "out.so", *arguments)
+    assert found.status == status
+    assert said in found.err
+    assert not any(tmp_path.iterdir())
+
+
+def test_bounds_that_are_missing_are_asked_for(gravure: Any, model: Path, tmp_path: Path) -> None:
+    found = gravure("compile", model, "-o", tmp_path / "m.so")
+    assert found.status == 69
+    assert "--dim batch=1..64" in found.err
+
+
+def test_output_is_never_the_input_or_a_folder(gravure: Any, model: Path, tmp_path: Path) -> None:
+    copy = shutil.copy(model, tmp_path / "m.onnx")
+    assert gravure("compile", copy, "-o", copy).status == 2
+    assert gravure("compile", copy, "-o", tmp_path).status == 2
+    missing = gravure("compile", copy, *DIM, "-o", tmp_path / "no" / "m.so")
+    assert missing.status == 73
+    assert "cannot write" in missing.err
+    assert Path(copy).read_bytes() == model.read_bytes()
+
+
+def test_several_kinds_do_not_fit_into_one_stream(gravure: Any, model: Path) -> None:
+    assert gravure("compile", model, *DIM, "--emit=asm,llvm", "-o", "-").status == 2
+
+
+def test_unsupported_operators_are_all_listed(gravure: Any, tmp_path: Path) -> None:
+    node = helper.make_node
+    nodes = [
+        node("Unique", ["x"], ["a"], name="first"),
+        node("Compress", ["x", "c"], ["b"], name="second"),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "g",
+        [value("x", TensorProto.FLOAT, [4]), value("c", TensorProto.BOOL, [4])],
+        [value("a", TensorProto.FLOAT, None), value("b", TensorProto.FLOAT, None)],
+    )  # fmt: skip
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), path)
+    found = gravure("compile", path, "-o", tmp_path / "m.so")
+    assert found.status == 65
+    assert "first" in found.err
+    assert "second" in found.err
+    seen = gravure("inspect", path)
+    assert seen.status == 0
+    assert "1 Compress, 1 Unique" in seen.out
+    assert gravure("inspect", path, "--check").status == 1
+
+
+def test_failing_pass_leaves_a_reproducer_that_fails_the_same(
+    gravure: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Any, program: Any) -> None:
+        raise ValueError("injected")
+
+    monkeypatch.setattr(DCE, "apply", fail)
+    replay = tmp_path / "replay.mlir"
+    options = ("-o", tmp_path / "m.so", "--no-cache", "--reproducer", replay)
+    first = gravure("compile", model, *DIM, *options)
+    assert first.status == 70
+    assert str(replay) in first.err
+    again = gravure("opt", "--run-reproducer", replay)
+    assert again.status == 70
+    assert first.err.splitlines()[0].endswith("pass dce failed: ValueError: injected")
+    assert again.err.splitlines()[0].endswith("pass dce failed: ValueError: injected")
+    monkeypatch.undo()
+    assert gravure("opt", "--run-reproducer", replay).status == 0
+
+
+def test_list_of_stages(gravure: Any) -> None:
+    found = gravure("compile", "--list-stages", "--json").json
+    assert [*found["stages"]][:3] == ["import", "graph", "fused"]
+    assert found["kinds"]["library"]["suffix"] == ".so"
+    assert gravure("compile").status == 2
