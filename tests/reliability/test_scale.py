@@ -1,0 +1,63 @@
+"""Long and deep programs: no recursion, time that grows as they do."""
+
+from time import process_time
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import gravure as gv
+
+KINDS = ("Relu", "Neg", "Tanh", "Sigmoid")
+
+
+def chain(length: int) -> bytes:
+    """Return a model of element-wise operations, one behind the other."""
+    nodes = [
+        helper.make_node(KINDS[i % len(KINDS)], [f"t{i}"], [f"t{i + 1}"]) for i in range(length)
+    ]
+    return model(nodes, (4,), f"t{length}")
+
+
+def products(length: int) -> bytes:
+    """Return a model of products, which cannot be one kernel."""
+    nodes = []
+    for i in range(length):
+        nodes.append(helper.make_node("MatMul", [f"t{i}", "w"], [f"u{i}"]))
+        nodes.append(helper.make_node("Softmax", [f"u{i}"], [f"t{i + 1}"]))
+    weight = numpy_helper.from_array(np.eye(4, dtype=np.float32), "w")
+    return model(nodes, (4, 4), f"t{length}", [weight])
+
+
+def model(nodes: list[Any], shape: tuple[int, ...], last: str, weights: Any = None) -> bytes:
+    """Return an ONNX model from t0 to its last result."""
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("t0", last)]
+    graph = helper.make_graph(nodes, "long", ends[:1], ends[1:], weights)
+    made: onnx.ModelProto = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    )
+    return made.SerializeToString()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("build", "length"), [(chain, 3000), (products, 200)])
+def test_time_to_compile_grows_as_the_model_does(build: Any, length: int) -> None:
+    gv.compile(build(length), cache=False)  # what is done once for all is done
+    seconds = []
+    for size in (length, 2 * length):
+        source = build(size)
+        start = process_time()
+        gv.compile(source, cache=False)
+        seconds.append(process_time() - start)
+    assert seconds[1] < 2.8 * seconds[0], seconds
+
+
+@pytest.mark.slow
+def test_long_chain_computes_what_it_says() -> None:
+    [found] = gv.compile(chain(8000), cache=False).run([np.full(4, 0.5, np.float32)])
+    value = np.float64(0.5)
+    for _ in range(2000):
+        value = 1 / (1 + np.exp(-np.tanh(-max(value, 0.0))))
+    np.testing.assert_allclose(found, value, rtol=1e-5)
