@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..errors import GraphError
 from ..ir import Dim, DimExpr, Range
 from ..ir import dims as dim_rules
+from .assume import Assumption
 
 DEFAULT: Range = (1, None)
 """The range of a symbol that nobody bounds: at least 1."""
@@ -31,6 +32,13 @@ class Symbols:
         self.where = where
         self.options = {n: self._option(n, value) for n, value in (dims or {}).items()}
         self.ranges: dict[str, Range] = {}
+        self.facts: list[Dim] = []
+        """Expressions that are assumed to be at least 0."""
+        self.nameless: list[str] = []
+        """Symbols that nobody named."""
+        self.assumed = 0
+        self._most: dict[str, Assumption] = {}
+        self._equal: dict[str, str] = {}
         self._seen: set[str] = set()
         self._names: dict[str, str] = {}
 
@@ -46,15 +54,54 @@ class Symbols:
         if name not in self._names:
             self._names[name] = self._unique(name)
             if option is not None:
-                self.ranges[self._names[name]] = option
-        return dim_rules.symbol(self._names[name])
+                symbol = self._resolved(name)
+                self.ranges[symbol] = self._narrowed(symbol, option, name in self.options)
+        return dim_rules.symbol(self._resolved(name))
+
+    def _resolved(self, name: str) -> str:
+        """Return the symbol of a name, or the one that it is taken for equal to."""
+        symbol = self._names[name]
+        while symbol in self._equal:
+            symbol = self._equal[symbol]
+        return symbol
+
+    def without_name(self, name: str) -> Dim:
+        """Return the dimension of an axis that nobody named."""
+        made = self.named(name)
+        if isinstance(made, DimExpr):
+            self.nameless.append(str(made))
+        return made
+
+    def assume(self, assumption: Assumption) -> None:
+        """Take something for granted before the names are asked for."""
+        self.assumed += 1
+        small, large = str(assumption.small), assumption.large
+        if assumption.are_equal:
+            self._equal[small] = str(large)
+        elif small.isidentifier() and isinstance(large, int):
+            self._most[small] = assumption
+        else:
+            self.facts.append(large - assumption.small)
+
+    def _narrowed(self, symbol: str, option: Range, is_given: bool) -> Range:
+        """Return a range up to what is assumed of the symbol; refuse one that is given."""
+        most = self._most.get(symbol)
+        low, high = self.ranges.get(symbol, option)
+        if most is None or not isinstance(most.large, int):
+            return low, high
+        if is_given and (high is None or high > most.large):
+            raise GraphError(
+                f"dimension {symbol!r} may be at most {most.large}: {most.reason}",
+                location=self.where,
+            )
+        return low, most.large if high is None else min(high, most.large)
 
     def shape(self, name: str, option: ShapeOption) -> tuple[Dim, ...]:
         """Return the shape that the user gives an input; None is a dimension of its own."""
         return tuple(
             dim
             if isinstance(dim, int)
-            else self.named(f"{name}_d{axis}")
+            else self.without_name(f"{name}_d{axis}")
             if dim is None
             else self.parsed(dim)
             for axis, dim in enumerate(option)

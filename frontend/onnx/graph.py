@@ -18,7 +18,9 @@ from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec, spec_o
 from ...ir import dims as dim_rules
 from ...ir.dtypes import of_numpy
 from ...ir.program import finish, new_function, set_level, set_ranges
+from ..assume import Assumption, NeedsAssumptionError, assumption_for, clashes
 from ..files import Bytes
+from ..slices import Knowledge
 from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
 from .checks import check_names, check_node
 from .data import MAX_BYTES, MAX_RANK, dtype_of
@@ -32,6 +34,9 @@ from .shapes import KnownEmit
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 """What rules raise on attributes and values that make no sense."""
+
+MAX_ASSUMPTIONS = 64
+"""A model that needs more is refused."""
 
 MAX_DEPTH = 50
 """Functions and graphs nested deeper than this are refused."""
@@ -52,8 +57,15 @@ def read_onnx(
     gives inputs that are no longer inputs their values.
     """
     model = read_model(data, name, directory)
-    reader = Reader(model, Symbols(dims, name), Faults(name), constants or {})
-    return reader.read(shapes or {})
+    assumptions: list[Assumption] = []
+    while True:
+        symbols = Symbols(dims, name)
+        for assumption in assumptions:
+            symbols.assume(assumption)
+        try:
+            return Reader(model, symbols, Faults(name), constants or {}).read(shapes or {})
+        except NeedsAssumptionError as needs:
+            assumptions.append(needs.assumption)
 
 
 class LostError(Exception):
@@ -119,7 +131,9 @@ class Reader:
         main = new_function("main", inputs)
         block = main.body.block
         scope = Scope(self.model.opsets, block, stored=stored)
-        self.emitter = KnownEmit(GraphEmit.at_end(block), self.symbols.ranges)
+        self.emitter = KnownEmit(
+            GraphEmit.at_end(block), self.symbols.ranges, self.symbols.facts
+        )
         for (name, _), argument in zip(inputs, block.args, strict=True):
             scope.values[name] = argument
         for name, array in self.constants.items():
@@ -197,7 +211,7 @@ class Reader:
             if dim.dim_param:
                 dims.append(self.symbols.parsed(dim.dim_param))
             elif not dim.HasField("dim_value"):
-                dims.append(self.symbols.named(f"{value.name}_d{axis}"))
+                dims.append(self.symbols.without_name(f"{value.name}_d{axis}"))
             elif dim.dim_value < 0:
                 raise GraphError(
                     f"input {value.name!r} has dimension {dim.dim_value}, expected a size or a name"
@@ -300,6 +314,7 @@ class Reader:
             with suppress(LostError):
                 results = self._apply(node, inputs, scope)
         except (*BAD, GraphError, ParseError) as error:
+            self._assume(node, inputs, error)
             self._note(node, inputs, error)
         except UnsupportedOp as error:
             self._note(node, inputs, error)
@@ -400,6 +415,18 @@ class Reader:
             raise LostError
         return found
 
+    def _assume(self, node: Node, inputs: Sequence[Value | None], error: Exception) -> None:
+        """Ask to read again where the node fits once something is assumed of symbols."""
+        if not isinstance(error, TypeError) or self.symbols.assumed >= MAX_ASSUMPTIONS:
+            return
+        specs = [spec_of(v.type) for v in inputs if isinstance(v, SSAValue)]
+        symbols = self.symbols
+        known = Knowledge(symbols.ranges, symbols.facts)
+        reason = f"node {node.label!r}: {error}"
+        found = assumption_for(specs, known, symbols.nameless, reason)
+        if found is not None:
+            raise NeedsAssumptionError(found)
+
     def _note(self, node: Node, inputs: Sequence[Value | None], error: Exception) -> None:
         """Note what is wrong with a node: its name, operator and inputs."""
         specs = [spec_of(v.type) if isinstance(v, SSAValue) else "?" for v in inputs if v]
@@ -418,8 +445,10 @@ class Reader:
 
 
 def _first_symbol(specs: Sequence[TensorSpec | str]) -> str:
-    """Return the name of a symbol in shapes, or nothing."""
-    dims = [d for s in specs if isinstance(s, TensorSpec) for d in s.shape or ()]
+    """Return the name of a symbol in shapes, best one where they clash, or nothing."""
+    known = [s for s in specs if isinstance(s, TensorSpec)]
+    dims = [d for pair in clashes(known) for d in pair]
+    dims += [d for s in known for d in s.shape or ()]
     return next((name for d in dims for name in sorted(dim_rules.symbols(d))), "")
 
 

@@ -94,7 +94,8 @@ def reduce_axes(node: Node, x: Value, axes: Value | None = None) -> Value:
     if axes is not None:
         given = node.integers_of(axes, "axes")
     keep = bool(node.integer("keepdims", 1))
-    if not given and node.integer("noop_with_empty_axes", 0):
+    may_be_none = node.integer("noop_with_empty_axes", 0)
+    if not given and may_be_none:
         found: tuple[int, ...] = ()
     else:
         found = normalize_axes(given or None, node.rank(x))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir import Dim
+from ...ir import dtypes as d
 from ...ir.shapes import normalize_axis
-from ..slices import bounds
+from ..slices import Knowledge, bounds
 from .node import Node, Value
 from .rules import rule
 
@@ -41,10 +42,24 @@ def _slice(
         node.fail(f"{len(starts)} starts, {len(ends)} ends, {len(axes)} axes, {len(steps)} steps")
     shape = node.shape(x)
     rows: list[tuple[Dim, Dim, int]] = [(0, extent, 1) for extent in shape]
+    sure, assumed = (Knowledge(node.emitter.ranges, f) for f in ((), node.emitter.facts))
+    taken: list[int] = []
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         at = normalize_axis(axis, len(shape))
         if step == 0:
             node.fail("step 0, expected another number")
-        rows[at] = bounds(start, end, step, shape[at], node.emitter.ranges)
+        rows[at] = bounds(start, end, step, shape[at], assumed)
+        if step == 1 and rows[at] != bounds(start, end, step, shape[at], sure):
+            taken.append(at)
+    for at in taken:
+        x = _taken(node, x, at, *rows[at][:2])
+        rows[at] = (0, node.shape(x)[at], 1)
     first, last, by = zip(*rows, strict=True) if rows else ((), (), ())
     return node.make.slice(x, starts=first, stops=last, steps=by)
+
+
+def _taken(node: Node, x: Value, axis: int, start: Dim, stop: Dim) -> Value:
+    """Take a range that is only assumed to be inside by index, which never reads outside."""
+    make = node.make
+    count = make.iota(shape=(stop - start,), axis=0, dtype=d.i64)
+    return make.gather(x, make.add(count, make.extent_of(start)), axis=axis)

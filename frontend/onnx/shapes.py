@@ -33,9 +33,9 @@ class UndecidedError(Exception):
 class KnownEmit:
     """Appends operations, and follows those on known values."""
 
-    def __init__(self, emit: GraphEmit, ranges: Mapping[str, Range]) -> None:
+    def __init__(self, emit: GraphEmit, ranges: Mapping[str, Range], facts: Sequence[Dim]) -> None:
         self.emit = emit
-        self.ranges = ranges
+        self.ranges, self.facts = ranges, facts
         self._known: dict[SSAValue, Array] = {}
 
     def __call__(self, op: type[Op], *operands: SSAValue, **attributes: Any) -> Any:

@@ -49,19 +49,21 @@ def _coerced(name: str, value: Any, kind: str) -> Any:
         if not fits(value):
             raise TypeError(f"attribute {name} is {_shown(value)}, expected {wanted}")
         return {"float": float, "Symbol": Symbol}.get(kind, _itself)(value)
-    if _is_plain(value):
-        return value
-    raise TypeError(f"attribute {name} is a tensor, expected a value")
+    if not _is_plain(value, floats="float" in kind):
+        raise TypeError(f"attribute {name} is no value of this kind")
+    return value
 
 
 def _itself(value: Any) -> Any:
     return value
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: Any, *, floats: bool) -> bool:
     if isinstance(value, tuple):
-        return all(map(_is_plain, value))
-    return isinstance(value, bool | int | float | str | DType | DimExpr)
+        return all(_is_plain(item, floats=floats) for item in value)
+    return isinstance(value, bool | int | str | DType | DimExpr) or (
+        floats and isinstance(value, float)
+    )
 
 
 def _shown(value: Any) -> str:

@@ -22,7 +22,7 @@ from ...ir import dims as dim_rules
 from ...ir import dtypes as d
 from ...ir.dims import Range as DimRange
 from ...ir.tensor import spec_of
-from ..slices import at_least, bounds
+from ..slices import Knowledge, bounds
 from .attributes import coerced
 from .places import Text
 from .tree import Call, Expression, Index, Items, Literal, Name, Operation
@@ -305,7 +305,7 @@ class Scope:
             if part.single:
                 rows[axis] = self._place(ends[0], shape[axis], node.at)
             else:
-                rows[axis] = bounds(*_ends(ends, node.at), shape[axis], self.ranges)
+                rows[axis] = bounds(*_ends(ends, node.at), shape[axis], Knowledge(self.ranges))
         starts, stops, steps = zip(*rows, strict=True) if rows else ((), (), ())
         cut = {"starts": starts, "stops": stops, "steps": steps}
         made = self.apply(REGISTRY["gv.slice"], [source], cut, node.at)
@@ -316,8 +316,8 @@ class Scope:
         """Return the range of one place of an axis, which must be inside for certain."""
         _check_ends([index], at)
         place = index + extent if isinstance(index, int) and index < 0 else index
-        inside = at_least(place, 0, self.ranges) and at_least(extent, place + 1, self.ranges)
-        if not inside:
+        known = Knowledge(self.ranges)
+        if not (known.at_least(place, 0) and known.at_least(extent, place + 1)):
             raise WrongError(at, f"index {index} may be outside of an axis of {extent}")
         return place, place + 1, 1
 

@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 
 import gravure.ir as ir
-from gravure.errors import UnsupportedOp
+from gravure.errors import GraphError, UnsupportedOp
 from gravure.frontend.load import load_program
 from gravure.frontend.text.writer import write_text
 from gravure.ir.program import argument_specs, result_specs
@@ -161,6 +161,70 @@ def test_position_embedding_up_to_the_length(model: Make) -> None:
     )
     program = load_program(made.SerializeToString(), dims={"L": (1, 512)})
     assert [str(s) for s in result_specs(program.main)] == ["f32[1,L,4]"]
+
+
+TABLE = np.arange(64, dtype=np.float32).reshape(16, 4)
+
+
+def rows_of_a_table(model: Make) -> onnx.ModelProto:
+    """Return a model that adds the rows from the past's length on to x."""
+    return model(
+        [
+            node("Shape", ["past"], ["p"], start=0, end=1),
+            node("Shape", ["x"], ["t"], start=0, end=1),
+            node("Add", ["p", "t"], ["end"]),
+            node("Slice", ["table", "p", "end", "zero"], ["rows"]),
+            node("Add", ["x", "rows"], ["y"], name="positions"),
+        ],
+        {"x": ("f32", ["T", 4]), "past": ("f32", ["P"])},
+        ["y"],
+        {"table": TABLE, "zero": i64(0)},
+    )
+
+
+def test_length_is_bounded_by_the_table_it_cuts(model: Make) -> None:
+    made = model(
+        [
+            node("Shape", ["x"], ["s"], start=0, end=1),
+            node("Slice", ["table", "zero", "s", "zero"], ["rows"]),
+            node("Add", ["x", "rows"], ["y"], name="positions"),
+        ],
+        {"x": ("f32", ["L", 4])},
+        ["y"],
+        {"table": TABLE, "zero": i64(0)},
+    )
+    assert load_program(made.SerializeToString()).ranges == {"L": (1, 16)}
+    within = load_program(made.SerializeToString(), dims={"L": (2, 8)})
+    assert within.ranges == {"L": (2, 8)}
+    with pytest.raises(GraphError) as caught:
+        load_program(made.SerializeToString(), dims={"L": (1, 64)})
+    assert str(caught.value) == (
+        "<bytes>: dimension 'L' may be at most 16: node 'positions': "
+        "gv.add: shapes (L, 4) and (min(16, L), 4) do not broadcast: L against min(16, L)"
+    )
+
+
+def test_range_that_is_only_assumed_inside_never_reads_outside(model: Make) -> None:
+    program = load_program(rows_of_a_table(model).SerializeToString())
+    assert [str(s) for s in result_specs(program.main)] == ["f32[T,4]"]
+    assert "gv.gather" in [op.name for op in program.main.body.block.ops]
+    x = np.ones((5, 4), np.float32)
+    (found,) = ir.interpret(program, [x, np.zeros(3, np.float32)])
+    np.testing.assert_array_equal(found, TABLE[3:8] + 1)
+
+
+def test_axes_without_names_are_taken_for_equal(model: Make) -> None:
+    inputs = {"x": ("f32", [None, 4]), "y": ("f32", [None, 4]), "z": ("f32", ["N", 4])}
+    made = model([node("Add", ["x", "y"], ["a"]), node("Add", ["a", "z"], ["b"])], inputs, ["b"])
+    program = load_program(made.SerializeToString())
+    assert [str(s) for s in argument_specs(program.main)] == ["f32[N,4]"] * 3
+
+
+def test_symbols_in_the_way_are_named(model: Make) -> None:
+    inputs = {"x": ("f32", ["N", "H"]), "y": ("f32", ["N", "2*(H//2)"])}
+    made = model([node("Add", ["x", "y"], ["z"])], inputs, ["z"])
+    with pytest.raises(UnsupportedOp, match="it may fit when H is fixed"):
+        load_program(made.SerializeToString())
 
 
 def test_range_over_a_symbol(model: Make) -> None:
