@@ -1,0 +1,182 @@
+"""Choices and loops of graphs: each branch and body is a graph of its own.
+
+Eagerly they are Python's `if` and `while`. In a graph, what a branch takes from outside is an
+input of the operation, so that it is computed whichever branch is taken; what is made inside a
+branch runs only if that branch is taken, effects included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import GraphError
+from ..ir.tensor import TensorSpec
+from . import nest
+from .context import STATE, entered, record
+from .execute import Frame
+from .func_graph import FuncGraph, has_effect
+from .function import within
+from .gradients import node_backward
+from .graph import Graph, GraphTensor, Operation, dims_or_none, unknown_dim
+from .kinds import Kind
+from .tensor import Tensor
+
+
+class ControlFlowError(GraphError, TypeError, ValueError):
+    """Branches give different things, or a loop changes what it carries."""
+
+    code = "GV2330"
+
+
+def traced(
+    label: str, graph: Graph, function: Callable[..., Any], specs: Sequence[TensorSpec], tree: Any
+) -> tuple[FuncGraph, Any]:
+    """Return a function of no or some arguments as a graph, and the structure that it returns."""
+    inner = FuncGraph(label, graph, graph.tensor_class)
+    with entered(inner):
+        given = [inner.argument(spec, "arg") for spec in specs]
+        made = function(*nest.pack(tree, given)) if specs else function()
+        outputs = [inner.output(x) for x in nest.flatten(made) if x is not None]
+    inner.finish(outputs)
+    return inner, made
+
+
+class If(Kind):
+    """One of several graphs, chosen by an index (bool: 0 is the graph for false)."""
+
+    def __init__(self, branches: Sequence[FuncGraph], label: str) -> None:
+        self.branches = list(branches)
+        self.type = label
+        self.stateful = any(has_effect(op) for b in self.branches for op in b.operations)
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return what all branches agree on."""
+        columns = zip(*([t.spec for t in b.outputs] for b in self.branches), strict=True)
+        return [merged(column) for column in columns]
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Run one branch."""
+        chosen = int(np.asarray(inputs[0]))
+        last = len(self.branches) - 1
+        chosen = chosen if 0 <= chosen <= last else last
+        counts = [len(b.captured) for b in self.branches]
+        start = 1 + sum(counts[:chosen])
+        return self.branches[chosen].run(frame, inputs[start : start + counts[chosen]])
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables read in any branch."""
+        return [v for b in self.branches for v in b.variables()]
+
+
+def merged(specs: Sequence[TensorSpec]) -> TensorSpec:
+    """Return a spec that all of them are within."""
+    shapes = {dims_or_none(s.shape) for s in specs}
+    if len(shapes) == 1:
+        return specs[0]
+    ranks = {None if s is None else len(s) for s in shapes}
+    if len(ranks) > 1 or None in ranks:
+        return TensorSpec(specs[0].dtype, None)
+    dims = [set(column) for column in zip(*(s.dims for s in specs), strict=True)]
+    return specs[0].with_shape(tuple(d.pop() if len(d) == 1 else unknown_dim() for d in dims))
+
+
+def add(graph: Graph, kind: Kind, inputs: Sequence[Any], name: str | None) -> list[GraphTensor]:
+    """Add an operation, and show it to tapes."""
+    op = graph.add(kind, [graph.owned(x) for x in inputs], name=name)
+    if STATE.recorders:
+        backward, variables = node_backward(op)
+        record(op.type, [*inputs, *variables], op.outputs, backward)
+    return op.outputs
+
+
+def choose(
+    graph: Graph, index: Any, functions: Sequence[Callable[[], Any]], name: str | None, type_: str
+) -> Any:
+    """Add a choice between functions to a graph."""
+    made = [traced("a branch", graph, f, (), ()) for f in functions]
+    first, structure = made[0]
+    rows = [[t.spec.dtype for t in b.outputs] for b, _ in made]
+    if any(row != rows[0] for row in rows):
+        raise ControlFlowError(
+            f"branches of {type_} give different types: {' and '.join(map(str, rows))}"
+        )
+    inputs = [index, *(x for b, _ in made for x in b.captures)]
+    found = iter(add(graph, If([b for b, _ in made], type_), inputs, name))
+    if not first.outputs:
+        return None
+    return nest.pack(
+        structure, [None if x is None else next(found) for x in nest.flatten(structure)]
+    )
+
+
+class While(Kind):
+    """A graph run again and again as long as another one says so."""
+
+    type = "While"
+
+    def __init__(self, test: FuncGraph, body: FuncGraph, specs: Sequence[TensorSpec]) -> None:
+        self.test, self.body, self.specs = test, body, list(specs)
+        self.stateful = any(has_effect(op) for g in (test, body) for op in g.operations)
+
+    @property
+    def label(self) -> str:
+        """Return the default name."""
+        return "while"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the specs of what is carried."""
+        return self.specs
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Go round."""
+        count, first = len(self.specs), len(self.test.captured)
+        now = list(inputs[:count])
+        fixed, others = inputs[count : count + first], inputs[count + first :]
+        while bool(np.asarray(self.test.run(frame, [*now, *fixed])[0])):
+            now = self.body.run(frame, [*now, *others])
+        return now
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables read inside."""
+        return [*self.test.variables(), *self.body.variables()]
+
+
+def loop(  # noqa: PLR0913  (a loop has as many parts)
+    graph: Graph,
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    values: Sequence[Tensor],
+    tree: Any,
+    invariants: Sequence[TensorSpec] | None = None,
+    name: str | None = None,
+) -> list[GraphTensor]:
+    """Add a loop to a graph; return what it carries in the end."""
+    specs = list(invariants or [value.spec for value in values])
+    tested, _ = traced("a loop's test", graph, test, specs, tree)
+    inner, made = traced("a loop's body", graph, body, specs, tree)
+    if len(inner.outputs) != len(specs):
+        raise ControlFlowError(
+            f"the body gives {len(inner.outputs)} values, the loop carries {len(specs)}"
+        )
+    for place, (given, wanted) in enumerate(zip(inner.outputs, specs, strict=True)):
+        if given.spec.dtype != wanted.dtype:
+            raise ControlFlowError(
+                f"the body turns {wanted} into {given.spec}, loop variable {place}"
+            )
+        if not within(given.spec, wanted) or (
+            dims_or_none(given.spec.shape) != dims_or_none(wanted.shape) and wanted.is_static
+        ):
+            raise ControlFlowError(
+                f"loop variable {place} enters with shape {dims_or_none(wanted.shape)} but has "
+                f"shape {dims_or_none(given.spec.shape)} after one iteration",
+                hint="use shape_invariants to say which sizes change",
+            )
+    kind = While(tested, inner, specs)
+    return add(graph, kind, [*values, *tested.captures, *inner.captures], name)

@@ -1,0 +1,327 @@
+"""Element-wise mathematics, comparisons and reductions by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir import dtypes as rows
+from ...ir.compositions import Maker
+from ...ir.ops.families import spec_of_value
+from .core import OPERATORS, InvalidTypesError, convert, op, perform, row_of, same
+
+
+def _unary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
+    @op(type_, "x", strict=False, label=label)
+    def function(m: Maker, x: Any) -> Any:
+        """Apply the function to each element."""
+        return getattr(m, gv)(x)
+
+    return function
+
+
+def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
+    @op(type_, "x", "y", label=label)
+    def function(m: Maker, x: Any, y: Any) -> Any:
+        """Combine the elements of two tensors of one type."""
+        return getattr(m, gv)(x, y)
+
+    return function
+
+
+UNARY = {
+    "abs": "abs", "exp": "exp", "log": "log", "log1p": "log1p", "expm1": "expm1",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "sin": "sin", "cos": "cos", "tan": "tan",
+    "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh",
+    "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf",
+    "sigmoid": "sigmoid", "sign": "sign", "floor": "floor", "ceil": "ceil", "round": "round",
+    "negative": "neg", "reciprocal": "reciprocal", "softplus": "softplus", "is_nan": "isnan",
+    "is_inf": "isinf", "is_finite": "isfinite", "logical_not": "logical_not",
+    "invert": "bitwise_not",
+}  # fmt: skip
+BINARY = {
+    "add": ("AddV2", "add", "Add"), "subtract": ("Sub", "sub", "Sub"),
+    "multiply": ("Mul", "mul", "Mul"), "maximum": ("Maximum", "maximum", ""),
+    "minimum": ("Minimum", "minimum", ""), "atan2": ("Atan2", "atan2", ""),
+    "pow": ("Pow", "pow", ""), "floormod": ("FloorMod", "mod", ""),
+    "truncatediv": ("TruncateDiv", "div", ""), "floordiv": ("FloorDiv", "floor_divide", ""),
+    "greater": ("Greater", "greater", ""), "greater_equal": ("GreaterEqual", "greater_equal", ""),
+    "less": ("Less", "less", ""), "less_equal": ("LessEqual", "less_equal", ""),
+    "equal": ("Equal", "equal", ""), "not_equal": ("NotEqual", "not_equal", ""),
+    "logical_and": ("LogicalAnd", "logical_and", ""),
+    "logical_or": ("LogicalOr", "logical_or", ""),
+    "logical_xor": ("LogicalXor", "logical_xor", ""),
+    "bitwise_and": ("BitwiseAnd", "bitwise_and", ""),
+    "bitwise_or": ("BitwiseOr", "bitwise_or", ""),
+    "bitwise_xor": ("BitwiseXor", "bitwise_xor", ""),
+    "left_shift": ("LeftShift", "shift_left", ""),
+    "right_shift": ("RightShift", "shift_right", ""),
+}  # fmt: skip
+TYPES = {"negative": "Neg", "reciprocal": "Reciprocal", "is_nan": "IsNan"}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{n: _unary(TYPES.get(n, n.title().replace("_", "")), gv) for n, gv in UNARY.items()},
+    **{n: _binary(t, gv, label) for n, (t, gv, label) in BINARY.items()},
+}
+
+
+@op("Square", "x", strict=False)
+def square(m: Maker, x: Any) -> Any:
+    """Multiply each element by itself."""
+    return m.mul(x, x)
+
+
+@op("SquaredDifference", "x", "y")
+def squared_difference(m: Maker, x: Any, y: Any) -> Any:
+    """Square the differences."""
+    d = m.sub(x, y)
+    return m.mul(d, d)
+
+
+@op("RealDiv", "x", "y", label="truediv")
+def truediv(m: Maker, x: Any, y: Any) -> Any:
+    """Divide; integers become floats first."""
+    row = spec_of_value(x).dtype
+    if row.kind not in "fc":
+        wide = rows.f64 if row.size >= 4 else rows.f32
+        x, y = m.to(x, wide), m.to(y, wide)
+    return m.div(x, y)
+
+
+@op("Identity", "x", strict=False)
+def identity(m: Maker, x: Any) -> Any:
+    """Return the tensor itself, as a value of its own."""
+    spec = spec_of_value(x)
+    if spec.dtype.kind == "s":
+        return x
+    return m.reshape(x, shape=spec.dims)
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """Convert the elements to another type; out of range integers wrap."""
+    row = row_of(dtype)
+    x = convert(x)
+    if x.spec.dtype == row:
+        return x
+
+    def rule(m: Maker, x: Any) -> Any:
+        return m.cast(x, dtype=row)
+
+    return perform("Cast", rule, [x], name=name)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """Add several tensors of one shape."""
+
+    def rule(m: Maker, *xs: Any) -> Any:
+        total = xs[0]
+        for x in xs[1:]:
+            total = m.add(total, x)
+        return total
+
+    return perform("AddN", rule, same(*inputs), name=name)
+
+
+def _axes(x: Any, axis: Any) -> tuple[int, ...]:
+    rank = spec_of_value(x).rank
+    if axis is None:
+        return tuple(range(rank))
+    listed = np.asarray(axis).ravel().tolist()
+    wrong = [a for a in listed if not -rank <= a < rank]
+    if wrong:
+        raise TypeError(f"Invalid reduction dimension {wrong[0]} for input with {rank} dimensions")
+    return tuple(sorted({int(a) % rank for a in listed}))
+
+
+def _reduction(type_: str, gv: str) -> Callable[..., Any]:
+    @op(type_, "input_tensor", strict=False)
+    def function(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        """Reduce along axes, all of them if none is given."""
+        axes = _axes(input_tensor, axis)
+        if not axes:
+            return input_tensor
+        return getattr(m, gv)(input_tensor, axes=axes, keepdims=keepdims)
+
+    return function
+
+
+REDUCTIONS = {
+    f"reduce_{n}": _reduction(t, n)
+    for n, t in (
+        *(("sum", "Sum"), ("prod", "Prod"), ("max", "Max"), ("min", "Min")),
+        *(("any", "Any"), ("all", "All"), ("logsumexp", "LogSumExp")),
+    )
+}
+
+
+@op("Mean", "input_tensor", strict=False)
+def reduce_mean(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the mean along axes; of integers, rounded towards zero."""
+    axes = _axes(input_tensor, axis)
+    spec = spec_of_value(input_tensor)
+    if not axes:
+        return input_tensor
+    if spec.dtype.is_float:
+        return m.mean(input_tensor, axes=axes, keepdims=keepdims)
+    wide = m.mean(m.cast(input_tensor, dtype=rows.f64), axes=axes, keepdims=keepdims)
+    return m.cast(wide, dtype=spec.dtype)
+
+
+def _variance(m: Maker, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    centred = m.sub(x, m.mean(x, axes=axes, keepdims=True))
+    return m.mean(m.mul(centred, centred), axes=axes, keepdims=keepdims)
+
+
+@op("Variance", "input_tensor", strict=False)
+def reduce_variance(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the variance along axes."""
+    return _variance(m, input_tensor, _axes(input_tensor, axis), keepdims)
+
+
+@op("Std", "input_tensor", strict=False)
+def reduce_std(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the standard deviation along axes."""
+    return m.sqrt(_variance(m, input_tensor, _axes(input_tensor, axis), keepdims))
+
+
+def _extreme(type_: str, gv: str) -> Callable[..., Any]:
+    @op(type_, "input", strict=False, differentiable=False)
+    def function(m: Maker, input: Any, axis: Any = 0, output_type: Any = "int64") -> Any:
+        """Return where the extreme element is along an axis."""
+        made = getattr(m, gv)(input, axis=int(np.asarray(axis or 0)))
+        row = row_of(output_type)
+        return made if row is None else m.to(made, row)
+
+    return function
+
+
+argmax, argmin = _extreme("ArgMax", "argmax"), _extreme("ArgMin", "argmin")
+
+
+def _scan(type_: str, gv: str) -> Callable[..., Any]:
+    @op(type_, "x", strict=False)
+    def function(
+        m: Maker, x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False
+    ) -> Any:
+        """Combine the elements up to each along an axis."""
+        return getattr(m, gv)(x, axis=axis, exclusive=exclusive, reverse=reverse)
+
+    return function
+
+
+cumsum, cumprod = _scan("Cumsum", "cumsum"), _scan("Cumprod", "cumprod")
+
+
+@op("MatMul", "a", "b")
+def matmul(
+    m: Maker,
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    **_: Any,
+) -> Any:
+    """Multiply matrices."""
+    for x in (a, b):
+        spec = spec_of_value(x)
+        if spec.rank < 2:
+            raise TypeError(
+                f"In[{0 if x is a else 1}] has rank {spec.rank}, matmul takes matrices: feed "
+                f"shape ({spec.dims[0] if spec.rank else 1},1)"
+            )
+    p, q = spec_of_value(a).dims, spec_of_value(b).dims
+    inner = p[-2] if transpose_a else p[-1], q[-1] if transpose_b else q[-2]
+    if isinstance(inner[0], int) and isinstance(inner[1], int) and inner[0] != inner[1]:
+        raise TypeError(
+            f"Dimensions must be equal, but are {inner[0]} and {inner[1]}: Matrix "
+            f"size-incompatible: In[0]: {list(p)}, In[1]: {list(q)}"
+        )
+    return m.matmul(a, b, transpose_lhs=transpose_a, transpose_rhs=transpose_b)
+
+
+def _host(type_: str, function: Callable[[Any], Any], slope: Callable[..., Any] | None) -> Any:
+    """Return a function that numpy computes from Python, with its derivative."""
+    del slope
+
+    @op(type_, "x", strict=False, differentiable=False)
+    def made(m: Maker, x: Any) -> Any:
+        """Apply the function to each element."""
+        array = np.asarray(x)
+        return np.asarray(np.vectorize(function, otypes=[np.float64])(array), array.dtype)
+
+    return made
+
+
+def _digamma(x: float) -> float:
+    total = 0.0
+    while x < 6.0:
+        total, x = total - 1.0 / x, x + 1.0
+    f = 1.0 / (x * x)
+    series = f * (1 / 12 - f * (1 / 120 - f * (1 / 252 - f * (1 / 240 - f / 132))))
+    return total + float(np.log(x)) - 0.5 / x - series
+
+
+def _lgamma(x: float) -> float:
+    import math  # noqa: PLC0415
+
+    return math.lgamma(x)
+
+
+lgamma = _host("Lgamma", _lgamma, None)
+digamma = _host("Digamma", _digamma, None)
+
+
+def _logic(name: str) -> Callable[..., Any]:
+    def function(a: Any, b: Any) -> Any:
+        x, y = same(a, b)
+        kind = "logical" if x.spec.dtype == rows.bool_ else "bitwise"
+        return FUNCTIONS[f"{kind}_{name}"](x, y)
+
+    return function
+
+
+def _compare(name: str) -> Callable[..., Any]:
+    def function(a: Any, b: Any) -> Any:
+        if b is None:
+            return name == "not_equal"
+        return FUNCTIONS[name](a, b)
+
+    return function
+
+
+def _invert(x: Any) -> Any:
+    x = convert(x)
+    return FUNCTIONS["logical_not" if x.spec.dtype == rows.bool_ else "invert"](x)
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    return lambda a, b: function(a, b, name=name)
+
+
+OPERATORS.update(
+    {
+        "add": _named(FUNCTIONS["add"], "add"),
+        "sub": _named(FUNCTIONS["subtract"], "sub"),
+        "mul": _named(FUNCTIONS["multiply"], "mul"),
+        "truediv": _named(truediv, "truediv"),
+        "floordiv": _named(FUNCTIONS["floordiv"], "floordiv"),
+        "mod": _named(FUNCTIONS["floormod"], "mod"),
+        "pow": _named(FUNCTIONS["pow"], "pow"),
+        "matmul": _named(matmul, "matmul"),
+        "and": _logic("and"),
+        "or": _logic("or"),
+        "xor": _logic("xor"),
+        "less": FUNCTIONS["less"],
+        "less_equal": FUNCTIONS["less_equal"],
+        "greater": FUNCTIONS["greater"],
+        "greater_equal": FUNCTIONS["greater_equal"],
+        "equal": _compare("equal"),
+        "not_equal": _compare("not_equal"),
+        "neg": FUNCTIONS["negative"],
+        "invert": _invert,
+        "abs": FUNCTIONS["abs"],
+    }
+)
+
+__all__ = ["FUNCTIONS", "REDUCTIONS", "InvalidTypesError"]

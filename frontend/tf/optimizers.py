@@ -1,0 +1,347 @@
+"""Optimisers as ordinary code on variables: they run eagerly, in functions and in graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..context import STATE, entered
+from ..graph import Graph
+from .array_ops import zeros_like
+from .core import convert
+from .math_ops import FUNCTIONS, cast, square
+from .state import Variable, gradients, group, trainable_variables
+
+sqrt = FUNCTIONS["sqrt"]
+
+
+class Optimizer:
+    """Applies gradients to variables; `rule` says how one variable changes."""
+
+    slots: dict[str, float] = {}
+    """The names of the values kept for each variable, and what they start with."""
+
+    def __init__(self, learning_rate: Any, name: str = "") -> None:
+        self._rate = learning_rate
+        self._rate_variable: Any = None
+        self._kept: dict[Any, dict[str, Any]] = {}
+        self._steps: Any = None
+        self.name = name or type(self).__name__
+
+    @property
+    def iterations(self) -> Any:
+        """Return how many steps were made."""
+        if self._steps is None:
+            with entered(None) if not _in_graph() else _same():
+                self._steps = Variable(np.int64(0), trainable=False, name="iterations")
+        return self._steps
+
+    @property
+    def learning_rate(self) -> Any:
+        """Return the learning rate."""
+        return self._rate if self._rate_variable is None else self._rate_variable
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        self._rate = value
+        if self._rate_variable is not None:
+            self._rate_variable.assign(value)
+
+    lr = learning_rate
+
+    def rate(self, variable: Any) -> Any:
+        """Return the learning rate as a value in the variable's type."""
+        if not _in_graph() and not callable(self._rate):
+            if self._rate_variable is None:
+                with entered(None):
+                    self._rate_variable = Variable(
+                        np.float32(self._rate), trainable=False, name="learning_rate"
+                    )
+            return cast(self._rate_variable, variable.dtype)
+        return convert(self._rate() if callable(self._rate) else self._rate, variable.dtype)
+
+    def slot(self, variable: Any, name: str) -> Any:
+        """Return a value that is kept for a variable."""
+        kept = self._kept.setdefault(variable.number, {})
+        if name not in kept:
+            start, label = self.slots[name], f"{variable.state.name}/{name}"
+            if variable.graph is not None:
+                with variable.graph.name_scope(None):
+                    value = zeros_like(variable.initial_value) + start
+                    kept[name] = Variable(value, trainable=False, name=label)
+            else:
+                with entered(None):
+                    value = np.full(variable.state.value.shape, start, variable.spec.dtype.numpy)
+                    kept[name] = Variable(value, trainable=False, name=label)
+        return kept[name]
+
+    def compute_gradients(self, loss: Any, var_list: Any = None, **_: Any) -> list[Any]:
+        """Return pairs of gradient and variable."""
+        found = list(var_list) if var_list is not None else trainable_variables()
+        return list(zip(gradients(loss, found), found, strict=True))
+
+    def minimize(
+        self, loss: Any, var_list: Any = None, global_step: Any = None, tape: Any = None, **_: Any
+    ) -> Any:
+        """Make one step downhill."""
+        if callable(loss):
+            from .state import GradientTape  # noqa: PLC0415
+
+            with GradientTape() as tape:
+                value = loss()
+            found = list(var_list() if callable(var_list) else var_list)
+            return self.apply_gradients(zip(tape.gradient(value, found), found, strict=True))
+        if tape is not None:
+            return self.apply_gradients(zip(tape.gradient(loss, var_list), var_list, strict=True))
+        pairs = self.compute_gradients(loss, var_list)
+        return self.apply_gradients(pairs, global_step)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, **_: Any) -> Any:
+        """Change variables by their gradients."""
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        if not pairs:
+            raise ValueError("No gradients provided for any variable.")
+        if pairs[0][1].graph is not None:
+            return self._apply_in_graph(pairs, global_step)
+        self._before()
+        step = self.iterations.assign_add(np.int64(1))
+        for grad, variable in pairs:
+            self.rule(
+                convert(grad), variable, self.rate(variable), cast(convert(step), variable.dtype)
+            )
+        return self.iterations
+
+    def _before(self) -> None:
+        """Make what is needed before a trace looks at it."""
+
+    def _apply_in_graph(self, pairs: Sequence[Any], global_step: Any) -> Any:
+        graph: Graph = pairs[0][1].graph
+        with entered(graph), graph.control_dependencies([g for g, _ in pairs]):
+            made = []
+            count: Any = None
+            if self.counts:
+                if self._steps is None:
+                    self._steps = Variable(np.int64(0), trainable=False, name="beta_steps")
+                count = self._steps.assign_add(np.int64(1))
+            for grad, variable in pairs:
+                step = None if count is None else cast(count, variable.dtype)
+                made.append(self.rule(grad, variable, self.rate(variable), step))
+            if global_step is not None:
+                with graph.control_dependencies(made):
+                    made.append(global_step.assign_add(1))
+            return group(*made)
+
+    counts = False
+
+    def variables(self) -> list[Any]:
+        """Return what the optimiser keeps."""
+        return [v for kept in self._kept.values() for v in kept.values()]
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Change one variable."""
+        raise NotImplementedError
+
+
+def _in_graph() -> bool:
+    from .state import TfFuncGraph  # noqa: PLC0415
+
+    return isinstance(STATE.context, Graph) and not isinstance(STATE.context, TfFuncGraph)
+
+
+def _same() -> Any:
+    from contextlib import nullcontext  # noqa: PLC0415
+
+    return nullcontext()
+
+
+class GradientDescent(Optimizer):
+    """Against the gradient."""
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Subtract."""
+        return variable.assign_sub(grad * rate)
+
+
+class Momentum(Optimizer):
+    """With momentum, as in the graph API."""
+
+    slots = {"momentum": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        momentum: float = 0.9,
+        use_locking: bool = False,
+        name: str = "",
+        use_nesterov: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.momentum, self.nesterov = momentum, use_nesterov
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Keep a running sum."""
+        kept = self.slot(variable, "momentum")
+        total = kept.assign(kept.read_value() * self.momentum + grad)
+        total = convert(total)
+        change = grad * rate + total * (rate * self.momentum) if self.nesterov else total * rate
+        return variable.assign_sub(change)
+
+
+class Adam(Optimizer):
+    """Adam, as in the graph API."""
+
+    slots = {"m": 0.0, "v": 0.0}
+    counts = True
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        use_locking: bool = False,
+        name: str = "",
+        **more: Any,
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.beta1, self.beta2 = more.get("beta_1", beta1), more.get("beta_2", beta2)
+        self.epsilon = epsilon
+        self.weight_decay = more.get("weight_decay", 0.0)
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Keep running means of the gradient and of its square."""
+        m, v = self.slot(variable, "m"), self.slot(variable, "v")
+        power = FUNCTIONS["pow"]
+        scale = rate * sqrt(1.0 - power(self.beta2, step)) / (1.0 - power(self.beta1, step))
+        first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
+        second = convert(v.assign(v.read_value() * self.beta2 + square(grad) * (1.0 - self.beta2)))
+        change = first * scale / (sqrt(second) + self.epsilon)
+        if self.weight_decay:
+            change = change + variable.read_value() * (rate * self.weight_decay)
+        return variable.assign_sub(change)
+
+
+class KerasAdam(Adam):
+    """Adam, as in Keras."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        **more: Any,
+    ) -> None:
+        super().__init__(
+            learning_rate, beta_1, beta_2, epsilon, weight_decay=more.get("weight_decay") or 0.0
+        )
+
+
+class KerasAdamW(KerasAdam):
+    """Adam whose weights decay on their own."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **more: Any
+    ) -> None:
+        super().__init__(learning_rate, weight_decay=weight_decay, **more)
+
+
+class Adagrad(Optimizer):
+    """Adagrad, as in the graph API."""
+
+    slots = {"accumulator": 0.1}
+    epsilon = 0.0
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float | None = None,
+        name: str = "",
+        **_: Any,
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.slots = {"accumulator": initial_accumulator_value}
+        if epsilon is not None:
+            self.epsilon = epsilon
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Divide by the root of the sum of squares."""
+        kept = self.slot(variable, "accumulator")
+        total = convert(kept.assign_add(square(grad)))
+        total = convert(kept) if total is kept else total
+        return variable.assign_sub(grad * rate / sqrt(total + self.epsilon))
+
+
+class KerasAdagrad(Adagrad):
+    """Adagrad, as in Keras."""
+
+    epsilon = 1e-7
+
+
+class RMSProp(Optimizer):
+    """RMSProp, as in the graph API."""
+
+    slots = {"rms": 1.0, "momentum": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        decay: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-10,
+        name: str = "",
+        **_: Any,
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Divide by the root of the running mean of squares."""
+        rms = self.slot(variable, "rms")
+        mean = convert(
+            rms.assign(rms.read_value() * self.decay + square(grad) * (1.0 - self.decay))
+        )
+        change = grad * rate / sqrt(mean + self.epsilon)
+        if self.momentum:
+            kept = self.slot(variable, "momentum")
+            change = convert(kept.assign(kept.read_value() * self.momentum + change))
+        return variable.assign_sub(change)
+
+
+class KerasRMSprop(RMSProp):
+    """RMSProp, as in Keras."""
+
+    slots = {"rms": 0.0, "momentum": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-7,
+        **_: Any,
+    ) -> None:
+        super().__init__(learning_rate, rho, momentum, epsilon)
+
+
+class KerasSGD(Optimizer):
+    """Gradient descent with momentum, as in Keras."""
+
+    slots = {"momentum": 0.0}
+
+    def __init__(
+        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **_: Any
+    ) -> None:
+        super().__init__(learning_rate)
+        self.momentum, self.nesterov = momentum, nesterov
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Keep a running step."""
+        if not self.momentum:
+            return variable.assign_sub(grad * rate)
+        kept = self.slot(variable, "momentum")
+        total = convert(kept.assign(kept.read_value() * self.momentum - grad * rate))
+        return variable.assign_add(total * self.momentum - grad * rate if self.nesterov else total)

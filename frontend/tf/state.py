@@ -1,0 +1,623 @@
+"""Graphs, sessions, variables, functions and control flow by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..context import STATE, entered
+from ..control_flow import choose, loop
+from ..func_graph import FuncGraph
+from ..function import Function
+from ..gradients import gradients as graph_gradients
+from ..graph import Graph, GraphTensor, Operation, op_of
+from ..kinds import NoOp, Placeholder, PlaceholderWithDefault, PyFunction, Stop
+from ..origin import short, user_line
+from ..session import Session as CoreSession
+from ..session import stack
+from ..tape import GradientTape as CoreTape
+from ..variable import Variable as CoreVariable
+from .array_ops import constant
+from .core import (
+    Common,
+    SymbolicTfTensor,
+    TensorShape,
+    _entered,
+    convert,
+    dressed,
+    graph_of,
+    row_of,
+    shape_spec,
+    wrap,
+)
+from .math_ops import identity
+
+
+class TfGraph(Graph):
+    """A graph that is built in `with graph.as_default()`."""
+
+    tensor_class = SymbolicTfTensor
+
+    @contextmanager
+    def as_default(self) -> Iterator[TfGraph]:
+        """Let operations go here."""
+        with entered(self):
+            yield self
+
+    def is_feedable(self, tensor: Any) -> bool:
+        """Say whether a tensor may be fed: all may."""
+        return isinstance(tensor, GraphTensor)
+
+    def as_graph_element(self, value: Any, **_: Any) -> Any:
+        """Return the tensor or operation of a name or an object."""
+        if isinstance(value, str):
+            by_port = ":" in value
+            return self.get_tensor_by_name(value) if by_port else self.get_operation_by_name(value)
+        found = getattr(value, "as_graph_element", None)
+        return found() if found is not None else value
+
+
+class TfFuncGraph(FuncGraph, TfGraph):
+    """The graph of a function."""
+
+    tensor_class = SymbolicTfTensor
+
+
+DEFAULT: list[TfGraph] = [TfGraph()]
+
+
+def get_default_graph() -> TfGraph:
+    """Return the graph that operations go to, or the process's own."""
+    context = STATE.context
+    return context if isinstance(context, TfGraph) else DEFAULT[0]
+
+
+class TensorSpec:
+    """Element type, shape and name of an argument."""
+
+    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
+        self.shape, self.name = TensorShape(shape), name
+        self._row = row_of(dtype)
+        self.dtype = convert_dtype(dtype)
+        self.argument_name = name
+        self._spec = shape_spec(dtype, shape)
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """Return the spec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    def traced_spec(self) -> Any:
+        """Return what a function is traced by."""
+        return self._spec
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """Say whether a value can be given for this."""
+        return bool(value.dtype == self.dtype and self.shape.is_compatible_with(value.shape))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorSpec) and (self.shape, self.dtype, self.name) == (
+            other.shape,
+            other.dtype,
+            other.name,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+
+def convert_dtype(dtype: Any) -> Any:
+    """Return an element type."""
+    from .. import dtypes  # noqa: PLC0415
+
+    return dtypes.as_dtype(dtype)
+
+
+class TfFunction(Function):
+    """`tf.function`."""
+
+    graph_class = TfFuncGraph
+    tensor_class = SymbolicTfTensor
+
+    def to_tensor(self, value: Any, dtype: Any = None) -> Any:
+        """Return an argument as a tensor."""
+        return convert(value, dtype)
+
+    def wrap(self, array: Any) -> Any:
+        """Return a result as a tensor."""
+        return wrap(array)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        return nest.pack(made, [dressed(x) for x in nest.flatten(made)])
+
+
+def function(func: Any = None, **options: Any) -> Any:
+    """Let a Python function run as a graph."""
+    kept = {k: v for k, v in options.items() if k in ("input_signature", "reduce_retracing")}
+    return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)
+
+
+def placeholder(dtype: Any = "float32", shape: Any = None, name: str | None = None) -> Any:
+    """Make a tensor whose value is fed; float32 of unknown shape if nothing is said."""
+    spec = shape_spec(dtype, shape)
+    graph = get_default_graph()
+    return graph.add(Placeholder(), (), {"spec": spec}, name=name).outputs[0]
+
+
+def placeholder_with_default(input: Any, shape: Any = None, name: str | None = None) -> Any:
+    """Make a tensor that may be fed."""
+    graph = get_default_graph()
+    with entered(graph):
+        value = convert(input)
+        spec = value.spec if shape is None else shape_spec(value.dtype, shape)
+        return graph.add(PlaceholderWithDefault(), [value], {"spec": spec}, name=name).outputs[0]
+
+
+class Session(CoreSession):
+    """Runs a graph; `strict=False` initialises variables that were not."""
+
+    def __init__(
+        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = True
+    ) -> None:
+        del target, config
+        super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
+
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        """Return what the fetches are."""
+        del options, run_metadata
+        with entered(None):
+            return super().run(fetches, feed_dict)
+
+    def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
+        """Return a function of the fed values."""
+        return lambda *values: self.run(fetches, dict(zip(feed_list, values, strict=True)))
+
+    def __enter__(self) -> Session:
+        super().__enter__()
+        self._before.append((STATE.context, STATE.recorders))
+        STATE.set(self.graph, ())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        STATE.set(*self._before.pop())
+        super().__exit__(*error)
+
+    @contextmanager
+    def as_default(self) -> Iterator[Session]:
+        """Let `eval` and `run` use this session."""
+        stack().append(self)
+        try:
+            yield self
+        finally:
+            stack().pop()
+
+
+class InitialisingSession(Session):
+    """The white paper's session: variables have their initial value at first use."""
+
+    def __init__(
+        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = False
+    ) -> None:
+        super().__init__(target, graph, config, strict)
+
+
+GLOBAL, TRAINABLE = "variables", "trainable_variables"
+
+
+class Variable(Common, CoreVariable):
+    """A tensor that can be changed."""
+
+    __hash__ = object.__hash__
+
+    def __init__(  # noqa: PLR0913  (TensorFlow's)
+        self,
+        initial_value: Any = None,
+        trainable: bool = True,
+        validate_shape: bool = True,
+        name: str | None = None,
+        dtype: Any = None,
+        shape: Any = None,
+        use_resource: bool | None = None,
+        collections: Any = None,
+        **_: Any,
+    ) -> None:
+        del validate_shape, use_resource, collections
+        declared = None if shape is None else TensorShape(shape).as_list()
+        super().__init__(initial_value, trainable, name, dtype, declared)
+        if self.graph is not None:
+            self.graph.add_to_collection(GLOBAL, self)
+            if trainable:
+                self.graph.add_to_collection(TRAINABLE, self)
+
+    @property
+    def spec(self) -> Any:
+        """Return element type and shape."""
+        return self.state.spec
+
+    def converted(self, value: Any) -> Any:
+        """Return a value as a tensor of the variable's type."""
+        return convert(value, self._row)
+
+    def converted_like(self, value: Any) -> Any:
+        """Return a value as a tensor of the variable's element type."""
+        return convert(value, self.spec.dtype)
+
+    def _fitting(self, value: Any) -> Any:
+        context = self._home() or graph_of([value])
+        with _entered(context):
+            return super()._fitting(self.converted_like(value))
+
+    def wrapped(self, array: Any) -> Any:
+        """Return an array as a tensor."""
+        return wrap(array)
+
+    def assign(
+        self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
+    ) -> Any:
+        """Give it a value."""
+        return self._change_with(super().assign, value)
+
+    def assign_add(
+        self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
+    ) -> Any:
+        """Add to it."""
+        return self._change_with(super().assign_add, value)
+
+    def assign_sub(
+        self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
+    ) -> Any:
+        """Subtract from it."""
+        return self._change_with(super().assign_sub, value)
+
+    def _change_with(self, method: Callable[..., Any], value: Any) -> Any:
+        with _entered(self._home() or graph_of([value])):
+            return method(value)
+
+    def numpy(self) -> Any:
+        """Return the value."""
+        return super().numpy()
+
+    def set_shape(self, shape: Any) -> None:
+        """Accept what is known already."""
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super(CoreVariable, self).__getitem__(key)
+        if self._home() is None and STATE.context is None:
+            return SlicedVariable(found._array, self, key)
+        return found
+
+    def __len__(self) -> int:
+        return len(self.read_value())
+
+    def initialized_value(self) -> Any:
+        """Return the initial value."""
+        return self.initial_value
+
+    def __eq__(self, other: object) -> Any:
+        return self is other if other is None else Common.__eq__(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other if other is None else Common.__ne__(self, other)
+
+
+class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
+    """What indexing a variable gives: a tensor that can be assigned to."""
+
+    __slots__ = ("_of", "_where")
+
+    def __init__(self, array: Any, variable: Variable, key: Any) -> None:
+        super().__init__(array)
+        self._of, self._where = variable, key
+
+    def assign(self, value: Any) -> Variable:
+        """Change this part of the variable."""
+        array = self._of.numpy()
+        array[self._where] = np.asarray(value, array.dtype)
+        self._of.assign(array)
+        return self._of
+
+
+def global_variables(scope: Any = None) -> list[Any]:
+    """Return the variables of the default graph."""
+    return get_default_graph().get_collection(GLOBAL)
+
+
+def trainable_variables(scope: Any = None) -> list[Any]:
+    """Return the trainable variables of the default graph."""
+    return get_default_graph().get_collection(TRAINABLE)
+
+
+def group(*inputs: Any, name: str | None = None) -> Any:
+    """Return an operation that waits for others."""
+    flat = [x for x in nest.flatten(list(inputs)) if x is not None]
+    graph = graph_of(flat) or next((op.graph for x in flat if (op := op_of(x)) is not None), None)
+    if graph is None:
+        return None
+    with graph.control_dependencies(flat):
+        made = graph.add(NoOp(), (), name=name or "group_deps")
+    return made
+
+
+def no_op(name: str | None = None) -> Any:
+    """Return an operation that does nothing."""
+    context = STATE.context
+    return context.add(NoOp(), (), name=name) if isinstance(context, Graph) else None
+
+
+def variables_initializer(variables: Sequence[Any], name: str = "init") -> Any:
+    """Return an operation that gives variables their initial value."""
+    made = [v.initializer for v in variables if v.graph is not None]
+    graph = get_default_graph()
+    with graph.control_dependencies(None), graph.control_dependencies(made):
+        return graph.add(NoOp(), (), name=name)
+
+
+def global_variables_initializer() -> Any:
+    """Return an operation that gives all variables their initial value."""
+    return variables_initializer(global_variables())
+
+
+@contextmanager
+def control_dependencies(inputs: Any) -> Iterator[None]:
+    """Let operations wait for others."""
+    graph = STATE.context
+    with graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext():
+        yield
+
+
+@contextmanager
+def name_scope(name: Any, *_: Any, **__: Any) -> Iterator[str]:
+    """Put operations under a name."""
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        with graph.name_scope(name) as scope:
+            yield scope
+    else:
+        yield name or ""
+
+
+@contextmanager
+def device(name: Any) -> Iterator[None]:
+    """Ask for a device."""
+    graph = STATE.context
+    with graph.on_device(str(name)) if isinstance(graph, Graph) else nullcontext():
+        yield
+
+
+def tuple_(
+    tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None
+) -> list[Any]:
+    """Return tensors that are ready only when all of them are."""
+    graph = graph_of(list(tensors))
+    if graph is None:
+        return list(tensors)
+    with graph.control_dependencies([*tensors, *(control_inputs or ())]):
+        return [identity(t) for t in tensors]
+
+
+def _truth(pred: Any) -> Any:
+    return convert(pred, "bool") if not hasattr(pred, "spec") else convert(pred)
+
+
+def cond(
+    pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: Any
+) -> Any:
+    """Run one of two functions."""
+    graph = graph_of([pred])
+    if graph is None:
+        return true_fn() if bool(pred) else false_fn()
+    if isinstance(pred, bool):
+        return true_fn() if pred else false_fn()
+    with _entered(graph):
+        return choose(graph, _truth(pred), [false_fn, true_fn], name, "If")
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+) -> Any:
+    """Run one of several functions, by its number."""
+    listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
+    pairs = [each if isinstance(each, tuple) else each for each in listed]
+    pairs = [p[1] if isinstance(p[1], tuple) else p for p in pairs]
+    by_number = dict(pairs)
+    functions = [by_number.get(i, default or pairs[-1][1]) for i in range(max(by_number) + 1)]
+    functions.append(default or functions[-1])
+    graph = graph_of([branch_index])
+    if graph is None:
+        at = int(branch_index)
+        return functions[at if 0 <= at < len(functions) else -1]()
+    with _entered(graph):
+        return choose(graph, convert(branch_index), functions, name, "Case")
+
+
+def case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "case", **_: Any
+) -> Any:
+    """Run the function of the first condition that holds."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    chosen = default if default is not None else pairs[-1][1]
+    for pred, each in reversed(pairs):
+        chosen = _either(pred, each, chosen)
+    return chosen()
+
+
+def _either(pred: Any, yes: Any, no: Any) -> Callable[[], Any]:
+    return lambda: cond(pred, yes, no)
+
+
+def while_loop(  # noqa: PLR0913  (TensorFlow's)
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Run the body as long as the condition holds."""
+    flat = nest.flatten(loop_vars)
+    graph = graph_of(flat)
+    tree = loop_vars if isinstance(loop_vars, list | tuple) else [loop_vars]
+    single = len(tree) == 1 and not isinstance(tree[0], list | tuple | dict)
+
+    def listed(made: Any) -> Any:
+        if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
+            return [made]
+        return made
+
+    if graph is None:
+        now, trips = list(tree), 0
+        while bool(cond(*now)) and (maximum_iterations is None or trips < int(maximum_iterations)):
+            made, trips = listed(body(*now)), trips + 1
+            now = nest.pack(tree, [convert(x) for x in nest.flatten(made)])
+        return now[0] if single else nest.pack(tree, nest.flatten(now))
+    with _entered(graph):
+        values = [convert(x) for x in flat]
+        full: Any = [constant(0, "int32"), *tree]
+        specs = None
+        if shape_invariants is not None:
+            shapes = _leaves(shape_invariants)
+            specs = [
+                full[0].spec,
+                *(shape_spec(v.dtype, s) for v, s in zip(values, shapes, strict=True)),
+            ]
+
+        def test(trips: Any, *state: Any) -> Any:
+            holds = _truth(cond(*state))
+            if maximum_iterations is None:
+                return holds
+            return holds & (trips < constant(int(maximum_iterations)))
+
+        def step(trips: Any, *state: Any) -> Any:
+            return [trips + 1, *nest.flatten(listed(body(*state)))]
+
+        found = loop(graph, test, step, [full[0], *values], [full[0], *tree], specs, name)[1:]
+    return found[0] if single else nest.pack(loop_vars, found)
+
+
+def _leaves(shapes: Any) -> list[Any]:
+    """Return the shapes in a structure: a shape is a leaf."""
+    if isinstance(shapes, TensorShape | TensorSpec) or shapes is None:
+        return [shapes.shape if isinstance(shapes, TensorSpec) else shapes]
+    return [leaf for each in shapes for leaf in _leaves(each)]
+
+
+def gradients(  # noqa: PLR0913  (TensorFlow's)
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = "none",
+    **_: Any,
+) -> Any:
+    """Return the gradients of the sum of `ys`, as tensors added to the graph."""
+    targets = nest.flatten(ys)
+    graph = graph_of(targets)
+    if graph is None:
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
+    with _entered(graph):
+        targets = [convert(y) for y in targets]
+        sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
+        given = (
+            None
+            if grad_ys is None
+            else [None if g is None else convert(g) for g in nest.flatten(grad_ys)]
+        )
+        stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
+        found = graph_gradients(targets, sources, given, stops)
+        zero = str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero"
+        if zero:
+            from .array_ops import zeros_like  # noqa: PLC0415
+
+            found = [
+                zeros_like(x) if g is None else g
+                for x, g in zip(nest.flatten(xs), found, strict=True)
+            ]
+    return found
+
+
+class GradientTape(CoreTape):
+    """Records operations for gradients."""
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = "none",
+    ) -> Any:
+        """Return the gradients of the sum of the target."""
+        try:
+            made = super().gradient(target, sources, output_gradients, unconnected_gradients)
+        except RuntimeError as error:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients"
+            ) from error
+        return nest.pack(made, [None if x is None else dressed(x) for x in nest.flatten(made)])
+
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = "none", **_: Any
+    ) -> Any:
+        """Return the derivatives of each element of the target."""
+        made = super().jacobian(target, sources, unconnected_gradients)
+        return nest.pack(made, [None if x is None else dressed(x) for x in nest.flatten(made)])
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Any:
+    """Return a tensor through which no gradient passes."""
+    graph = graph_of([input])
+    with _entered(graph):
+        x = convert(input)
+        if graph is None:
+            return wrap(x._array)
+        return graph.add(Stop(), [graph.owned(x)], name=name).outputs[0]
+
+
+def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
+    """Call Python with eager tensors, also from a graph."""
+    single = not isinstance(Tout, list | tuple)
+    outs = [Tout] if single else list(Tout)
+    graph = graph_of(list(inp))
+    if graph is None:
+        made = func(*[convert(x) for x in inp])
+        return (
+            convert(made, outs[0])
+            if single
+            else [convert(m, t) for m, t in zip(made, outs, strict=True)]
+        )
+
+    def host(*arrays: Any) -> Any:
+        with entered(None):
+            found = func(*[wrap(a) for a in arrays])
+            listed = [found] if single else list(found)
+            return tuple(np.asarray(x.numpy() if hasattr(x, "numpy") else x) for x in listed)
+
+    with _entered(graph):
+        kind = PyFunction(host, [row_of(t) for t in outs], pure=False)
+        op = graph.add(kind, [graph.owned(convert(x)) for x in inp], name=name)
+    return op.outputs[0] if single else op.outputs
+
+
+def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None, **_: Any) -> Any:  # noqa: N803
+    """Call Python with arrays, also from a graph."""
+    return py_function(lambda *xs: func(*[x.numpy() for x in xs]), inp, Tout, name)
+
+
+def where_made(op: Operation) -> str:
+    """Return the line that made an operation."""
+    return short(op.source) or user_line()
