@@ -15,7 +15,7 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
@@ -189,37 +189,31 @@ def read_arrays(path: str) -> dict[str, Array]:
 
         readable(path)
         return read_safetensors(map_file(Path(path)), path)
-    found = _load(path)
+    found = _read(path)
     if isinstance(found, np.ndarray):
         raise DataError("this is one array, expected several with names", location=path)
-    return {name: _member(found, name, path) for name in found.files}
+    return found
 
 
 def read_array(path: str) -> Array:
     """Return the array of a .npy file, or the only one of a .npz file."""
-    found = _load(path)
+    found = _read(path)
     if isinstance(found, np.ndarray):
         return found
-    if len(found.files) != 1:
-        raise DataError(f"these are {len(found.files)} arrays, expected one", location=path)
-    return _member(found, found.files[0], path)
+    if len(found) != 1:
+        raise DataError(f"these are {len(found)} arrays, expected one", location=path)
+    return next(iter(found.values()))
 
 
-def _load(path: str) -> Any:
-    """Open a file of numpy's; what would have to be unpickled is refused."""
+def _read(path: str) -> Array | dict[str, Array]:
+    """Read a file of numpy's; what would have to be unpickled is refused."""
     readable(path)
     try:
-        return np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:
+            found = np.load(file, allow_pickle=False)
+            return found if isinstance(found, np.ndarray) else {n: found[n] for n in found.files}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"not a file of arrays: {error}", location=path) from error
-
-
-def _member(file: Any, name: str, path: str) -> Array:
-    try:
-        array: Array = file[name]
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"array {name!r} cannot be read: {error}", location=path) from error
-    return array
 
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:

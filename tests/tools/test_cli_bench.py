@@ -1,0 +1,90 @@
+"""`gravure bench`: figures, records, comparisons, launches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gravure as gv
+
+SHORT = ("--seconds", "0.05", "--warm-up", "0.01")
+
+
+def test_record_holds_figures_and_where_they_come_from(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "r.json"
+    found = gravure("bench", models / "digits.onnx", *SHORT, "-o", kept, "--json").json
+    assert json.loads(kept.read_text()) == found
+    timing = found["timing"]
+    assert 0 < timing["minimum"] <= timing["p50"] <= timing["p90"] <= timing["p99"]
+    assert len(timing["blocks"]) == 20
+    assert {*found["metrics"]} <= {*timing}
+    assert found["machine"]["processor"]
+    assert found["versions"]["gravure"] == gv.__version__
+    assert found["cost"]["macs"] == 309_248
+    assert found["inputs"] == {"image": ["float32", [1, 1, 8, 8]]}
+
+
+def test_figures_are_explained(gravure: Any, models: Path) -> None:
+    found = gravure("bench", models / "mlp.onnx", *SHORT)
+    assert found.status == 0
+    assert "half of the calls took less" in found.out
+    assert "GFLOP/s" in found.out
+
+
+def test_slower_than_before_is_a_no(gravure: Any, models: Path, tmp_path: Path) -> None:
+    path, kept = models / "mlp.onnx", tmp_path / "r.json"
+    record = gravure("bench", path, *SHORT, "--json").json
+    for factor, status, verdict in ((0.3, 1, "slower"), (30.0, 0, "faster")):
+        old = {**record["timing"], "blocks": [b * factor for b in record["timing"]["blocks"]]}
+        kept.write_text(json.dumps({**record, "timing": old}))
+        found = gravure("bench", path, *SHORT, "--against", kept, "--json")
+        assert found.status == status
+        assert found.json["against"]["verdict"] == verdict
+    assert "SLOWER" not in gravure("bench", path, *SHORT, "--against", kept).out
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "gravure.bench/1", "timing": {}}'])
+def test_other_file_is_no_record(gravure: Any, models: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.json").write_text(text)
+    found = gravure("bench", models / "mlp.onnx", *SHORT, "--against", tmp_path / "r.json")
+    assert found.status == 65
+    assert "not a record of gravure bench" in found.err
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_launches_sum_to_the_whole(gravure: Any, models: Path, threads: int) -> None:
+    found = gravure(
+        "bench", models / "digits.onnx", "--layers", *SHORT, "--threads", threads, "--json"
+    ).json
+    layers = found["layers"]
+    total = sum(row["seconds"] for row in layers["launches"])
+    assert total == pytest.approx(layers["inside"], rel=0.1)
+    assert layers["inside"] <= layers["whole"]
+    nodes = [node for row in layers["launches"] for node in row["sources"]]
+    assert "Relu_x2" in nodes
+    assert sum(row["macs"] for row in layers["launches"]) == found["cost"]["macs"]
+
+
+def test_launches_of_a_model_with_dimensions(gravure: Any, models: Path) -> None:
+    options = ("--dim", "length=1..16", "-i", "x=1x5x8xf32")
+    found = gravure("bench", models / "attention.onnx", "--layers", *SHORT, *options)
+    assert found.status == 0
+    assert "launches" in found.out
+    assert "100.0%" in found.out
+
+
+def test_library_can_be_measured_but_not_its_launches(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.so"
+    gv.compile(models / "mlp_batch.onnx", dims={"batch": (1, 64)}).save(path)
+    found = gravure("bench", path, *SHORT, "--dim", "batch=3", "--json")
+    assert found.json["inputs"] == {"x": ["float32", [3, 8]]}
+    refused = gravure("bench", path, "--layers")
+    assert refused.status == 2
+    assert "--layers needs the model" in refused.err

@@ -1,0 +1,131 @@
+"""`gravure inspect`, and the verbs that list things."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gravure as gv
+
+
+def test_model_is_counted(gravure: Any, models: Path) -> None:
+    found = gravure("inspect", models / "mlp.onnx", "--json").json
+    assert found["header"]["opsets"] == {"ai.onnx": 20}
+    assert found["operators"] == {"Gemm": 2, "Relu": 1, "Softmax": 1}
+    assert found["parameters"] == 16 * 8 + 16 + 4 * 16 + 4
+    assert found["cost"]["macs"] == 16 * 8 + 4 * 16
+    assert found["inputs"] == [{"name": "x", "dtype": "f32", "shape": [1, 8]}]
+
+
+def test_dimensions_change_the_cost(gravure: Any, models: Path) -> None:
+    path = models / "mlp_batch.onnx"
+    cost = gravure("inspect", path, "--dim", "batch=10", "--json").json["cost"]
+    assert cost["macs"] == 10 * (16 * 8 + 4 * 16)
+    text = gravure("inspect", path, "--dim", "batch=1..64").out
+    assert "batch = 1..64" in text
+    assert "with batch = 64" in text
+
+
+def test_shapes_and_positions_are_no_parameters(gravure: Any, models: Path) -> None:
+    found = gravure("inspect", models / "attention.onnx", "--params").out
+    assert "i64[4]" in found
+    assert f"parameters  {4 * 64 + 1}" in found
+
+
+def test_costs_by_operation(gravure: Any, models: Path) -> None:
+    found = gravure("inspect", models / "conv_norm.onnx", "--ops").out
+    assert f"conv {5 * 6 * 6 * 27:>17,}".replace(",", " ").split()[1] in found
+    assert "batch_norm" in found
+
+
+@pytest.mark.parametrize("stage", ["fused", "planned", "loops"])
+def test_text_of_any_stage_can_be_looked_at(
+    gravure: Any, models: Path, tmp_path: Path, stage: str
+) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_text(gravure("compile", models / "mlp.onnx", "--to", stage).out)
+    found = gravure("inspect", path, "--json").json
+    assert found["level"] == stage
+    assert found["inputs"] == [{"name": "x", "dtype": "f32", "shape": [1, 8]}]
+    assert found["outputs"] == [{"name": "y", "dtype": "f32", "shape": [1, 4]}]
+    assert (found["cost"]["macs"] == 16 * 8 + 4 * 16) is (stage != "loops")
+
+
+def test_library_says_what_it_is(gravure: Any, models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.so"
+    gv.compile(models / "mlp.onnx").save(path)
+    text = gravure("inspect", path).out
+    assert "x: f32[1, 8]" in text
+    assert "canonicalize" in text
+    assert gravure("inspect", path, "--json").json["manifest"]["tag"] == "mlp"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert gravure("inspect", path).status == 65
+
+
+def test_names_with_control_characters_are_escaped(gravure: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m.gv"
+    path.write_text("model m(`a\\x1b[31m`: f32[2]) -> (y) { y = exp(`a\\x1b[31m`) }")
+    found = gravure("inspect", path)
+    assert found.status == 0
+    assert "\x1b" not in found.out
+    assert r"a\x1b[31m: f32[2]" in found.out
+
+
+def test_passes_have_pages_and_pipelines(gravure: Any) -> None:
+    assert "limit=4096" in gravure("passes").out
+    page = gravure("passes", "cse", "dce").out
+    assert "level: any" in page
+    assert "results: exact" in page
+    assert gravure("passes", "--pipeline=-O0").out.startswith("decompose")
+    assert gravure("passes", "--pipeline", "fast").status == 2
+    rows = gravure("passes", "--json").json["passes"]
+    assert {"name", "summary", "doc", "options", "level", "numerics"} <= {*rows[0]}
+    assert "did you mean 'cse'?" in gravure("passes", "css").err
+
+
+def test_targets_have_pages(gravure: Any) -> None:
+    names = [row["name"] for row in gravure("targets", "--json").json["targets"]]
+    assert {"native", "x86-64-v3", "aarch64", "riscv64"} <= {*names}
+    page = gravure("targets", "--target", "x86-64-v3", "--mattr=-fma").out
+    assert "avx2" in page
+    assert "fma" not in page.partition("features")[2].partition("\n")[0]
+    assert "another architecture" in gravure("targets", "riscv64-unknown-linux-gnu").out
+    assert gravure("targets", "znver44").status == 2
+
+
+def test_cache_is_listed_and_emptied(
+    gravure: Any, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAVURE_CACHE", str(tmp_path / "cache"))
+    gv.compile(models / "mlp.onnx").save(tmp_path / "m.so")
+    count = gravure("cache", "--json").json["entries"]
+    assert count > 2
+    assert len(gravure("cache", "ls").out.splitlines()) == count
+    assert gravure("cache", "clear").out == f"deleted {count} files\n"
+    assert gravure("cache", "--json").json["entries"] == 0
+    monkeypatch.setenv("GRAVURE_CACHE", "off")
+    assert gravure("cache").out == "the cache is off\n"
+
+
+def test_errors_have_pages(gravure: Any) -> None:
+    assert "UnsupportedOp, exit status 65" in gravure("explain", "gv2100").out
+    assert "GV4200" in gravure("explain", "PipelineError").out
+    assert "did you mean UnsupportedOp?" in gravure("explain", "UnsupportedOps").err
+    codes = gravure("explain", "--json").json["errors"]
+    assert all(row["text"] for row in codes)
+
+
+def test_operations_have_pages(gravure: Any) -> None:
+    assert "transpose_lhs=False" in gravure("ops", "matmul").out
+    assert gravure("ops", "gv.conv", "relu").out.count("rules:") == 2
+    assert "did you mean 'matmul'?" in gravure("ops", "matmull").err
+
+
+def test_doctor_tries_everything(gravure: Any) -> None:
+    found = gravure("doctor", "--json").json
+    assert all(check["good"] for check in found["checks"]), found["checks"]
+    assert {"target", "cache", "compiling", "threads", "calls"} == {
+        check["name"] for check in found["checks"]
+    }
