@@ -25,6 +25,7 @@ GRAPH = (
 """On the level `graph`, whatever the target."""
 
 WEIGHTS = (
+    "winograd",  # before pack-weights: what it leaves is packed directly
     "pack-recurrent",  # before pack-weights: it leaves products
     "pack-weights",
     "hoist-prepare",  # behind packing: it is done once, not in every run

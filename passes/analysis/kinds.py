@@ -10,6 +10,7 @@ KINDS: dict[str, str] = {
     "gv.matmul_packed": "gemm",
     "gv.conv_packed": "conv",
     "gv.depthwise_packed": "depthwise",
+    "gv.winograd_packed": "winograd",
     "gv.concat": "concat",
     "gv.cumsum": "scan",
     "gv.cumprod": "scan",
@@ -24,10 +25,10 @@ KINDS: dict[str, str] = {
 }
 """Operations that have a template of their own; all others go by their iteration space."""
 
-EPILOGUE = frozenset({"gemm", "conv", "depthwise", "pool", "reduce"})
+EPILOGUE = frozenset({"gemm", "conv", "depthwise", "winograd", "pool", "reduce"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
-BUFFERED = frozenset({"gemm", "conv", "depthwise", "rnn"})
+BUFFERED = frozenset({"gemm", "conv", "depthwise", "winograd", "rnn"})
 """Kinds whose operands are walked in memory."""
 
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})

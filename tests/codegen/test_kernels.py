@@ -250,10 +250,29 @@ def test_pooling_with_channels_last(case: dict[str, tuple[int, ...]], name: str)
     x, y, flags = sliding(case)
     window = f"window = array<i64: {', '.join(map(str, case['k']))}>, channels_last = true"
     body = (
-        f"  %c = gv.{name} %x {{{window}, {flags}}} : ({x}) -> {y}\n"
-        f"  %r = gv.neg %c : ({y}) -> {y}"
+        f"  %c = gv.{name} %x {{{window}, {flags}}} : ({x}) -> {y}\n  %r = gv.neg %c : ({y}) -> {y}"
     )
     check_kernel(kernel("pool", {"x": x}, body, y))
+
+
+@pytest.mark.parametrize(
+    ("size", "channels", "columns", "pads"),
+    [((9, 10), 16, 20, ((1, 1), (1, 1))), ((4, 5), 32, 64, ((0, 2), (1, 0)))],
+)
+def test_a_convolution_by_winograd_tiles(
+    size: tuple[int, int], channels: int, columns: int, pads: tuple[tuple[int, int], ...]
+) -> None:
+    out = [n + sum(p) - 2 for n, p in zip(size, pads, strict=True)]
+    tile = 64 if columns > 48 else -(-columns // 16) * 16
+    x, y = tensor(2, *size, channels), tensor(2, *out, columns)
+    u, b = tensor(-(-columns // tile), 36, channels, tile), tensor(columns)
+    low_high = ", ".join(f"array<i64: {low}, {high}>" for low, high in pads)
+    body = (
+        f"  %c = gv.winograd_packed %x, %u {{columns = {columns} : i64, pads = [{low_high}]}}"
+        f" : ({x}, {u}) -> {y}\n"
+        f"  %s = gv.add %c, %b : ({y}, {b}) -> {y}\n  %r = gv.relu %s : ({y}) -> {y}"
+    )
+    check_kernel(kernel("winograd", {"x": x, "u": u, "b": b}, body, y))
 
 
 SYMBOLS = {"M": 13, "K": 300, "N": 37}

@@ -1,0 +1,337 @@
+"""Winograd's 3x3 convolution: transform tiles of the image, 36 products, transform back.
+
+    for unit in lo..hi                       parallel: block of tiles x panel of output channels
+      if the block is new                    V stays for the panels that follow in this call
+        for tile: for v in channels          V[36][tile][C] = Bt d B
+      for 36 places: for tile of MR rows     M[36][tile][NR] = V U, by gvk.gemm_tile
+      for tile: for v in panel               Y[4][4][NR] = At M A
+        for pixel that lies inside           out = epilogue(Y)
+
+V, M and Y lie in this slot's scratch: a block has so many tiles that V and M take half of L2. Tiles
+at the border of the image are first copied into a 6x6 patch with zeros around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i1
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, SSAValue
+
+from ...ir import Op
+from ...ir import kernel_ops as gvk
+from ...ir.ops.winograd import SEEN, TILE
+from ...ir.target import Target
+from ...ir.tensor import spec_of
+from ...passes.analysis.tiles import lanes_of, rows_for
+from .elements import Element
+from .index import flatten
+from .loops import Index
+from .plan import open_kernel, plan, returned_values
+from .read import Indices, Reader, Tracer
+from .space import Group, Space
+
+PLACES = SEEN * SEEN
+BLOCK_BYTES = 600 << 10
+"""Bytes of V and M of a block."""
+MAX_TILES = 96
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of a convolution by tiles."""
+    return Winograd(kernel, target).build()
+
+
+class Winograd:
+    """Builds one kernel."""
+
+    def __init__(self, kernel: FuncOp, target: Target) -> None:
+        (self.root,) = returned_values(kernel)
+        anchor = next(op for op in kernel.body.block.ops if op.name == "gv.winograd_packed")
+        assert isinstance(anchor, Op), "a convolution is an operation"
+        self.anchor = anchor
+        self.dtype = anchor.specs[0].dtype
+        self.lanes = lanes_of(target, self.dtype)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+
+        def visit(tracer: Tracer, index: Indices) -> None:
+            tracer.stops[anchor.results[0]] = []
+            tracer.visit(self.root, index)
+
+        self.plan = plan(anchor.result_specs[0].dims, visit)
+        self.axes = [Group(tuple(axis.tokens)) for axis in self.plan.axes]
+        self.space = Space(self.axes, self.axes[-1], self.lanes)
+        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.math = self.reader.math
+        self.offset = flatten(self.plan.index, spec_of(self.root.type).dims)
+        self.sizes(target)
+
+    def sizes(self, target: Target) -> None:
+        """Read sizes off the operands, and lay out scratch."""
+        x, panels = (tuple(int(d) for d in s.dims) for s in self.anchor.specs)  # type: ignore[arg-type]
+        result = tuple(int(d) for d in self.anchor.result_specs[0].dims)  # type: ignore[arg-type]
+        flags = self.anchor.plain_attributes()
+        self.top, self.left = (low for low, _ in flags["pads"])
+        self.columns: int = flags["columns"]
+        self.height, self.width, self.channels = x[1:]
+        self.rows_out, self.columns_out = result[1:3]
+        self.panels, self.tile_width = panels[0], panels[3]
+        self.vectors = self.tile_width // self.lanes
+        self.down, self.across = -(-self.rows_out // TILE), -(-self.columns_out // TILE)
+        self.tiles = result[0] * self.down * self.across
+        self.tall = rows_for(target, self.vectors)
+        each = PLACES * (self.channels + self.tile_width) * self.dtype.size
+        blocks = -(-self.tiles // max(1, min(MAX_TILES, BLOCK_BYTES // each)))
+        self.block = -(-self.tiles // blocks)
+        self.blocks = -(-self.tiles // self.block)
+        image, products = PLACES * self.block * self.channels, PLACES * self.block * self.tile_width
+        ready = TILE * TILE * self.tile_width
+        self.scratch, start = self.loops.scratch(
+            self.dtype, image + products + ready + PLACES * self.channels
+        )
+        self.image_at = start
+        self.products_at = self.loops.add(start, image)
+        self.ready_at = self.loops.add(self.products_at, products)
+        self.patch_at = self.loops.add(self.ready_at, ready)
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        loops = self.loops
+        with loops.loop(loops.lo, loops.hi) as unit:
+            panel = loops.remainder(unit.index, self.panels)
+            first = loops.multiply(loops.divide(unit.index, self.panels), self.block)
+            count = loops.minimum(loops.subtract(self.tiles, loops.index(first)), self.block)
+            new = loops.compare("eq", panel, 0)
+            begins = loops.compare("eq", unit.index, loops.lo)
+            must = loops.pure(arith.OrIOp, (new, begins), i1)
+            with loops.when(must), loops.loop(0, count) as tile:
+                self.transform_image(tile.index, loops.add(first, tile.index))
+            self.multiply(panel)
+            with loops.loop(0, count) as tile:
+                self.transform_back(tile.index)
+                self.finish(panel, loops.add(first, tile.index))
+        return loops.finish(self.blocks * self.panels)
+
+    def place(self, tile: Index) -> tuple[Index, Index, Index]:
+        """Return image, first row and first column of a tile."""
+        loops = self.loops
+        rest = loops.remainder(tile, self.down * self.across)
+        row = loops.multiply(loops.divide(rest, self.across), TILE)
+        column = loops.multiply(loops.remainder(rest, self.across), TILE)
+        return loops.divide(tile, self.down * self.across), row, column
+
+    # -- the image ------------------------------------------------------------------------
+
+    def transform_image(self, number: Index, tile: Index) -> None:
+        """Write the 36 transformed rows of channels of one tile."""
+        loops = self.loops
+        image, row, column = self.place(tile)
+        row, column = loops.add(row, -self.top), loops.add(column, -self.left)
+        source = self.buffer(self.anchor.operands[0])
+        at = loops.add(loops.multiply(image, self.height), row)
+        at = loops.add(loops.multiply(at, self.width), column)
+        at = loops.multiply(at, self.channels)
+        inside = self.both(
+            self.between(row, self.height - SEEN + 1), self.between(column, self.width - SEEN + 1)
+        )
+        true = loops.constant(1, i1)
+        outside = loops.pure(arith.XOrIOp, (inside, true), i1)
+        with loops.when(inside):
+            self.transform_tile(number, (source, at, self.width * self.channels), constant=True)
+        with loops.when(outside):
+            with loops.loop(0, SEEN) as i, loops.loop(0, SEEN) as j:
+                pixel = loops.add(loops.multiply(i.index, self.width), j.index)
+                here = loops.add(at, loops.multiply(pixel, self.channels))
+                valid = self.both(
+                    self.between(loops.add(row, i.index), self.height),
+                    self.between(loops.add(column, j.index), self.width),
+                )
+                to = loops.add(loops.multiply(i.index, SEEN), j.index)
+                to = loops.add(self.patch_at, loops.multiply(to, self.channels))
+                self.copy_pixel(source, here, to, valid)
+            patch = (self.scratch, self.patch_at, SEEN * self.channels)
+            self.transform_tile(number, patch, constant=False)
+
+    def copy_pixel(self, source: SSAValue, at: Index, to: Index, valid: SSAValue) -> None:
+        """Copy the channels of a pixel into the patch, or zeros."""
+        loops = self.loops
+        zero = self.spread(0).value
+        missing = loops.pure(arith.XOrIOp, (valid, loops.constant(1, i1)), i1)
+        with loops.when(valid), loops.loop(0, self.channels, self.lanes) as one:
+            value = loops.load(source, loops.add(at, one.index), self.lanes)
+            loops.store(value, self.scratch, loops.add(to, one.index))
+        with loops.when(missing), loops.loop(0, self.channels, self.lanes) as one:
+            loops.store(zero, self.scratch, loops.add(to, one.index))
+
+    def transform_tile(
+        self, number: Index, source: tuple[SSAValue, Index, int], *, constant: bool
+    ) -> None:
+        """Transform a 6x6 tile of pixels that lies somewhere, vector by vector."""
+        loops = self.loops
+        buffer, at, stride = source
+        to = loops.add(self.image_at, loops.multiply(number, self.channels))
+        with loops.loop(0, self.channels, self.lanes) as one:
+            here = loops.add(at, one.index)
+            half: list[list[Element]] = []
+            for j in range(SEEN):
+                seen = [
+                    self.load(buffer, loops.add(here, i * stride + j * self.channels), constant)
+                    for i in range(SEEN)
+                ]
+                half.append(self.image_rows(seen))
+            there = loops.add(to, one.index)
+            for i in range(SEEN):
+                for j, made in enumerate(self.image_rows([column[i] for column in half])):
+                    place = (i * SEEN + j) * self.block * self.channels
+                    loops.store(made.value, self.scratch, loops.add(there, place))
+
+    def image_rows(self, d: Sequence[Element]) -> list[Element]:
+        """Return Bt d."""
+        m = self.math
+        even, odd = self.plus(d[2], -4, d[4]), self.plus(d[1], -4, d[3])
+        near, far = m.sub(d[4], d[2]), m.sub(d[3], d[1])
+        return [
+            self.plus(d[0], 4, self.plus(d[2], -5, d[4])),
+            m.add(even, odd),
+            m.sub(even, odd),
+            self.plus(far, 2, near),
+            self.plus(far, -2, near),
+            self.plus(d[1], 4, self.plus(d[3], -5, d[5])),
+        ]
+
+    # -- the products ---------------------------------------------------------------------
+
+    def multiply(self, panel: Index) -> None:
+        """Multiply each of the 36 planes of the block by its panel of weights."""
+        loops = self.loops
+        tiles = -(-self.block // self.tall)
+        height, higher = divmod(self.block, tiles)
+        size = self.channels * self.tile_width
+        weights = self.buffer(self.anchor.operands[1])
+        with loops.loop(0, PLACES) as place:
+            b = loops.multiply(loops.add(loops.multiply(panel, PLACES), place.index), size)
+            rows = loops.multiply(place.index, self.block)
+            for low, high, tall, first in (
+                (0, higher, height + 1, 0),
+                (higher, tiles, height, higher),
+            ):
+                if low == high:
+                    continue
+                with loops.loop(low, high) as one:
+                    row = loops.add(loops.add(loops.multiply(one.index, tall), first), rows)
+                    self.product(row, tall, (weights, b))
+
+    def product(self, row: Index, rows: int, weights: tuple[SSAValue, Index]) -> None:
+        """Append one register tile."""
+        loops = self.loops
+        a = loops.add(self.image_at, loops.multiply(row, self.channels))
+        c = loops.add(self.products_at, loops.multiply(row, self.tile_width))
+        wide = loops.index(self.tile_width)
+        zero, one = loops.index(0), loops.index(1)
+        sizes = gvk.GemmSizes(loops.index(self.channels), one, zero, zero, wide, one)
+        shape = gvk.Tile(rows, self.vectors, self.lanes, False, False)
+        strided = (self.scratch, loops.index(a), loops.index(self.channels))
+        panel = (weights[0], loops.index(weights[1]), wide)
+        loops.here(gvk.GemmTile(strided, panel, (self.scratch, loops.index(c), wide), sizes, shape))
+
+    # -- the results ----------------------------------------------------------------------
+
+    def transform_back(self, number: Index) -> None:
+        """Write the 4x4 results of one tile, for the channels of the panel."""
+        loops = self.loops
+        start = loops.add(self.products_at, loops.multiply(number, self.tile_width))
+        with loops.loop(0, self.tile_width, self.lanes) as one:
+            here = loops.add(start, one.index)
+            half: list[list[Element]] = []
+            for j in range(SEEN):
+                places = [(i * SEEN + j) * self.block * self.tile_width for i in range(SEEN)]
+                seen = [self.load(self.scratch, loops.add(here, at), False) for at in places]
+                half.append(self.result_rows(seen))
+            there = loops.add(self.ready_at, one.index)
+            for i in range(TILE):
+                for j, made in enumerate(self.result_rows([column[i] for column in half])):
+                    place = (i * TILE + j) * self.tile_width
+                    loops.store(made.value, self.scratch, loops.add(there, place))
+
+    def result_rows(self, m: Sequence[Element]) -> list[Element]:
+        """Return At m."""
+        math = self.math
+        s, d = math.add(m[1], m[2]), math.sub(m[1], m[2])
+        u, v = math.add(m[3], m[4]), math.sub(m[3], m[4])
+        return [
+            math.add(math.add(m[0], s), u),
+            self.plus(v, 2, d),
+            self.plus(u, 4, s),
+            math.add(self.plus(v, 8, d), m[5]),
+        ]
+
+    def finish(self, panel: Index, tile: Index) -> None:
+        """Store the results that lie inside, through what stands behind them."""
+        loops, reader = self.loops, self.reader
+        image, row, column = self.place(tile)
+        images, rows, columns, channels = self.axes
+        images.value = image
+        start = loops.multiply(panel, self.tile_width)
+        down = loops.minimum(loops.subtract(self.rows_out, loops.index(row)), TILE)
+        across = loops.minimum(loops.subtract(self.columns_out, loops.index(column)), TILE)
+        with loops.loop(0, down) as i, loops.loop(0, across) as j:
+            rows.value = loops.add(row, i.index)
+            columns.value = loops.add(column, j.index)
+            pixel = loops.add(loops.multiply(i.index, TILE), j.index)
+            at = loops.add(self.ready_at, loops.multiply(pixel, self.tile_width))
+            for first in range(0, self.tile_width, self.lanes):
+                channels.value = loops.add(start, first)
+                reader.mask = self.column_mask(channels.value)
+                raw = self.load(self.scratch, loops.add(at, first), False)
+                self.store(raw)
+        reader.mask = None
+
+    def column_mask(self, start: Index) -> SSAValue | None:
+        """Return the mask of the output channels that exist from `start` on."""
+        if self.columns % self.tile_width == 0:
+            return None
+        left = self.loops.subtract(self.columns, self.loops.index(start))
+        return self.loops.mask(self.loops.maximum(left, 0), self.lanes)
+
+    def store(self, raw: Element) -> None:
+        """Finish and store one vector."""
+        reader = self.reader
+        reader.given = {self.anchor.results[0]: lambda _: raw}
+        reader.fresh()
+        element = reader.element(self.root, self.plan.index)
+        base, _, _ = self.space.split(self.loops, self.offset)
+        value = self.math.narrow(self.math.spread(element, self.lanes))
+        self.loops.store(value, self.out, base, reader.mask)
+
+    # -- values ---------------------------------------------------------------------------
+
+    def load(self, buffer: SSAValue, at: Index, constant: bool) -> Element:
+        """Return a vector that lies in a buffer."""
+        value = self.loops.load(buffer, at, self.lanes, constant=constant)
+        return Element(value, self.dtype, self.lanes)
+
+    def spread(self, value: float) -> Element:
+        """Return a constant in every lane."""
+        return self.math.spread(self.math.constant(value, self.dtype), self.lanes)
+
+    def plus(self, x: Element, factor: int, y: Element) -> Element:
+        """Return x * factor + y."""
+        return self.math.fma(x, self.spread(factor), y)
+
+    def between(self, at: Index, extent: int) -> SSAValue:
+        """Say whether 0 <= at < extent."""
+        loops = self.loops
+        return self.both(loops.compare("sge", at, 0), loops.compare("slt", at, extent))
+
+    def both(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Say whether both hold."""
+        return self.loops.pure(arith.AndIOp, (a, b), i1)
+
+    def buffer(self, value: SSAValue) -> SSAValue:
+        """Return the buffer of an operand."""
+        assert isinstance(value, BlockArgument), "an operand lies in a buffer"
+        return self.loops.buffers[value.index]
