@@ -235,7 +235,7 @@ def channel_block(channels: int, lanes: int) -> int:
     """Return the channels of a block: all, or at most `BLOCK` vectors where that cuts evenly."""
     vectors, rest = divmod(channels, lanes)
     if rest or not vectors:
-        return channels
+        return max(1, channels)
     return lanes * max(d for d in range(1, BLOCK + 1) if vectors % d == 0)
 
 

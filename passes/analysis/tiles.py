@@ -31,7 +31,7 @@ def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
     if rows == 1:
         return max(1, min(8, (target.registers - 1) // 2, -(-columns // lanes)))
     widest = 4 if target.registers >= 32 else 2
-    choices = range(min(widest, -(-columns // lanes)), 0, -1)
+    choices = range(max(1, min(widest, -(-columns // lanes))), 0, -1)
     padded = {v: -(-columns // (v * lanes)) * v * lanes for v in choices}
     least = min(padded.values())
     near = [v for v in choices if padded[v] <= least * 1.07]
