@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, f32, i1
+from xdsl.dialects.builtin import IndexType, IntegerType, f32, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...ir import dtypes
 from ...ir.dtypes import DType
 from ...ir.upstream import RemFOp
-from .loops import NO_OVERFLOW, Loops, Rows, storage, vector_type
+from .loops import NO_OVERFLOW, Loops, Rows, float_predicate, predicate, storage, vector_type
 
 _NARROW = ("f16", "bf16")
 _FAST: Rows = {"fastmath": arith.FastMathFlagsAttr("none")}
@@ -225,18 +225,18 @@ class LoopsMath:
 
     # -- truth ----------------------------------------------------------------------------
 
-    def compare(self, predicate: str, a: Element, b: Element) -> Element:
+    def compare(self, relation: str, a: Element, b: Element) -> Element:
         """Return the truth of `eq ne lt le gt ge`."""
         if a.dtype.is_float:
-            rows: Rows = {"predicate": IntegerAttr(_FLOAT_PREDICATES[predicate], 64), **_FAST}
+            rows = float_predicate(_FLOAT_PREDICATES[relation])
             return self._make(arith.CmpfOp, a, b, dtype=dtypes.bool_, properties=rows)
-        unsigned = 4 if a.dtype.kind in "ub" and predicate not in ("eq", "ne") else 0
-        rows = {"predicate": IntegerAttr(_PREDICATES[predicate] + unsigned, 64)}
+        unsigned = 4 if a.dtype.kind in "ub" and relation not in ("eq", "ne") else 0
+        rows = predicate(_PREDICATES[relation] + unsigned)
         return self._make(arith.CmpiOp, a, b, dtype=dtypes.bool_, properties=rows)
 
     def isnan(self, a: Element) -> Element:
         """Return whether a is not a number."""
-        rows: Rows = {"predicate": IntegerAttr(14, 64), **_FAST}
+        rows = float_predicate(14)
         return self._make(arith.CmpfOp, a, a, dtype=dtypes.bool_, properties=rows)
 
     def select(self, condition: Element, a: Element, b: Element) -> Element:
@@ -278,7 +278,7 @@ class LoopsMath:
 
     def _shift(self, op: type[Operation], a: Element, b: Element, beyond: Element) -> Element:
         width = self.constant(a.dtype.bits, a.dtype)
-        rows: Rows = {"predicate": IntegerAttr(_PREDICATES["lt"] + 4, 64)}
+        rows = predicate(_PREDICATES["lt"] + 4)
         inside = self._make(arith.CmpiOp, b, width, dtype=dtypes.bool_, properties=rows)
         safe = self.select(inside, b, self.constant(0, a.dtype))
         return self.select(inside, self._make(op, a, safe, properties=_FLAGS.get(op)), beyond)

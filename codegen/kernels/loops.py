@@ -78,6 +78,18 @@ def _constant_attribute(value: Any, kind: Attribute) -> Attribute:
     return made
 
 
+@lru_cache(maxsize=64)
+def predicate(number: int) -> Rows:
+    """Return the properties of a comparison."""
+    return {"predicate": IntegerAttr(number, 64)}
+
+
+@lru_cache(maxsize=64)
+def float_predicate(number: int) -> Rows:
+    """Return the properties of a comparison of floats."""
+    return {"predicate": IntegerAttr(number, 64), "fastmath": arith.FastMathFlagsAttr("none")}
+
+
 @dataclass
 class Scope:
     """A block that is being filled, and the pure values made in it so far."""
@@ -117,10 +129,18 @@ class Loops:
 
         `least` is the number of the outermost open block that it may stand in.
         """
-        depth = max((self.depth.get(v, 0) for v in operands), default=0)
-        depth = max(depth, least)
+        depth, known = least, self.depth
+        for operand in operands:
+            depth = max(depth, known.get(operand, 0))
         scope = self.scopes[depth]
-        key = (op, *operands, kind, *(properties.items() if properties else ()))
+        # By identity: hashing attributes would take most of the time. What is compared lives as
+        # long as the operation that was made of it; equal attributes are made once (`predicate`).
+        key = (
+            op,
+            *map(id, operands),
+            id(kind),
+            *map(id, properties.values() if properties else ()),
+        )
         found = scope.known.get(key)
         if found is None:
             rows = dict(properties) if properties else {}
@@ -314,10 +334,10 @@ class Loops:
             return max(a, b)
         return self.pure(arith.MaxSIOp, (self.index(a), self.index(b)), INDEX)
 
-    def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
+    def compare(self, relation: str, a: Index, b: Index) -> SSAValue:
         """Return the truth of a signed comparison of two indices (`eq ne slt sle sgt sge`)."""
-        number = IntegerAttr(_PREDICATES[predicate], 64)
-        return self.pure(arith.CmpiOp, (self.index(a), self.index(b)), i1, {"predicate": number})
+        rows = predicate(_PREDICATES[relation])
+        return self.pure(arith.CmpiOp, (self.index(a), self.index(b)), i1, rows)
 
     # -- memory ---------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
@@ -48,7 +49,7 @@ class Plan:
     axes: list[Axis]
     tracer: Tracer
 
-    @property
+    @cached_property
     def index(self) -> Indices:
         """Return the index along all axes."""
         return tuple(axis.index for axis in self.axes)

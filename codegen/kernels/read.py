@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
+from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir.dims import Dim
@@ -22,7 +22,7 @@ from ...ir.tensor import TensorSpec, spec_of
 from .elements import Element, LoopsMath
 from .index import Linear, Opaque, Term, flatten, number, of, unflatten
 from .indexed import SPECIAL
-from .loops import NO_OVERFLOW, Loops, vector_type
+from .loops import NO_OVERFLOW, Loops, predicate, vector_type
 from .space import Space
 
 Indices: TypeAlias = tuple[Linear, ...]
@@ -253,7 +253,7 @@ class Reader:
         bound = self.loops.index(extent)
         if lanes:
             bound = self.loops.broadcast(bound, lanes)
-        below = {"predicate": IntegerAttr(6, 64)}
+        below = predicate(6)
         return (
             value,
             lanes,
