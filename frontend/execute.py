@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import GraphError
 from ..ir.dims import DimExpr
 from ..ir.dtypes import DType
 from ..ir.op import Array
@@ -20,12 +19,13 @@ from ..ir.ops.families import spec_of_value
 from .graph import Graph, GraphTensor, Operation
 from .kinds import MissingFeedError
 from .recorded import EMIT, Box, Recorded
+from .run_errors import InvalidArgumentError
 
 
-class RunError(GraphError, ValueError):
+class RunError(InvalidArgumentError, ValueError):
     """An operation of a graph failed on the values that it was given."""
 
-    code = "GV2300"
+    code = "GV2320"
 
 
 class Store:
@@ -93,7 +93,8 @@ class Frame:
         """Learn the sizes that stand as symbols in a tensor's shape."""
         shape = tensor.spec.shape
         if shape and not tensor.spec.is_static:
-            found = spec_of_value(value).shape or ()
+            known = value.shape if isinstance(value, np.ndarray) else spec_of_value(value).shape
+            found = known or ()
             for dim, size in zip(shape, found, strict=False):
                 if isinstance(dim, DimExpr) and isinstance(size, int):
                     self.symbols.setdefault(str(dim), size)

@@ -128,14 +128,21 @@ class Function:
                 f"Binding inputs to function {self.label!r} failed due to `{error}`"
             ) from None
         found.apply_defaults()
-        return Bound(self, dict(found.arguments))
+        arguments = dict(found.arguments)
+        names = list(arguments)
+        for name, declared in zip(names, self.input_signature or (), strict=False):
+            spec, value = spec_for(declared), arguments[name]
+            if spec is not None and spec_for(value) is None:
+                convert = getattr(self, "to_tensor", as_tensor)
+                arguments[name] = convert(value, spec.dtype)
+        return Bound(self, arguments)
 
     def concrete(self, bound: Bound) -> ConcreteFunction:
         """Return the trace for arguments, made now if there is none."""
         if self.input_signature is not None:
             bound.take_signature(self.input_signature)
         key = bound.key()
-        found = self.cache.get(key)
+        found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
         if found is None and self.reduce_retracing:
             found = next((c for c in self.cache.values() if c.accepts(bound)), None)
             if found is None and self.cache:
@@ -143,7 +150,9 @@ class Function:
                 key = bound.key()
         if found is None:
             self.reasons.append(self.reason(bound))
-            found = self.cache[key] = self.trace(bound)
+            found = self.trace(bound)
+            local = any(not tensor.eager for tensor in found.graph.captures)
+            self.cache[(key, id(STATE.context)) if local else key] = found
         return found
 
     def trace(self, bound: Bound) -> ConcreteFunction:
@@ -274,7 +283,7 @@ class Bound:
 
     def key(self) -> Any:
         """Return what the arguments are traced by."""
-        return structure_key(self.arguments), tuple(self.keys()), STATE.context is None or None
+        return structure_key(self.arguments), tuple(self.keys())
 
     def compared(self, other: Bound) -> list[tuple[str, Any, Any]]:
         """Return name, own key and the other's key of each argument."""

@@ -17,10 +17,12 @@ from ..ir.compositions import Maker
 from ..ir.op import Op
 from ..ir.ops.families import spec_of_value
 from ..ir.tensor import TensorSpec
+from .context import STATE, record
 from .execute import Frame
 from .graph import Graph, GraphTensor, Operation
 from .kinds import CONSTANT, Composite, Kind, primitive
 from .recorded import Recorded
+from .tensor import apply
 
 Override = Callable[..., Any]
 OVERRIDES: dict[str, Override] = {}
@@ -42,6 +44,10 @@ class Backward(Kind):
         """Return the specs of the inputs and variables."""
         of_inputs = [self.forward.inputs[i].spec for i in self.wanted]
         return [*of_inputs, *(variable.spec for variable in self.of_variables)]
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables that the other operation reads."""
+        return self.forward.kind.variables(self.forward)
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Go back through the recording."""
@@ -66,7 +72,7 @@ class Backward(Kind):
         if frame.recorded is None:
             return record
         again = Recorded(frame.emit)
-        replay = [value for _, value in record.sources]
+        replay = [frame.recorded.source(variable, value) for variable, value in record.sources]
         inner = Frame(frame.store, again.emit, frame.symbols, {}, again, replay)
         again.results(self.forward.kind.run(inner, self.forward, again.watch(inputs)))
         return again
@@ -137,6 +143,8 @@ def node_backward(op: Operation) -> tuple[Callable[..., Sequence[Any]], list[Any
 
     def backward(*grads: Any) -> Sequence[Any]:
         walk = Walk(op.graph, [*op.inputs, *states], (), {op})
+        if STATE.recorders:
+            walk.emit = apply
         walk.visit(op, [None if g is None else op.graph.owned(g) for g in grads])
         found = {id(x): walk.total(x) for x in (*op.inputs, *states)}
         seen: set[int] = set()
@@ -222,11 +230,15 @@ class Walk:
         ]
         read = [v for v in dict.fromkeys(op.kind.variables(op)) if v in self.variables]
         kind = Backward(op, wanted, read)
-        made = self.graph.add(
+        node = self.graph.add(
             kind,
             [*op.inputs, *(g for g in grads if g is not None)],
             {"forward": op, "has": tuple(g is not None for g in grads)},
-        ).outputs
+        )
+        made = node.outputs
+        if STATE.recorders:
+            backward, variables = node_backward(node)
+            record(node.type, [*node.inputs, *variables], made, backward)
         for variable, grad in zip(read, made[len(wanted) :], strict=True):
             self.parts.setdefault(id(variable), []).append(grad)
         found: list[Any] = [None] * len(op.inputs)

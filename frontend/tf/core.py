@@ -23,12 +23,10 @@ from ..context import STATE, record
 from ..eager import OperandError
 from ..gradients import node_backward
 from ..graph import Graph, GraphTensor, dims_or_none, spec_with_unknowns
-from ..kinds import Composite
+from ..kinds import TEXT, Composite
 from ..run_errors import InvalidArgumentError, OpError
 from ..symbolic import SymbolicError
 from ..tensor import Tensor, apply
-
-TEXT = DType("string", np.dtype(object), rows.bool_.element, "s", 15)
 
 
 class TensorShape:

@@ -141,6 +141,12 @@ def _reduction(type_: str, gv: str) -> Callable[..., Any]:
         axes = _axes(input_tensor, axis)
         if not axes:
             return input_tensor
+        spec = spec_of_value(input_tensor)
+        if gv in ("max", "min") and any(spec.dims[a] == 0 for a in axes):
+            ends = spec.dtype.minimum, spec.dtype.maximum
+            dims = [1 if i in axes else d for i, d in enumerate(spec.dims)]
+            kept = [d for i, d in enumerate(dims) if keepdims or i not in axes]
+            return m.filled(ends[gv == "min"], spec.dtype, kept)
         return getattr(m, gv)(input_tensor, axes=axes, keepdims=keepdims)
 
     return function

@@ -291,7 +291,7 @@ class Variable(Common, CoreVariable):
         """Accept what is known already."""
 
     def __getitem__(self, key: Any) -> Any:
-        found = super(CoreVariable, self).__getitem__(key)
+        found = Common.__getitem__(self, key)
         if self._home() is None and STATE.context is None:
             return SlicedVariable(found._array, self, key)
         return found
@@ -470,7 +470,7 @@ def while_loop(  # noqa: PLR0913  (TensorFlow's)
     flat = nest.flatten(loop_vars)
     graph = graph_of(flat)
     tree = loop_vars if isinstance(loop_vars, list | tuple) else [loop_vars]
-    single = len(tree) == 1 and not isinstance(tree[0], list | tuple | dict)
+    single = not isinstance(loop_vars, list | tuple)
 
     def listed(made: Any) -> Any:
         if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
