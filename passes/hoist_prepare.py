@@ -130,9 +130,10 @@ class Preparation:
         """Compute values of a block here, and let weights stand for them where they were."""
         moving = makers(roots)
         names = {root: self.replace(root, moving) for root in roots}
-        for op in list(block.ops):
-            if op in moving:
-                self.move_operation(op, moving)
+        order = [op for op in block.ops if op in moving]
+        kept = needed_by_others(order, moving)
+        for op in order:
+            self.move_operation(op, kept)
         for op in moving:
             if op.parent is block:
                 erase_unused(op)
@@ -152,13 +153,13 @@ class Preparation:
         root.replace_uses_with_if(weight.results[0], lambda use: use.operation not in moving)
         return name
 
-    def move_operation(self, op: Operation, moving: dict[Operation, None]) -> None:
-        """Move an operation here, or copy it if something that stays uses it."""
+    def move_operation(self, op: Operation, kept: dict[Operation, None]) -> None:
+        """Move an operation here, or copy it if something that stays needs it."""
         assert isinstance(op, Op), "what depends on weights is made by an operation"
         name = str(op.plain_attributes()["weight"]) if type(op) is Weight else ""
         if name in self.results:
             self.copies[op.results[0]] = self.results[name]
-        elif any(use.operation not in moving for r in op.results for use in r.uses):
+        elif op in kept:
             made = op.clone(self.copies)
             self.function.body.block.add_op(made)
             self.copies.update(zip(op.results, made.results, strict=True))
@@ -176,6 +177,18 @@ class Preparation:
         for op in reversed(list(self.function.body.block.ops)):
             if op.results:
                 erase_unused(op)
+
+
+def needed_by_others(
+    order: Sequence[Operation], moving: dict[Operation, None]
+) -> dict[Operation, None]:
+    """Return the operations that something which stays uses, or that those need."""
+    kept: dict[Operation, None] = {}
+    for op in reversed(order):
+        users = (use.operation for result in op.results for use in result.uses)
+        if any(user not in moving or user in kept for user in users):
+            kept[op] = None
+    return kept
 
 
 def makers(roots: Iterable[SSAValue]) -> dict[Operation, None]:

@@ -195,3 +195,32 @@ func.func @prepare() -> (tensor<3xf32> {gv.name = "prepared.0"}) {
 //   %2 = gv.exp %1 : (tensor<3xf32>) -> tensor<3xf32>
 //   func.return %2 : tensor<3xf32>
 // }
+
+// -----
+// What a value that stays needs stays too, though only what moves uses it directly.
+func.func @shared(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %w = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 2>, weight = @w} : () -> tensor<2xf32>
+  %c = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+  %0 = gv.exp %c : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = gv.mul %w, %0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = gv.add %x, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %3 = gv.add %x, %0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %2, %3 : tensor<2xf32>, tensor<2xf32>
+}
+
+// ->
+// func.func @shared(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+//   %c = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+//   %0 = gv.exp %c : (tensor<2xf32>) -> tensor<2xf32>
+//   %1 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 2>, weight = @prepared.0} : () -> tensor<2xf32>
+//   %2 = gv.add %x, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+//   %3 = gv.add %x, %0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+//   func.return %2, %3 : tensor<2xf32>, tensor<2xf32>
+// }
+// func.func @prepare() -> (tensor<2xf32> {gv.name = "prepared.0"}) {
+//   %w = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 2>, weight = @w} : () -> tensor<2xf32>
+//   %c = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+//   %0 = gv.exp %c : (tensor<2xf32>) -> tensor<2xf32>
+//   %1 = gv.mul %w, %0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+//   func.return %1 : tensor<2xf32>
+// }
