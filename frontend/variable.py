@@ -126,7 +126,7 @@ class Variable(Operators):
             self.initial_value = tensor
             state = VariableState(name, self._spec(tensor.spec), container=graph.container)
             self.state = state
-            attributes = {"variable": Handle(state)}
+            attributes = {"variable": Handle(state, weak=False)}
             self.op: Operation = graph.add(VARIABLE, (), attributes, name=f"{name}/")
             self.initializer = graph.add(ASSIGN, [tensor], attributes, name="Assign")
             state.initial = self.initializer
@@ -180,7 +180,7 @@ class Variable(Operators):
         made: Tensor
         if graph is not None:
             name = f"{self.state.name.rsplit('/', 1)[-1]}/Read/ReadVariableOp"
-            attributes = {"variable": Handle(self.state)}
+            attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
             made = graph.add(READ, (), attributes, name=name).outputs[0]
         else:
             made = self.wrapped(self.state.value_in(ACTIVE[-1]))
@@ -196,7 +196,7 @@ class Variable(Operators):
         if graph is None:
             graph = next((v.home() for v in values if not v.eager), None)
         if graph is not None:
-            attributes = {"variable": Handle(self.state)}
+            attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
             return graph.add(kind, [graph.owned(v) for v in values], attributes).outputs[0]
         arrays = [v.numpy() for v in values]
         state, store = self.state, ACTIVE[-1]

@@ -88,12 +88,12 @@ class DeadVariableError(FailedPreconditionError):
 
 
 class Handle:
-    """A graph's way to a variable: weak, so that the Python object decides how long it lives."""
+    """A graph's way to a variable: in functions weak, the Python object decides how long it lives."""
 
-    def __init__(self, state: VariableState) -> None:
+    def __init__(self, state: VariableState, *, weak: bool) -> None:
         self.name = state.name
         self._state = weakref.ref(state)
-        self._kept = None if state.is_eager else state
+        self._kept = None if weak and state.is_eager else state
 
     def __call__(self) -> VariableState:
         """Return the variable's state, or say that it is gone."""

@@ -1,0 +1,213 @@
+"""Functions that are traced: one test a row of the feature table."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.symbolic import LeakedTensorError, SymbolicError
+
+KEPT = {}
+
+
+def counted(**options):
+    log = []
+
+    @tf.function(**options)
+    def f(x):
+        log.append(1)
+        return x * 2
+
+    return f, log
+
+
+def test_i5_nested_tapes_go_through_a_function():
+    cube = tf.function(lambda x: x * x * x)
+    x = tf.constant(3.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = cube(x)
+        d = inner.gradient(y, x)
+    assert (float(d), float(outer.gradient(d, x))) == (27.0, 18.0)
+
+
+def test_i9_python_runs_when_a_function_is_traced():
+    @tf.function
+    def noise():
+        return tf.constant(np.random.default_rng().random())
+
+    @tf.function
+    def drawn():
+        return tf.random.uniform([])
+
+    assert float(noise()) == float(noise())
+    assert float(drawn()) != float(drawn())
+
+
+def test_i10_tensors_are_traced_by_type_and_shape_and_the_rest_by_value():
+    f, log = counted()
+    for value in (1, 2, 1):
+        f(value)
+    assert len(log) == 2
+    for size in (3, 4, 5, 6, 6):
+        f(tf.ones([size]))
+    assert len(log) == 6
+    f(tf.ones([3], tf.float64))
+    assert len(log) == 7
+    assert any("float" in reason or "f64" in reason for reason in f.explain())
+
+
+def test_i11_python_values_specialise():
+    seen = []
+
+    @tf.function
+    def f(x, training):
+        seen.append(training)
+        return x * 2.0 if training else x
+
+    for training in (True, False, True):
+        f(tf.constant(1.0), training)
+    assert seen == [True, False]
+
+
+def test_i12_a_signature_is_one_trace():
+    f, log = counted(input_signature=[tf.TensorSpec([None], tf.float32)])
+    f(tf.ones([1]))
+    f(tf.ones([2]))
+    assert len(log) == 1
+    with pytest.raises(TypeError, match=r"f32\[2,2\]"):
+        f(tf.ones([2, 2]))
+
+
+def test_i13_variables_are_captured_by_reference_and_numbers_as_they_are():
+    v, number = tf.Variable(0.0), 2.0
+
+    @tf.function
+    def f(x):
+        v.assign_add(1.0)
+        return v * x * number
+
+    assert [float(f(tf.constant(1.0))) for _ in range(3)] == [2.0, 4.0, 6.0]
+    number = 100.0
+    assert float(f(tf.constant(1.0))) == 8.0
+    concrete = f.get_concrete_function(tf.constant(1.0))
+    assert any(each is v for each in concrete.captured_inputs)
+
+
+def test_i14_a_call_stays_a_call():
+    inner = tf.function(tf.nn.relu)
+
+    @tf.function
+    def outer(a, b):
+        return inner(tf.matmul(a, b))
+
+    eye = tf.eye(2)
+    types = [op.type for op in outer.get_concrete_function(eye, eye).graph.get_operations()]
+    assert types[:4] == ["Placeholder", "Placeholder", "MatMul", "PartitionedCall"]
+    assert len(inner.cache) == 1
+
+
+def test_i15_variables_are_made_in_the_first_call_only():
+    log, made = [], []
+
+    @tf.function
+    def f(x):
+        log.append(1)
+        if not made:
+            made.append(tf.Variable(x * x))
+        return made[0] + 0.0
+
+    assert float(f(tf.constant(3.0))) == 9.0
+    assert len(log) == 2
+    f(tf.constant(3.0))
+    assert len(log) == 2
+
+    @tf.function
+    def always(x):
+        return x * KEPT.setdefault(len(KEPT), tf.Variable(1.0))
+
+    with pytest.raises(ValueError, match="tried to create variables"):
+        always(tf.constant(1.0))
+
+
+def test_i16_a_variable_that_is_gone_is_named():
+    v = tf.Variable(1.0, name="gone")
+    g = tf.function(lambda: v + 1.0)
+    assert float(g()) == 2.0
+    del v
+    gc.collect()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="'gone' was deleted"):
+        g()
+
+
+def test_i17_python_in_a_function():
+    @tf.function
+    def f(x):
+        return tf.py_function(lambda y: y * 3.0, [x], tf.float32)
+
+    assert float(f(tf.constant(2.0))) == 6.0
+
+
+def test_i18_init_scope_leaves_the_trace():
+    seen = []
+
+    @tf.function
+    def f():
+        with tf.init_scope():
+            seen.append((tf.executing_eagerly(), float(tf.constant(2.0))))
+        seen.append(tf.executing_eagerly())
+
+    f()
+    assert seen == [(True, 2.0), False]
+
+
+def test_i19_a_function_runs_in_a_session():
+    f = tf.function(lambda x: x * 2.0 + 1.0)
+    with tf.Graph().as_default():
+        y = f(tf.constant(3.0))
+        assert tf.compat.v1.Session().run(y) == 7.0
+
+
+def test_i20_a_choice_on_a_tensor_says_what_to_write():
+    @tf.function
+    def f(x):
+        return x if x > 0.0 else -x
+
+    with pytest.raises(SymbolicError, match="cond"):
+        f(tf.constant(1.0))
+
+
+def test_i21_a_leaked_tensor_is_named():
+    leaked = []
+
+    @tf.function
+    def f(x):
+        leaked.append(x * 2.0)
+        return x
+
+    f(tf.constant(1.0))
+    with pytest.raises(LeakedTensorError, match="function 'f'"):
+        leaked[0] + 1.0
+
+
+def test_i25_a_concrete_function_prints_its_signature():
+    @tf.function
+    def f(a, b):
+        return {"y": tf.matmul(a, b)}
+
+    made = f.get_concrete_function(tf.TensorSpec([None, 3]), tf.TensorSpec([3, 4]))
+    assert str(made) == "a: f32[?,3], b: f32[3,4] → {y: f32[?,4]}"
+
+
+def test_i28_functions_can_be_run_eagerly():
+    f, log = counted()
+    tf.config.run_functions_eagerly(True)
+    try:
+        f(tf.constant(1.0))
+        f(tf.constant(1.0))
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert len(log) == 2

@@ -1,0 +1,273 @@
+"""Graphs, sessions, state, control flow and gradients: one test a row of the feature table."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.graph import FinalizedGraphError
+from gravure.frontend.variables import CONTAINERS
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def test_a1_a_node_has_several_outputs_and_both_ends_know_each_other(graph):
+    parts = tf.split(tf.constant([1.0, 2.0, 3.0]), 3)
+    assert [t.name for t in parts] == ["split:0", "split:1", "split:2"]
+    assert parts[0].op.outputs == parts or all(
+        a is b for a, b in zip(parts[0].op.outputs, parts, strict=True)
+    )
+    user = tf.exp(parts[1])
+    assert user.op in parts[1].consumers()
+
+
+def test_a2_names_are_unique_and_scopes_are_numbered(graph):
+    names = [tf.constant(1.0).name, tf.constant(1.0).name]
+    with tf.name_scope("s"):
+        a = tf.constant(1.0)
+        names += [a.name, tf.add(a, a).name]
+    with tf.name_scope("s"):
+        names.append(tf.constant(1.0).name)
+    assert names == ["Const:0", "Const_1:0", "s/Const:0", "s/Add:0", "s_1/Const:0"]
+    assert v1.Session().run("s/Add:0") == 2.0
+
+
+def test_a3_control_edges_order_effects_and_can_be_cleared(graph):
+    v = v1.Variable(1.0)
+    with tf.control_dependencies([v.assign(5.0)]):
+        read = v.read_value()
+        with tf.control_dependencies(None):
+            free = tf.constant(1.0)
+    assert free.op.control_inputs == []
+    with v1.Session() as s:
+        s.run(v1.global_variables_initializer())
+        assert s.run(read) == 5.0
+
+
+def test_a4_types_are_not_promoted(graph):
+    assert tf.add(1, 2).op.type == tf.add(1.0, 2.0).op.type
+    with pytest.raises(TypeError, match="i32.*f32"):
+        tf.constant(1) + tf.constant(1.0)
+
+
+def test_a7_shapes_are_checked_when_an_operation_is_made(graph):
+    with pytest.raises(ValueError, match=r"Dimensions must be equal, but are 3 and 4.*\[2, 3\]"):
+        tf.matmul(tf.ones([2, 3]), tf.ones([4, 5]))
+
+
+def test_b1_a_graph_grows_between_runs_until_it_is_finalized(graph):
+    a = tf.constant(2)
+    s = v1.Session()
+    assert s.run(a) == 2
+    b = a * 3
+    assert s.run(b) == 6
+    graph.finalize()
+    with pytest.raises(FinalizedGraphError, match=r"Graph is finalized and cannot be modified\."):
+        tf.constant(1)
+
+
+def test_b2_only_what_is_needed_runs(graph):
+    v = v1.Variable(0.0)
+    a = v.assign_add(1.0)
+    missing = v1.placeholder(tf.float32)
+    tf.exp(missing)
+    c = tf.constant(3.0)
+    with v1.Session() as s:
+        s.run(v1.global_variables_initializer())
+        assert s.run(c) == 3.0
+        assert s.run(v) == 0.0
+        s.run(a)
+        assert s.run(v) == 1.0
+
+
+def test_b3_any_edge_can_be_fed(graph):
+    x = v1.placeholder(tf.float32)
+    y = tf.multiply(x, x)
+    z = tf.add(x, y)
+    s = v1.Session()
+    assert s.run(z, {x: 2}) == 6
+    assert s.run(z, {x: 2, y: 2}) == 4
+    assert s.run(z, {y: 3, x: 1}) == 4
+    assert s.run("Add:0", {"Placeholder:0": 5}) == 30
+
+
+def test_b4_results_have_the_structure_of_the_fetches(graph):
+    a, n = tf.constant(1.0), tf.no_op()
+    found = v1.Session().run({"k": [a, (a * 2.0, a * 2.0)], "o": n, "e": []})
+    assert found == {"k": [1.0, (2.0, 2.0)], "o": None, "e": []}
+
+
+def test_b5_what_cannot_be_run_is_named(graph):
+    x = v1.placeholder(tf.float32, [2], name="x")
+    s = v1.Session()
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="You must feed a value for placeholder tensor 'x'"
+    ):
+        s.run(x)
+    with pytest.raises(ValueError, match=r"Cannot feed value of shape \(3,\) for Tensor x:0"):
+        s.run(x, {x: [1, 2, 3]})
+    with pytest.raises(TypeError, match="int"):
+        s.run(3)
+
+
+def test_b6_a_second_run_of_one_signature_plans_nothing(graph):
+    x = v1.placeholder(tf.float32)
+    y, s = x + 1.0, v1.Session()
+    for value in range(5):
+        s.run(y, {x: value})
+    assert s.compiles == 1
+
+
+def test_b7_threads_may_run_one_session(graph):
+    v = v1.Variable(0)
+    step, s = v.assign_add(1), v1.Session()
+    s.run(v1.global_variables_initializer())
+
+    def work():
+        for _ in range(200):
+            s.run(step)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert s.run(v) == 1600
+
+
+def test_c1_c2_c3_variables_keep_values_in_each_session(graph):
+    v = v1.Variable(0.0, name="v")
+    step = v.assign_add(1.0)
+    one, two = v1.Session(), v1.Session()
+    with pytest.raises(
+        tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value v"
+    ):
+        one.run(v)
+    for s in (one, two):
+        s.run(v1.global_variables_initializer())
+    for _ in range(3):
+        one.run(step)
+    assert one.run(v) == 3.0
+    assert two.run(v) == 0.0
+
+
+def test_c4_containers_are_shared_by_name():
+    sessions = []
+    for _ in range(2):
+        with tf.Graph().as_default() as made:
+            made.container = "c"
+            v = v1.Variable(1.0, name="shared")
+            sessions.append((v1.Session(graph=made), v, v.assign(7.0)))
+    (first, _, write), (second, read, _) = sessions
+    first.run(write)
+    assert second.run(read) == 7.0
+    CONTAINERS.pop("c")
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        second.run(read)
+
+
+def test_c7_effects_in_functions_happen_in_program_order():
+    a, b = tf.Variable(1.0), tf.Variable(1.0)
+
+    @tf.function
+    def f():
+        a.assign(2.0)
+        b.assign(3.0)
+        return a + b
+
+    assert float(f()) == 5.0
+
+
+def test_d3_only_the_branch_that_is_taken_runs(graph):
+    v, w = v1.Variable(0), v1.Variable(0)
+    p = v1.placeholder(tf.bool, [])
+    outside = w.assign_add(1)
+
+    def yes():
+        with tf.control_dependencies([v.assign_add(1)]):
+            return tf.identity(outside)
+
+    y = tf.cond(p, yes, lambda: tf.identity(outside))
+    with v1.Session() as s:
+        s.run(v1.global_variables_initializer())
+        s.run(y, {p: False})
+        assert s.run([v, w]) == [0, 1]
+        s.run(y, {p: True})
+        assert s.run([v, w]) == [1, 2]
+
+
+def test_d4_loops_have_any_number_of_trips(graph):
+    n = v1.placeholder(tf.int32, [])
+    found = tf.while_loop(lambda i, p: i < n, lambda i, p: [i + 1, p * 2], [0, 1])[1]
+    s = v1.Session()
+    assert [s.run(found, {n: k}) for k in (5, 0)] == [32, 1]
+    with pytest.raises(ValueError, match="use shape_invariants"):
+        tf.while_loop(
+            lambda x: tf.size(x) < 5, lambda x: [tf.concat([x, x], 0)], [tf.constant([1.0])]
+        )
+
+
+def test_d5_gradients_go_through_loops_and_choices(graph):
+    x = v1.placeholder(tf.float32, [])
+    n = v1.placeholder(tf.int32, [])
+    y = tf.while_loop(lambda i, p: i < n, lambda i, p: [i + 1, p * x], [0, 1.0])[1]
+    g = tf.gradients(y, x)[0]
+    s = v1.Session()
+    assert s.run([y, g], {x: 2.0, n: 5}) == [32.0, 80.0]
+    assert s.run([y, g], {x: 2.0, n: 0}) == [1.0, 0.0]
+    z = tf.cond(x > 0.0, lambda: x * x, lambda: x * 3.0)
+    dz = tf.gradients(z, x)[0]
+    assert [s.run(dz, {x: k}) for k in (2.0, -1.0)] == [4.0, 3.0]
+
+
+def test_d6_loops_nest_in_choices_in_loops(graph):
+    n = v1.placeholder(tf.int32, [])
+
+    def inner(i):
+        return tf.while_loop(lambda j, t: j < i, lambda j, t: [j + 1, t + j], [0, 0])[1]
+
+    def body(i, t):
+        return [i + 1, t + tf.cond(i > 2, lambda: inner(i), lambda: i)]
+
+    found = tf.while_loop(lambda i, t: i < n, body, [0, 0])[1]
+    expected = sum(sum(range(i)) if i > 2 else i for i in range(6))
+    assert v1.Session().run(found, {n: 6}) == expected
+
+
+def test_f1_f2_f3_gradients_extend_the_graph(graph):
+    x, lone = tf.constant(3.0), tf.constant(1.0)
+    s = v1.Session()
+    assert s.run(tf.gradients(x * x + x, x)[0]) == 7.0
+    assert tf.gradients(x * x, lone) == [None]
+    assert s.run(tf.gradients(x * x, lone, unconnected_gradients="zero")[0]) == 0.0
+    first = tf.gradients(x * x * x, x)[0]
+    assert s.run([first, tf.gradients(first, x)[0]]) == [27.0, 18.0]
+    parts = tf.split(tf.stack([x, x]), 2)
+    assert s.run(tf.gradients(parts[0], x)[0]) == 1.0
+
+
+def test_f5_an_operation_without_a_gradient_gives_none_or_its_name(graph):
+    x = tf.constant([1.0, 2.0])
+    assert tf.gradients(tf.cast(tf.argmax(x), tf.float32), x) == [None]
+
+
+def test_g9_python_runs_in_a_graph(graph):
+    y = tf.py_function(lambda x: x + 1.0, [tf.constant(1.0)], tf.float32)
+    assert v1.Session().run(y) == 2.0
+
+
+def test_g10_random_numbers_differ_by_run_and_repeat_by_seed(graph):
+    r = tf.random.uniform([3], seed=1)
+    pair = [r + 0.0, r + 0.0]
+    first, second = v1.Session(), v1.Session()
+    a, b = first.run(pair)
+    assert np.array_equal(a, b)
+    assert not np.array_equal(a, first.run(r))
+    assert np.array_equal(a, second.run(r))
