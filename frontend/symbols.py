@@ -86,7 +86,11 @@ class Symbols:
     def _narrowed(self, symbol: str, option: Range, is_given: bool) -> Range:
         """Return a range up to what is assumed of the symbol; refuse one that is given."""
         most = self._most.get(symbol)
-        low, high = self.ranges.get(symbol, option)
+        low, high = option
+        if symbol in self.ranges:  # of another name that is taken for equal
+            other = self.ranges[symbol]
+            low = max(low, other[0])
+            high = min((h for h in (high, other[1]) if h is not None), default=None)
         if most is None or not isinstance(most.large, int):
             return low, high
         if is_given and (high is None or high > most.large):

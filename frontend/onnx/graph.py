@@ -27,9 +27,9 @@ from .data import MAX_BYTES, MAX_RANK, dtype_of
 from .faults import Faults
 from .functions import bind_attributes, has_function, standard_function
 from .model import OWN_DOMAINS, Model, initializers, node_label, read_model
-from .node import Node
+from .node import Node, Parts
 from .order import ordered
-from .rules import Rule, find_rule, suggestion
+from .rules import TAKES_PARTS, Rule, find_rule, suggestion
 from .shapes import KnownEmit
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
@@ -77,7 +77,7 @@ class Lost:
 
 
 LOST = Lost()
-Value = SSAValue | Lost
+Value = SSAValue | Parts | Lost
 Tensor = tuple[TensorProto, Bytes | None]
 
 
@@ -228,6 +228,8 @@ class Reader:
             value = self.find(output.name, scope)
             if value is None:
                 self.faults.add(f"output {output.name!r} is made by nothing")
+            elif isinstance(value, Parts):
+                self.faults.add(f"output {output.name!r} is a sequence", supported=False)
             elif isinstance(value, SSAValue):
                 self._check_type(output, value)
                 values.append(value)
@@ -366,6 +368,8 @@ class Reader:
         check_node(node)
         if any(isinstance(value, Lost) for value in inputs):
             return [LOST for _ in node.proto.output]
+        if any(isinstance(value, Parts) for value in inputs) and rule not in TAKES_PARTS:
+            node.refuse("sequences are not supported here")
         results = rule(node, *inputs)
         made = [results] if isinstance(results, SSAValue) else list(results)
         if node.unused:
@@ -462,8 +466,8 @@ def sweep(block: Block) -> None:
         op = before
 
 
-def _check_size(node: Node, value: SSAValue | None) -> None:
-    if value is None:
+def _check_size(node: Node, value: SSAValue | Parts | None) -> None:
+    if not isinstance(value, SSAValue):
         return
     spec = node.spec(value)
     if spec.rank > MAX_RANK or (isinstance(spec.nbytes, int) and spec.nbytes >= MAX_BYTES):

@@ -25,6 +25,13 @@ INLINE = 32
 Value: TypeAlias = Any
 """An SSA value; `Any` because what emits gives is one value or several."""
 
+@dataclass(frozen=True)
+class Parts:
+    """A sequence of values. There are none in the program."""
+
+    values: tuple[Value, ...]
+
+
 _Kinds = AttributeProto.AttributeType
 
 
@@ -255,4 +262,4 @@ def _given(value: Any) -> Any:
     return value
 
 
-__all__ = ["INLINE", "Node", "Value"]
+__all__ = ["INLINE", "Node", "Parts", "Value"]

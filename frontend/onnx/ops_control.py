@@ -19,7 +19,7 @@ from ...ir import compositions as c
 from ...ir import dtypes as d
 from ...ir.ops.control import If, While
 from ...ir.shapes import normalize_axis
-from .node import Node, Value
+from .node import Node, Parts, Value
 from .regions import close, finish, inline, new_block, size
 from .rules import rule
 
@@ -42,7 +42,7 @@ def if_(node: Node, condition: Value) -> Sequence[Value]:
     blocks, results = [new_block(()), new_block(())], []
     for branch, block in zip(branches, blocks, strict=True):
         with node.inside(block):
-            results.append(node.read_graph(branch, ()))
+            results.append(_tensors(node, node.read_graph(branch, ())))
         finish(block, results[-1])
     for a, b in zip(*results, strict=True):
         if node.spec(a) != node.spec(b):
@@ -76,6 +76,13 @@ def loop(
     return _looped(node, body, trips, condition, states)
 
 
+def _tensors(node: Node, values: Sequence[Any]) -> Sequence[Value]:
+    """Return what a graph gives, or refuse sequences."""
+    if any(isinstance(value, Parts) for value in values):
+        node.refuse("sequences are not supported as results of control flow")
+    return values
+
+
 def _known_flag(node: Node, condition: Value) -> bool | None:
     known = node.known(condition)
     return None if known is None or known.dtype == object else bool(known.ravel()[0])
@@ -105,7 +112,8 @@ def _unrolled(
         if not goes_on:
             break
         number = node.make.number(trip, d.i64)
-        goes, *made = node.read_graph(body, [number, node.make.number(True, d.bool_), *now])
+        given = [number, node.make.number(True, d.bool_), *now]
+        goes, *made = _tensors(node, node.read_graph(body, given))
         now = made[: len(states)]
         collected.append(made[len(states) :])
         goes_on = _known_flag(node, goes)
@@ -171,7 +179,7 @@ def _looped(
     loop = Running(node, [make.number(0, d.i64), goes, *states])
     index, flag, *now = loop.body.args
     with node.inside(loop.body):
-        on, *made = node.read_graph(body, [index, flag, *now])
+        on, *made = _tensors(node, node.read_graph(body, [index, flag, *now]))
         following = make.add(index, make.number(1, d.i64))
         goes_on = on if on is flag else make.reshape(on, shape=())
     loop.results = [following, goes_on, *made[: len(states)]]
@@ -249,8 +257,8 @@ def _unrolled_scan(
         for x, axis, back in seen.rows():
             at = trips - 1 - trip if back else trip
             parts.append(c.squeeze(node.emit, c.cut(node.emit, x, axis, at, at + 1), (axis,)))
-        made = node.read_graph(body, [*now, *parts])
-        now = made[: len(states)]
+        made = _tensors(node, node.read_graph(body, [*now, *parts]))
+        now = list(made[: len(states)])
         collected.append(made[len(states) :])
     stacks = []
     for column, axis, back in _outputs(node, [*zip(*collected, strict=True)]).rows():
@@ -271,7 +279,7 @@ def _scanned(
         parts = [
             make.gather(x, last if back else index, axis=axis) for x, axis, back in seen.rows()
         ]
-        made = node.read_graph(body, [*now, *parts])
+        made = _tensors(node, node.read_graph(body, [*now, *parts]))
         following = make.add(index, make.number(1, d.i64))
     loop.results = [following, *made[: len(states)]]
     out = _outputs(node, made[len(states) :])

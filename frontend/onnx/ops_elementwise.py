@@ -38,7 +38,7 @@ for _operator, _name in LEGACY.items():
     rule(_operator, until=6)(_legacy(_name))
 
 
-@rule("Identity")
+@rule("Identity", takes_parts=True)
 def identity(node: Node, x: Value) -> Value:
     """Return the operand."""
     node.has("consumed_inputs")

@@ -44,6 +44,20 @@ def scatter_nd(node: Node, x: Value, indices: Value, updates: Value) -> Value:
     return node.make.scatter_nd(x, indices, updates, reduction=node.text("reduction", "none"))
 
 
+@rule("TensorScatter")
+def tensor_scatter(node: Node, cache: Value, update: Value, at: Value | None = None) -> Value:
+    """Write each sequence's update into its cache from its index on, round its end if asked."""
+    make, shape = node.make, node.shape(update)
+    axis = normalize_axis(node.integer("axis", -2), len(shape))
+    place = make.iota(shape=shape, axis=axis, dtype=d.i64)
+    if at is not None:
+        first = make.reshape(make.to(at, d.i64), shape=(shape[0], *(1,) * (len(shape) - 1)))
+        place = make.add(place, first)
+    if node.text("mode", "linear") == "circular":
+        place = make.mod(place, make.extent_of(node.shape(cache)[axis]))
+    return make.scatter_elements(cache, place, update, axis=axis, reduction="none")
+
+
 @rule("OneHot")
 def one_hot(node: Node, indices: Value, depth: Value, values: Value) -> Value:
     """Return `on` where the place on a new axis is the index, `off` elsewhere."""

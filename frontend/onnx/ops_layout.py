@@ -274,9 +274,15 @@ def depth_to_space(node: Node, x: Value) -> Value:
 
 @rule("SpaceToDepth")
 def space_to_depth(node: Node, x: Value) -> Value:
-    """Gather blocks of the image into channels."""
+    """Gather blocks of the image into channels, which come last in the order, or first."""
     block = node.integer("blocksize")
-    return c.space_to_depth(node.emit, x, block)
+    if node.text("mode", "DCR") != "CRD":
+        return c.space_to_depth(node.emit, x, block)
+    n, channels, h, w = node.shape(x)
+    rows, columns = h // block, w // block
+    parts = node.make.reshape(x, shape=(n, channels, rows, block, columns, block))
+    parts = node.make.transpose(parts, order=(0, 1, 3, 5, 2, 4))
+    return node.make.reshape(parts, shape=(n, channels * block * block, rows, columns))
 
 
 @rule("ReverseSequence")

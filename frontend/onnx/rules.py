@@ -45,12 +45,18 @@ class Versioned:
 RULES: dict[tuple[str, str], list[Versioned]] = {}
 
 
+TAKES_PARTS: set[Rule] = set()
+"""The rules whose operands may be sequences."""
+
+
 def rule(
-    *names: str, since: int = 1, until: int = 9999, domain: str = ""
+    *names: str, since: int = 1, until: int = 9999, domain: str = "", takes_parts: bool = False
 ) -> Callable[[Rule], Rule]:
     """Register a rule for operators (a decorator)."""
 
     def enter(function: Rule) -> Rule:
+        if takes_parts:
+            TAKES_PARTS.add(function)
         for name in names:
             RULES.setdefault((domain, name), []).append(Versioned(since, until, function))
         return function

@@ -13,7 +13,7 @@ import gravure.ir as ir
 from gravure.errors import UnsupportedOp
 from gravure.frontend.load import load_program
 
-FEWEST_RIGHT = {"node": 1490, "simple": 7, "pytorch-converted": 82, "pytorch-operator": 35}
+FEWEST_RIGHT = {"node": 1560, "simple": 15, "pytorch-converted": 82, "pytorch-operator": 35}
 
 # The standard rounds to narrow floats after each step of its own expansion.
 NARROW = {"float16": 4e-3, "bfloat16": 3e-2}
@@ -84,7 +84,7 @@ def test_cases_are_right_or_refused(kind: str) -> None:
                 for found, expected in zip(run(data, list(inputs)), outputs, strict=True):
                     assert found.dtype == expected.dtype
                     rtol = max(case.rtol, NARROW.get(expected.dtype.name, 0))
-                    np.testing.assert_allclose(found, expected, rtol, case.atol)
+                    np.testing.assert_allclose(found, expected, rtol, max(case.atol, 1e-6))
         except UnsupportedOp:
             continue
         except AssertionError as error:

@@ -12,6 +12,7 @@ X234 = RANDOM.standard_normal((2, 3, 4)).astype(np.float32)
 IMAGE = RANDOM.standard_normal((1, 4, 7, 8)).astype(np.float32)
 WEIGHTS = RANDOM.standard_normal((6, 2, 3, 3)).astype(np.float32)
 SEQUENCE = RANDOM.standard_normal((5, 2, 3)).astype(np.float32)
+GRID = RANDOM.uniform(-1.3, 1.3, (1, 3, 5, 2)).astype(np.float32)
 INT = np.arange(24, dtype=np.int64).reshape(2, 3, 4)
 
 
@@ -146,6 +147,13 @@ CASES: list[tuple[str, tuple[int, ...], list[Any], dict[str, Any], dict[str, Any
      {"axis": 1}),
     ("DequantizeLinear", (10, 13), [np.arange(24, dtype=np.uint8).reshape(2, 3, 4)],
      {"s": np.float32(0.1), "z": np.uint8(7)}, {}),
+    ("GridSample", (16, 20), [IMAGE, GRID], {}, {"padding_mode": "border"}),
+    ("GridSample", (16,), [IMAGE, GRID], {}, {"mode": "nearest", "padding_mode": "reflection"}),
+    ("GridSample", (16,), [IMAGE, GRID], {}, {"mode": "bicubic", "align_corners": 1}),
+    ("DFT", (17,), [SEQUENCE[..., None]], {}, {"axis": 1, "onesided": 1}),
+    ("DFT", (17,), [SEQUENCE[..., :2]], {"n": np.int64(3)}, {"axis": 0, "inverse": 1}),
+    ("Col2Im", (18,), [RANDOM.standard_normal((2, 12, 12)).astype(np.float32)],
+     {"i": i64(5, 6), "b": i64(2, 3)}, {"strides": [1, 2], "pads": [0, 1, 0, 0]}),
     ("MatMulInteger", (10,), [np.arange(12, dtype=np.uint8).reshape(3, 4)],
      {"b": np.arange(8, dtype=np.uint8).reshape(4, 2), "z": np.uint8(5)}, {}),
 ]  # fmt: skip
@@ -175,3 +183,26 @@ def test_operator_means_what_its_version_says(
     for version in versions:
         made = model([node], inputs, outputs, constants, opset=version)
         same_as_onnxruntime(made, *operands)
+
+
+def test_sequences_are_gone_when_a_model_is_read(
+    model: Callable[..., Any], same_as_onnxruntime: Callable[..., None]
+) -> None:
+    node = helper.make_node
+    made = model(
+        [
+            node("SplitToSequence", ["x", "sizes"], ["parts"], axis=2),
+            node("SequenceAt", ["parts", "last"], ["end"]),
+            node("SequenceInsert", ["parts", "end", "zero"], ["more"]),
+            node("SequenceErase", ["more", "last"], ["fewer"]),
+            node("SequenceLength", ["fewer"], ["count"]),
+            node("ConcatFromSequence", ["fewer"], ["joined"], axis=-1),
+            node("SequenceConstruct", ["x", "x"], ["twice"]),
+            node("ConcatFromSequence", ["twice"], ["stacked"], axis=1, new_axis=1),
+        ],
+        {"x": ("f32", [2, 3, 4])},
+        ["joined", "stacked", "count"],
+        {"sizes": i64(1, 1, 2), "zero": np.int64(0), "last": np.int64(-1)},
+        opset=13,
+    )
+    same_as_onnxruntime(made, X234)

@@ -1,0 +1,182 @@
+"""Rules of sampling an image at points, and of the discrete Fourier transform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ...ir import compositions as c
+from ...ir import dtypes as d
+from ...ir.shapes import normalize_axis
+from .node import Node, Value
+from .rules import rule
+
+MODES = {"bilinear": "linear", "bicubic": "cubic"}
+MAX_POINTS = 4096
+"""Points of a Fourier transform beyond which a product of matrices is refused."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One spatial axis: its extent, and where its border is."""
+
+    extent: int
+    low: float
+    high: float
+    padding: str
+
+
+@rule("GridSample")
+def grid_sample(node: Node, x: Value, grid: Value) -> Value:
+    """Return the image at points between -1 and 1, interpolated."""
+    make, rank = node.make, node.rank(x)
+    mode = node.text("mode", "linear")
+    mode = MODES.get(mode, mode)
+    extents = node.static_shape(x, "for sampling")[2:]
+    aligned = bool(node.integer("align_corners", 0))
+    padding = node.text("padding_mode", "zeros")
+    axes = [Axis(e, *((0.0, e - 1.0) if aligned else (-0.5, e - 0.5)), padding) for e in extents]
+    points = []
+    for i, axis in enumerate(axes):
+        last = c.cut(node.emit, grid, rank - 1, rank - 3 - i, rank - 2 - i)
+        points.append(_placed(node, c.squeeze(node.emit, last, (rank - 1,)), axis, mode))
+    image = c.channels_last(node.emit, x)
+    total: Any = None
+    taps = [_taps(node, point, mode) for point in points]
+    for chosen in product(*taps):
+        part = _picked(node, image, [place for place, _ in chosen], axes)
+        for _, weight in chosen:
+            if weight is not None:
+                column = c.unsqueeze(node.emit, make.to(weight, node.dtype(x)), (rank - 1,))
+                part = make.mul(part, column)
+        total = part if total is None else make.add(total, part)
+    return c.channels_first(node.emit, total)
+
+
+def _placed(node: Node, grid: Value, axis: Axis, mode: str) -> Value:
+    """Return where on an axis points lie, counted in elements and moved inside of the border."""
+    make, dtype = node.make, node.dtype(grid)
+    half = (axis.high - axis.low) / 2
+    place = make.mul(make.add(grid, make.number(1, dtype)), make.number(half, dtype))
+    place = make.add(place, make.number(axis.low, dtype))
+    if mode == "nearest":
+        place = make.round(place)
+    return _inside(node, place, axis)
+
+
+def _inside(node: Node, place: Value, axis: Axis) -> Value:
+    """Move what lies outside: to the border, or mirrored at it; zeros are dealt with later."""
+    make, dtype = node.make, node.dtype(place)
+    if axis.padding == "border":
+        return make.clip(place, make.number(0, dtype), make.number(axis.extent - 1, dtype))
+    if axis.padding == "reflection" and axis.high > axis.low:
+        width = make.number(axis.high - axis.low, dtype)
+        double = make.number(2 * (axis.high - axis.low), dtype)
+        low = make.number(axis.low, dtype)
+        there = make.mod(make.sub(place, low), double)
+        return make.add(low, make.minimum(there, make.sub(make.add(width, width), there)))
+    return place
+
+
+def _taps(node: Node, point: Value, mode: str) -> list[tuple[Value, Value | None]]:
+    """Return the elements, as place and weight, that a point of one axis is made of."""
+    make, dtype = node.make, node.dtype(point)
+    if mode == "nearest":
+        return [(make.round(point), None)]
+    low = make.floor(point)
+    share = make.sub(point, low)
+    one = make.number(1, dtype)
+    if mode == "linear":
+        return [(low, make.sub(one, share)), (make.add(low, one), share)]
+    if mode != "cubic":
+        node.refuse(f"mode {mode!r} is not supported")
+    far, near = make.add(share, one), make.sub(one, share)
+    distances = ((far, True), (share, False), (near, False), (make.add(near, one), True))
+    weights = [_cubic(node, x, outer=outer) for x, outer in distances]
+    places = [make.add(low, make.number(i, dtype)) for i in (-1, 0, 1, 2)]
+    return list(zip(places, weights, strict=True))
+
+
+def _cubic(node: Node, x: Value, *, outer: bool, a: float = -0.75) -> Value:
+    """Return the weight of an element at this distance."""
+    make, dtype = node.make, node.dtype(x)
+    factors = (a, -5 * a, 8 * a, -4 * a) if outer else (a + 2, -(a + 3), 0.0, 1.0)
+    total: Any = make.number(factors[0], dtype)
+    for factor in factors[1:]:
+        total = make.add(make.mul(total, x), make.number(factor, dtype))
+    return total
+
+
+def _picked(node: Node, image: Value, places: Sequence[Value], axes: Sequence[Axis]) -> Value:
+    """Return the image's elements at places, 0 where these are outside and that is asked for."""
+    make = node.make
+    columns, outside = [], None
+    for place, axis in zip(places, axes, strict=True):
+        dtype = node.dtype(place)
+        if axis.padding == "zeros":
+            wrong = make.logical_or(
+                make.less(place, make.number(0, dtype)),
+                make.greater(place, make.number(axis.extent - 1, dtype)),
+            )
+            outside = wrong if outside is None else make.logical_or(outside, wrong)
+        moved = _inside(node, place, axis) if axis.padding == "reflection" else place
+        low, high = make.number(0, dtype), make.number(axis.extent - 1, dtype)
+        columns.append(make.to(make.clip(moved, low, high), d.i64))
+    found = make.gather_nd(image, c.stack(node.emit, columns, node.rank(columns[0])), batch_dims=1)
+    if outside is None:
+        return found
+    mask = c.unsqueeze(node.emit, outside, (node.rank(outside),))
+    return make.select(mask, make.number(0, node.dtype(image)), found)
+
+
+@rule("DFT", until=19)
+def transform_along_attribute(node: Node, x: Value, length: Value | None = None) -> Value:
+    """Return the Fourier transform along an axis that is an attribute."""
+    return _transformed(node, x, length, node.integer("axis", 1))
+
+
+@rule("DFT", since=20)
+def transform(
+    node: Node, x: Value, length: Value | None = None, axis: Value | None = None
+) -> Value:
+    """Return the Fourier transform along an axis that is an input."""
+    along = -2 if axis is None else node.integers_of(axis, "axis")[0]
+    return _transformed(node, x, length, along)
+
+
+def _transformed(node: Node, x: Value, length: Value | None, axis: int) -> Value:
+    """Multiply by the matrices of cosines and sines; real and imaginary part are the last axis."""
+    make, dtype, rank = node.make, node.dtype(x), node.rank(x)
+    inverse, onesided = bool(node.integer("inverse", 0)), bool(node.integer("onesided", 0))
+    at = normalize_axis(axis, rank)
+    points = node.static_shape(x, "for a Fourier transform")[at]
+    if length is not None:
+        points = node.integers_of(length, "dft_length")[0]
+        x = c.resize_edges(node.emit, x, _fitted(node, x, at, points))
+    if (inverse and onesided) or not 0 < points <= MAX_POINTS:
+        node.refuse(f"{points} points{', onesided and inverse' if inverse else ''}")
+    last = points // 2 + 1 if onesided else points
+    angle = np.outer(np.arange(points), np.arange(last)) % points * (2 * np.pi / points)
+    scale = 1 / points if inverse else 1.0
+    cosine = node.constant(np.cos(angle) * scale, dtype)
+    sine = node.constant(np.sin(angle) * (-scale if inverse else scale), dtype)
+    moved = c.move_axis(node.emit, x, at, rank - 2)
+    real = c.squeeze(node.emit, c.cut(node.emit, moved, rank - 1, 0, 1), (rank - 1,))
+    parts = [make.matmul(real, cosine), make.neg(make.matmul(real, sine))]
+    if node.shape(x)[-1] == 2:
+        other = c.squeeze(node.emit, c.cut(node.emit, moved, rank - 1, 1, 2), (rank - 1,))
+        parts = [
+            make.add(parts[0], make.matmul(other, sine)),
+            make.add(parts[1], make.matmul(other, cosine)),
+        ]
+    return c.move_axis(node.emit, c.stack(node.emit, parts, rank - 1), rank - 2, at)
+
+
+def _fitted(node: Node, x: Value, axis: int, length: int) -> list[tuple[int, int]]:
+    """Return the pads that make an axis this long."""
+    shape = node.static_shape(x, "for a Fourier transform")
+    return [(0, length - extent) if i == axis else (0, 0) for i, extent in enumerate(shape)]
