@@ -17,10 +17,10 @@ def to_array(value: Any, dtype: DType | None = None) -> Array:
     Python numbers get the default types: bool, int64, float32, complex64. Text becomes bytes
     objects. Arrays are not copied.
 
-    >>> to_array([1.0, 2]).dtype, to_array(np.float64(1)).dtype, to_array(np.int8(1)).dtype
-    (dtype('float32'), dtype('float32'), dtype('int8'))
+    >>> to_array([1.0, 2]).dtype, to_array([1, 2]).dtype, to_array(np.float64(1)).dtype
+    (dtype('float32'), dtype('int64'), dtype('float64'))
     """
-    if isinstance(value, np.ndarray) or (hasattr(value, "__array__") and not is_number(value)):
+    if hasattr(value, "__array__"):
         array = np.asarray(value)
     else:
         array = _of_numbers(value, dtype)
@@ -51,7 +51,7 @@ def _has_types(value: Any) -> bool:
     """Say whether something in nested lists has an element type of its own."""
     if isinstance(value, list | tuple):
         return any(map(_has_types, value))
-    return hasattr(value, "dtype") and not is_number(value)
+    return hasattr(value, "dtype")
 
 
 def _text(array: Array) -> Array:

@@ -75,6 +75,10 @@ _CHECKED: set[tuple[Any, ...]] = set()
 _DEFAULTS: dict[type[Op], dict[str, Any]] = {}
 
 
+_SIGNED: dict[str, Kernel] = {"gv.mod": np.remainder}
+"""Functions of floats that also get the sign of a zero right, as the array API wants it."""
+
+
 @cache
 def kernels_of(op: type[Op]) -> dict[np.dtype[Any], Kernel]:
     """Return what computes an element-wise operation, by the type that all operands have.
@@ -85,14 +89,16 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[Any], Kernel]:
     if not issubclass(op, Elementwise) or function is None:
         return {}
     return {
-        row.numpy: _kernel(function, row, result=op.RESULT)
+        row.numpy: _kernel(_SIGNED.get(op.name, function), row, result=op.RESULT)
+        if row.kind in "fc"
+        else function
         for row in rows.DTYPES.values()
         if row.kind in op.KINDS
     }
 
 
 def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> Kernel:
-    if result is not None or row.kind in "biu":
+    if result is not None:
         return function
     if row.size == 2:
         return in_wide(function)

@@ -246,7 +246,8 @@ class Tensor(Operators):
         return Tensor(self._array[_index().plain_key(key, self._array.shape)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        array, value = self._array, as_tensor(value)
+        array = self._array
+        value = as_tensor(value, self._row_for(value))
         if STATE.busy or not value.eager:
             _index().check_assignable(self, value)
         if sys.getrefcount(array) > 3 or array.base is not None or not array.flags.writeable:
@@ -255,6 +256,15 @@ class Tensor(Operators):
         self._array = array
         if hasattr(self, "_key"):
             del self._key
+
+    def _row_for(self, value: Any) -> DType | None:
+        """Return the type in which a Python number is put among the elements."""
+        if not is_number(value) or self.dtype.kind == "s":
+            return None
+        row = dtypes.promote_with_number(self.row, value)
+        if row is self.row and row.is_integer and not row.minimum <= value <= row.maximum:
+            raise OverflowError(f"{value} is outside of {row}")
+        return row
 
     def __len__(self) -> int:
         if not self.shape:
@@ -289,11 +299,20 @@ class Tensor(Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self._array, dtype, copy=copy)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
         array = plain(self._array)
-        if array is not self._array and options.get("copy") is False:
+        if array is not self._array and copy is False:
             raise BufferError("the elements do not lie in order, expected a copy to be allowed")
-        return array.__dlpack__(**options)
+        return array.__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()

@@ -1,0 +1,89 @@
+"""The Fourier transform extension of the array API standard: numpy's, on computed values only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..device import as_device
+from ..dtypes import as_dtype, float32
+from ..eager import host
+from ..tensor import Tensor, apply, as_tensor
+from .manipulation import axes_of, roll
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+
+def _along_axis(name: str) -> Callable[..., Tensor]:
+    op = host(f"fft.{name}", getattr(np.fft, name))
+
+    def function(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+        return apply(op, as_tensor(x), n=n, axis=axis, norm=norm)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Transform along an axis by numpy's `{name}`."
+    return function
+
+
+def _along_axes(name: str) -> Callable[..., Tensor]:
+    op = host(f"fft.{name}", getattr(np.fft, name))
+
+    def function(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
+        x = as_tensor(x)
+        if s is not None and axes is None:
+            axes = tuple(range(x.ndim - len(s), x.ndim))
+        return apply(op, x, s=s, axes=axes, norm=norm)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Transform along axes by numpy's `{name}`."
+    return function
+
+
+fft, ifft, rfft, irfft = map(_along_axis, ("fft", "ifft", "rfft", "irfft"))
+hfft, ihfft = map(_along_axis, ("hfft", "ihfft"))
+fftn, ifftn, rfftn, irfftn = map(_along_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return the frequencies of the results of `fft`."""
+    as_device(device)
+    row = as_dtype(float32 if dtype is None else dtype).row
+    return Tensor(np.fft.fftfreq(n, d).astype(row.numpy))
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return the frequencies of the results of `rfft`."""
+    as_device(device)
+    row = as_dtype(float32 if dtype is None else dtype).row
+    return Tensor(np.fft.rfftfreq(n, d).astype(row.numpy))
+
+
+def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+    """Put the zero frequency into the middle."""
+    x = as_tensor(x)
+    chosen = axes_of(axes, x.ndim)
+    return roll(x, tuple(x.shape[a] // 2 for a in chosen), axis=chosen) if chosen else x
+
+
+def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+    """Undo `fftshift`."""
+    x = as_tensor(x)
+    chosen = axes_of(axes, x.ndim)
+    return roll(x, tuple(-(x.shape[a] // 2) for a in chosen), axis=chosen) if chosen else x

@@ -1,0 +1,244 @@
+"""The linear algebra extension of the array API standard.
+
+Norms, traces, products and powers are operations; decompositions are numpy's, on computed
+values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ir import dtypes as rows
+from ...ir.compositions import Maker
+from ..eager import OperandError, host
+from ..tensor import Tensor, apply, as_tensor, cast, promoted
+from . import reduction
+from .elementwise import abs as absolute
+from .elementwise import real
+from .linear import einsum, matmul, outer, tensordot, vecdot
+from .manipulation import axis_of, broadcast_arrays, matrix_transpose, reshape
+
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "einsum",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+MAKE = Maker(apply)
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class QRResult(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def _host(name: str, *values: Any, function: Callable[..., Any] | None = None, **more: Any) -> Any:
+    """Call numpy's function of this name."""
+    op = host(f"linalg.{name}", function or getattr(np.linalg, name))
+    tensors = [x if x.row.kind in "fc" else cast(x, rows.f32) for x in promoted(*values)]
+    return apply(op, *tensors, **more)
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
+    """Return the triangular matrices whose product with themselves gives the matrices."""
+    made: Tensor = _host("cholesky", x, upper=upper)
+    return made
+
+
+def det(x: Any, /) -> Tensor:
+    """Return determinants."""
+    made: Tensor = _host("det", x)
+    return made
+
+
+def eigh(x: Any, /) -> EighResult:
+    """Return eigenvalues, in rising order, and eigenvectors of symmetric matrices."""
+    return EighResult(*_host("eigh", x))
+
+
+def eigvalsh(x: Any, /) -> Tensor:
+    """Return eigenvalues of symmetric matrices in rising order."""
+    made: Tensor = _host("eigvalsh", x)
+    return made
+
+
+def inv(x: Any, /) -> Tensor:
+    """Return inverse matrices."""
+    made: Tensor = _host("inv", x)
+    return made
+
+
+def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
+    """Return pseudo-inverses; singular values up to `rtol` times the largest count as 0."""
+    made: Tensor = _host("pinv", x, **_tolerance(rtol))
+    return made
+
+
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
+    """Return how many singular values are more than `rtol` times the largest."""
+    made: Tensor = _host("matrix_rank", x, **_tolerance(rtol))
+    return made
+
+
+def _tolerance(rtol: Any) -> dict[str, Any]:
+    return {} if rtol is None else {"rtol": as_tensor(rtol).numpy()}
+
+
+def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+    """Return orthogonal and triangular factors."""
+    return QRResult(*_host("qr", x, mode=mode))
+
+
+def slogdet(x: Any, /) -> SlogdetResult:
+    """Return signs and logarithms of determinants."""
+    return SlogdetResult(*_host("slogdet", x))
+
+
+def solve(x1: Any, x2: Any, /) -> Tensor:
+    """Return the solutions of systems of equations; a vector on the right is one column."""
+    a, b = as_tensor(x1), as_tensor(x2)
+    if b.ndim == 1 and a.ndim > 2:
+        solved: Tensor = _host("solve", a, reshape(b, (*b.shape, 1)))
+        return reshape(solved, solved.shape[:-1])
+    made: Tensor = _host("solve", a, b)
+    return made
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    """Return singular vectors and values."""
+    return SVDResult(*_host("svd", x, full_matrices=full_matrices))
+
+
+def svdvals(x: Any, /) -> Tensor:
+    """Return singular values in falling order."""
+    made: Tensor = _host("svdvals", x)
+    return made
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
+    """Return diagonals of matrices along the last axis."""
+    x = as_tensor(x)
+    *batch, height, width = x.shape
+    count = max(min(height, width - offset) if offset >= 0 else min(height + offset, width), 0)
+    first = offset if offset >= 0 else -offset * width
+    flat = reshape(x, (*batch, height * width))
+    last = min(first + count * (width + 1), height * width) if count else first
+    return flat[..., first : max(last, first) : width + 1]
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
+    """Return the sums of diagonals."""
+    return reduction.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
+    """Return cross products of vectors of three elements along an axis."""
+    a, b = promoted(as_tensor(x1), as_tensor(x2))
+    places = [axis_of(axis, x.ndim) for x in (a, b)]
+    if [x.shape[p] for x, p in zip((a, b), places, strict=True)] != [3, 3]:
+        raise OperandError(f"cross: {a.spec} and {b.spec}, expected 3 elements along axis {axis}")
+    a, b = broadcast_arrays(a, b)
+    place = axis_of(axis, a.ndim)
+    ahead, behind = Tensor(np.array([1, 2, 0])), Tensor(np.array([2, 0, 1]))
+    made: Tensor = MAKE.sub(
+        MAKE.gather(a, ahead, axis=place) * MAKE.gather(b, behind, axis=place),
+        MAKE.gather(a, behind, axis=place) * MAKE.gather(b, ahead, axis=place),
+    )
+    return made
+
+
+def matrix_power(x: Any, n: int, /) -> Tensor:
+    """Return matrices multiplied by themselves; a negative power inverts first."""
+    x = as_tensor(x)
+    if n < 0:
+        x, n = inv(x), -n
+    if n == 0:
+        identity = Tensor(np.eye(x.shape[-1]).astype(x.dtype.numpy))
+        made: Tensor = MAKE.broadcast_to(identity, shape=x.shape)
+        return made
+    result: Tensor | None = None
+    while n:
+        if n & 1:
+            result = x if result is None else matmul(result, x)
+        n >>= 1
+        x = matmul(x, x) if n else x
+    assert result is not None, "a power of at least 1 has a factor"
+    return result
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
+    """Return norms of matrices."""
+    if ord == "fro":
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    made: Tensor = _host("matrix_norm", x, keepdims=keepdims, ord=ord)
+    return made
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
+    """Return norms along axes, of all elements if there is none."""
+    x = as_tensor(x)
+    x = x if x.row.kind in "fc" else cast(x, rows.f32)
+    size = real(absolute(x)) if x.row.kind == "c" or ord != 2 else x
+    options: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
+    if ord == np.inf:
+        return reduction.max(size, **options)
+    if ord == -np.inf:
+        return reduction.min(size, **options)
+    if ord == 0:
+        return cast(reduction.count_nonzero(size, **options), size.row)
+    if ord == 1:
+        return reduction.sum(size, **options)
+    if ord == 2:
+        made: Tensor = MAKE.sqrt(reduction.sum(size * size, **options))
+        return made
+    total: Tensor = reduction.sum(size ** float(ord), **options)
+    powered: Tensor = total ** (1.0 / float(ord))
+    return powered
