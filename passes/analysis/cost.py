@@ -190,6 +190,9 @@ def _parts(op: Op) -> list[Op]:
 MOVES = frozenset({"gv.constant", "gv.weight", "gv.reshape", "gv.yield", "gv.view", "gv.buffer"})
 """What is no work: values that are there, and other names for them."""
 
+GATES = {"gv.lstm": (5, 4), "gv.gru": (3, 3), "gv.rnn": (1, 1)}
+"""Functions and gates for each element of a state."""
+
 Rule = Callable[[Op, _Sizes], Cost]
 
 
@@ -212,12 +215,21 @@ def _winograd(op: Op, size: _Sizes) -> Cost:
 def _recurrent(op: Op, size: _Sizes) -> Cost:
     """Count the products of every step with the weights of input and state."""
     x, *weights = op.specs
-    return _products(size.of(x.dims[:2]) * sum(size.of(w.dims) for w in weights[:2]))
+    products = _products(size.of(x.dims[:2]) * sum(size.of(w.dims) for w in weights[:2]))
+    return products + _gates(op, size)
 
 
 def _state(op: Op, size: _Sizes) -> Cost:
     """Count the state's part, for gates [T, B, G * H] and states [T, B, H]."""
-    return _products(size.of(op.specs[0].dims) * size.of(op.result_specs[0].dims[2:]))
+    products = _products(size.of(op.specs[0].dims) * size.of(op.result_specs[0].dims[2:]))
+    return products + _gates(op, size)
+
+
+def _gates(op: Op, size: _Sizes) -> Cost:
+    """Count the functions of all gates, and about what is added and multiplied around them."""
+    functions, gates = GATES[op.name.removesuffix("_packed")]
+    states = size.of(op.result_specs[0].dims)
+    return Cost(flops=(2 * gates + 4) * states, functions=functions * states)
 
 
 def _each(op: Op, size: _Sizes) -> Cost:
