@@ -36,6 +36,8 @@ from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
 BLOCK_ROWS = 192
+LARGE = 1536
+"""Depth and columns from which B is packed although it could be used in place."""
 CHUNK = 256
 """Rows of a panel that are packed at a time where the depth is a symbol."""
 
@@ -285,13 +287,17 @@ class Gemm:
         if self.packed:
             return
         contiguous = self.step(self.b, self.columns_group) == 1
-        self.in_place = contiguous and self.whole
+        self.in_place = contiguous and self.whole and not self.is_large()
         if self.in_place:
             return
         self.in_chunks = not isinstance(self.depth, int)
         depth = self.depth if isinstance(self.depth, int) else CHUNK
         assert not self.in_chunks or len(self.k_groups) == 1, "chunks of two strides of depth"
         self.scratch, self.scratch_base = self.loops.scratch(self.dtype, depth * self.width)
+
+    def is_large(self) -> bool:
+        """Say whether walking B in place would miss the TLB in every row block."""
+        return all(isinstance(d, int) and d >= LARGE for d in (self.depth, self.columns))
 
     def panel_of_b(self, panel: Index, left: Index) -> gvk.Strided:
         """Return where the panel lies, packing it if it must be."""

@@ -36,6 +36,8 @@ from .space import Group, Space
 PLACES = SEEN * SEEN
 BLOCK_BYTES = 600 << 10
 """Bytes of V and M of a block."""
+WHOLE_BYTES = 768 << 10
+"""Bytes up to which all tiles are one block: then the weights are read once."""
 MAX_TILES = 96
 
 
@@ -84,6 +86,7 @@ class Winograd:
         self.tall = rows_for(target, self.vectors)
         each = PLACES * (self.channels + self.tile_width) * self.dtype.size
         blocks = -(-self.tiles // max(1, min(MAX_TILES, BLOCK_BYTES // each)))
+        blocks = 1 if self.tiles * each <= WHOLE_BYTES else blocks
         self.block = -(-self.tiles // blocks)
         self.blocks = -(-self.tiles // self.block)
         image, products = PLACES * self.block * self.channels, PLACES * self.block * self.tile_width

@@ -117,6 +117,15 @@ def test_a_product_walks_rows_that_stand_before_the_batch_of_the_result() -> Non
     check_kernel(kernel("gemm", {"x": x, "y": y}, body, t))
 
 
+@pytest.mark.parametrize(("size", "bytes_"), [(512, "0"), (2048, str(4 * 2048 * 64))])
+def test_a_product_packs_what_is_too_large_to_be_walked_in_place(size: int, bytes_: str) -> None:
+    x = tensor(size, size)
+    text = kernel("gemm", {"x": x, "y": x}, f"  %r = gv.matmul %x, %y : ({x}, {x}) -> {x}", x)
+    (function,) = functions(parse(text))
+    attribute = lower(function, Target.parse("x86-64-v4")).attributes["gv.scratch"]
+    assert attribute.data == bytes_
+
+
 @pytest.mark.parametrize("length", [1, 5, 16, 40, 200, 1030])
 def test_a_row_kernel_is_a_softmax(length: int) -> None:
     x, s = tensor(3, length), tensor(3, 1)
