@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .errors import GravureError as GravureError
+    from .frontend import nn as nn
     from .frontend.array import fft as fft
     from .frontend.array import linalg as linalg
     from .frontend.array.creation import *  # noqa: F403
@@ -55,6 +56,7 @@ _NAMES: dict[str, str] = {
     "frontend.context": "executing_eagerly",
     "frontend.dtypes": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
     "float32 float64 complex64 complex128 string bool=bool_",
+    "frontend": "nn=",
     "frontend.array": "fft= linalg=",
     "frontend.array.creation": "arange asarray empty empty_like eye from_dlpack full full_like "
     "linspace meshgrid ones ones_like tril triu zeros zeros_like",
