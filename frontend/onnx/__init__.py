@@ -1,7 +1,8 @@
 """ONNX models in: any operator set from 1 on, and the only place that imports `onnx`.
 
 Read in this order: `wire` (weights stay in the file), `model` (header, domains), `data`
-(tensors), `order` (names and cycles), `shapes` (what is known of integer tensors while
-reading), `node` (what a rule sees), `rules` (how rules are found), `ops_*` (the rules, one
-family a file), `graph` (graph to program).
+(tensors), `order` (names and cycles), `checks` (names and operands), `shapes` (what is known of
+integer tensors while reading), `node` (what a rule sees), `rules` (how rules are found),
+`ops_*` (the rules, one family a file), `functions` and `regions` (nodes that hold others),
+`graph` (graph to program). `../assume` says what is assumed of symbols, and why.
 """

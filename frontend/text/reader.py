@@ -104,6 +104,7 @@ class Reader:
             else:
                 self.function(each.name.text, each.name.at)
         self.text.raise_if_faulty()
+        self.symbols.check()
         names = ["main" if each.kind == "model" else each.name.text for each in definitions]
         module = ModuleOp([f for f in map(self.made.get, names) if f is not None])
         set_level(module, "graph")

@@ -206,3 +206,36 @@ def test_sequences_are_gone_when_a_model_is_read(
         opset=13,
     )
     same_as_onnxruntime(made, X234)
+
+
+@pytest.mark.parametrize(
+    ("operator", "version", "second", "attributes", "expected"),
+    [
+        ("Add", 6, f32(1, 2, 3), {"broadcast": 1, "axis": 1}, X234 + f32(1, 2, 3)[:, None]),
+        ("Mul", 1, f32(1, 2, 3, 4), {"broadcast": 1}, X234 * f32(1, 2, 3, 4)),
+        ("Less", 6, X234[::-1].copy(), {}, X234[::-1] > X234),
+        ("Reshape", 1, None, {"shape": [0, -1]}, X234.reshape(2, 12)),
+        ("Cast", 1, None, {"to": "INT32"}, X234.astype(np.int32)),
+        ("Clip", 6, None, {"min": 0.0, "max": 0.5}, X234.clip(0, 0.5)),
+        ("Pad", 1, None, {"paddings": [0, 0, 1, 0, 0, 0]}, np.pad(X234, [(0, 0), (0, 0), (1, 0)])),
+        ("PRelu", 6, f32(1, 2, 3), {}, np.where(X234 < 0, X234 * f32(1, 2, 3)[:, None], X234)),
+        ("Concat", 1, X234, {}, np.concatenate([X234, X234], 1)),
+        ("Dropout", 6, None, {"is_test": 1}, X234),
+        ("Split", 1, None, {"axis": 2, "split": [4]}, X234),
+        ("LeakyRelu", 6, None, {"alpha": 0.5}, np.where(X234 < 0, X234 / 2, X234)),
+    ],
+)
+def test_first_versions(
+    model: Callable[..., Any],
+    run_onnx: Callable[..., Any],
+    operator: str,
+    version: int,
+    second: Any,
+    attributes: dict[str, Any],
+    expected: np.ndarray,
+) -> None:
+    constants = {} if second is None else {"c": second}
+    node = helper.make_node(operator, ["x", *constants], ["y"], **attributes)
+    made = model([node], {"x": ("f32", X234.shape)}, ["y"], constants, opset=version)
+    (found,) = run_onnx(made, X234)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -175,6 +175,15 @@ def test_regions_nested_too_deep() -> None:
     assert "regions nest deeper than 40" in message(f"model m() -> (z) {{ {deep} }}")
 
 
+def test_options_that_do_not_fit() -> None:
+    text = "model m(x: f32[N]) -> (y) { y = relu(x) }"
+    with pytest.raises(GraphError) as caught:
+        read_text(text, "m.gv", dims={"M": 3})
+    assert str(caught.value) == "m.gv: there is no dimension 'M', the model's are 'N'"
+    with pytest.raises(GraphError, match=r"m\.gv: there is no input 'z', inputs are \['x'\]"):
+        read_text(text, "m.gv", shapes={"z": (1,)})
+
+
 def test_long_lines_are_shown_in_part() -> None:
     text = f"model m(x: f32[2]) -> (y) {{ y = x{' + x' * 200} + nothing{' + x' * 200} }}"
     shown = message(text).splitlines()[1]
