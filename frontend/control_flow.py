@@ -17,7 +17,7 @@ from ..ir.tensor import TensorSpec
 from . import nest
 from .context import STATE, entered, record
 from .execute import Frame
-from .func_graph import FuncGraph, has_effect
+from .func_graph import FuncGraph, has_effect, touched_by
 from .function import within
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, Operation, dims_or_none, unknown_dim
@@ -61,12 +61,18 @@ class If(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Run one branch."""
+        if frame.is_staging:
+            return frame.choose(self.branches, inputs)
         chosen = int(np.asarray(inputs[0]))
         last = len(self.branches) - 1
         chosen = chosen if 0 <= chosen <= last else last
         counts = [len(b.captured) for b in self.branches]
         start = 1 + sum(counts[:chosen])
         return self.branches[chosen].run(frame, inputs[start : start + counts[chosen]])
+
+    def touched(self) -> Sequence[Any]:
+        """Return the variables read or written in any branch."""
+        return touched_by(self.branches)
 
     def variables(self, op: Operation) -> Sequence[Any]:
         """Return the variables read in any branch."""
@@ -136,12 +142,18 @@ class While(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Go round."""
+        if frame.is_staging:
+            return frame.loop(self.test, self.body, len(self.specs), inputs)
         count, first = len(self.specs), len(self.test.captured)
         now = list(inputs[:count])
         fixed, others = inputs[count : count + first], inputs[count + first :]
         while bool(np.asarray(self.test.run(frame, [*now, *fixed])[0])):
             now = self.body.run(frame, [*now, *others])
         return now
+
+    def touched(self) -> Sequence[Any]:
+        """Return the variables read or written inside."""
+        return touched_by([self.test, self.body])
 
     def variables(self, op: Operation) -> Sequence[Any]:
         """Return the variables read inside."""

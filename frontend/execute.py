@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from hashlib import sha256
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +51,23 @@ class Frame:
     """Of operations whose gradient is taken in the same run: what was recorded."""
     recorded: Recorded | None = None
     """What records this frame, if anything does."""
+
+    is_staging: ClassVar[bool] = False
+    """Whether values are those of a program that is being made."""
+
+    def choose(self, branches: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append a choice to the program."""
+        raise NotImplementedError("only a program that is being made holds choices")
+
+    def loop(self, test: Any, body: Any, count: int, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append a loop to the program."""
+        raise NotImplementedError("only a program that is being made holds loops")
+
+    def key(self, op: Operation, seed: Any) -> Any:
+        """Return the key of a random draw, a new one each time."""
+        count = self.store.draws.get(op, 0)
+        self.store.draws[op] = count + 1
+        return key_of(seed, count)
 
     def constant(self, value: Array) -> Any:
         """Return a value of a graph as a value of the run."""
@@ -188,3 +206,8 @@ def run_graph(
     """Return the plan of a function's graph: its outputs, and all its effects in order."""
     effects = [op for op in graph.operations if op.kind.stateful]
     return Plan(outputs, inputs, effects)
+
+
+def key_of(*parts: Any) -> Array:
+    """Return the key for a seed and a count."""
+    return np.frombuffer(sha256(repr(parts).encode()).digest()[:8], np.uint32)

@@ -39,6 +39,8 @@ class FuncGraph(Graph):
         self.values: list[Any] | None = None
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
+        self.refusal = ""
+        """Why the graph is not compiled, if it was tried."""
         if outer is not None:
             self.seed = outer.seed
 
@@ -103,6 +105,8 @@ class FuncGraph(Graph):
 
     def run(self, frame: Frame, values: Sequence[Any]) -> list[Any]:
         """Return the outputs for values of all inputs, in a frame of its own inside `frame`."""
+        if frame.is_staging:
+            return self.whole_plan().run(frame, values)
         inner = type(frame)(frame.store, frame.emit, {}, {}, frame.recorded, frame.replay)
         return self.whole_plan().run(inner, values)
 
@@ -119,6 +123,18 @@ def has_effect(op: Operation) -> bool:
     return op.kind.stateful and op.type != "ReadVariableOp"
 
 
+def touched_by(graphs: Sequence[FuncGraph]) -> list[Any]:
+    """Return the variables that graphs read or write, in the order they come."""
+    found: dict[Any, None] = {}
+    for graph in graphs:
+        for op in graph.operations:
+            handle = op.attributes.get("variable")
+            if handle is not None:
+                found[handle()] = None
+            found.update(dict.fromkeys(op.kind.touched()))
+    return list(found)
+
+
 class CallGraph(Kind):
     """A call of a traced function."""
 
@@ -132,6 +148,10 @@ class CallGraph(Kind):
     ) -> Sequence[TensorSpec]:
         """Return the outputs' specs."""
         return [tensor.spec for tensor in self.graph.outputs]
+
+    def touched(self) -> Sequence[Any]:
+        """Return the variables read or written inside."""
+        return touched_by([self.graph])
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Run the graph."""

@@ -28,6 +28,7 @@ from .graph import Graph, GraphTensor, dims_or_none, unknown_dim
 from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
+from .staged import COMPILE_AFTER, Staged, staged
 from .tensor import Tensor, apply, as_tensor
 
 PROCESS = Store()
@@ -393,6 +394,8 @@ class ConcreteFunction:
         self.structure = structure
         self.slots = list(outputs)
         self.kind = CallGraph(graph)
+        self.compiled: dict[Any, Staged | int | None] = {}
+        """By shapes: the compiled graph, how often it was called before that, or None."""
 
     @property
     def inputs(self) -> list[GraphTensor]:
@@ -470,10 +473,30 @@ class ConcreteFunction:
             found = self.graph.run(TapeFrame(store, apply), inputs)
             return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
         with entered(None):
-            arrays = [x.numpy() for x in inputs]
-            found = self.graph.run(Frame(store), arrays)
+            arrays = [x._array for x in inputs]
+            native = self.native(arrays)
+            if native is not None:
+                found = native.run(store, arrays)
+            else:
+                found = self.graph.run(Frame(store), arrays)
         wrap = getattr(self.function, "wrap", Tensor)
         return [wrap(np.asarray(unboxed(x))) for x in found]
+
+    def native(self, arrays: Sequence[Any]) -> Staged | None:
+        """Return the compiled graph for these shapes, once it was called often enough."""
+        shapes = tuple(x.shape for x in arrays)
+        known = self.compiled.get(shapes, 0)
+        if isinstance(known, int):
+            if known < COMPILE_AFTER:
+                self.compiled[shapes] = known + 1
+                return None
+            specs = (
+                [x.spec for x in map(Tensor, arrays)]
+                if not any(x.dtype.kind == "O" for x in arrays)
+                else None
+            )
+            known = self.compiled[shapes] = None if specs is None else staged(self.graph, specs)
+        return known
 
     def __str__(self) -> str:
         inputs = ", ".join(f"{x.op.name}: {written(x.spec)}" for x in self.graph.inputs)

@@ -54,6 +54,10 @@ class Kind:
         """Return the results."""
         raise NotImplementedError(self.type)
 
+    def touched(self) -> Sequence[Any]:
+        """Return the variables that graphs inside of the kind read or write."""
+        return ()
+
     def variables(self, op: Operation) -> Sequence[Any]:
         """Return the variables that are read by running the operation."""
         return ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +14,11 @@ from ...ir.ops.random import normal as ir_normal
 from ...ir.ops.random import uniform as ir_uniform
 from ...ir.tensor import TensorSpec
 from ..context import STATE
-from ..execute import Frame
+from ..execute import Frame, key_of
 from ..function import ACTIVE
 from ..graph import Graph, Operation
 from ..kinds import Kind
+from ..recorded import EMIT
 from .array_ops import ints
 from .core import TensorShape, convert, dressed, row_of, static, wrap
 
@@ -40,12 +40,6 @@ def set_seed(seed: int | None) -> None:
     ACTIVE[-1].draws.clear()
 
 
-def key_of(*parts: Any) -> Any:
-    """Return the key for a seed and a count."""
-    digest = hashlib.sha256(repr(parts).encode()).digest()
-    return np.frombuffer(digest[:8], np.uint32)
-
-
 class Draw(Kind):
     """Numbers that differ in each run; the operation's seed and the count of runs are the key."""
 
@@ -62,11 +56,8 @@ class Draw(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Draw."""
-        count = frame.store.draws.get(op, 0)
-        frame.store.draws[op] = count + 1
         shape = tuple(ints(inputs[0]))
-        key = key_of(self.seed, count)
-        return (frame.constant(np.asarray(self.rule(Maker(frame.emit), key, shape))),)
+        return (self.rule(Maker(frame.emit), frame.key(op, self.seed), shape),)
 
     def gradient(self, op: Operation, grads: Sequence[Any], emit: Any) -> Sequence[Any]:
         """Return nothing."""
@@ -105,8 +96,6 @@ def draw(type_: str, shape: Any, row: rows.DType, seed: Any, rule: Any, name: An
     Seeds.draws += 1
     pair = (Seeds.value, seed)
     key = key_of(*pair, Seeds.draws) if pair != (None, None) else key_of(secrets.token_hex(8))
-    from ..recorded import EMIT  # noqa: PLC0415
-
     made = rule(Maker(EMIT), key, tuple(TensorShape(static(shape)).as_list()))
     return dressed(wrap(np.asarray(made)))
 
@@ -126,9 +115,9 @@ def uniform(
 
     def rule(m: Maker, key: Any, dims: tuple[int, ...]) -> Any:
         wide = row if row.is_float else rows.f64
-        unit = np.asarray(ir_uniform(m.emit, key, dims, wide))
-        made = unit * np.asarray(high - low, wide.numpy) + np.asarray(low, wide.numpy)
-        return np.floor(made).astype(row.numpy) if not row.is_float else made.astype(row.numpy)
+        unit = ir_uniform(m.emit, key, dims, wide)
+        made = m.add(m.mul(unit, m.number(high - low, wide)), m.number(low, wide))
+        return made if row.is_float else m.cast(m.floor(made), dtype=row)
 
     return draw("RandomUniform", shape, row, seed, rule, name)
 
@@ -147,10 +136,8 @@ def normal(
     centre, width = static(mean), static(stddev)
 
     def rule(m: Maker, key: Any, dims: tuple[int, ...]) -> Any:
-        made = np.asarray(ir_normal(m.emit, key, dims, row))
-        return (made * np.asarray(width, row.numpy) + np.asarray(centre, row.numpy)).astype(
-            row.numpy
-        )
+        made = ir_normal(m.emit, key, dims, row)
+        return m.add(m.mul(made, m.number(width, row)), m.number(centre, row))
 
     return draw("RandomStandardNormal", shape, row, seed, rule, name)
 
@@ -168,7 +155,7 @@ def truncated_normal(
     assert row is not None, "a type was given"
 
     def rule(m: Maker, key: Any, dims: tuple[int, ...]) -> Any:
-        made = np.asarray(ir_normal(m.emit, key, (8, *dims), rows.f64))
+        made = np.asarray(ir_normal(EMIT, np.asarray(key, np.uint32), (8, *dims), rows.f64))
         inside = np.abs(made) < 2.0
         first = np.argmax(inside, axis=0)
         chosen = np.clip(np.take_along_axis(made, first[None], 0)[0], -2.0, 2.0)
@@ -193,8 +180,6 @@ def stateless_uniform(
     """Draw what the seed says."""
     row = row_of(dtype)
     assert row is not None, "a type was given"
-    from ..recorded import EMIT  # noqa: PLC0415
-
     key = key_of(*np.asarray(static(seed)).tolist())
     unit = np.asarray(
         ir_uniform(EMIT, key, tuple(static(shape)), row if row.is_float else rows.f64)

@@ -211,3 +211,41 @@ def test_i28_functions_can_be_run_eagerly():
     finally:
         tf.config.run_functions_eagerly(False)
     assert len(log) == 2
+
+
+def test_compiled_calls_give_what_the_first_calls_gave():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x):
+        v.assign_add(0.5)
+        return tf.nn.relu(x) * v, tf.reduce_sum(tf.tanh(x))
+
+    x = tf.constant(np.linspace(-2, 2, 7).astype(np.float32))
+    for call in range(1, 6):
+        y, total = f(x)
+        assert float(v) == 1.0 + call / 2
+        assert np.allclose(y, np.maximum(x.numpy(), 0) * float(v), rtol=1e-6)
+        assert np.allclose(total, np.tanh(x.numpy()).sum(), atol=1e-6)
+    [concrete] = f.cache.values()
+    [compiled] = concrete.compiled.values()
+    assert type(compiled).__name__ == "Staged", concrete.graph.refusal
+
+
+def test_random_numbers_are_the_same_compiled_or_not():
+    def draws(count):
+        tf.random.set_seed(7)
+        f = tf.function(lambda x: x + tf.random.uniform([4]))
+        return [f(tf.zeros([4])).numpy() for _ in range(count)]
+
+    made = draws(5)
+    assert np.array_equal(made, draws(5))
+    assert not np.array_equal(made[0], made[4])
+
+
+def test_what_only_python_can_do_says_why_it_is_not_compiled():
+    f = tf.function(lambda x: tf.py_function(lambda y: y + 1.0, [x], tf.float32))
+    for _ in range(4):
+        assert float(f(tf.constant(1.0))) == 2.0
+    [concrete] = f.cache.values()
+    assert concrete.graph.refusal == "a Python function"

@@ -1,0 +1,244 @@
+"""Compile a function's graph: the same run, carried out by appending to a program.
+
+Variables become arguments, and results where they are written; the keys of random draws are
+arguments too. Branches and loops become regions that take and give the state they touch. What
+only Python can do (`py_function`, shapes that depend on data) is refused with `NotStageable`,
+and such a graph is run operation by operation instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, SSAValue
+
+from ..codegen.compile import Options
+from ..errors import GravureError
+from ..ir import GraphEmit, Program
+from ..ir.attributes import Symbol
+from ..ir.dtypes import u32
+from ..ir.op import Array, Op
+from ..ir.ops.control import If, While
+from ..ir.ops.structure import Constant, Weight, Yield
+from ..ir.program import NAME, finish, new_function, set_level
+from ..ir.tensor import TensorSpec, spec_of, spec_of_array
+from ..ir.verify import verify
+from .compile import compile_source, load_compiled
+from .execute import Frame, Store
+from .func_graph import FuncGraph, touched_by
+from .graph import Operation
+
+COMPILE_AFTER = 2
+"""A function is compiled when it has been called so often with arguments of the same shapes."""
+INLINE = 1024
+"""Larger constants become weights."""
+
+
+class NotStageableError(Exception):
+    """A graph does something that has no form outside of Python."""
+
+
+class Shared:
+    """What all regions of one program have in common."""
+
+    def __init__(self) -> None:
+        self.weights: dict[str, Array] = {}
+        self.keys: list[tuple[Any, Any]] = []
+
+
+class StagingFrame(Frame):
+    """A run that appends to a block."""
+
+    is_staging = True
+
+    def __init__(self, block: Block, shared: Shared, *, top: bool) -> None:
+        super().__init__(Store(), self.append)
+        self.block, self.shared, self.top = block, shared, top
+        self.emitter = GraphEmit.at_end(block)
+        self.state: dict[Any, Any] = {}
+        self.arguments: list[Any] = []
+        """The variables that are arguments."""
+        self.written: dict[Any, None] = {}
+
+    def append(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+        """Append an operation; arrays become constants."""
+        return self.emitter(op, *[self.value(x) for x in operands], **attributes)
+
+    def value(self, x: Any) -> SSAValue:
+        """Return a value of the program."""
+        if isinstance(x, SSAValue):
+            return x
+        array = np.asarray(x)
+        if array.dtype.kind in "OSU":
+            raise NotStageableError("text")
+        if array.size <= INLINE:
+            made: SSAValue = self.emitter(Constant, value=array)
+            return made
+        name = f"c{len(self.shared.weights)}"
+        self.shared.weights[name] = array
+        spec = spec_of_array(array)
+        kept: SSAValue = self.emitter(
+            Weight, weight=Symbol(name), dtype=spec.dtype, shape=spec.dims
+        )
+        return kept
+
+    def host(self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Any) -> NoReturn:
+        """Refuse."""
+        raise NotStageableError("a Python function")
+
+    def detached(self, value: Any) -> Any:
+        """Return the value."""
+        return value
+
+    def read(self, variable: Any) -> Any:
+        """Return the value that the variable has at this point."""
+        if variable not in self.state:
+            if not self.top or not variable.spec.is_static:
+                raise NotStageableError(f"variable {variable.name}")
+            argument = self.block.insert_arg(variable.spec.type, len(self.block.args))
+            self.state[variable] = argument
+            self.arguments.append(variable)
+        return self.state[variable]
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Take note of the value that the variable has from here on."""
+        self.state[variable] = self.value(value)
+        self.written[variable] = None
+
+    def key(self, op: Operation, seed: Any) -> Any:
+        """Return the argument that is the key of a random draw."""
+        if not self.top:
+            raise NotStageableError("random numbers in a branch or a loop")
+        self.shared.keys.append((op, seed))
+        argument = self.block.insert_arg(TensorSpec(u32, (2,)).type, len(self.block.args))
+        self.arguments.append((op, seed))
+        return argument
+
+    def region(
+        self, graph: FuncGraph, specs: Sequence[TensorSpec], take: slice, touched: Sequence[Any]
+    ) -> tuple[Block, list[Any]]:
+        """Return a block that runs a graph on some of its arguments, and what it gives."""
+        block = Block(arg_types=[s.type for s in (*specs, *(v.spec for v in touched))])
+        inner = StagingFrame(block, self.shared, top=False)
+        inner.state = dict(zip(touched, block.args[len(specs) :], strict=True))
+        made = [inner.value(x) for x in run_inside(graph, inner, list(block.args)[take])]
+        return block, [*made, *(inner.state[v] for v in touched)]
+
+    def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append a choice."""
+        condition = self.value(inputs[0])
+        if len(branches) != 2 or spec_of(condition.type).dtype.kind != "b":
+            raise NotStageableError("a choice of more than two")
+        given = [self.value(x) for x in inputs[1:]]
+        touched = touched_by(branches)
+        state = [self.value(self.read(v)) for v in touched]
+        specs = [spec_of(x.type) for x in given]
+        split = len(branches[0].captured)
+        no, found = self.region(branches[0], specs, slice(0, split), touched)
+        yes, other = self.region(branches[1], specs, slice(split, len(specs)), touched)
+        if [x.type for x in found] != [x.type for x in other]:
+            raise NotStageableError("branches of different shapes")
+        no.add_op(Yield.make(*found))
+        yes.add_op(Yield.make(*other))
+        op = If.make_from(condition, [*given, *state], yes, no)
+        return self.added(op, touched)
+
+    def loop(
+        self, test: FuncGraph, body: FuncGraph, count: int, inputs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Append a loop."""
+        values = [self.value(x) for x in inputs]
+        touched = touched_by([test, body])
+        state = [self.value(self.read(v)) for v in touched]
+        carried, fixed = [*values[:count], *state], values[count:]
+        specs = [spec_of(x.type) for x in (*carried, *fixed)]
+        first = len(test.captured)
+        blocks = []
+        for graph, start, stop in ((test, 0, first), (body, first, len(fixed))):
+            block = Block(arg_types=[s.type for s in specs])
+            inner = StagingFrame(block, self.shared, top=False)
+            inner.state = dict(zip(touched, block.args[count : len(carried)], strict=True))
+            taken = list(block.args[len(carried) :])[start:stop]
+            made = run_inside(graph, inner, [*block.args[:count], *taken])
+            now = [inner.value(x) for x in made]
+            if graph is body:
+                now += [inner.value(inner.state[v]) for v in touched]
+                if [x.type for x in now] != [x.type for x in carried]:
+                    raise NotStageableError("a loop that changes shapes")
+            block.add_op(Yield.make(*now))
+            blocks.append(block)
+        return self.added(While.make_from(carried, fixed, *blocks), touched)
+
+    def added(self, op: Any, touched: Sequence[Any]) -> Sequence[Any]:
+        """Append an operation whose last results are variables."""
+        self.block.add_op(op)
+        count = len(op.results) - len(touched)
+        for variable, value in zip(touched, op.results[count:], strict=True):
+            self.write(variable, value)
+        return list(op.results[:count])
+
+
+def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[Any]) -> list[Any]:
+    """Run a graph in a frame."""
+    return graph.whole_plan().run(frame, values)
+
+
+class Staged:
+    """A compiled graph: called with arrays, it reads and writes the variables around the run."""
+
+    def __init__(self, graph: FuncGraph, specs: Sequence[TensorSpec]) -> None:
+        if not all(spec.is_static for spec in specs):
+            raise NotStageableError("shapes that are not known")
+        main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
+        shared = Shared()
+        frame = StagingFrame(main.body.block, shared, top=True)
+        made = run_inside(graph, frame, list(main.body.block.args))
+        outputs = [frame.value(x) for x in made]
+        self.count = len(outputs)
+        self.arguments, self.written = frame.arguments, list(frame.written)
+        results = [*outputs, *(frame.value(frame.state[v]) for v in self.written)]
+        if not results:
+            raise NotStageableError("nothing to compute")
+        for i in range(len(specs), len(main.body.block.args)):
+            name_argument(main, i)
+        finish(main, results, [f"y{i}" for i in range(len(results))])
+        module = ModuleOp([main])
+        set_level(module, "graph")
+        verify(module)
+        if any(isinstance(op, If | While) for op in main.body.block.ops):
+            # The text of the program is complete, but no pass lowers regions yet.
+            raise NotStageableError("a choice or a loop: code for those is not generated yet")
+        self.program = Program(module, shared.weights)
+        self.model = load_compiled(compile_source(self.program, Options()), 1)
+
+    def run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:
+        """Return the outputs."""
+        more = [
+            x.value_in(store) if hasattr(x, "value_in") else Frame(store).key(*x)
+            for x in self.arguments
+        ]
+        made = self.model.call(*arrays, *more)
+        found = list(made) if isinstance(made, tuple) else [made]
+        for variable, value in zip(self.written, found[self.count :], strict=True):
+            variable.put_in(store, value)
+        return found[: self.count]
+
+
+def name_argument(main: FuncOp, index: int) -> None:
+    """Give an argument that was added a name."""
+    old = main.arg_attrs.data if main.arg_attrs is not None else ()
+    row = DictionaryAttr({NAME: StringAttr(f"s{index}")})
+    main.properties["arg_attrs"] = ArrayAttr([*old, row])
+
+
+def staged(graph: FuncGraph, specs: Sequence[TensorSpec]) -> Staged | None:
+    """Return the compiled graph, None if it does what only Python can."""
+    try:
+        return Staged(graph, specs)
+    except (NotStageableError, GravureError, TypeError, ValueError, AttributeError) as error:
+        graph.refusal = str(error)
+        return None
