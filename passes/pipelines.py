@@ -36,6 +36,7 @@ WEIGHTS = (
 
 LOWER = (
     "fuse",
+    "merge-maps",
     "outline-kernels",
     "schedule-memory",  # behind outlining: what a kernel hides inside takes no memory
     "bufferise",

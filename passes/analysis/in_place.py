@@ -8,6 +8,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...ir import Op
 from ...ir.levels import KIND
+from ...ir.ops.structure import Yield
 from ...ir.tensor import spec_of
 from .reads import is_elementwise
 
@@ -25,19 +26,19 @@ def overwritable(kernel: FuncOp, result: int) -> list[int]:
     spec = spec_of(last.operands[result].type)
     found = []
     for index, argument in enumerate(kernel.body.block.args):
-        if spec_of(argument.type) == spec and _aligned(argument, spec.dims):
+        if spec_of(argument.type) == spec and is_aligned(argument, spec.dims):
             found.append(index)
     return found
 
 
-def _aligned(argument: SSAValue, dims: object) -> bool:
+def is_aligned(argument: SSAValue, dims: object) -> bool:
     """Say whether an argument is only used by element-wise operations of the result's shape."""
     seen: set[Operation] = set()
     stack = [argument]
     while stack:
         for use in stack.pop().uses:
             op = use.operation
-            if op in seen or isinstance(op, ReturnOp):
+            if op in seen or isinstance(op, ReturnOp | Yield):
                 continue
             seen.add(op)
             if not isinstance(op, Op):

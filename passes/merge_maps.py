@@ -1,0 +1,125 @@
+"""Compute element-wise kernels of one shape together, where one reads what the other makes.
+
+    %a = gv.kernel %x ({ exp }) {kind = "map"}             %a, %b = gv.kernel %x, %y ({
+    %b = gv.kernel %a, %y ({ add }) {kind = "map"}    =>       exp, add; yield both
+                                                           }) {kind = "map"}
+
+`fuse` gives a kernel one result, so that what has several users is stored first and read again
+by each. The merged kernel stands where the reader stood: everything else that uses the first
+result must stand behind, so that no cycle can arise. Results that only the reader used are not
+stored any more. Needs `fuse`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..ir import SOURCE, Program, erase
+from ..ir.ops.structure import Kernel, Yield
+from ..ir.program import functions
+from .analysis.in_place import is_aligned
+from .base import Pass
+
+MAX_MEMBERS = 96
+"""A kernel with more operations would spill registers and take long to compile."""
+
+
+@dataclass(frozen=True)
+class MergeMaps(Pass):
+    """Compute element-wise kernels of one shape together."""
+
+    LEVEL = "fused"
+
+    def apply(self, program: Program) -> None:
+        """Merge in every function, from the first kernel to the last."""
+        for function in functions(program.module):
+            block = function.body.block
+            for op in list(block.ops):
+                reader = op
+                while isinstance(reader, Kernel):
+                    maker = find_maker(reader)
+                    if maker is None:
+                        break
+                    reader = merge(maker, reader, block)
+                    self.count("merged")
+
+
+def find_maker(reader: Kernel) -> Kernel | None:
+    """Return a kernel that can be computed together with the reader of its result."""
+    for operand in reader.operands:
+        maker = operand.owner
+        if isinstance(maker, Kernel) and maker.parent is reader.parent and fits(maker, reader):
+            return maker
+    return None
+
+
+def fits(maker: Kernel, reader: Kernel) -> bool:
+    """Say whether two kernels can be one."""
+    if maker.kind != "map" or reader.kind != "map":
+        return False
+    dims = reader.result_specs[0].dims
+    if any(spec.dims != dims for spec in (*maker.result_specs, *reader.result_specs)):
+        return False
+    if len(list(maker.body.ops)) + len(list(reader.body.ops)) > MAX_MEMBERS:
+        return False
+    for operand, argument in zip(reader.operands, reader.body.args, strict=True):
+        if operand.owner is maker and not is_aligned(argument, dims):
+            return False
+    return all(stands_behind(user, reader) for user in users(maker) if user is not reader)
+
+
+def users(kernel: Kernel) -> list[Operation]:
+    """Return the operations that use a result."""
+    return [use.operation for result in kernel.results for use in result.uses]
+
+
+def stands_behind(op: Operation, first: Operation) -> bool:
+    """Say whether an operation comes later in the same block."""
+    return op.parent is first.parent and first.is_before_in_block(op)
+
+
+def merge(maker: Kernel, reader: Kernel, block: Block) -> Kernel:
+    """Replace two kernels by one that stands where the reader stood."""
+    operands = list(dict.fromkeys(
+        [*maker.operands, *(v for v in reader.operands if v.owner is not maker)]
+    ))  # fmt: skip
+    body = Block(arg_types=[v.type for v in operands])
+    outer: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
+    for argument, operand in zip(body.args, operands, strict=True):
+        argument.name_hint = operand.name_hint
+    made = copy_body(maker, outer, body)
+    outer.update(zip(maker.results, made, strict=True))
+    read = copy_body(reader, outer, body)
+    kept = [r for r in maker.results if any(use.operation is not reader for use in r.uses)]
+    body.add_op(Yield.make(*(outer[r] for r in kept), *read))
+    kernel = Kernel.make_from(operands, body, "map")
+    sources = merged_sources(maker, reader)
+    if sources:
+        kernel.attributes[SOURCE] = ArrayAttr(sources)
+    block.insert_op_before(kernel, reader)
+    for old, new in zip([*kept, *reader.results], kernel.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    erase(reader)
+    erase(maker)
+    return kernel
+
+
+def copy_body(kernel: Kernel, outer: dict[SSAValue, SSAValue], body: Block) -> list[SSAValue]:
+    """Copy a kernel's operations into a block; return the copies of what it yields."""
+    given = [outer[operand] for operand in kernel.operands]
+    values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.args, given, strict=True))
+    for op in kernel.body.ops:
+        if not isinstance(op, Yield):
+            body.add_op(op.clone(values))
+    return [values[v] for v in kernel.yielded]
+
+
+def merged_sources(*kernels: Kernel) -> Sequence[Attribute]:
+    """Return the source nodes of all kernels, each once."""
+    rows = [kernel.attributes.get(SOURCE) for kernel in kernels]
+    return list(dict.fromkeys(s for row in rows if isinstance(row, ArrayAttr) for s in row.data))
