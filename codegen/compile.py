@@ -22,7 +22,6 @@ from xdsl.dialects.func import FuncOp
 
 from ..errors import CompileError
 from ..ir import Program, erase
-from ..ir.interpret_launch import SCRATCH, UNITS
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.placement import LOWER_BOUND, WORKSPACE, weight_rows
@@ -39,10 +38,9 @@ from .aot.library import Library, link
 from .aot.manifest import manifest
 from .aot.weights import Weights
 from .describe import Names, describe
-from .llvm.cache import Cache, default_cache, key_of
-from .llvm.compile import assemble
-from .llvm.emit import emit_parts
+from .llvm.cache import Cache, default_cache
 from .llvm.entry import entry_objects
+from .objects import Objects
 from .prepare import prepared_weights
 
 
@@ -65,6 +63,8 @@ class Options:
     cache: bool = True
     verify: bool = False
     """Whether to verify the module after each pass."""
+    jobs: int = 0
+    """Processes that compile kernels; 0: two where there are two processors."""
     extras: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -191,52 +191,14 @@ def compile_kernels(
     program: Program, target: Target, options: Options, *, only: Collection[str] | None = None
 ) -> tuple[list[bytes], int]:
     """Return the objects of kernels (of those named in `only`), and how many were in the cache."""
-    cache = object_cache(options)
-    objects: list[bytes] = []
-    shared: dict[str, bytes] = {}
-    cached = 0
-    for function in functions(program.module):
-        if KIND not in function.attributes:
-            continue
-        if only is not None and function.sym_name.data not in only:
-            continue
-        key = key_of(kernel_key(function), target)
-        kept = unpack(cache.get(key))
-        parts = find_shared(kept[2], target, cache) if kept is not None else None
-        if kept is not None and parts is not None:
-            units, scratch, _, data = kept
-            function.attributes[UNITS] = StringAttr(units)
-            function.attributes[SCRATCH] = StringAttr(scratch)
-            shared.update(parts)
-            cached += 1
-        else:
-            lowered = kernels.lower(function, target) if program.level != "loops" else function
-            text, modules = emit_parts(lowered, target)
-            data = assemble(text, target)
-            for name in [n for n in modules if n not in shared]:
-                shared[name] = cached_object(shared_key(name, target), modules[name], target, cache)
-            for name in (UNITS, SCRATCH):
-                function.attributes[name] = lowered.attributes[name]
-            cache.put(key, pack(function, list(modules), data))
-        objects.append(data)
-    return [*objects, *shared.values()], cached
-
-
-def cached_object(key: str, text: str, target: Target, cache: Cache) -> bytes:
-    """Return the object of LLVM text, from the cache if it is there."""
-    return cache.get_or_make(key, lambda: assemble(text, target))
-
-
-def shared_key(name: str, target: Target) -> str:
-    """Return the key of a shared function's object: its name says all that it is."""
-    return key_of(f"shared {name}", target)
-
-
-def find_shared(names: list[str], target: Target, cache: Cache) -> dict[str, bytes] | None:
-    """Return the objects of shared functions; None if one is not there."""
-    found = {name: cache.get(shared_key(name, target)) for name in names}
-    kept = {name: data for name, data in found.items() if data is not None}
-    return kept if len(kept) == len(names) else None
+    wanted = [
+        function
+        for function in functions(program.module)
+        if KIND in function.attributes and (only is None or function.sym_name.data in only)
+    ]
+    objects = Objects(target, object_cache(options), program.level == "loops", options.jobs)
+    made, cached = objects.of(wanted)
+    return [*(one.data for one in made), *objects.shared_objects()], cached
 
 
 def lower_kernels(program: Program, target: Target) -> None:
@@ -247,26 +209,6 @@ def lower_kernels(program: Program, target: Target) -> None:
             block.insert_op_before(kernels.lower(function, target), function)
             erase(function)
     set_level(program.module, "loops")
-
-
-def kernel_key(function: FuncOp) -> str:
-    """Return what identifies a kernel's code: its canonical text and its name."""
-    return f"kernel {function.sym_name.data}\n{print_function(function)}"
-
-
-def pack(function: FuncOp, shared: list[str], data: bytes) -> bytes:
-    """Return an object with what else is to be known of a kernel."""
-    rows = [function.attributes[name] for name in (UNITS, SCRATCH)]
-    head = "\n".join(row.data for row in rows if isinstance(row, StringAttr))
-    return f"{head}\n{' '.join(shared)}\n".encode() + data
-
-
-def unpack(content: bytes | None) -> tuple[str, str, list[str], bytes] | None:
-    """Return what `pack` put together."""
-    if content is None:
-        return None
-    units, scratch, shared, data = content.split(b"\n", 3)
-    return units.decode(), scratch.decode(), shared.decode().split(), data
 
 
 def object_cache(options: Options) -> Cache:

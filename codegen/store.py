@@ -20,10 +20,13 @@ from ..runtime.artifact import Description
 from .compile import Compiled, Options, object_cache
 from .llvm.cache import key_of
 
+UNSEEN = ("cache", "verify", "jobs")
+"""Options that what is compiled does not depend on."""
+
 
 def program_key(source: str, options: Options, target: Target) -> str:
     """Return the key of a program compiled with these options."""
-    fields = sorted((k, str(v)) for k, v in vars(options).items() if k not in ("cache", "verify"))
+    fields = sorted((k, str(v)) for k, v in vars(options).items() if k not in UNSEEN)
     return key_of(f"program {__version__}\n{fields}\n{source}", target)
 
 
