@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -27,10 +28,22 @@ _PLACE = re.compile(r"\A(.+?):(\d+)(?::(\d+))?\Z")
 
 def guarded(work: Callable[[], int], arguments: Sequence[str], console: Console) -> int:
     """Do the work; return the exit status of it, or of what went wrong."""
-    try:
-        return _isolated(work) if os.environ.get(ISOLATE, "0") not in ("", "0") else work()
-    except (Exception, KeyboardInterrupt) as error:
-        return _status_of(error, arguments, console)
+    apart = os.environ.get(ISOLATE, "0") not in ("", "0")
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn(console)
+        try:
+            return _isolated(work) if apart else work()
+        except (Exception, KeyboardInterrupt) as error:
+            return _status_of(error, arguments, console)
+
+
+def _warn(console: Console) -> Callable[..., None]:
+    """Return what prints a warning like all other talk."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        console.say(f"gravure: warning: {message}")
+
+    return show
 
 
 def _status_of(error: BaseException, arguments: Sequence[str], console: Console) -> int:

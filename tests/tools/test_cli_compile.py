@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import io
 import json
+import os
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -283,6 +285,26 @@ def test_output_is_never_the_input_or_a_folder(gravure: Any, model: Path, tmp_pa
     assert missing.status == 73
     assert "cannot write" in missing.err
     assert Path(copy).read_bytes() == model.read_bytes()
+
+
+def test_full_disk_leaves_the_old_file(models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.so"
+    out.write_bytes(b"old")
+    code = (
+        "import resource, sys; from gravure.tools.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+        f"sys.exit(main(['compile', {str(models / 'digits.onnx')!r}, '-o', {str(out)!r}]))"
+    )
+    cache = {**os.environ, "GRAVURE_CACHE": str(tmp_path / "cache")}
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=cache,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert found.returncode == 74
+    assert "cannot write: file too large" in found.stderr
+    assert found.stderr.count("warning: no object cache") == 1
+    assert out.read_bytes() == b"old"
+    assert {path.name for path in tmp_path.iterdir()} == {"m.so", "cache"}
 
 
 def test_several_kinds_do_not_fit_into_one_stream(gravure: Any, model: Path) -> None:

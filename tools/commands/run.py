@@ -9,7 +9,7 @@
 An input is @FILE.npz, NAME=@FILE.npy, NAME=2x3xf32, with :ones, :zeros, :iota, :random:SEED or a
 number behind it, or one of these for all inputs. --vs compares with the reference interpreter
 (interp), onnxruntime (ort), results in a file (.npz), or another model; exit status 1 says that
-they differ. An element is close if |found - wanted| <= atol + rtol * |wanted|, or within --ulp
+they differ. Results are found by name, or by order if all have other names. An element is close if |found - wanted| <= atol + rtol * |wanted|, or within --ulp
 representable numbers. Running a library runs the code in it: run only what you trust.
 """
 
@@ -135,7 +135,9 @@ def differences(
     from ..judges import tolerance
 
     missing = [name for name in found if name not in wanted]
-    if missing:
+    if len(missing) == len(found) == len(wanted):  # other names for the same: by order
+        wanted = dict(zip(found, wanted.values(), strict=True))
+    elif missing:
         raise UsageError(f"there is no {missing[0]!r} to compare with, only {[*wanted]}")
     types = {info.name: info.dtype for info in model.outputs}
     return {
