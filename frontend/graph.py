@@ -84,6 +84,12 @@ class GraphTensor(SymbolicTensor):
         """Return the line of the user's program that made it."""
         return self.op.source
 
+    def alias(self) -> Tensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        from .kinds import STOP  # noqa: PLC0415  (kinds -> graph)
+
+        return self.graph.add(STOP, [self]).outputs[0]
+
     def consumers(self) -> list[Operation]:
         """Return the operations that take the tensor."""
         return list(dict.fromkeys(self.users))

@@ -320,3 +320,6 @@ class Stop(Kind):
     ) -> Sequence[Any]:
         """Return nothing."""
         return (None,)
+
+
+STOP = Stop()

@@ -39,11 +39,19 @@ if TYPE_CHECKING:
     from .frontend.differentiate import gradient_override as gradient_override
     from .frontend.dtypes import *  # noqa: F403
     from .frontend.dtypes import bool_ as bool  # noqa: A004, F401
+    from .frontend.function import function as function
+    from .frontend.function import init_scope as init_scope
+    from .frontend.function import run_functions_eagerly as run_functions_eagerly
+    from .frontend.graph import Graph as Graph
+    from .frontend.graph import Operation as Operation
+    from .frontend.session import Session as Session
+    from .frontend.staging import *  # noqa: F403
     from .frontend.tape import GradientTape as GradientTape
     from .frontend.tape import custom_gradient as custom_gradient
     from .frontend.tape import identity as identity
     from .frontend.tape import stop_gradient as stop_gradient
     from .frontend.tensor import Tensor as Tensor
+    from .frontend.variable import Variable as Variable
 
 __version__ = "0.1.0"
 
@@ -54,6 +62,12 @@ _NAMES: dict[str, str] = {
     "frontend.tape": "GradientTape custom_gradient identity stop_gradient",
     "frontend.differentiate": "gradient_override",
     "frontend.context": "executing_eagerly",
+    "frontend.function": "function init_scope run_functions_eagerly",
+    "frontend.variable": "Variable",
+    "frontend.graph": "Graph Operation",
+    "frontend.session": "Session",
+    "frontend.staging": "cond control_dependencies gradients graph_mode group map_fn name_scope "
+    "placeholder py_function scan switch_case while_loop",
     "frontend.dtypes": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
     "float32 float64 complex64 complex128 string bool=bool_",
     "frontend": "nn=",
