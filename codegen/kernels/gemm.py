@@ -129,13 +129,20 @@ class Gemm:
     def group(self) -> None:
         """Merge tokens into batch groups, the rows, the columns, and the depth.
 
-        Rows are whatever B is the same for: pixels of an image too.
+        Rows are whatever B is the same for: pixels of an image too. Columns that B walks in
+        several strides are `scattered`: B is gathered into panels.
         """
         n_tokens = [t for t, _ in self.index[-1].terms if isinstance(t, Token)]
         k_tokens = self.k_axis.tokens
         others = [t for t in self.plan.tokens if t not in n_tokens and t not in k_tokens]
         accesses = [*self.plan.offsets, self.c.offset]
-        self.columns_group = one_group(merge(n_tokens, accesses, self.plan.alone), "columns")
+        columns = merge(n_tokens, accesses, self.plan.alone)
+        self.scattered = len(columns) > 1
+        if self.scattered:
+            tokens = tuple(t for t in n_tokens if t.extent != 1)
+            assert is_walked_as_one(tokens, self.c.offset), "columns are written as one"
+            columns = [Group(tokens)]
+        self.columns_group = one_group(columns, "columns")
         self.k_groups = merge(k_tokens, [self.a.offset, *self.b_offsets()], set())
         self.k_groups = self.k_groups or [Group(tuple(k_tokens[-1:]))]
         assert len(self.k_groups) <= 2, "the depth of A is walked in more than two strides"
@@ -287,7 +294,7 @@ class Gemm:
         if self.packed:
             return
         contiguous = self.step(self.b, self.columns_group) == 1
-        self.in_place = contiguous and self.whole and not self.is_large()
+        self.in_place = contiguous and self.whole and not self.scattered and not self.is_large()
         if self.in_place:
             return
         self.in_chunks = not isinstance(self.depth, int)
@@ -360,6 +367,13 @@ def broadcast_batch(
     return tuple(
         Linear() if d == 1 and w != 1 else i for i, d, w in zip(tail, dims, wide, strict=False)
     )
+
+
+def is_walked_as_one(tokens: Sequence[Token], offset: Linear) -> bool:
+    """Say whether an offset takes the same step from token to token."""
+    last = offset.coefficient(tokens[-1])
+    places = Group(tuple(tokens)).places()
+    return all(offset.coefficient(t) == p * last for t, p in zip(tokens, places, strict=True))
 
 
 def one_group(groups: list[Group], what: str) -> Group:

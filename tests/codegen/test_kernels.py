@@ -126,6 +126,18 @@ def test_a_product_packs_what_is_too_large_to_be_walked_in_place(size: int, byte
     assert attribute.data == bytes_
 
 
+@pytest.mark.parametrize("heads", [3, 16])
+def test_a_product_gathers_columns_that_lie_in_several_places(heads: int) -> None:
+    x, y, t = tensor(4, 8), tensor(heads, 8, 5), tensor(8, heads, 5)
+    f, r = tensor(8, 5 * heads), tensor(4, 5 * heads)
+    body = (
+        f"  %t = gv.transpose %y {{order = array<i64: 1, 0, 2>}} : ({y}) -> {t}\n"
+        f"  %f = gv.reshape %t {{shape = array<i64: 8, {5 * heads}>}} : ({t}) -> {f}\n"
+        f"  %m = gv.matmul %x, %f : ({x}, {f}) -> {r}\n  %r = gv.neg %m : ({r}) -> {r}"
+    )
+    check_kernel(kernel("gemm", {"x": x, "y": y}, body, r))
+
+
 @pytest.mark.parametrize("length", [1, 5, 16, 40, 200, 1030])
 def test_a_row_kernel_is_a_softmax(length: int) -> None:
     x, s = tensor(3, length), tensor(3, 1)
