@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import StringAttr
 from ..errors import ParseError
 from ..ir import Array, Op, Program, parse, print_module
 from ..ir.placement import weight_rows
+from ..ir.whole import verify_whole
 from ..runtime.files import replacing
 from .files import map_beside
 from .weights import read_safetensors, write_safetensors
@@ -27,6 +28,7 @@ DATA = "gv.data"
 def read_ir(text: str, name: str, directory: Path | None) -> Program:
     """Return the program of a text, with its weights if the text says where they are."""
     module = parse(text, name)
+    verify_whole(module)
     attribute = module.attributes.pop(DATA, None)
     if not isinstance(attribute, StringAttr):
         return Program(module, {}, name)

@@ -31,7 +31,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import to_attribute, to_python
-from .tensor import Array, TensorSpec, spec_of
+from .tensor import Array, TensorSpec, check_size, spec_of
 
 OpT = TypeVar("OpT", bound="Op")
 
@@ -161,7 +161,10 @@ class Op(Operation):
         attributes, signature = cls.complete(attributes), cls.signature()
         if signature.variadic is None and len(specs) != len(signature.operands):
             raise TypeError(f"{len(specs)} operands, expected {len(signature.operands)}")
-        return cls.infer(*specs, **attributes)
+        results = cls.infer(*specs, **attributes)
+        for result in results:
+            check_size(result)
+        return results
 
     @classmethod
     def build_unchecked(

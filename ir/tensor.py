@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -55,6 +56,10 @@ def parse_shape(text: str) -> tuple[Dim, ...]:
             start = position + 1
     parts.append(text[start:])
     return tuple(dim_module.parse(part) for part in parts if part.strip())
+
+
+MAX_BYTES = 1 << 62
+"""No tensor is as large as this, so that offsets can be added without overflow."""
 
 
 @dataclass(frozen=True, eq=True)
@@ -149,6 +154,12 @@ def _type_of(spec: TensorSpec) -> Attribute:
 
 _SPECS: dict[Attribute, TensorSpec] = {}
 _BY_ID: dict[int, tuple[Attribute, TensorSpec]] = {}
+
+
+def check_size(spec: TensorSpec) -> None:
+    """Raise `TypeError` if the bytes of a tensor cannot be counted in 63 bits."""
+    if spec.is_static and math.prod(spec.static_shape) * spec.dtype.size >= MAX_BYTES:
+        raise TypeError(f"{spec} has more than {MAX_BYTES} bytes")
 
 
 def spec_of(type_: Attribute) -> TensorSpec:

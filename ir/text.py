@@ -18,6 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils import mlir_lexer
 from xdsl.utils.exceptions import ParseError as XdslParseError
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
 from ..errors import ParseError
@@ -64,6 +65,8 @@ def parse(text: str, name: str = "<text>", *, check: bool = True) -> ModuleOp:
         NotImplementedError,
         IndexError,
         TypeError,
+        MemoryError,
+        VerifyException,
     ) as error:
         raise ParseError(str(error) or type(error).__name__, location=name) from error
     if check:

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..errors import VerifyError
 from .levels import fault_of_level
+from .op import Op
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,19 @@ def _fault(op: Operation, defined: set[SSAValue]) -> str | None:
         if operand not in defined:
             what = "an argument of another block" if isinstance(operand, BlockArgument) else "later"
             return f"operand {index} is used before its definition ({what})"
+    missing = [n for n in _required(op) if n not in op.properties]
+    if missing:
+        return f"attribute {missing[0]} is missing"
     try:
         op.verify(verify_nested_ops=False)
     except VerifyException as error:
         return str(error).removeprefix("Operation does not verify: ").split("\n\n")[0]
     return None
+
+
+def _required(op: Operation) -> Sequence[str]:
+    """Return the names of the attributes that an operation must have."""
+    return type(op).signature().required if isinstance(op, Op) else ()
 
 
 def place(op: Operation) -> str:

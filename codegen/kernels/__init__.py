@@ -7,11 +7,14 @@ A template is a file named after its kind, with `lower(kernel, target) -> FuncOp
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from ...errors import CompileError
 from ...ir.levels import KIND
 from ...ir.target import Target
 
@@ -20,8 +23,20 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a kernel function by the template of its kind."""
     kind = kernel.attributes[KIND]
     assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
-    template = import_module(f"{__name__}.{kind.data}")
-    made = template.lower(kernel, target)
+    template = template_of(kind.data)
+    if template is None:
+        raise CompileError(f"kernel @{kernel.sym_name.data} is of the unknown kind {kind.data!r}")
+    made = template(kernel, target)
     assert isinstance(made, FuncOp), f"template {kind.data} gave {made}"
     made.attributes[KIND] = kind
     return made
+
+
+def template_of(kind: str) -> Callable[[FuncOp, Target], FuncOp] | None:
+    """Return the function that lowers kernels of a kind; None if there is no such kind."""
+    name = f"{__name__}.{kind}"
+    if not kind.isidentifier() or find_spec(name) is None:
+        return None
+    found: Callable[[FuncOp, Target], FuncOp] | None
+    found = getattr(import_module(name), "lower", None)
+    return found
