@@ -131,9 +131,7 @@ class Reader:
         main = new_function("main", inputs)
         block = main.body.block
         scope = Scope(self.model.opsets, block, stored=stored)
-        self.emitter = KnownEmit(
-            GraphEmit.at_end(block), self.symbols.ranges, self.symbols.facts
-        )
+        self.emitter = KnownEmit(GraphEmit.at_end(block), self.symbols.ranges, self.symbols.facts)
         for (name, _), argument in zip(inputs, block.args, strict=True):
             scope.values[name] = argument
         for name, array in self.constants.items():
@@ -265,9 +263,7 @@ class Reader:
             place = place.outer
         return None
 
-    def _stored(
-        self, name: str, tensor: TensorProto, payload: Bytes | None, block: Block
-    ) -> Value:
+    def _stored(self, name: str, tensor: TensorProto, payload: Bytes | None, block: Block) -> Value:
         """Return an initializer as a constant or a weight."""
         try:
             array = self.model.tensors.read(tensor, payload)
@@ -362,9 +358,7 @@ class Reader:
         function = standard_function(node, inputs)
         return self._function(function, node, inputs, scope)
 
-    def _rule(
-        self, rule: Rule, node: Node, inputs: Sequence[Value | None]
-    ) -> list[Value | None]:
+    def _rule(self, rule: Rule, node: Node, inputs: Sequence[Value | None]) -> list[Value | None]:
         check_node(node)
         if any(isinstance(value, Lost) for value in inputs):
             return [LOST for _ in node.proto.output]
@@ -482,5 +476,3 @@ def _without(node: NodeProto, absent: set[str]) -> NodeProto:
     made.CopyFrom(node)
     made.input[:] = ["" if name in absent else name for name in node.input]
     return made
-
-

@@ -25,6 +25,7 @@ INLINE = 32
 Value: TypeAlias = Any
 """An SSA value; `Any` because what emits gives is one value or several."""
 
+
 @dataclass(frozen=True)
 class Parts:
     """A sequence of values. There are none in the program."""

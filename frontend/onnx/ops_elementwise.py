@@ -86,9 +86,7 @@ def clip_by_attributes(node: Node, x: Value) -> Value:
 
 
 @rule("Clip", since=11)
-def clip(
-    node: Node, x: Value, low: Value | None = None, high: Value | None = None
-) -> Value:
+def clip(node: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     """Limit elements to a range, either end of which may be left open."""
     for bound in (low, high):
         if bound is not None and node.rank(bound):

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...ir import compositions as c
 from ...ir import dtypes as d
 from ...ir.shapes import normalize_axis
+from ..slices import Knowledge
 from .node import Node, Value
 from .rules import rule
 
 
 @rule("Gather")
 def gather(node: Node, x: Value, indices: Value) -> Value:
-    """Take slices along an axis."""
+    """Take slices along an axis; one slice at a place that is known is cut out."""
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
+    known, extent = node.known(indices), node.shape(x)[axis]
+    if known is None or known.dtype == object:
+        return node.make.gather(x, indices, axis=axis)
+    low, high = (int(known.min()), int(known.max())) if known.size else (0, -1)
+    if isinstance(extent, int) and not -extent <= low <= high + 1 <= extent:
+        node.fail(f"indices from {low} to {high} in an axis of {extent}")
+    if not known.ndim:
+        place = int(known)
+        first = extent + place if place < 0 else place
+        sure = Knowledge(node.emitter.ranges)
+        if sure.at_least(first, 0) and sure.at_least(extent, first + 1):
+            part = c.cut(node.emit, x, axis, first, first + 1)
+            return c.squeeze(node.emit, part, (axis,))
     return node.make.gather(x, indices, axis=axis)
 
 

@@ -168,5 +168,3 @@ def local_response_norm(node: Node, x: Value) -> Value:
         x, size=node.integer("size"), alpha=node.number("alpha", 1e-4),
         beta=node.number("beta", 0.75), bias=node.number("bias", 1.0),
     )  # fmt: skip
-
-

@@ -42,9 +42,7 @@ def _free(graph: GraphProto) -> Iterator[str]:
     yield from (v.name for v in graph.output if v.name not in own)
 
 
-def _makers(
-    nodes: Sequence[NodeProto], given: Container[str], faults: Faults
-) -> dict[str, int]:
+def _makers(nodes: Sequence[NodeProto], given: Container[str], faults: Faults) -> dict[str, int]:
     makers: dict[str, int] = {}
     for index, node in enumerate(nodes):
         for name in filter(None, node.output):

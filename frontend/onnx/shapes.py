@@ -132,9 +132,7 @@ def _moved(op: Op, values: Sequence[Array], attributes: dict[str, Any]) -> Seque
     return [_objects(elements[to.ravel()].tolist()).reshape(to.shape) for to in moved]
 
 
-def _per_element(
-    rule: Rule, objects: Sequence[Array], ranges: Mapping[str, Range]
-) -> Array:
+def _per_element(rule: Rule, objects: Sequence[Array], ranges: Mapping[str, Range]) -> Array:
     spread = np.broadcast_arrays(*objects)
     columns = zip(*(array.ravel() for array in spread), strict=True)
     made = _objects([rule(ranges, *map(_whole, column)) for column in columns])

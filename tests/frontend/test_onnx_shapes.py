@@ -313,6 +313,19 @@ def test_loop_of_known_trips_is_unrolled(model: Make, same_as_onnxruntime: Any) 
     same_as_onnxruntime(made, np.float32([1, 2]), np.float32([3, 4]))
 
 
+def test_one_slice_at_a_known_place_is_cut_out(model: Make) -> None:
+    gathers = [node("Gather", ["x", c], [f"y{c}"], axis=1) for c in ("first", "last", "third")]
+    constants = {"first": np.int64(0), "last": np.int64(-1), "third": np.int64(2)}
+    made = model(gathers, {"x": ("f32", [2, "N"])}, ["yfirst", "ylast", "ythird"], constants)
+    program = load_program(made.SerializeToString())
+    assert "ythird = gather(x, third, axis=1)" in write_text(program)  # N may be 1 or 2
+    assert "slice(x, starts=[0, 0], steps=[1, 1], stops=[2, 1])" in write_text(program)
+    assert "slice(x, starts=[0, N - 1], steps=[1, 1], stops=[2, N])" in write_text(program)
+    x = np.arange(10, dtype=np.float32).reshape(2, 5)
+    for found, place in zip(ir.interpret(program, [x]), (0, -1, 2), strict=True):
+        np.testing.assert_array_equal(found, x[:, place])
+
+
 def test_unused_shape_arithmetic_and_weights_are_dropped(model: Make) -> None:
     made = model(
         [node("Relu", ["x"], ["y"]), node("Shape", ["x"], ["s"]), node("Add", ["x", "w"], ["z"])],
