@@ -43,6 +43,8 @@ from . import random_ops as _r
 from . import sorting as _s
 from . import state as _st
 from . import train as _t
+from . import functional as _f
+from . import window_ops as _w
 from .array_ops import (
     boolean_mask,
     broadcast_to,
@@ -197,6 +199,8 @@ math = SimpleNamespace(
             "unsorted_segment_sum",
         )
     },
+    in_top_k=lambda targets, predictions, k, name=None: _w.in_top_k(targets, predictions, k=k),
+    l2_normalize=_w.l2_normalize,
 )
 nn = SimpleNamespace(
     **{
@@ -208,6 +212,17 @@ nn = SimpleNamespace(
             "moments",
         )
     },
+    **{
+        n: getattr(_w, n)
+        for n in (
+            *("conv1d", "conv2d", "conv2d_transpose", "depthwise_conv2d", "max_pool2d"),
+            *("avg_pool2d", "batch_normalization", "l2_normalize", "dropout"),
+            *("local_response_normalization", "embedding_lookup"),
+        )
+    },
+    max_pool=_w.max_pool2d,
+    avg_pool=_w.avg_pool2d,
+    lrn=_w.local_response_normalization,
     sigmoid=_m.FUNCTIONS["sigmoid"],
     tanh=_m.FUNCTIONS["tanh"],
     softplus=_m.FUNCTIONS["softplus"],
@@ -227,7 +242,19 @@ linalg = SimpleNamespace(
     matmul=matmul,
     eye=eye,
     einsum=einsum,
+    trace=_w.trace,
+    matvec=_w.matvec,
+    tensordot=_w.tensordot,
+    norm=_w.norm,
+    det=_f.det,
+    cholesky=_f.cholesky,
+    solve=_f.solve,
+    triangular_solve=_f.triangular_solve,
 )
+norm, tensordot = _w.norm, _w.tensordot
+map_fn, scan, foldl, foldr = _f.map_fn, _f.scan, _f.foldl, _f.foldr
+vectorized_map = _f.vectorized_map
+dynamic_partition, dynamic_stitch = _f.dynamic_partition, _f.dynamic_stitch
 random = SimpleNamespace(
     uniform=_r.uniform,
     normal=_r.normal,
@@ -239,7 +266,20 @@ random = SimpleNamespace(
 nest = SimpleNamespace(
     flatten=_nest.flatten, map_structure=_nest.map_structure, pack_sequence_as=_nest.pack
 )
-config = SimpleNamespace(run_functions_eagerly=run_functions_eagerly)
+config = SimpleNamespace(
+    run_functions_eagerly=run_functions_eagerly,
+    set_soft_device_placement=lambda enabled: None,
+    list_physical_devices=lambda kind=None: _devices(kind, "/physical_device:CPU:0"),
+    list_logical_devices=lambda kind=None: _devices(kind, "/device:CPU:0"),
+)
+
+
+def _devices(kind: str | None, name: str) -> list[Any]:
+    """Return the devices of a kind."""
+    found = [SimpleNamespace(name=name, device_type="CPU")]
+    return [d for d in found if kind in (None, d.device_type)]
+
+
 keras = SimpleNamespace(
     optimizers=SimpleNamespace(
         SGD=_o.KerasSGD,
@@ -325,6 +365,12 @@ class _V1:
     ConfigProto = SimpleNamespace
     random_uniform = staticmethod(_r.uniform)
     random_normal = staticmethod(_r.normal)
+    hessians = staticmethod(_f.hessians)
+    zeros_initializer = staticmethod(lambda **_: lambda shape, dtype="float32": zeros(shape, dtype))
+    ones_initializer = staticmethod(lambda **_: lambda shape, dtype="float32": ones(shape, dtype))
+    constant_initializer = staticmethod(
+        lambda value=0, **_: lambda shape, dtype="float32": constant(value, dtype, shape)
+    )
     set_random_seed = staticmethod(_r.set_seed)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,0 +1,294 @@
+"""Convolutions, pools, normalisation and embeddings by TensorFlow's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir import compositions as c
+from ...ir import dtypes as rows
+from ...ir.compositions import Maker
+from ...ir.ops.families import spec_of_value
+from .core import convert, op, perform, static
+from .math_ops import FUNCTIONS
+
+
+def _pair(value: Any, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
+    """Return a stride, window or dilation of each spatial axis."""
+    listed = np.ravel(static(value)).tolist()
+    if len(listed) == 1:
+        return tuple(listed * rank)
+    if len(listed) == rank + 2:
+        listed = listed[1:-1] if channels_last else listed[2:]
+    return tuple(listed)
+
+
+def _pads(padding: Any, sizes: Any, window: Any, strides: Any, dilations: Any) -> Any:
+    """Return what is put before and behind each axis."""
+    if not isinstance(padding, str):
+        return tuple((int(a), int(b)) for a, b in list(padding)[1:-1])
+    if padding.upper() == "VALID":
+        return ((0, 0),) * len(window)
+    made = []
+    for size, k, s, d in zip(sizes, window, strides, dilations, strict=True):
+        total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
+        made.append((total // 2, total - total // 2))
+    return tuple(made)
+
+
+def _spatial(x: Any, last: bool) -> Any:
+    dims = spec_of_value(x).dims
+    return dims[1:-1] if last else dims[2:]
+
+
+@op("Conv2D", "input", "filters")
+def conv2d(  # noqa: PLR0913  (TensorFlow's)
+    m: Maker,
+    input: Any,
+    filters: Any,
+    strides: Any = 1,
+    padding: Any = "VALID",
+    data_format: str = "NHWC",
+    dilations: Any = 1,
+) -> Any:
+    """Slide filters [height, width, in, out] over images."""
+    last = data_format.endswith("C")
+    h, w, inner, _ = spec_of_value(filters).dims
+    steps, apart = _pair(strides, last), _pair(dilations, last)
+    pads = _pads(padding, _spatial(input, last), (h, w), steps, apart)
+    channels = spec_of_value(input).dims[-1 if last else 1]
+    kernel = m.transpose(filters, order=(3, 2, 0, 1))
+    return m.conv(
+        input, kernel, strides=steps, pads=pads, dilations=apart,
+        groups=channels // inner, channels_last=last,
+    )  # fmt: skip
+
+
+def conv1d(input: Any, filters: Any, stride: Any = 1, padding: Any = "VALID", **_: Any) -> Any:
+    """Slide filters over sequences."""
+    from .array_ops import expand_dims, squeeze  # noqa: PLC0415
+
+    step = int(np.ravel(static(stride))[0])
+    made = conv2d(expand_dims(input, 1), expand_dims(filters, 0), [1, step], padding)
+    return squeeze(made, [1])
+
+
+@op("DepthwiseConv2dNative", "input", "filter")
+def depthwise_conv2d(
+    m: Maker,
+    input: Any,
+    filter: Any,
+    strides: Any = 1,
+    padding: Any = "VALID",
+    data_format: Any = None,
+    dilations: Any = 1,
+) -> Any:  # noqa: PLR0913
+    """Slide filters [height, width, in, multiplier] over each channel by itself."""
+    h, w, channels, times = spec_of_value(filter).dims
+    steps, apart = _pair(strides, True), _pair(dilations or 1, True)
+    pads = _pads(padding, _spatial(input, True), (h, w), steps, apart)
+    kernel = m.reshape(m.transpose(filter, order=(2, 3, 0, 1)), shape=(channels * times, 1, h, w))
+    return m.conv(
+        input, kernel, strides=steps, pads=pads, dilations=apart, groups=channels,
+        channels_last=True,
+    )  # fmt: skip
+
+
+def conv2d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any = 1,
+    padding: Any = "SAME",
+    name: Any = None,
+    **_: Any,
+) -> Any:
+    """What the gradient of a convolution is; filters are [height, width, out, in]."""
+    wanted = [int(d) for d in static(output_shape)]
+
+    def rule(m: Maker, x: Any, f: Any) -> Any:
+        h, w, _, _ = spec_of_value(f).dims
+        steps = _pair(strides, True)
+        pads = _pads(padding, wanted[1:3], (h, w), steps, (1, 1))
+        kernel = m.transpose(f, order=(3, 2, 0, 1))
+        sizes = _spatial(x, True)
+        extra = tuple(
+            want - ((n - 1) * s + k - lo - hi)
+            for want, n, s, k, (lo, hi) in zip(wanted[1:3], sizes, steps, (h, w), pads, strict=True)
+        )
+        return m.conv_transpose(
+            x, kernel, strides=steps, pads=pads, dilations=(1, 1), output_pads=extra, groups=1,
+            channels_last=True,
+        )  # fmt: skip
+
+    return perform("Conv2DBackpropInput", rule, [convert(input), convert(filters)], name=name)
+
+
+def _pool(type_: str, gv: str) -> Any:
+    @op(type_, "input", strict=False)
+    def function(
+        m: Maker,
+        input: Any,
+        ksize: Any,
+        strides: Any,
+        padding: Any = "VALID",
+        data_format: str = "NHWC",
+    ) -> Any:  # noqa: PLR0913
+        """Combine the elements of windows."""
+        last = data_format.endswith("C")
+        window, steps = _pair(ksize, last), _pair(strides, last)
+        pads = _pads(padding, _spatial(input, last), window, steps, (1, 1))
+        return getattr(m, gv)(
+            input, window=window, strides=steps, pads=pads, dilations=(1, 1), channels_last=last
+        )
+
+    return function
+
+
+max_pool2d, avg_pool2d = _pool("MaxPool", "max_pool"), _pool("AvgPool", "avg_pool")
+
+
+def batch_normalization(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    offset: Any,
+    scale: Any,
+    variance_epsilon: float,
+    name: Any = None,
+) -> Any:  # noqa: PLR0913
+    """Centre and scale by given moments."""
+    factor = FUNCTIONS["rsqrt"](convert(variance) + variance_epsilon)
+    factor = factor if scale is None else factor * scale
+    shift = -mean * factor if offset is None else offset - mean * factor
+    return x * factor + shift
+
+
+@op("L2Normalize", "x", strict=False)
+def l2_normalize(m: Maker, x: Any, axis: Any = None, epsilon: float = 1e-12) -> Any:
+    """Divide by the norm along axes."""
+    spec = spec_of_value(x)
+    axes = (
+        tuple(range(spec.rank))
+        if axis is None
+        else tuple(a % spec.rank for a in np.ravel(static(axis)).tolist())
+    )
+    total = m.sum(m.mul(x, x), axes=axes, keepdims=True)
+    return m.mul(x, m.rsqrt(m.maximum(total, m.number(epsilon, spec.dtype))))
+
+
+@op("LRN", "input", strict=False)
+def local_response_normalization(
+    m: Maker,
+    input: Any,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+) -> Any:  # noqa: PLR0913
+    """Divide by the squares of neighbouring channels."""
+    spec = spec_of_value(input)
+    radius, last = depth_radius, spec.rank - 1
+    pads = tuple((radius, radius) if i == last else (0, 0) for i in range(spec.rank))
+    squares = m.pad(m.mul(input, input), pads=pads)
+    channels, total = spec.dims[last], None
+    for i in range(2 * radius + 1):
+        part = c.cut(m.emit, squares, last, i, i + channels)
+        total = part if total is None else m.add(total, part)
+    scaled = m.add(m.mul(total, m.number(alpha, spec.dtype)), m.number(bias, spec.dtype))
+    return m.div(input, m.pow(scaled, m.number(beta, spec.dtype)))
+
+
+def dropout(
+    x: Any, rate: Any = 0.5, noise_shape: Any = None, seed: Any = None, name: Any = None
+) -> Any:
+    """Set elements to 0 by chance, and scale the others up."""
+    from .array_ops import shape, where, zeros_like  # noqa: PLC0415
+    from .random_ops import uniform  # noqa: PLC0415
+
+    x = convert(x)
+    if not float(static(rate)):
+        return x
+    dims = (
+        noise_shape
+        if noise_shape is not None
+        else (x.shape.as_list() if x.shape.is_fully_defined() else shape(x))
+    )
+    kept = uniform(dims, dtype=x.dtype, seed=seed) >= rate
+    return where(kept, x / (1.0 - rate), zeros_like(x))
+
+
+def embedding_lookup(params: Any, ids: Any, **_: Any) -> Any:
+    """Take rows of a table."""
+    from .array_ops import gather  # noqa: PLC0415
+
+    return gather(params, ids)
+
+
+@op("Trace", "x", strict=False)
+def trace(m: Maker, x: Any) -> Any:
+    """Add up the diagonals of matrices."""
+    spec = spec_of_value(x)
+    n, k = spec.dims[-2:]
+    eye = m.constant(value=np.eye(int(n), int(k), dtype=spec.dtype.numpy))  # type: ignore[arg-type]
+    return m.sum(m.mul(x, eye), axes=(spec.rank - 2, spec.rank - 1))
+
+
+@op("MatVec", "a", "b")
+def matvec(m: Maker, a: Any, b: Any, transpose_a: bool = False) -> Any:
+    """Multiply matrices by vectors."""
+    rank = spec_of_value(b).rank
+    column = c.unsqueeze(m.emit, b, (rank,))
+    return c.squeeze(m.emit, m.matmul(a, column, transpose_lhs=transpose_a), (rank,))
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
+    """Multiply along several axes."""
+    from .core import same  # noqa: PLC0415
+
+    given = static(axes)
+
+    def rule(m: Maker, x: Any, y: Any) -> Any:
+        p, q = spec_of_value(x).rank, spec_of_value(y).rank
+        if isinstance(given, int):
+            left, right = list(range(p - given, p)), list(range(given))
+        else:
+            left, right = (np.ravel(g).tolist() for g in given)
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        first = list(letters[:p])
+        second = list(letters[p : p + q])
+        for i, j in zip(left, right, strict=True):
+            second[j] = first[i % p]
+        out = [s for s in first if s not in second] + [s for s in second if s not in first]
+        return m.einsum(x, y, equation=f"{''.join(first)},{''.join(second)}->{''.join(out)}")
+
+    return perform("Tensordot", rule, same(a, b), name=name)
+
+
+@op("Norm", "tensor", strict=False)
+def norm(
+    m: Maker, tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False
+) -> Any:
+    """The norm along axes."""
+    spec = spec_of_value(tensor)
+    axes = (
+        tuple(range(spec.rank))
+        if axis is None
+        else tuple(a % spec.rank for a in np.ravel(static(axis)).tolist())
+    )
+    size = m.abs(tensor)
+    if ord in (1, "1"):
+        return m.sum(size, axes=axes, keepdims=keepdims)
+    if ord == np.inf:
+        return m.max(size, axes=axes, keepdims=keepdims)
+    return m.sqrt(m.sum(m.mul(tensor, tensor), axes=axes, keepdims=keepdims))
+
+
+@op("InTopK", "targets", "predictions", strict=False, differentiable=False)
+def in_top_k(m: Maker, targets: Any, predictions: Any, k: int = 1) -> Any:
+    """Say whether the target is among the k largest of each row."""
+    column = c.unsqueeze(m.emit, m.to(targets, rows.i64), (1,))
+    value = m.gather_elements(predictions, column, axis=1)
+    above = m.cast(m.greater(predictions, value), dtype=rows.i32)
+    return m.less(m.sum(above, axes=(1,)), m.number(int(static(k)), rows.i32))
