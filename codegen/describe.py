@@ -27,6 +27,7 @@ from ..runtime.artifact import (
     TensorInfo,
 )
 from ..runtime.artifact import Launch as LaunchStep
+from .scratch import place_scratch
 
 
 @dataclass(frozen=True)
@@ -43,32 +44,28 @@ class Names:
 def describe(program: Program, names: Names) -> Description:
     """Return the description of a program of the level `loops`."""
     main, prepare = program.main, optional_function(program.module, "prepare")
-    scratch = [int(_text(f, SCRATCH, "0")) for f in _kernels(program)]
+    run = Sequel(program, main, names.slots)
+    made = Sequel(program, prepare, names.slots) if prepare is not None else None
     rows = weight_rows(program.module)
     weights = max((offset + size for _, offset, size in rows), default=0)
     return Description(
         tag=names.tag,
         inputs=_tensors(main, "input"),
         outputs=_tensors(main, "output"),
-        steps=_steps(program, main),
+        steps=run.steps,
         dims=_dims(program),
-        workspace=_workspace(main),
-        scratch=max(scratch, default=0),
+        workspace=run.workspace,
         slots=names.slots,
         weights=-(-weights // 64) * 64,
         raw=_tensors(prepare, "raw") if prepare is not None else (),
-        prepare=_steps(program, prepare) if prepare is not None else (),
-        prepare_workspace=_workspace(prepare) if prepare is not None else 0,
+        prepare=made.steps if made is not None else (),
+        prepare_workspace=made.workspace if made is not None else 0,
         target=names.target.name,
         triple=names.target.triple,
         features=tuple(names.target.features),
         checks=names.checks,
         extras=names.extras,
     )
-
-
-def _kernels(program: Program) -> list[FuncOp]:
-    return [f for f in program.module.ops if isinstance(f, FuncOp) and UNITS in f.attributes]
 
 
 def _tensors(function: FuncOp, role: str) -> tuple[TensorInfo, ...]:
@@ -106,18 +103,32 @@ def _workspace(function: FuncOp) -> int:
     return int(row.value.data) if isinstance(row, IntegerAttr) else 0
 
 
-def _steps(program: Program, function: FuncOp) -> tuple[LaunchStep, ...]:
-    places = Places(function)
-    launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
-    return tuple(_launch(program, op, places) for op in launches)
+class Sequel:
+    """The launches of one function in order, and the workspace that they need with scratch."""
+
+    def __init__(self, program: Program, function: FuncOp, slots: int) -> None:
+        self.module, self.places = program.module, Places(function)
+        launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
+        needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
+        space = function.body.block.args[roles(function).index("workspace")]
+        offsets = place_scratch(launches, needs, space, program.ranges)
+        ends = [offset + need for offset, need in zip(offsets, needs, strict=True)]
+        self.workspace = max([_workspace(function), *ends])
+        self.steps = tuple(
+            _launch(op, self.kernel(op), self.places, offset if need else None)
+            for op, offset, need in zip(launches, offsets, needs, strict=True)
+        )
+
+    def kernel(self, op: Launch) -> FuncOp:
+        """Return the kernel that is launched."""
+        return find_function(self.module, str(op.plain_attributes()["kernel"]))
 
 
-def _launch(program: Program, op: Launch, places: Places) -> LaunchStep:
+def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> LaunchStep:
     attributes = op.plain_attributes()
-    kernel = find_function(program.module, str(attributes["kernel"]))
     arguments: list[Argument] = [places.pointer(operand) for operand in op.operands]
-    if _text(kernel, SCRATCH, "0") != "0":
-        arguments.append(Pointer("scratch"))
+    if scratch is not None:
+        arguments.append(Pointer("workspace", 0, scratch))
     arguments += [Scalar(_extent(d)) for d in attributes["dims"]]
     values = dict(zip(kernel_symbols(kernel), attributes["dims"], strict=True))
     count = dims.substitute(dims.parse(_text(kernel, UNITS, "1")), values)
