@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute
 
 from ..ir import SOURCE, Program, dims
-from ..ir.interpret_launch import kernel_symbols
+from ..ir.interpret_launch import UNITS, kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.program import find_function
@@ -48,6 +48,8 @@ class LaunchInfo:
     sources: tuple[str, ...]
     """The nodes of the model that it computes, as far as they are known."""
     operations: tuple[str, ...]
+    units: int
+    """How many parts could be done at the same time; 0 if it is not lowered yet."""
     cost: Cost
 
     def as_json(self) -> dict[str, Any]:
@@ -57,6 +59,7 @@ class LaunchInfo:
             "kind": self.kind,
             "sources": list(self.sources),
             "operations": list(self.operations),
+            "units": self.units,
             **self.cost.as_json(),
         }
 
@@ -80,8 +83,13 @@ def _info(program: Program, op: Launch, sizes: Mapping[str, int]) -> LaunchInfo:
         kind=kind.data,
         sources=_sources(op.attributes.get(SOURCE)),
         operations=tuple(name for name in inside if name != "func.return"),
+        units=_units(kernel.attributes.get(UNITS), inner),
         cost=cost_of_function(kernel, inner),
     )
+
+
+def _units(row: Attribute | None, sizes: Mapping[str, int]) -> int:
+    return dims.evaluate(dims.parse(row.data), sizes) if isinstance(row, StringAttr) else 0
 
 
 def _sources(row: Attribute | None) -> tuple[str, ...]:

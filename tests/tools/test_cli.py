@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from gravure.tools import cli
 from gravure.tools.commands import ops
+from gravure.tools.console import Console
 
 VERBS = list(cli.verbs())
 HEAVY = {"numpy", "xdsl", "llvmlite", "onnx", "lark", "ml_dtypes", "argcomplete", "rich"}
@@ -240,3 +242,34 @@ def test_json_is_one_object_with_a_schema(gravure: Any, verb: str) -> None:
     found = gravure(verb, "--json")
     assert found.status == 0
     assert re.fullmatch(r"gravure\.[\w-]+/\d+", json.loads(found.out)["schema"])
+
+
+def test_binary_does_not_go_to_a_terminal(
+    gravure: Any, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (tmp_path / "m.so").open("wb") as file:
+        process = start("compile", str(models / "mlp.onnx"), "-o", "-", stdout=file)
+        assert process.communicate(timeout=60)[1] == ""
+    assert gravure("inspect", tmp_path / "m.so").status == 0
+    monkeypatch.setattr("gravure.tools.console.is_terminal", lambda stream: True)
+    found = gravure("compile", models / "mlp.onnx", "-o", "-")
+    assert (found.status, found.out) == (2, "")
+    assert "binary to a terminal" in found.err
+
+
+def test_progress_is_shown_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    outer, inner = os.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    with open(inner, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        for console in (Console(), Console(quiet=True)):
+            with console.progress("working"):
+                time.sleep(0.8)
+        monkeypatch.setenv("TERM", "dumb")
+        with Console().progress("working"):
+            time.sleep(0.6)
+    shown = os.read(outer, 10000).decode()
+    os.close(outer)
+    assert shown.startswith("\rworking 0.")
+    assert shown.endswith("\r\x1b[K")
+    assert shown.count("\x1b[K") == 1

@@ -203,6 +203,7 @@ def test_report_says_what_became_one_kernel(gravure: Any, model: Path, tmp_path:
     assert rows[0]["kind"] == "gemm"
     assert rows[0]["sources"] == ["Gemm_h", "Relu_a"]
     assert rows[0]["macs"] == 64 * 8 * 16
+    assert all(row["units"] >= 1 for row in rows)
 
 
 def test_memory_can_be_limited(gravure: Any, model: Path, tmp_path: Path) -> None:
