@@ -10,4 +10,5 @@ formats of files). llvmlite is imported in `codegen/llvm/` alone.
 - `prepare`: weights as the kernels want them.
 - `aot/`: objects and weights become libraries, archives and headers, without a linker.
 - `store`: whole compiled programs kept on disk.
+- `stages`: stop on the way down, or go on from there. `profile`: how long each launch takes.
 """
