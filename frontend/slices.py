@@ -44,9 +44,7 @@ class Knowledge:
         return any(self._is_positive(each, depth - 1) for each in lower)
 
 
-def bounds(
-    start: Dim, end: Dim, step: int, extent: Dim, known: Knowledge
-) -> tuple[Dim, Dim, int]:
+def bounds(start: Dim, end: Dim, step: int, extent: Dim, known: Knowledge) -> tuple[Dim, Dim, int]:
     """Return start, stop and step as `gv.slice` wants them: inside the axis, in order.
 
     >>> bounds(-3, 1 << 60, 1, 10, Knowledge())

@@ -168,4 +168,3 @@ def _plain(names: Iterable[str]) -> bool:
 
 def _list(names: Iterable[str]) -> str:
     return ", ".join(map(repr, sorted(names))) or "none"
-

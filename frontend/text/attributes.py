@@ -25,9 +25,7 @@ _LIST = re.compile(r"(?:tuple|Sequence)\[(\w+), \.\.\.\]|Sequence\[(\w+)\]")
 def coerced(op: type[Op], attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes as `infer` wants them, or raise `TypeError`."""
     kinds = _annotations(op)
-    return {
-        name: _coerced(name, value, kinds.get(name, "")) for name, value in attributes.items()
-    }
+    return {name: _coerced(name, value, kinds.get(name, "")) for name, value in attributes.items()}
 
 
 @cache

@@ -235,9 +235,7 @@ class Scope:
             raise WrongError(node.at, f"{op.name}: {error}") from error
         return self.apply(op, operands, attributes, node.at)
 
-    def _call_helper(
-        self, node: Call, operands: list[Value], attributes: dict[str, Any]
-    ) -> Value:
+    def _call_helper(self, node: Call, operands: list[Value], attributes: dict[str, Any]) -> Value:
         helper = HELPERS[node.name]
         if not operands or not all(isinstance(value, SSAValue) for value in operands):
             raise WrongError(node.at, f"{node.name} takes tensors")
@@ -386,9 +384,7 @@ def from_front(attributes: dict[str, Any], rank: int) -> dict[str, Any]:
 def optional_operands(op: type[Op]) -> int:
     """Return how many of the operands may be left out."""
     parameters = inspect.signature(op.infer).parameters.values()
-    return sum(
-        p.kind is p.POSITIONAL_OR_KEYWORD and p.default is not p.empty for p in parameters
-    )
+    return sum(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is not p.empty for p in parameters)
 
 
 def _inferred(

@@ -183,9 +183,7 @@ class Reader:
         dtype = DTYPES.get(type.dtype.text)
         if dtype is None:
             known = did_you_mean(type.dtype.text, DTYPES)
-            self.text.fault(
-                type.dtype.at, f"element type {type.dtype.text!r} is unknown", known
-            )
+            self.text.fault(type.dtype.at, f"element type {type.dtype.text!r} is unknown", known)
         if type.dims is None:
             return TensorSpec(dtype or DTYPES["f32"], None)
         scope = Scope(self.text, GraphEmit.at_end(Block()), self.dims, {}, lambda *_: None)
@@ -214,9 +212,7 @@ class Body:
         self.reader, self.text, self.block, self.depth = reader, reader.text, block, depth
         self.emit = GraphEmit(InsertPoint.at_end(self.block))
         self.make = Maker(self.emit)
-        self.scope = Scope(
-            self.text, self.emit, reader.dims, reader.symbols.ranges, self.call
-        )
+        self.scope = Scope(self.text, self.emit, reader.dims, reader.symbols.ranges, self.call)
 
     def statements(self, statements: Sequence[Statement]) -> None:
         """Append statements."""

@@ -36,9 +36,7 @@ class Stored:
             message = f"weight {weight.name.text!r}: {error.message}"
             raise WrongError(weight.at, message) from error
 
-    def _from_file(
-        self, name: str, path: Literal, key: Literal | None, spec: TensorSpec
-    ) -> Array:
+    def _from_file(self, name: str, path: Literal, key: Literal | None, spec: TensorSpec) -> Array:
         location, entry = str(path.value), name if key is None else str(key.value)
         if self.directory is None:
             raise ParseError(f"its data is in {location!r}, beside a text that is not a file")

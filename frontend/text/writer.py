@@ -37,12 +37,8 @@ from .expressions import BITWISE, SIGNS, WORDS, fits
 
 INFIX = {f"gv.{name}": sign for sign, name in SIGNS.items() if name not in BITWISE}
 
-RESERVED = frozenset(
-    {
-        *WORDS, *DTYPES, "model", "function", "weight", "const", "in", "as", "at", "from", "if",
-        "else", "while", "do", "with", "yield",
-    }
-)
+KEYWORDS = "model function weight const in as at from if else while do with yield".split()
+RESERVED = frozenset({*WORDS, *DTYPES, *KEYWORDS})
 
 
 def write_text(program: Program, *, name: str = "main", weights: str | None = None) -> str:
@@ -158,9 +154,7 @@ class _Function:
 
     def _lines(self, block: Block) -> list[str]:
         """Return the statements of a block but for the one that ends it."""
-        return [
-            line for op in block.ops if op is not block.last_op for line in self._statement(op)
-        ]
+        return [line for op in block.ops if op is not block.last_op for line in self._statement(op)]
 
     def _region(self, block: Block) -> Iterator[str]:
         """Give the statements of a region and what it yields."""
@@ -386,5 +380,3 @@ def _letter(letter: str, quote: str) -> str:
         return letter
     code = ord(letter)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else letter
-
-

@@ -29,7 +29,9 @@ model mlp(x: f32[N, 784]) -> (logits) {
   logits = h + 1
 }
 """
-    assert message(text) == """\
+    assert (
+        message(text)
+        == """\
 m.gv:3:12: error: gv.matmul: 784 columns on the left, expected 785 as the rows on the right
       h = relu(matmul(x, w1) + b1)
                ^
@@ -55,6 +57,7 @@ m.gv:7:7: error: gv.relu: 2 operands, expected 1
 m.gv:7:21: error: 3 axes of a tensor of 2
       u = relu(x, x) + x[0, 1, 2]
                         ^"""
+    )
 
 
 @pytest.mark.parametrize(

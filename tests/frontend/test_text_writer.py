@@ -71,9 +71,7 @@ def test_every_operation_reads_back(op: Any, sample: Any) -> None:
 )  # fmt: skip
 def test_every_constant_reads_back(value: Any) -> None:
     main = new_function("main", [])
-    made = ir.GraphEmit.at_end(main.body.block)(
-        ir.REGISTRY["gv.constant"], value=np.asarray(value)
-    )
+    made = ir.GraphEmit.at_end(main.body.block)(ir.REGISTRY["gv.constant"], value=np.asarray(value))
     finish(main, [made], ["y"])
     same(program_of(main))
 
