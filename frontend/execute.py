@@ -18,7 +18,7 @@ from ..ir.dtypes import DType
 from ..ir.op import Array
 from ..ir.ops.families import spec_of_value
 from .graph import Graph, GraphTensor, Operation
-from .kinds import MissingFeedError
+from .kinds import DEAD, MissingFeedError
 from .recorded import EMIT, Box, Recorded
 from .run_errors import InvalidArgumentError
 
@@ -144,9 +144,22 @@ class Plan:
             self.step(frame, op, env)
         return [None if isinstance(f, Operation) else env[f] for f in self.fetches]
 
+    def is_dead(self, op: Operation, inputs: Sequence[Any], env: dict[GraphTensor, Any]) -> bool:
+        """Say whether the operation is on a way that was not taken."""
+        if any(value is DEAD for value in inputs):
+            return True
+        return any(
+            op.control_inputs and t in env and env[t] is DEAD
+            for before in op.control_inputs
+            for t in before.outputs[:1]
+        )
+
     def step(self, frame: Frame, op: Operation, env: dict[GraphTensor, Any]) -> None:
         """Run one operation."""
         inputs = [env[tensor] for tensor in op.inputs]
+        if not op.kind.takes_dead and self.is_dead(op, inputs, env):
+            env.update((tensor, DEAD) for tensor in op.outputs)
+            return
         try:
             if op in self.to_record:
                 inner, record = frame.recording(op)
@@ -161,8 +174,13 @@ class Plan:
         for tensor, value in zip(op.outputs, results, strict=True):
             if tensor not in self.fed:
                 env[tensor] = value
-                if tensor.spec.shape is None or not tensor.spec.is_static:
+                if value is not DEAD and not is_static(tensor):
                     frame.bind(tensor, value)
+
+
+def is_static(tensor: GraphTensor) -> bool:
+    """Say whether all sizes are known."""
+    return tensor.spec.shape is not None and tensor.spec.is_static
 
 
 def failure(op: Operation, error: Exception) -> Exception:

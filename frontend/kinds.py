@@ -38,6 +38,8 @@ class Kind:
 
     type: str = "Op"
     stateful: bool = False
+    takes_dead: bool = False
+    """Whether it runs although an input comes from a way that was not taken."""
 
     @property
     def label(self) -> str:
@@ -153,7 +155,7 @@ class Composite(Kind):
         function: Callable[..., Any],
         *,
         name: str = "",
-        differentiable: bool = True,
+        differentiable: bool | None = True,
     ) -> None:
         self.type, self.function, self.name = type_, function, name
         self.differentiable = differentiable
@@ -177,6 +179,10 @@ class Composite(Kind):
         self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
     ) -> Sequence[Any] | None:
         """Record the function, or say that nothing depends on its inputs smoothly."""
+        if self.differentiable is None:
+            raise NoGradientError(
+                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
+            )
         return None if self.differentiable else (None,) * len(op.inputs)
 
 
@@ -323,3 +329,53 @@ class Stop(Kind):
 
 
 STOP = Stop()
+
+
+class Dead:
+    """What an operation on the way that was not taken gives."""
+
+    def __repr__(self) -> str:
+        return "dead"
+
+
+DEAD = Dead()
+
+
+class Switch(Kind):
+    """The input at output 0 where the second input is false, at output 1 where it is true."""
+
+    type = "Switch"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the input's spec twice."""
+        return (specs[0], specs[0])
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Let one output live."""
+        if frame.is_staging:
+            raise TypeError("raw control flow has no form in a program")
+        return (DEAD, inputs[0]) if bool(np.asarray(inputs[1])) else (inputs[0], DEAD)
+
+
+class Merge(Kind):
+    """The input that is alive, and which one it is."""
+
+    type = "Merge"
+    takes_dead = True
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the inputs' spec and a number."""
+        shapes = {s.shape for s in specs}
+        first = specs[0] if len(shapes) == 1 else TensorSpec(specs[0].dtype, None)
+        return (first, spec_of_array(np.array(0, np.int32)))
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Pass on what is alive."""
+        for place, value in enumerate(inputs):
+            if value is not DEAD:
+                return (value, np.array(place, np.int32))
+        return (DEAD, DEAD)

@@ -27,7 +27,7 @@ from .graph import (
     Operation,
     dims_or_none,
 )
-from .kinds import MissingFeedError
+from .kinds import DEAD, MissingFeedError
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
 
@@ -68,6 +68,12 @@ class Session:
                 values = plan.run(Frame(self.store), list(given.values()))
             except MissingFeedError as error:
                 raise self._missing(error.op) from None
+        if any(value is DEAD for value in values):
+            dead = next(f for f, v in zip(wanted, values, strict=True) if v is DEAD)
+            raise InvalidArgumentError(
+                f"Retval[{wanted.index(dead)}] does not have value: {dead.name} is on a way that "
+                "was not taken"
+            )
         found = iter([None if v is None else fetched(unboxed(v)) for v in values])
         return rebuild(found)
 

@@ -300,6 +300,7 @@ class UnconnectedGradients:
 
 train = SimpleNamespace(
     Checkpoint=_t.Checkpoint,
+    CheckpointManager=_t.CheckpointManager,
     Saver=_t.Saver,
     latest_checkpoint=_t.latest_checkpoint,
     list_variables=_t.list_variables,
@@ -365,6 +366,12 @@ class _V1:
     ConfigProto = SimpleNamespace
     random_uniform = staticmethod(_r.uniform)
     random_normal = staticmethod(_r.normal)
+
+    @staticmethod
+    def scatter_add(ref: Any, indices: Any, updates: Any, **_: Any) -> Any:
+        """Add rows to a variable."""
+        return ref.scatter_nd_add(expand_dims(indices, -1), updates)
+
     hessians = staticmethod(_f.hessians)
     zeros_initializer = staticmethod(lambda **_: lambda shape, dtype="float32": zeros(shape, dtype))
     ones_initializer = staticmethod(lambda **_: lambda shape, dtype="float32": ones(shape, dtype))
@@ -409,6 +416,10 @@ class _V1:
         return default_session()
 
 
+raw_ops = SimpleNamespace(
+    Switch=lambda data, pred, name=None: _st.switch(data, pred, name),
+    Merge=lambda inputs, name=None: _st.merge(inputs, name),
+)
 compat = SimpleNamespace(v1=_V1())
 global_variables_initializer = _st.global_variables_initializer
 initialize_all_variables = _st.global_variables_initializer

@@ -447,7 +447,7 @@ def perform(  # noqa: PLR0913  (what an operation is)
     *,
     name: str | None = None,
     label: str = "",
-    differentiable: bool = True,
+    differentiable: bool | None = True,
 ) -> Any:
     """Carry out an operation that is a function of a `Maker` and values."""
     graph = graph_of(tensors)
@@ -489,7 +489,7 @@ def op(
     *operands: str,
     strict: bool = True,
     label: str = "",
-    differentiable: bool = True,
+    differentiable: bool | None = True,
 ) -> Callable[..., Any]:
     """Make an operation of a function; `operands` names the parameters that are tensors.
 

@@ -52,7 +52,7 @@ def _host(type_: str, *operands: str) -> Any:
     return op(type_, *operands, strict=False, differentiable=False)
 
 
-@_host("Unique", "x")
+@op("Unique", "x", strict=False, differentiable=None)
 def unique(m: Maker, x: Any) -> Any:
     """The different elements in the order they come, and which one each is."""
     array = np.asarray(x)

@@ -15,7 +15,7 @@ from ..func_graph import FuncGraph
 from ..function import Function
 from ..gradients import gradients as graph_gradients
 from ..graph import Graph, GraphTensor, Operation, op_of
-from ..kinds import NoOp, Placeholder, PlaceholderWithDefault, PyFunction, Stop
+from ..kinds import Merge, NoOp, Placeholder, PlaceholderWithDefault, PyFunction, Stop, Switch
 from ..origin import short, user_line
 from ..session import Session as CoreSession
 from ..session import stack
@@ -67,6 +67,7 @@ class TfFuncGraph(FuncGraph, TfGraph):
     tensor_class = SymbolicTfTensor
 
 
+SWITCH, MERGE = Switch(), Merge()
 DEFAULT: list[TfGraph] = [TfGraph()]
 
 
@@ -576,6 +577,29 @@ class GradientTape(CoreTape):
         """Return the derivatives of each element of the target."""
         made = super().jacobian(target, sources, unconnected_gradients)
         return nest.pack(made, [None if x is None else dressed(x) for x in nest.flatten(made)])
+
+
+def switch(data: Any, pred: Any, name: str | None = None) -> tuple[Any, Any]:
+    """Return the data for false and for true; one of them is dead."""
+    graph = graph_of([data, pred])
+    if graph is None:
+        raise TypeError("switch is an operation of graphs")
+    with _entered(graph):
+        inputs = [graph.owned(convert(data)), graph.owned(_truth(pred))]
+        no, yes = graph.add(SWITCH, inputs, name=name).outputs
+    return no, yes
+
+
+def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Any, Any]:
+    """Return the input that is alive, and its number."""
+    graph = graph_of(list(inputs))
+    if graph is None:
+        raise TypeError("merge is an operation of graphs")
+    with _entered(graph):
+        value, index = graph.add(
+            MERGE, [graph.owned(convert(x)) for x in inputs], name=name
+        ).outputs
+    return value, index
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:

@@ -104,20 +104,21 @@ class Saver:
 class Status:
     """How far the values of a checkpoint have found their variables."""
 
-    def __init__(self, pending: dict[str, Array], missing: list[str]) -> None:
-        self._pending, self._missing = pending, missing
+    def __init__(self, checkpoint: Checkpoint, missing: list[str]) -> None:
+        self._checkpoint, self._missing = checkpoint, missing
 
     def assert_consumed(self) -> Status:
-        """Raise unless every value was used."""
-        left = [n for n in self._pending if n not in INTERNAL]
+        """Raise unless every value was used; variables made since then get theirs first."""
+        self._checkpoint.take_pending()
+        left = list(self._checkpoint.pending)
         if left or self._missing:
-            raise AssertionError(
-                f"Unresolved object in checkpoint: {', '.join(left + self._missing)}"
-            )
+            names = ", ".join(left + self._missing)
+            raise AssertionError(f"Unresolved object in checkpoint: {names}")
         return self
 
     def assert_existing_objects_matched(self) -> Status:
         """Raise unless every variable that exists was found."""
+        self._checkpoint.take_pending()
         if self._missing:
             raise AssertionError(f"no values for {', '.join(self._missing)}")
         return self
@@ -127,7 +128,8 @@ class Status:
         return self
 
 
-INTERNAL = ("save_counter",)
+WAITING: list[Checkpoint] = []
+"""Checkpoints with values whose variables do not exist yet."""
 
 
 class Checkpoint:
@@ -135,7 +137,8 @@ class Checkpoint:
 
     def __init__(self, root: Any = None, **objects: Any) -> None:
         self._objects = {**({"": root} if root is not None else {}), **objects}
-        self._pending: dict[str, Array] = {}
+        self.pending: dict[str, Array] = {}
+        """Values whose variables do not exist yet: they are taken when they do."""
         self.save_counter = 0
 
     def _variables(self) -> dict[str, Any]:
@@ -158,14 +161,18 @@ class Checkpoint:
 
     def restore(self, save_path: str | None, **_: Any) -> Status:
         """Give the variables their values; those made later get theirs when they are reached."""
-        pending = read(save_path) if save_path else {}
-        missing = []
+        self.pending = read(save_path) if save_path else {}
+        known = self._variables()
+        missing = [n for n in known if save_path and n not in self.pending]
+        self.take_pending()
+        WAITING[:] = [*(c for c in WAITING if c is not self), self] if self.pending else WAITING
+        return Status(self, missing)
+
+    def take_pending(self) -> None:
+        """Give variables that are there by now the values that wait for them."""
         for name, variable in self._variables().items():
-            if name in pending:
-                variable.assign(pending.pop(name))
-            elif save_path:
-                missing.append(name)
-        return Status(pending, missing)
+            if name in self.pending:
+                variable.assign(self.pending.pop(name))
 
     read = restore
 
@@ -202,11 +209,53 @@ def is_module(value: Any) -> bool:
     )
 
 
+class CheckpointManager:
+    """Keeps the newest checkpoints of a folder."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, directory: str, max_to_keep: int | None = 5, **_: Any
+    ) -> None:
+        self._checkpoint, self._directory, self._keep = checkpoint, directory, max_to_keep
+        self.checkpoints: list[str] = []
+
+    def save(self, checkpoint_number: int | None = None, **_: Any) -> str:
+        """Write a checkpoint, and drop the oldest."""
+        number = checkpoint_number
+        if number is None:
+            self._checkpoint.save_counter += 1
+            number = self._checkpoint.save_counter
+        path = self._checkpoint.write(os.path.join(self._directory, f"ckpt-{number}"))
+        self.checkpoints.append(path)
+        while self._keep and len(self.checkpoints) > self._keep:
+            Path(self.checkpoints.pop(0) + SUFFIX).unlink(missing_ok=True)
+        return path
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """Return the newest checkpoint."""
+        return latest_checkpoint(self._directory)
+
+    def restore_or_initialize(self) -> str | None:
+        """Restore the newest checkpoint if there is one."""
+        latest = self.latest_checkpoint
+        if latest is not None:
+            self._checkpoint.restore(latest)
+        return latest
+
+
 class Module:
     """An object that knows the variables and modules in its attributes."""
 
     def __init__(self, name: str | None = None) -> None:
         self._name = name or type(self).__name__.lower()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; values of a checkpoint that wait for it are given to it."""
+        object.__setattr__(self, name, value)
+        for checkpoint in list(WAITING):
+            checkpoint.take_pending()
+            if not checkpoint.pending:
+                WAITING.remove(checkpoint)
 
     @property
     def name(self) -> str:

@@ -271,3 +271,76 @@ def test_g10_random_numbers_differ_by_run_and_repeat_by_seed(graph):
     assert np.array_equal(a, b)
     assert not np.array_equal(a, first.run(r))
     assert np.array_equal(a, second.run(r))
+
+
+def test_d1_what_is_not_taken_is_dead(graph):
+    x = v1.placeholder(tf.float32, [])
+    p = v1.placeholder(tf.bool, [])
+    no, yes = tf.raw_ops.Switch(data=x, pred=p)
+    merged, index = tf.raw_ops.Merge(inputs=[no * 2.0, yes * 3.0])
+    s = v1.Session()
+    assert s.run([merged, index], {x: 7.0, p: True}) == [21.0, 1]
+    assert s.run([merged, index], {x: 7.0, p: False}) == [14.0, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Retval\[0\] does not have value"):
+        s.run(no, {x: 7.0, p: True})
+
+
+def test_f5_unique_has_no_gradient(graph):
+    x = tf.constant([1.0, 2.0, 1.0])
+    with pytest.raises(LookupError, match="No gradient defined for operation 'Unique'"):
+        tf.gradients(tf.unique(x)[0], x)
+
+
+def test_f2_weights_and_stops(graph):
+    x = tf.constant(3.0)
+    y = x * x
+    s = v1.Session()
+    assert s.run(tf.gradients(y, x, grad_ys=tf.constant(12.0))[0]) == 72.0
+    assert s.run(tf.gradients(y * tf.stop_gradient(y), x)[0]) == 54.0
+
+
+def test_f4_a_graph_overrides_a_gradient(graph):
+    from gravure.frontend.gradients import OVERRIDES
+
+    OVERRIDES["custom"] = lambda op, grad: grad * -99.0
+    graph.gradient_overrides["Identity"] = "custom"
+    x = tf.constant(1.0)
+    assert v1.Session().run(tf.gradients(tf.identity(x), x)[0]) == -99.0
+
+
+def test_c5_a_run_resumes_from_its_checkpoint(graph, tmp_path):
+    v = v1.Variable([1.0, 2.0], name="v")
+    step = v.assign_add(v.read_value() * 0.5)
+    saver = v1.train.Saver()
+    with v1.Session() as s:
+        s.run(v1.global_variables_initializer())
+        s.run(step)
+        path = saver.save(s, str(tmp_path / "m"), global_step=1)
+        for _ in range(2):
+            s.run(step)
+        expected = s.run(v)
+    with v1.Session() as again:
+        saver.restore(again, tf.train.latest_checkpoint(str(tmp_path)))
+        for _ in range(2):
+            again.run(step)
+        assert np.array_equal(again.run(v), expected)
+    assert path.endswith("m-1")
+
+
+def test_h1_equal_draws_stay_two(graph):
+    a, b = tf.random.uniform([4]), tf.random.uniform([4])
+    first, second = v1.Session().run([a, b])
+    assert not np.array_equal(first, second)
+
+
+def test_h4_effects_are_kept():
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def f(x):
+        tf.matmul(x, x)
+        v.assign_add(1.0)
+        return x
+
+    f(tf.eye(2))
+    assert float(v) == 1.0

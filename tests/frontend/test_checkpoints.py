@@ -1,0 +1,44 @@
+"""Checkpoints of objects: named edges, deferred values, files replaced as a whole."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+
+class Net(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.v = tf.Variable([1.0, 2.0])
+
+    def grow(self):
+        self.out = tf.Variable([0.0])
+
+
+def test_i23_values_wait_for_variables_that_are_made_later(tmp_path):
+    a = Net()
+    a.grow()
+    a.v.assign([5.0, 6.0])
+    a.out.assign([9.0])
+    path = tf.train.Checkpoint(net=a).save(str(tmp_path / "ckpt"))
+    assert sorted(n for n, _ in tf.train.list_variables(path)) == ["net/out", "net/v"]
+    b = Net()
+    status = tf.train.Checkpoint(net=b).restore(path)
+    assert np.array_equal(b.v, [5.0, 6.0])
+    with pytest.raises(AssertionError, match="net/out"):
+        status.assert_consumed()
+    b.grow()
+    assert np.array_equal(b.out, [9.0])
+    status.assert_consumed()
+
+
+def test_a_manager_keeps_the_newest(tmp_path):
+    net = Net()
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(net=net), str(tmp_path), max_to_keep=2)
+    for value in range(4):
+        net.v.assign([value, value])
+        manager.save()
+    assert len(list(tmp_path.glob("*.safetensors"))) == 2
+    net.v.assign([0.0, 0.0])
+    manager.restore_or_initialize()
+    assert np.array_equal(net.v, [3.0, 3.0])
