@@ -331,11 +331,14 @@ class Gemm:
         return self.step(self.b, outer)
 
     def pack(self, left: Index, span: tuple[Index, Index] | None = None) -> None:
-        """Copy one panel of B (or `span`, first row and count) into scratch, zero-padded."""
+        """Copy one panel of B (or `span`, first row and count) into scratch."""
         loops = self.loops
         first, count = span or (0, loops.index(self.depth))
         start = self.columns_group.value
         assert start is not None, "the panel is known"
+        if self.is_transposed():
+            self.pack_transposed(left, first, count)
+            return
         reader = Reader(loops, self.arguments, self.space)
         places = [1] if len(self.k_groups) == 1 else [self.k_groups[-1].extent, 1]
         with loops.loop(0, count) as k:
@@ -355,6 +358,31 @@ class Gemm:
         self.columns_group.value = start
         for group in self.k_groups:
             group.value = 0
+
+    def is_transposed(self) -> bool:
+        """Say whether the columns of B are runs of memory that blocks can be transposed from."""
+        one_stride = len(self.k_groups) == 1 and not self.scattered
+        return one_stride and self.dtype.name == "f32" and self.step(self.b, self.k_groups[0]) == 1
+
+    def pack_transposed(self, left: Index, first: Index, count: Index) -> None:
+        """Copy a panel by square blocks; what stands behind the last column is left as it is."""
+        loops, lanes = self.loops, self.lanes
+        start, (group,) = self.columns_group.value, self.k_groups
+        assert start is not None, "the panel is known"
+        with loops.loop(0, count, lanes) as k:
+            group.value = loops.add(k.index, first)
+            columns = loops.index(loops.minimum(loops.subtract(count, k.index), lanes))
+            row = loops.add(self.scratch_base, loops.multiply(k.index, self.width))
+            for vector in range(self.vectors):
+                self.columns_group.value = loops.add(start, vector * lanes)
+                valid = loops.maximum(loops.subtract(left, vector * lanes), 0)
+                rows = lanes if self.whole else loops.minimum(valid, lanes)
+                to = loops.index(loops.add(row, vector * lanes))
+                block = (self.scratch, to, loops.index(self.width))
+                source = self.strided(self.b, self.columns_group)
+                made = gvk.TransposeTile(source, block, loops.index(rows), columns, lanes=lanes)
+                loops.here(made)
+        self.columns_group.value, group.value = start, 0
 
 
 def broadcast_batch(
