@@ -37,7 +37,10 @@ from .expressions import BITWISE, SIGNS, WORDS, fits
 
 INFIX = {f"gv.{name}": sign for sign, name in SIGNS.items() if name not in BITWISE}
 
-KEYWORDS = "model function weight const in as at from if else while do with yield".split()
+KEYWORDS = (
+    "model", "function", "weight", "const", "in", "as", "at", "from", "if", "else", "while",
+    "do", "with", "yield",
+)  # fmt: skip
 RESERVED = frozenset({*WORDS, *DTYPES, *KEYWORDS})
 
 
