@@ -18,6 +18,7 @@ from ..ir.numerics import in_wide
 from ..ir.op import Array, Op
 from ..ir.ops.families import Elementwise
 from ..ir.tensor import TensorSpec, spec_of_array
+from . import complex_math
 from .origin import short, user_line
 
 Kernel = Callable[..., Any]
@@ -66,7 +67,8 @@ _ON_COMPLEX = {
 def on_complex(op: type[Op]) -> type[Op]:
     """Return the host operation that stands in for one that complex numbers do not have."""
     name = op.name.removeprefix("gv.")
-    function = getattr(np, _ON_COMPLEX.get(op.name, name), None)
+    numpy_name = _ON_COMPLEX.get(op.name, name)
+    function: Any = complex_math.FUNCTIONS.get(op.name) or getattr(np, numpy_name, None)
     return op if function is None else host(name, function)
 
 
