@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -195,7 +196,9 @@ QUOTED = re.compile(r"'[^']*'|\d+")
 def apart(trial: Callable[[Program], str], program: Program) -> str:
     """Return what a trial gives in a process of its own, or the signal that ended that."""
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # threads that sleep do not matter
+        child = os.fork()
     if child == 0:
         status = 1
         try:

@@ -158,7 +158,9 @@ def _isolated(work: Callable[[], int]) -> int:
     """Do the work in a process of its own, so that what ends it does not end this one."""
     sys.stdout.flush()
     sys.stderr.flush()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # threads that sleep do not matter
+        child = os.fork()
     if child == 0:
         del os.environ[ISOLATE]
         return work()
