@@ -9,6 +9,7 @@ and such a graph is run operation by operation instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,6 +32,7 @@ from .compile import compile_source, load_compiled
 from .execute import Frame, Store
 from .func_graph import FuncGraph, touched_by
 from .graph import Operation
+from .recorded import Recorded
 
 COMPILE_AFTER = 2
 """A function is compiled when it has been called so often with arguments of the same shapes."""
@@ -102,7 +104,23 @@ class StagingFrame(Frame):
             argument = self.block.insert_arg(variable.spec.type, len(self.block.args))
             self.state[variable] = argument
             self.arguments.append(variable)
-        return self.state[variable]
+        value = self.state[variable]
+        return value if self.recorded is None else self.recorded.source(variable, value)
+
+    def recording(self, op: Operation) -> tuple[Frame, Recorded]:
+        """Return a frame on the same block in which an operation is recorded."""
+        if self.recorded is not None:
+            raise NotStageableError("a gradient of a gradient of several operations")
+        record = Recorded(self.append)
+        self.records[op] = record
+        inner = copy(self)
+        inner.emit, inner.recorded = record.emit, record
+        return inner, record
+
+    def unrecorded(self) -> None:
+        """Refuse control flow whose gradient is taken."""
+        if self.recorded is not None:
+            raise NotStageableError("the gradient of a choice or a loop")
 
     def write(self, variable: Any, value: Any) -> None:
         """Take note of the value that the variable has from here on."""
@@ -130,6 +148,7 @@ class StagingFrame(Frame):
 
     def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[Any]:
         """Append a choice."""
+        self.unrecorded()
         condition = self.value(inputs[0])
         if len(branches) != 2 or spec_of(condition.type).dtype.kind != "b":
             raise NotStageableError("a choice of more than two")
@@ -151,6 +170,7 @@ class StagingFrame(Frame):
         self, test: FuncGraph, body: FuncGraph, count: int, inputs: Sequence[Any]
     ) -> Sequence[Any]:
         """Append a loop."""
+        self.unrecorded()
         values = [self.value(x) for x in inputs]
         touched = touched_by([test, body])
         state = [self.value(self.read(v)) for v in touched]
