@@ -18,6 +18,7 @@ from pathlib import Path
 from .. import __version__
 from ..errors import GravureError
 from .console import RED, Console, escape, to_json
+from .errors import OutputError
 
 INTERRUPTED, CLOSED_PIPE, INTERNAL, CANNOT_CREATE, IO_ERROR, NO_MEMORY = 130, 141, 70, 73, 74, 69
 ISOLATE = "GRAVURE_ISOLATE"
@@ -111,7 +112,7 @@ def _cannot_write(error: OSError, name: str, console: Console) -> int:
     status = IO_ERROR if error.errno in _FULL else CANNOT_CREATE
     where = str(error.filename2 or error.filename or "")
     reason = (error.strerror or str(error)).lower()
-    made = GravureError(f"cannot write: {reason}", location=where)
+    made = OutputError(f"cannot write: {reason}", location=where)
     if error.errno in _FULL:
         _forget_output()
     tell(made, name, console)
