@@ -60,7 +60,7 @@ def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
     library = _library(compiled)
     arrays = [_checked(a, i) for a, i in zip(raw, compiled.description.raw, strict=True)]
     pointers = (ctypes.c_void_p * max(len(arrays), 1))(*map(address, arrays))
-    workspace = aligned_bytes(compiled.description.workspace_bytes)
+    workspace = aligned_bytes(compiled.description.prepare_bytes)
     prepare = library.function("prepare", "ipppp")
     number = prepare(ctypes.addressof(pointers), address(blob), address(workspace), None)
     if number:

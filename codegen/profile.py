@@ -31,11 +31,13 @@ from .llvm.entry_profile import HEAD
 def profiled(compiled: Compiled) -> Compiled:
     """Return the program with an entry that measures."""
     model = compiled.description
-    offset = model.arena
+    offset = max(model.arena, model.prepare_arena)
     count, others = (sum(1 for _ in launches(steps)) for steps in (model.steps, model.prepare))
     size = round_up(HEAD + 8 * (count + others), 64)
     extras = {**model.extras, KEY: {"offset": offset, "launches": count}}
-    return replace(compiled, description=replace(model, workspace=offset + size, extras=extras))
+    end = offset + size
+    made = replace(model, workspace=end, prepare_workspace=end, extras=extras)
+    return replace(compiled, description=made)
 
 
 @dataclass(frozen=True)

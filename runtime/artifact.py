@@ -225,13 +225,23 @@ class Description:
 
     @property
     def arena(self) -> int:
-        """Return the bytes from the start of the workspace to the scratch memory."""
-        return round_up(max(self.workspace, self.prepare_workspace), ALIGNMENT)
+        """Return the bytes from the start of a run's workspace to the scratch memory."""
+        return round_up(self.workspace, ALIGNMENT)
+
+    @property
+    def prepare_arena(self) -> int:
+        """Return the same for the workspace of `prepare`."""
+        return round_up(self.prepare_workspace, ALIGNMENT)
 
     @property
     def workspace_bytes(self) -> int:
         """Return the bytes of memory that a run needs beyond its inputs, outputs and weights."""
         return self.arena + self.slots * round_up(self.scratch, ALIGNMENT)
+
+    @property
+    def prepare_bytes(self) -> int:
+        """Return the bytes of memory that `prepare` works in."""
+        return self.prepare_arena + self.slots * round_up(self.scratch, ALIGNMENT)
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -426,7 +426,7 @@ class Model:
             if array.shape != info.shape:
                 raise mismatch(describe(array), info, "weight")
         weights = aligned_bytes(int(self.manifest["weights_bytes"]))
-        workspace = aligned_bytes(self.workspace_bytes)
+        workspace = aligned_bytes(int(self.manifest["prepare_bytes"]))
         addresses = np.array([address(array) for array in arrays], np.int64)
         prepare = self._library.function("prepare", "ipppp")
         places = (address(addresses), address(weights), address(workspace))

@@ -126,6 +126,8 @@ def _sizes(model: Description) -> list[str]:
         f"{tag}_WORKSPACE_BYTES": model.workspace_bytes,
         f"{tag}_WEIGHTS_BYTES": model.weights,
     }
+    if model.prepare:
+        sizes[f"{tag}_PREPARE_BYTES"] = model.prepare_bytes
     for dim in model.dims:
         sizes[f"{tag}_{dim.name.upper()}_MAX"] = dim.high
     largest = {dim.name: dim.high for dim in model.dims}
@@ -146,7 +148,8 @@ def _functions(model: Description) -> list[str]:
     tag = model.tag
     prepare = [
         "",
-        "/* Compute the weights from the raw ones, to be given in the context of runs. */",
+        "/* Compute the weights from the raw ones, to be given in the context of runs. The",
+        f" * workspace has {tag.upper()}_PREPARE_BYTES. */",
         f"int32_t {tag}_prepare(const void *const *raw, void *weights, void *workspace,",
         f"    {' ' * len(tag)}           const gravure_context *context);",
     ]

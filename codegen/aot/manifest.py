@@ -32,6 +32,7 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
         "dims": [{"name": dim.name, "low": dim.low, "high": dim.high} for dim in model.dims],
         "raw": [_tensor(each) for each in model.raw] if model.prepare else [],
         "workspace_bytes": model.workspace_bytes,
+        "prepare_bytes": model.prepare_bytes if model.prepare else 0,
         "weights_bytes": model.weights,
         "weights": where,
         "peak_bytes": peak_bytes(model),

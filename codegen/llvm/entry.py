@@ -179,9 +179,6 @@ class _Entry:
     def context(self) -> Routine:
         """Make the function that puts workspace, weights and pool into the frame."""
         model, frame, routine = self.model, self.frame, Routine()
-        if model.workspace_bytes and model.checks:
-            wrong = status(POINTER, argument_number(model, "workspace"))
-            routine.require_aligned("%workspace", ALIGNMENT, wrong, null=False)
         routine.store("ptr", "%workspace", "%frame", frame.WORKSPACE)
         scratch = routine.address("%workspace", model.arena)
         routine.store("ptr", scratch, "%frame", frame.SCRATCH)
@@ -207,6 +204,12 @@ class _Entry:
         routine.line("br label %end")
         routine.label("end")
         return routine
+
+    def require_workspace(self, routine: Routine, size: int) -> None:
+        """Return a status if memory is needed and there is none, or at no good place."""
+        if size and self.model.checks:
+            wrong = status(POINTER, argument_number(self.model, "workspace"))
+            routine.require_aligned("%workspace", ALIGNMENT, wrong, null=False)
 
     def require_weights(self, routine: Routine) -> None:
         """Return a status if there are no weights, or at no good place."""
@@ -239,6 +242,7 @@ class _Entry:
         self.require_cpu(routine)
         routine.require_call(f"@{tag}.inputs(ptr %inputs, ptr %frame)")
         routine.require_call(f"@{tag}.outputs(ptr %outputs, ptr %frame)")
+        self.require_workspace(routine, self.model.workspace_bytes)
         routine.require_call(f"@{tag}.context(ptr %frame, ptr %workspace, ptr %context)")
         self.require_weights(routine)
         self.scope(routine, 1)
@@ -263,7 +267,10 @@ class _Entry:
         routine, model, tag = Routine(), self.model, self.tag
         routine.line(self.alloca)
         self.require_cpu(routine)
+        self.require_workspace(routine, model.prepare_bytes)
         routine.require_call(f"@{tag}.context(ptr %frame, ptr %workspace, ptr %context)")
+        scratch = routine.address("%workspace", model.prepare_arena)
+        routine.store("ptr", scratch, "%frame", self.frame.SCRATCH)
         routine.store("ptr", "%weights", "%frame", self.frame.WEIGHTS)
         self.require_weights(routine)
         for number, tensor in enumerate(model.raw):

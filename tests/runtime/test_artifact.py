@@ -1,5 +1,7 @@
 """Descriptions of models, and the sizes in them."""
 
+from dataclasses import replace
+
 import pytest
 
 from gravure.runtime.artifact import (
@@ -46,9 +48,10 @@ def test_launches_inside_of_other_steps_are_found() -> None:
     assert description().kernels == ("k0",)
 
 
-def test_workspace_holds_the_arena_and_the_scratch_of_each_slot() -> None:
-    assert description().arena == 128
-    assert description().workspace_bytes == 128 + 2 * 64
+def test_workspaces_hold_the_arena_and_the_scratch_of_each_slot() -> None:
+    made = replace(description(), workspace=100, prepare_workspace=300)
+    assert (made.arena, made.workspace_bytes) == (128, 128 + 2 * 64)
+    assert (made.prepare_arena, made.prepare_bytes) == (320, 320 + 2 * 64)
 
 
 def test_shape_follows_the_dimensions() -> None:
