@@ -133,6 +133,10 @@ class Plan:
             forward for op in self.ops if (forward := op.attributes.get("forward")) is not None
         }
         self.fed = set(feeds)
+        self.refusal = ""
+        """Why the plan is not compiled, if it was tried."""
+        self.compiled: dict[Any, Any] = {}
+        """By shapes: the compiled plan, how often it was run before that, or None."""
 
     def run(self, frame: Frame, values: Sequence[Any]) -> list[Any]:
         """Return what the fetches are; None for operations."""

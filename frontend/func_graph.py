@@ -39,8 +39,6 @@ class FuncGraph(Graph):
         self.values: list[Any] | None = None
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
-        self.refusal = ""
-        """Why the graph is not compiled, if it was tried."""
         if outer is not None:
             self.seed = outer.seed
 
@@ -70,6 +68,11 @@ class FuncGraph(Graph):
         while outer is not None and outer is not graph:
             outer = outer.outer
         return outer is not None and not graph.is_finished
+
+    @property
+    def refusal(self) -> str:
+        """Return why the graph is not compiled, if it was tried."""
+        return self.whole_plan().refusal
 
     def output(self, value: Any) -> GraphTensor:
         """Return a result of the function as a tensor of the graph that is not an input."""

@@ -28,7 +28,7 @@ from .graph import Graph, GraphTensor, dims_or_none, unknown_dim
 from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
-from .staged import COMPILE_AFTER, Staged, staged
+from .staged import COMPILE_AFTER, compiled_for
 from .tensor import Tensor, apply, as_tensor
 
 PROCESS = Store()
@@ -394,8 +394,6 @@ class ConcreteFunction:
         self.structure = structure
         self.slots = list(outputs)
         self.kind = CallGraph(graph)
-        self.compiled: dict[Any, Staged | int | None] = {}
-        """By shapes: the compiled graph, how often it was called before that, or None."""
 
     @property
     def inputs(self) -> list[GraphTensor]:
@@ -474,7 +472,7 @@ class ConcreteFunction:
             return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
         with entered(None):
             arrays = [x._array for x in inputs]
-            native = self.native(arrays)
+            native = compiled_for(self.graph.whole_plan(), arrays, COMPILE_AFTER)
             if native is not None:
                 found = native.run(store, arrays)
             else:
@@ -482,21 +480,10 @@ class ConcreteFunction:
         wrap = getattr(self.function, "wrap", Tensor)
         return [wrap(np.asarray(unboxed(x))) for x in found]
 
-    def native(self, arrays: Sequence[Any]) -> Staged | None:
-        """Return the compiled graph for these shapes, once it was called often enough."""
-        shapes = tuple(x.shape for x in arrays)
-        known = self.compiled.get(shapes, 0)
-        if isinstance(known, int):
-            if known < COMPILE_AFTER:
-                self.compiled[shapes] = known + 1
-                return None
-            specs = (
-                [x.spec for x in map(Tensor, arrays)]
-                if not any(x.dtype.kind == "O" for x in arrays)
-                else None
-            )
-            known = self.compiled[shapes] = None if specs is None else staged(self.graph, specs)
-        return known
+    @property
+    def compiled(self) -> dict[Any, Any]:
+        """Return the compiled graphs by the shapes of the arguments."""
+        return self.graph.whole_plan().compiled
 
     def __str__(self) -> str:
         inputs = ", ".join(f"{x.op.name}: {written(x.spec)}" for x in self.graph.inputs)

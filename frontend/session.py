@@ -30,8 +30,11 @@ from .graph import (
 from .kinds import DEAD, MissingFeedError
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
+from .staged import compiled_for
 
 _SESSIONS = threading.local()
+COMPILE_AFTER = 4
+"""A plan is compiled when it has been run so often with feeds of the same shapes."""
 
 
 class Session:
@@ -65,7 +68,7 @@ class Session:
         plan = self._plan(wanted, list(given))
         with self._lock:
             try:
-                values = plan.run(Frame(self.store), list(given.values()))
+                values = self._run(plan, list(given.values()))
             except MissingFeedError as error:
                 raise self._missing(error.op) from None
         if any(value is DEAD for value in values):
@@ -84,6 +87,13 @@ class Session:
             plan = self._plans[key] = Plan(fetches, feeds)
             self.compiles += 1
         return plan
+
+    def _run(self, plan: Plan, values: list[Array]) -> list[Any]:
+        """Run a plan: compiled, if it was run often with these shapes."""
+        native = compiled_for(plan, values, COMPILE_AFTER)
+        if native is not None:
+            return native.run(self.store, values)
+        return plan.run(Frame(self.store), values)
 
     def _missing(self, op: Operation) -> InvalidArgumentError:
         spec = op.outputs[0].spec

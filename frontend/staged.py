@@ -29,7 +29,7 @@ from ..ir.program import NAME, finish, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
 from ..ir.verify import verify
 from .compile import compile_source, load_compiled
-from .execute import Frame, Store
+from .execute import Frame, Plan, Store
 from .func_graph import FuncGraph, touched_by
 from .graph import Operation
 from .recorded import Recorded
@@ -210,14 +210,15 @@ def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[Any]) -> 
 class Staged:
     """A compiled graph: called with arrays, it reads and writes the variables around the run."""
 
-    def __init__(self, graph: FuncGraph, specs: Sequence[TensorSpec]) -> None:
+    def __init__(self, plan: Plan, specs: Sequence[TensorSpec]) -> None:
         if not all(spec.is_static for spec in specs):
             raise NotStageableError("shapes that are not known")
         main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
         shared = Shared()
         frame = StagingFrame(main.body.block, shared, top=True)
-        made = run_inside(graph, frame, list(main.body.block.args))
-        outputs = [frame.value(x) for x in made]
+        made = plan.run(frame, list(main.body.block.args))
+        outputs = [frame.value(x) for x in made if x is not None]
+        self.is_value = [x is not None for x in made]
         self.count = len(outputs)
         self.arguments, self.written = frame.arguments, list(frame.written)
         results = [*outputs, *(frame.value(frame.state[v]) for v in self.written)]
@@ -245,7 +246,8 @@ class Staged:
         found = list(made) if isinstance(made, tuple) else [made]
         for variable, value in zip(self.written, found[self.count :], strict=True):
             variable.put_in(store, value)
-        return found[: self.count]
+        values = iter(found[: self.count])
+        return [next(values) if there else None for there in self.is_value]
 
 
 def name_argument(main: FuncOp, index: int) -> None:
@@ -255,10 +257,24 @@ def name_argument(main: FuncOp, index: int) -> None:
     main.properties["arg_attrs"] = ArrayAttr([*old, row])
 
 
-def staged(graph: FuncGraph, specs: Sequence[TensorSpec]) -> Staged | None:
-    """Return the compiled graph, None if it does what only Python can."""
+def staged(plan: Plan, specs: Sequence[TensorSpec]) -> Staged | None:
+    """Return the compiled plan, None if it does what only Python can."""
     try:
-        return Staged(graph, specs)
+        return Staged(plan, specs)
     except (NotStageableError, GravureError, TypeError, ValueError, AttributeError) as error:
-        graph.refusal = str(error)
+        plan.refusal = str(error)
         return None
+
+
+def compiled_for(plan: Plan, arrays: Sequence[Array], after: int) -> Staged | None:
+    """Return the compiled plan for arrays of these shapes, once it was run often enough."""
+    shapes = tuple(x.shape for x in arrays)
+    known = plan.compiled.get(shapes, 0)
+    if isinstance(known, int):
+        if known < after:
+            plan.compiled[shapes] = known + 1
+            return None
+        is_text = any(x.dtype.kind == "O" for x in arrays)
+        known = None if is_text else staged(plan, [spec_of_array(x) for x in arrays])
+        plan.compiled[shapes] = known
+    return known
