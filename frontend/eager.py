@@ -72,10 +72,8 @@ def on_complex(op: type[Op]) -> type[Op]:
     return op if function is None else host(name, function)
 
 
-_QUIET = np.errstate(all="ignore")
-_CHECKED: set[tuple[Any, ...]] = set()
-_DEFAULTS: dict[type[Op], dict[str, Any]] = {}
-
+quiet = np.errstate(all="ignore")
+"""Lets a function compute infinities and NaN without numpy's warnings."""
 
 _SIGNED: dict[str, Kernel] = {"gv.mod": np.remainder}
 """Functions of floats that also get the sign of a zero right, as the array API wants it."""
@@ -104,33 +102,47 @@ def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> 
         return function
     if row.size == 2:
         return in_wide(function)
-    return _QUIET(function)
+    return quiet(function)
+
+
+class Runner:
+    """What is known of an operation after its first use."""
+
+    __slots__ = ("checked", "defaults", "evaluate", "kernels", "op")
+
+    def __init__(self, op: type[Op]) -> None:
+        self.op = op
+        self.defaults = {} if issubclass(op, HostOp) else op.signature().defaults
+        self.kernels = kernels_of(op)
+        self.evaluate: Kernel = quiet(op.evaluate)
+        self.checked: set[tuple[Any, ...]] = set()
+
+    def check(self, arrays: Sequence[Array], attributes: dict[str, Any]) -> None:
+        """Raise an error that says why operands and attributes do not fit, if they do not."""
+        if not issubclass(self.op, HostOp):
+            explain(self.op, [spec_of_array(x) for x in arrays], attributes)
+
+
+_RUNNERS: dict[type[Op], Runner] = {}
 
 
 def evaluate(op: type[Op], arrays: Sequence[Array], attributes: dict[str, Any]) -> Sequence[Array]:
     """Return the results of an operation on arrays."""
-    key = (op, *[x.dtype for x in arrays])
-    if key not in _CHECKED:
-        if issubclass(op, HostOp):
-            _DEFAULTS[op] = {}
-        else:
-            explain(op, [spec_of_array(x) for x in arrays], attributes)
-            _DEFAULTS[op] = op.signature().defaults
-        _CHECKED.add(key)
-    kernel = kernels_of(op).get(arrays[0].dtype) if arrays and not attributes else None
+    runner = _RUNNERS.get(op)
+    if runner is None:
+        runner = _RUNNERS[op] = Runner(op)
+    key = tuple([x.dtype for x in arrays])
+    if key not in runner.checked:
+        runner.check(arrays, attributes)
+        runner.checked.add(key)
     try:
-        if kernel is not None:
-            return (kernel(*arrays),)
-        with _quiet():
-            return op.evaluate(*arrays, **{**_DEFAULTS[op], **attributes})
+        if runner.kernels and not attributes:
+            return (runner.kernels[arrays[0].dtype](*arrays),)
+        made: Sequence[Array] = runner.evaluate(*arrays, **{**runner.defaults, **attributes})
     except (ArithmeticError, AssertionError, IndexError, TypeError, ValueError):
-        if not issubclass(op, HostOp):
-            explain(op, [spec_of_array(x) for x in arrays], attributes)
+        runner.check(arrays, attributes)
         raise
-
-
-def _quiet() -> np.errstate:
-    return np.errstate(all="ignore")
+    return made
 
 
 def explain(

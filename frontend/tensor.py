@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -330,11 +331,13 @@ class Tensor(Operators):
         return f"gravure.Tensor({text}, shape={self.shape}, dtype={self.dtype})"
 
 
+@cache
 def _function(module: str, name: str) -> Callable[..., Any]:
     found: Callable[..., Any] = getattr(import_module(f".array.{module}", __package__), name)
     return found
 
 
+@cache
 def _index() -> Any:
     """Return the module of indexing, which is written with the functions of `array/`."""
     return import_module(".array.indexing", __package__)
