@@ -28,7 +28,7 @@ from .graph import Graph, GraphTensor, dims_or_none, unknown_dim
 from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
-from .staged import COMPILE_AFTER, compiled_for
+from .staged import COMPILE_AFTER, Staged, compiled_for
 from .tensor import Tensor, apply, as_tensor
 
 PROCESS = Store()
@@ -84,6 +84,8 @@ class Function:
         self.made_variables = False
         self.traced = 0
         self.reasons: list[str] = []
+        self._ready: dict[Any, tuple[ConcreteFunction, Staged]] = {}
+        """Compiled graphs by types and shapes of arguments that are all tensors."""
         self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
 
     @property
@@ -114,11 +116,30 @@ class Function:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not STATE.busy and not Settings.run_eagerly:
+            try:
+                arrays = [x._array for x in args]
+                key = tuple([(x.dtype, x.shape) for x in arrays])
+            except AttributeError:
+                return self.call(args, kwargs)
+            known = self._ready.get(key)
+            if known is not None:
+                return known[0].packed(known[1].run(ACTIVE[-1], arrays))
+        return self.call(args, kwargs)
+
+    def call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Find or make the trace for arguments, and run it."""
         if Settings.run_eagerly:
             return self.python_function(*args, **kwargs)
         bound = self.bind(args, kwargs)
         concrete = self.concrete(bound)
-        return concrete.call([x for x in bound.leaves if isinstance(x, Tensor)])
+        made = concrete.call([x for x in bound.leaves if isinstance(x, Tensor)])
+        if not kwargs and all(isinstance(x, Tensor) and x.eager for x in args):
+            arrays = [x._array for x in args]
+            compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
+            if isinstance(compiled, Staged) and not concrete.graph.captured:
+                self._ready[tuple([(x.dtype, x.shape) for x in arrays])] = concrete, compiled
+        return made
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Bound:
         """Return the arguments by the parameters of the function, arrays as tensors."""
@@ -162,7 +183,6 @@ class Function:
         concrete = self._trace(bound, may_create=first)
         if concrete.graph.created:
             self.made_variables = True
-            self._kept = concrete.graph.created
             concrete = self._trace(bound, may_create=False)
         return concrete
 
@@ -455,6 +475,16 @@ class ConcreteFunction:
         filled = iter(found)
         made = [None if slot is None else next(filled) for slot in self.slots]
         return nest.pack(self.structure, made)
+
+    def packed(self, arrays: Sequence[Any]) -> Any:
+        """Return results in the structure that the function returns."""
+        wrap = getattr(self.function, "wrap", Tensor)
+        if self.structure.__class__ not in (list, tuple, dict) and len(self.slots) == 1:
+            return wrap(arrays[0]) if arrays else None
+        filled = iter(arrays)
+        return nest.pack(
+            self.structure, [None if s is None else wrap(next(filled)) for s in self.slots]
+        )
 
     def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[Any]:
         """Add a call to a graph."""

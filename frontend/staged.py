@@ -33,6 +33,7 @@ from .execute import Frame, Plan, Store
 from .func_graph import FuncGraph, touched_by
 from .graph import Operation
 from .recorded import Recorded
+from .variables import Handle
 
 COMPILE_AFTER = 2
 """A function is compiled when it has been called so often with arguments of the same shapes."""
@@ -220,8 +221,11 @@ class Staged:
         outputs = [frame.value(x) for x in made if x is not None]
         self.is_value = [x is not None for x in made]
         self.count = len(outputs)
-        self.arguments, self.written = frame.arguments, list(frame.written)
-        results = [*outputs, *(frame.value(frame.state[v]) for v in self.written)]
+        results = [*outputs, *(frame.value(frame.state[v]) for v in frame.written)]
+        self.written = [Handle(v, weak=True) for v in frame.written]
+        self.arguments = [
+            x if isinstance(x, tuple) else Handle(x, weak=True) for x in frame.arguments
+        ]
         if not results:
             raise NotStageableError("nothing to compute")
         for i in range(len(specs), len(main.body.block.args)):
@@ -239,13 +243,13 @@ class Staged:
     def run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:
         """Return the outputs."""
         more = [
-            x.value_in(store) if hasattr(x, "value_in") else Frame(store).key(*x)
+            Frame(store).key(*x) if isinstance(x, tuple) else x().value_in(store)
             for x in self.arguments
         ]
         made = self.model.call(*arrays, *more)
         found = list(made) if isinstance(made, tuple) else [made]
         for variable, value in zip(self.written, found[self.count :], strict=True):
-            variable.put_in(store, value)
+            variable().put_in(store, value)
         values = iter(found[: self.count])
         return [next(values) if there else None for there in self.is_value]
 

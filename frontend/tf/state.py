@@ -135,8 +135,9 @@ class TfFunction(Function):
         """Return a result as a tensor."""
         return wrap(array)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        made = super().__call__(*args, **kwargs)
+    def call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Find or make the trace for arguments, and run it."""
+        made = super().call(args, kwargs)
         return nest.pack(made, [dressed(x) for x in nest.flatten(made)])
 
 
