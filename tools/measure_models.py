@@ -7,9 +7,9 @@ o0, o1, ...). Prints one Markdown row a model:
 
 - `error`: the largest difference to the reference, over the reference's largest magnitude;
 - `memory`: KiB of workspace that the library asks for: buffers by the plan, and what its threads
-  need for themselves; `bound`: the same with the largest sum of buffers that live at one time,
-  which no plan can be below; `touched`: KiB from the workspace's start to the last byte that
-  runs were seen to write;
+  need for themselves; `bound`: the largest sum of buffers that live at one time, which no plan
+  can be below; `touched`: KiB from the workspace's start to the last byte that runs were seen
+  to write;
 - `cold`, `warm`: seconds from the file to a model that can run, weights prepared, without and
   with what the cache holds, each by the clock and (in brackets) of processor time; the file
   itself was read before;
@@ -94,7 +94,7 @@ def measure(path: Path, threads: int) -> Row:
         path.stem,
         error_of(path.with_suffix(".ref.npz"), outputs),
         model.workspace_bytes,
-        compiled.max_live + made.workspace_bytes - made.arena,
+        compiled.max_live,
         touched(model, [inputs[info.name] for info in model.inputs]),
         cold,
         warm,
