@@ -6,7 +6,7 @@ a frame gives is the meaning of a graph; `staged.py` compiles whole plans to the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, ClassVar

@@ -13,7 +13,7 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -35,6 +35,10 @@ PROCESS = Store()
 """The random draws of eager code and of functions called from it."""
 ACTIVE: list[Store] = [PROCESS]
 """The store of the session that is running, innermost last."""
+
+
+if TYPE_CHECKING:
+    from collections import OrderedDict
 
 
 class TapeFrame(Frame):
@@ -244,7 +248,9 @@ class Bound:
     def __init__(self, function: Function, arguments: dict[str, Any]) -> None:
         self.function, self.arguments = function, arguments
         self.leaves = [self.leaf(x) for x in nest.flatten(arguments)]
-        self.specs = {i: spec_for(x) for i, x in enumerate(self.leaves) if spec_for(x) is not None}
+        specs = {i: spec_for(x) for i, x in enumerate(self.leaves)}
+        self.specs: dict[int, TensorSpec] = {i: s for i, s in specs.items() if s is not None}
+        """The specs of the leaves that are traced by spec."""
 
     def leaf(self, value: Any) -> Any:
         """Return a leaf: arrays become tensors."""
@@ -395,7 +401,7 @@ def call_with(
     function: Callable[..., Any], signature: inspect.Signature, arguments: dict[str, Any]
 ) -> Any:
     """Call a function with arguments by the names of its parameters."""
-    bound = inspect.BoundArguments(signature, arguments)  # type: ignore[arg-type]
+    bound = inspect.BoundArguments(signature, cast("OrderedDict[str, Any]", arguments))
     return function(*bound.args, **bound.kwargs)
 
 

@@ -125,7 +125,7 @@ class Operation:
         "source",
     )
 
-    def __init__(  # noqa: PLR0913  (each is a part of a node)
+    def __init__(
         self,
         graph: Graph,
         name: str,

@@ -273,7 +273,7 @@ def staged(plan: Plan, specs: Sequence[TensorSpec]) -> Staged | None:
 def compiled_for(plan: Plan, arrays: Sequence[Array], after: int) -> Staged | None:
     """Return the compiled plan for arrays of these shapes, once it was run often enough."""
     shapes = tuple(x.shape for x in arrays)
-    known = plan.compiled.get(shapes, 0)
+    known: Staged | int | None = plan.compiled.get(shapes, 0)
     if isinstance(known, int):
         if known < after:
             plan.compiled[shapes] = known + 1

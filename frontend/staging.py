@@ -34,8 +34,11 @@ def present_graph(*values: Any) -> Graph | None:
     """Return the graph that operations on values go to, None to run them now."""
     if isinstance(STATE.context, Graph):
         return STATE.context
-    found = (x.home() for x in nest.flatten(values) if isinstance(x, GraphTensor))
-    return next(found, None)
+    for x in nest.flatten(values):
+        if isinstance(x, GraphTensor):
+            x.home()  # raises if the tensor has leaked
+            return x.graph
+    return None
 
 
 def placeholder(dtype: Any = "float32", shape: Any = None, name: str | None = None) -> GraphTensor:

@@ -60,7 +60,7 @@ class Variable(Operators):
     _operate = staticmethod(operate)
     __hash__ = object.__hash__
 
-    def __init__(  # noqa: PLR0913  (as TensorFlow's)
+    def __init__(
         self,
         initial_value: Any = None,
         trainable: bool = True,
@@ -269,6 +269,11 @@ class Variable(Operators):
         from .session import default_session  # noqa: PLC0415
 
         found = session or default_session()
+        if found is None:
+            raise VariableError(
+                f"the value of {self.name!r} is that of a session, and there is none",
+                hint="pass a session, or enter one",
+            )
         return found.run(self)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:

@@ -36,6 +36,8 @@ from ..function import init_scope, run_functions_eagerly
 from ..graph import Operation
 from ..tape import custom_gradient
 from . import array_ops as _a
+from . import core as _core
+from . import functional as _f
 from . import math_ops as _m
 from . import nn_ops as _n
 from . import optimizers as _o
@@ -43,7 +45,6 @@ from . import random_ops as _r
 from . import sorting as _s
 from . import state as _st
 from . import train as _t
-from . import functional as _f
 from . import window_ops as _w
 from .array_ops import (
     boolean_mask,
@@ -163,7 +164,7 @@ def _assert(name: str, holds: Any) -> Any:
             return ()
 
         graph = graph_of([x, y])
-        with _st._entered(graph):
+        with _core.InGraph(graph):
             a, b = same(x, y)
             if graph is None:
                 run(a.numpy(), b.numpy())

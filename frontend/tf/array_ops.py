@@ -18,6 +18,7 @@ from ..graph import Graph, GraphTensor
 from .core import (
     OPERATORS,
     EagerTensor,
+    InGraph,
     TensorShape,
     array_of,
     convert,
@@ -27,7 +28,6 @@ from .core import (
     row_of,
     same,
     static,
-    _entered,
 )
 
 
@@ -92,7 +92,7 @@ def _listed(type_: str, label: str, rule: Callable[..., Any]) -> Callable[..., A
             if isinstance(values, list | tuple)
             else [convert(values)[i] for i in range(len(values))]
         )
-        with _entered(graph_of(given)):
+        with InGraph(graph_of(given)):
             at = int(static(axis))
             return perform(
                 type_, lambda m, *xs: rule(m, xs, at), same(*given), name=name, label=label
@@ -132,7 +132,7 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None =
             parts[parts.index(-1)] = extent - sum(p for p in parts if p != -1)
         return tuple(c.split(m.emit, x, at, parts))
 
-    with _entered(graph_of([value])):
+    with InGraph(graph_of([value])):
         return _parts("Split", "split", rule, value, name)
 
 
@@ -146,7 +146,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
         cuts = [c.cut(m.emit, x, at, i, i + 1) for i in range(int(extent))]  # type: ignore[arg-type]
         return tuple(c.squeeze(m.emit, each, (at,)) for each in cuts)
 
-    with _entered(graph_of([value])):
+    with InGraph(graph_of([value])):
         return _parts("Unpack", "unstack", rule, value, name)
 
 
@@ -204,7 +204,8 @@ def pad(
 def _symmetric(m: Maker, x: Any, pads: Sequence[tuple[int, int]]) -> Any:
     for axis, (low, high) in enumerate(pads):
         extent = spec_of_value(x).dims[axis]
-        order = np.pad(np.arange(extent), (low, high), mode="symmetric")  # type: ignore[arg-type]
+        place: Any = np.arange(int(extent))
+        order = np.pad(place, (low, high), mode="symmetric")  # type: ignore[arg-type]
         x = m.gather(x, m.constant(value=order), axis=axis)
     return x
 
@@ -232,7 +233,7 @@ def check_indices(indices: Any, extent: Any) -> None:
         found = np.asarray(indices)
     except (TypeError, UnknownValueError):
         return
-    if found.size and isinstance(extent, int) and not (0 <= found.min() and found.max() < extent):
+    if found.size and isinstance(extent, int) and not (found.min() >= 0 and found.max() < extent):
         wrong = found.max() if found.max() >= extent else found.min()
         raise IndexError(f"indices = {wrong} is not in [0, {extent})")
 
@@ -256,7 +257,7 @@ def _scatter(type_: str, reduction: str) -> Callable[..., Any]:
 
     def function(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Return the tensor with slices changed."""
-        with _entered(graph_of([tensor, indices, updates])):
+        with InGraph(graph_of([tensor, indices, updates])):
             x, u = same(tensor, updates)
             return perform(type_, rule, [x, convert(indices), u], name=name)
 
@@ -279,6 +280,7 @@ def one_hot(  # noqa: PLR0913  (TensorFlow's)
 ) -> Any:
     """Return vectors that are one at an index; outside of the range none is."""
     count, row = int(static(depth)), row_of(dtype)
+    assert row is not None, "a type was given"
     spec = spec_of_value(indices)
     at = axis % (spec.rank + 1)
     shape = tuple(count if i == at else 1 for i in range(spec.rank + 1))
@@ -291,7 +293,7 @@ def one_hot(  # noqa: PLR0913  (TensorFlow's)
 
 def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Any:
     """Return the extents as a tensor."""
-    with _entered(graph_of([input])):
+    with InGraph(graph_of([input])):
         x = convert(input)
         row = row_of(out_type)
         assert row is not None, "a type was given"
@@ -373,7 +375,7 @@ def _like(input: Any, value: int, dtype: Any, name: str | None, type_: str) -> A
         spec = spec_of_value(x)
         return m.filled(value, row_of(dtype) or spec.dtype, spec.dims)
 
-    with _entered(graph_of([input])):
+    with InGraph(graph_of([input])):
         return perform(
             type_,
             rule,
@@ -404,7 +406,7 @@ def range_(
     if limit is None:
         start, limit = 0, start
     row = row_of(dtype)
-    with _entered(graph_of([start, limit, delta])):
+    with InGraph(graph_of([start, limit, delta])):
         typed = (
             same(start, limit, delta)
             if row is None
@@ -417,7 +419,8 @@ def range_(
         def rule(m: Maker, a: Any, b: Any, d: Any) -> Any:
             low, high, step = (np.asarray(x)[()] for x in (a, b, d))
             kind = np.asarray(a).dtype if row is None else row.numpy
-            return m.constant(value=np.arange(low, high, step).astype(kind))
+            made: Any = np.arange
+            return m.constant(value=made(low, high, step).astype(kind))
 
         return perform("Range", rule, typed, name=name, differentiable=False)
 
@@ -436,7 +439,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """Choose elements by a condition; with it alone, return where it holds."""
-    with _entered(graph_of([condition, x, y])):
+    with InGraph(graph_of([condition, x, y])):
         test = convert(condition)
         if x is None:
 
@@ -464,7 +467,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: int = 0, name: str | None = None)
         )
         return m.gather(flat, m.constant(value=np.flatnonzero(found)), axis=axis)
 
-    with _entered(graph_of([tensor, mask])):
+    with InGraph(graph_of([tensor, mask])):
         return perform("BooleanMask", rule, [convert(tensor), convert(mask)], name=name)
 
 
@@ -500,7 +503,7 @@ def _getitem(x: Any, key: Any) -> Any:
     """Index a tensor."""
     keys = key if isinstance(key, tuple) else (key,)
     tensors = [k for k in keys if hasattr(k, "spec") and not isinstance(k, slice)]
-    with _entered(graph_of([x, *tensors])):
+    with InGraph(graph_of([x, *tensors])):
         base = convert(x)
         fixed = tuple(_fixed(k) for k in keys)
 

@@ -171,7 +171,7 @@ class Common:
         return id(self)
 
 
-class EagerTensor(Common, Tensor):
+class EagerTensor(Common, Tensor):  # type: ignore[misc]  (shapes are TensorShapes)
     """A value that has been computed."""
 
     __slots__ = ()
@@ -244,7 +244,7 @@ class NotAllowedInGraphError(SymbolicError):
     code = "GV2311"
 
 
-class SymbolicTfTensor(Common, GraphTensor):
+class SymbolicTfTensor(Common, GraphTensor):  # type: ignore[misc]  (shapes are TensorShapes)
     """An edge of a graph."""
 
     __slots__ = ()
@@ -255,7 +255,7 @@ class SymbolicTfTensor(Common, GraphTensor):
         return self._spec
 
     @property
-    def device(self) -> str:
+    def device(self) -> Any:
         """Return the device asked for."""
         return self.op.device
 
@@ -428,8 +428,8 @@ def graph_of(values: Sequence[Any]) -> Graph | None:
         return context
     for value in values:
         if isinstance(value, GraphTensor):
-            found: Graph = value.home()
-            return found
+            value.home()  # raises if the tensor has leaked
+            return value.graph
         if isinstance(value, list | tuple):
             inner = graph_of(value)
             if inner is not None:
@@ -440,7 +440,7 @@ def graph_of(values: Sequence[Any]) -> Graph | None:
     return None
 
 
-def perform(  # noqa: PLR0913  (what an operation is)
+def perform(
     type_: str,
     function: Callable[..., Any],
     tensors: Sequence[Any],
@@ -490,7 +490,7 @@ def op(
     strict: bool = True,
     label: str = "",
     differentiable: bool | None = True,
-) -> Callable[..., Any]:
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make an operation of a function; `operands` names the parameters that are tensors.
 
     With `strict`, the tensors have one element type.
@@ -508,7 +508,7 @@ def op(
             values = [bound.arguments.pop(each) for each in operands]
             rest = dict(bound.arguments)
             graph = graph_of(values)
-            with_graph = _entered(graph)
+            with_graph = InGraph(graph)
             with with_graph:
                 tensors = same(*values) if strict else [convert(v) for v in values]
                 return perform(
@@ -526,7 +526,7 @@ def op(
     return decorate
 
 
-class _entered:
+class InGraph:
     """Make a graph the present context if there is none."""
 
     def __init__(self, graph: Graph | None) -> None:

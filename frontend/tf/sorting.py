@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def argsort(
     return _order(values, axis, direction, places=True, name=name)
 
 
-def _host(type_: str, *operands: str) -> Any:
+def _host(type_: str, *operands: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return op(type_, *operands, strict=False, differentiable=False)
 
 
@@ -72,7 +73,8 @@ def bincount(m: Maker, arr: Any, minlength: Any = None, **_: Any) -> Any:
 @_host("SearchSorted", "sorted_sequence", "values")
 def searchsorted(m: Maker, sorted_sequence: Any, values: Any, side: str = "left", **_: Any) -> Any:
     """Return where values belong in an ordered sequence."""
-    return np.searchsorted(np.asarray(sorted_sequence), np.asarray(values), side).astype(np.int32)
+    find: Any = np.searchsorted
+    return find(np.asarray(sorted_sequence), np.asarray(values), side).astype(np.int32)
 
 
 @_host("SequenceMask", "lengths")

@@ -23,10 +23,11 @@ from ..tape import GradientTape as CoreTape
 from ..variable import Variable as CoreVariable
 from .array_ops import constant
 from .core import (
+    OPERATORS,
     Common,
+    InGraph,
     SymbolicTfTensor,
     TensorShape,
-    _entered,
     convert,
     dressed,
     graph_of,
@@ -256,7 +257,7 @@ class Variable(Common, CoreVariable):
 
     def _fitting(self, value: Any) -> Any:
         context = self._home() or graph_of([value])
-        with _entered(context):
+        with InGraph(context):
             return super()._fitting(self.converted_like(value))
 
     def wrapped(self, array: Any) -> Any:
@@ -282,7 +283,7 @@ class Variable(Common, CoreVariable):
         return self._change_with(super().assign_sub, value)
 
     def _change_with(self, method: Callable[..., Any], value: Any) -> Any:
-        with _entered(self._home() or graph_of([value])):
+        with InGraph(self._home() or graph_of([value])):
             return method(value)
 
     def numpy(self) -> Any:
@@ -306,10 +307,10 @@ class Variable(Common, CoreVariable):
         return self.initial_value
 
     def __eq__(self, other: object) -> Any:
-        return self is other if other is None else Common.__eq__(self, other)
+        return False if other is None else OPERATORS["equal"](self, other)
 
     def __ne__(self, other: object) -> Any:
-        return self is not other if other is None else Common.__ne__(self, other)
+        return True if other is None else OPERATORS["not_equal"](self, other)
 
 
 class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
@@ -420,7 +421,7 @@ def cond(
         return true_fn() if bool(pred) else false_fn()
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()
-    with _entered(graph):
+    with InGraph(graph):
         return choose(graph, _truth(pred), [false_fn, true_fn], name, "If")
 
 
@@ -438,7 +439,7 @@ def switch_case(
     if graph is None:
         at = int(branch_index)
         return functions[at if 0 <= at < len(functions) else -1]()
-    with _entered(graph):
+    with InGraph(graph):
         return choose(graph, convert(branch_index), functions, name, "Case")
 
 
@@ -485,7 +486,7 @@ def while_loop(  # noqa: PLR0913  (TensorFlow's)
             made, trips = listed(body(*now)), trips + 1
             now = nest.pack(tree, [convert(x) for x in nest.flatten(made)])
         return now[0] if single else nest.pack(tree, nest.flatten(now))
-    with _entered(graph):
+    with InGraph(graph):
         values = [convert(x) for x in flat]
         full: Any = [constant(0, "int32"), *tree]
         specs = None
@@ -516,7 +517,7 @@ def _leaves(shapes: Any) -> list[Any]:
     return [leaf for each in shapes for leaf in _leaves(each)]
 
 
-def gradients(  # noqa: PLR0913  (TensorFlow's)
+def gradients(
     ys: Any,
     xs: Any,
     grad_ys: Any = None,
@@ -532,7 +533,7 @@ def gradients(  # noqa: PLR0913  (TensorFlow's)
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    with _entered(graph):
+    with InGraph(graph):
         targets = [convert(y) for y in targets]
         sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
         given = (
@@ -585,7 +586,7 @@ def switch(data: Any, pred: Any, name: str | None = None) -> tuple[Any, Any]:
     graph = graph_of([data, pred])
     if graph is None:
         raise TypeError("switch is an operation of graphs")
-    with _entered(graph):
+    with InGraph(graph):
         inputs = [graph.owned(convert(data)), graph.owned(_truth(pred))]
         no, yes = graph.add(SWITCH, inputs, name=name).outputs
     return no, yes
@@ -596,7 +597,7 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Any, Any]:
     graph = graph_of(list(inputs))
     if graph is None:
         raise TypeError("merge is an operation of graphs")
-    with _entered(graph):
+    with InGraph(graph):
         value, index = graph.add(
             MERGE, [graph.owned(convert(x)) for x in inputs], name=name
         ).outputs
@@ -606,7 +607,7 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Any, Any]:
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """Return a tensor through which no gradient passes."""
     graph = graph_of([input])
-    with _entered(graph):
+    with InGraph(graph):
         x = convert(input)
         if graph is None:
             return wrap(x._array)
@@ -632,7 +633,7 @@ def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
             listed = [found] if single else list(found)
             return tuple(np.asarray(x.numpy() if hasattr(x, "numpy") else x) for x in listed)
 
-    with _entered(graph):
+    with InGraph(graph):
         kind = PyFunction(host, [row_of(t) for t in outs], pure=False)
         op = graph.add(kind, [graph.owned(convert(x)) for x in inp], name=name)
     return op.outputs[0] if single else op.outputs

@@ -83,7 +83,7 @@ def depthwise_conv2d(
     padding: Any = "VALID",
     data_format: Any = None,
     dilations: Any = 1,
-) -> Any:  # noqa: PLR0913
+) -> Any:
     """Slide filters [height, width, in, multiplier] over each channel by itself."""
     h, w, channels, times = spec_of_value(filter).dims
     steps, apart = _pair(strides, True), _pair(dilations or 1, True)
@@ -134,7 +134,7 @@ def _pool(type_: str, gv: str) -> Any:
         strides: Any,
         padding: Any = "VALID",
         data_format: str = "NHWC",
-    ) -> Any:  # noqa: PLR0913
+    ) -> Any:
         """Combine the elements of windows."""
         last = data_format.endswith("C")
         window, steps = _pair(ksize, last), _pair(strides, last)
@@ -157,7 +157,7 @@ def batch_normalization(
     scale: Any,
     variance_epsilon: float,
     name: Any = None,
-) -> Any:  # noqa: PLR0913
+) -> Any:
     """Centre and scale by given moments."""
     factor = FUNCTIONS["rsqrt"](convert(variance) + variance_epsilon)
     factor = factor if scale is None else factor * scale
@@ -186,7 +186,7 @@ def local_response_normalization(
     bias: float = 1.0,
     alpha: float = 1.0,
     beta: float = 0.5,
-) -> Any:  # noqa: PLR0913
+) -> Any:
     """Divide by the squares of neighbouring channels."""
     spec = spec_of_value(input)
     radius, last = depth_radius, spec.rank - 1
