@@ -160,7 +160,7 @@ class While(Kind):
         return [*self.test.variables(), *self.body.variables()]
 
 
-def loop(  # noqa: PLR0913  (a loop has as many parts)
+def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
     graph: Graph,
     test: Callable[..., Any],
     body: Callable[..., Any],
@@ -172,7 +172,7 @@ def loop(  # noqa: PLR0913  (a loop has as many parts)
     """Add a loop to a graph; return what it carries in the end."""
     specs = list(invariants or [value.spec for value in values])
     tested, _ = traced("a loop's test", graph, test, specs, tree)
-    inner, made = traced("a loop's body", graph, body, specs, tree)
+    inner, _ = traced("a loop's body", graph, body, specs, tree)
     if len(inner.outputs) != len(specs):
         raise ControlFlowError(
             f"the body gives {len(inner.outputs)} values, the loop carries {len(specs)}"

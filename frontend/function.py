@@ -120,6 +120,7 @@ class Function:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph for these arguments, which is made if there is none."""
         if not kwargs and not STATE.busy and not Settings.run_eagerly:
             try:
                 arrays = [x._array for x in args]
@@ -456,6 +457,7 @@ class ConcreteFunction:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph for tensors, by position or by name."""
         names = [op.op.name for op in self.graph.inputs]
         values = [*args, *(kwargs[n] for n in names[len(args) :])]
         made = []

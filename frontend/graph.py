@@ -51,7 +51,7 @@ class NoSuchNameError(GraphError, KeyError):
         return GraphError.__str__(self)
 
 
-class NameError_(GraphError, ValueError):
+class NameFormError(GraphError, ValueError):
     """A name is not written as the name of an operation or a tensor."""
 
     code = "GV2204"
@@ -317,7 +317,7 @@ class Graph(Context):
     def get_tensor_by_name(self, name: str) -> GraphTensor:
         """Return the tensor of a name `operation:output`."""
         if ":" not in name:
-            raise NameError_(
+            raise NameFormError(
                 f"The name '{name}' refers to an Operation, not a Tensor. Tensor names must be "
                 'of the form "<op_name>:<output_index>".'
             )

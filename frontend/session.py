@@ -22,7 +22,7 @@ from .graph import (
     ForeignTensorError,
     Graph,
     GraphTensor,
-    NameError_,
+    NameFormError,
     NoSuchNameError,
     Operation,
     dims_or_none,
@@ -139,7 +139,7 @@ class Session:
             raise TypeError(f"Argument `fetch` = {fetches!r} has invalid type. Cannot be None")
         try:
             wanted.append(self.element(fetches))
-        except (NoSuchNameError, NameError_, ForeignTensorError) as error:
+        except (NoSuchNameError, NameFormError, ForeignTensorError) as error:
             raise ForeignTensorError(
                 f"Argument `fetch` = {fetches} cannot be interpreted as a Tensor of this graph. "
                 f"({error})"

@@ -88,7 +88,7 @@ class DeadVariableError(FailedPreconditionError):
 
 
 class Handle:
-    """A graph's way to a variable: in functions weak, the Python object decides how long it lives."""
+    """A graph's way to a variable: in functions weak, as the Python object decides its life."""
 
     def __init__(self, state: VariableState, *, weak: bool) -> None:
         self.name = state.name

@@ -204,8 +204,9 @@ def pad(
 def _symmetric(m: Maker, x: Any, pads: Sequence[tuple[int, int]]) -> Any:
     for axis, (low, high) in enumerate(pads):
         extent = spec_of_value(x).dims[axis]
-        place: Any = np.arange(int(extent))
-        order = np.pad(place, (low, high), mode="symmetric")  # type: ignore[arg-type]
+        count: Any = extent
+        place: Any = np.arange(count)
+        order = np.pad(place, (low, high), mode="symmetric")
         x = m.gather(x, m.constant(value=order), axis=axis)
     return x
 
@@ -269,7 +270,7 @@ tensor_scatter_nd_add = _scatter("TensorScatterAdd", "add")
 
 
 @op("OneHot", "indices", strict=False)
-def one_hot(  # noqa: PLR0913  (TensorFlow's)
+def one_hot(  # noqa: PLR0913, PLR0917  (TensorFlow's)
     m: Maker,
     indices: Any,
     depth: Any,

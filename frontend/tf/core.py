@@ -171,7 +171,8 @@ class Common:
         return id(self)
 
 
-class EagerTensor(Common, Tensor):  # type: ignore[misc]  (shapes are TensorShapes)
+# Shapes are TensorShapes here.
+class EagerTensor(Common, Tensor):  # type: ignore[misc]
     """A value that has been computed."""
 
     __slots__ = ()
@@ -244,7 +245,8 @@ class NotAllowedInGraphError(SymbolicError):
     code = "GV2311"
 
 
-class SymbolicTfTensor(Common, GraphTensor):  # type: ignore[misc]  (shapes are TensorShapes)
+# Shapes are TensorShapes here.
+class SymbolicTfTensor(Common, GraphTensor):  # type: ignore[misc]
     """An edge of a graph."""
 
     __slots__ = ()

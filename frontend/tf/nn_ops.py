@@ -59,13 +59,13 @@ def softmax(m: Maker, logits: Any, axis: int = -1) -> Any:
 
 @op("LogSoftmax", "logits", strict=False)
 def log_softmax(m: Maker, logits: Any, axis: int = -1) -> Any:
-    """The logarithm of softmax."""
+    """Return the logarithm of softmax."""
     return m.log_softmax(logits, axis=axis % spec_of_value(logits).rank)
 
 
 @op("SoftmaxCrossEntropyWithLogits", "labels", "logits")
 def softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any, axis: int = -1) -> Any:
-    """The cross entropy of labels and softmax."""
+    """Return the cross entropy of labels and softmax."""
     at = axis % spec_of_value(logits).rank
     logs = m.log_softmax(logits, axis=at)
     return m.neg(m.sum(m.mul(labels, logs), axes=(at,)))
@@ -73,7 +73,7 @@ def softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any, axis: 
 
 @op("SparseSoftmaxCrossEntropyWithLogits", "labels", "logits", strict=False)
 def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any:
-    """The cross entropy of numbered classes and softmax."""
+    """Return the cross entropy of numbered classes and softmax."""
     at = spec_of_value(logits).rank - 1
     logs = m.log_softmax(logits, axis=at)
     column = c.unsqueeze(m.emit, m.to(labels, rows.i64), (at,))
@@ -82,7 +82,7 @@ def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any)
 
 @op("SigmoidCrossEntropyWithLogits", "labels", "logits")
 def sigmoid_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any:
-    """The cross entropy of labels and sigmoid."""
+    """Return the cross entropy of labels and sigmoid."""
     row = spec_of_value(logits).dtype
     positive = m.maximum(logits, m.number(0, row))
     return m.add(m.sub(positive, m.mul(logits, labels)), m.softplus(m.neg(m.abs(logits))))
@@ -118,7 +118,7 @@ def clip_by_norm(m: Maker, t: Any, clip_norm: Any, axes: Any = None) -> Any:
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Any:
-    """The norm of several tensors together."""
+    """Return the norm of several tensors together."""
 
     def rule(m: Maker, *xs: Any) -> Any:
         total = None
@@ -152,7 +152,7 @@ def moments(x: Any, axes: Any, keepdims: bool = False, name: Any = None, **_: An
 
 @op("Inv", "input", strict=False)
 def inv(m: Maker, input: Any) -> Any:
-    """The inverse of matrices, by Gauss and Jordan."""
+    """Return the inverse of matrices, by Gauss and Jordan."""
     dims = spec_of_value(input).dims
     row, n = spec_of_value(input).dtype, int(dims[-1])  # type: ignore[arg-type]
     rank = len(dims)
@@ -188,7 +188,7 @@ def diag(m: Maker, diagonal: Any) -> Any:
 
 @op("DiagPart", "input", strict=False)
 def diag_part(m: Maker, input: Any) -> Any:
-    """The diagonals of matrices."""
+    """Return the diagonals of matrices."""
     spec = spec_of_value(input)
     n = int(spec.dims[-1])  # type: ignore[arg-type]
     eye = m.constant(value=np.eye(n, dtype=spec.dtype.numpy))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ sqrt = FUNCTIONS["sqrt"]
 class Optimizer:
     """Applies gradients to variables; `rule` says how one variable changes."""
 
-    slots: dict[str, float] = {}
+    slots: ClassVar[dict[str, float]] = {}
     """The names of the values kept for each variable, and what they start with."""
 
     def __init__(self, learning_rate: Any, name: str = "") -> None:
@@ -66,7 +66,7 @@ class Optimizer:
         """Return a value that is kept for a variable."""
         kept = self._kept.setdefault(variable.number, {})
         if name not in kept:
-            start, label = self.slots[name], f"{variable.state.name}/{name}"
+            start, label = self.start(name), f"{variable.state.name}/{name}"
             if variable.graph is not None:
                 with variable.graph.name_scope(None):
                     value = zeros_like(variable.initial_value) + start
@@ -76,6 +76,10 @@ class Optimizer:
                     value = np.full(variable.state.value.shape, start, variable.spec.dtype.numpy)
                     kept[name] = Variable(value, trainable=False, name=label)
         return kept[name]
+
+    def start(self, name: str) -> float:
+        """Return what a slot starts with."""
+        return self.slots[name]
 
     def compute_gradients(self, loss: Any, var_list: Any = None, **_: Any) -> list[Any]:
         """Return pairs of gradient and variable."""
@@ -89,10 +93,10 @@ class Optimizer:
         if callable(loss):
             from .state import GradientTape  # noqa: PLC0415
 
-            with GradientTape() as tape:
+            with GradientTape() as own:
                 value = loss()
             found = list(var_list() if callable(var_list) else var_list)
-            return self.apply_gradients(zip(tape.gradient(value, found), found, strict=True))
+            return self.apply_gradients(zip(own.gradient(value, found), found, strict=True))
         if tape is not None:
             return self.apply_gradients(zip(tape.gradient(loss, var_list), var_list, strict=True))
         pairs = self.compute_gradients(loss, var_list)
@@ -167,7 +171,7 @@ class GradientDescent(Optimizer):
 class Momentum(Optimizer):
     """With momentum, as in the graph API."""
 
-    slots = {"momentum": 0.0}
+    slots: ClassVar[dict[str, float]] = {"momentum": 0.0}
 
     def __init__(
         self,
@@ -192,7 +196,7 @@ class Momentum(Optimizer):
 class Adam(Optimizer):
     """Adam, as in the graph API."""
 
-    slots = {"m": 0.0, "v": 0.0}
+    slots: ClassVar[dict[str, float]] = {"m": 0.0, "v": 0.0}
     counts = True
 
     def __init__(
@@ -251,7 +255,7 @@ class KerasAdamW(KerasAdam):
 class Adagrad(Optimizer):
     """Adagrad, as in the graph API."""
 
-    slots = {"accumulator": 0.1}
+    slots: ClassVar[dict[str, float]] = {"accumulator": 0.1}
     epsilon = 0.0
 
     def __init__(
@@ -263,9 +267,13 @@ class Adagrad(Optimizer):
         **_: Any,
     ) -> None:
         super().__init__(learning_rate, name)
-        self.slots = {"accumulator": initial_accumulator_value}
+        self._start = initial_accumulator_value
         if epsilon is not None:
             self.epsilon = epsilon
+
+    def start(self, name: str) -> float:
+        """Return what the sum starts with."""
+        return self._start
 
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Divide by the root of the sum of squares."""
@@ -284,7 +292,7 @@ class KerasAdagrad(Adagrad):
 class RMSProp(Optimizer):
     """RMSProp, as in the graph API."""
 
-    slots = {"rms": 1.0, "momentum": 0.0}
+    slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0}
 
     def __init__(
         self,
@@ -314,7 +322,7 @@ class RMSProp(Optimizer):
 class KerasRMSprop(RMSProp):
     """RMSProp, as in Keras."""
 
-    slots = {"rms": 0.0, "momentum": 0.0}
+    slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0}
 
     def __init__(
         self,
@@ -330,7 +338,7 @@ class KerasRMSprop(RMSProp):
 class KerasSGD(Optimizer):
     """Gradient descent with momentum, as in Keras."""
 
-    slots = {"momentum": 0.0}
+    slots: ClassVar[dict[str, float]] = {"momentum": 0.0}
 
     def __init__(
         self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **_: Any

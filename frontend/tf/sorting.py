@@ -15,7 +15,7 @@ from .core import convert, op, perform, row_of, static
 
 @op("TopKV2", "input", strict=False, label="TopKV2")
 def top_k(m: Maker, input: Any, k: int = 1, sorted: bool = True) -> Any:
-    """The largest elements of each row, and where they are."""
+    """Return the largest elements of each row, and where they are."""
     values, places = m.top_k(
         input, k=int(static(k)), axis=spec_of_value(input).rank - 1, largest=True, sorted=True
     )
@@ -55,7 +55,7 @@ def _host(type_: str, *operands: str) -> Callable[[Callable[..., Any]], Callable
 
 @op("Unique", "x", strict=False, differentiable=None)
 def unique(m: Maker, x: Any) -> Any:
-    """The different elements in the order they come, and which one each is."""
+    """Return the different elements in the order they come, and which one each is."""
     array = np.asarray(x)
     _, first, back = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)

@@ -222,7 +222,7 @@ class Variable(Common, CoreVariable):
 
     __hash__ = object.__hash__
 
-    def __init__(  # noqa: PLR0913  (TensorFlow's)
+    def __init__(  # noqa: PLR0913, PLR0917  (TensorFlow's)
         self,
         initial_value: Any = None,
         trainable: bool = True,
@@ -430,7 +430,7 @@ def switch_case(
 ) -> Any:
     """Run one of several functions, by its number."""
     listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
-    pairs = [each if isinstance(each, tuple) else each for each in listed]
+    pairs = [each for each in listed]
     pairs = [p[1] if isinstance(p[1], tuple) else p for p in pairs]
     by_number = dict(pairs)
     functions = [by_number.get(i, default or pairs[-1][1]) for i in range(max(by_number) + 1)]
@@ -458,7 +458,7 @@ def _either(pred: Any, yes: Any, no: Any) -> Callable[[], Any]:
     return lambda: cond(pred, yes, no)
 
 
-def while_loop(  # noqa: PLR0913  (TensorFlow's)
+def while_loop(  # noqa: PLR0913, PLR0917  (TensorFlow's)
     cond: Any,
     body: Any,
     loop_vars: Any,

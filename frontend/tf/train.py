@@ -94,7 +94,7 @@ class Saver:
         missing = [name for name in self._variables if name not in found]
         if missing:
             raise NotFoundError(
-                f"Restoring from checkpoint failed: key {', '.join(missing)} not found in checkpoint"
+                f"Restoring from checkpoint failed: key {', '.join(missing)} not found"
             )
         with sess._lock:
             for name, variable in self._variables.items():

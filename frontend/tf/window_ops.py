@@ -43,7 +43,7 @@ def _spatial(x: Any, last: bool) -> Any:
 
 
 @op("Conv2D", "input", "filters")
-def conv2d(  # noqa: PLR0913  (TensorFlow's)
+def conv2d(  # noqa: PLR0913, PLR0917  (TensorFlow's)
     m: Maker,
     input: Any,
     filters: Any,
@@ -104,7 +104,7 @@ def conv2d_transpose(
     name: Any = None,
     **_: Any,
 ) -> Any:
-    """What the gradient of a convolution is; filters are [height, width, out, in]."""
+    """Return what the gradient of a convolution is; filters are [height, width, out, in]."""
     wanted = [int(d) for d in static(output_shape)]
 
     def rule(m: Maker, x: Any, f: Any) -> Any:
@@ -270,7 +270,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
 def norm(
     m: Maker, tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False
 ) -> Any:
-    """The norm along axes."""
+    """Return the norm along axes."""
     spec = spec_of_value(tensor)
     axes = (
         tuple(range(spec.rank))

@@ -135,10 +135,11 @@ def test_i15_variables_are_made_in_the_first_call_only():
 
 def test_i16_a_variable_that_is_gone_is_named():
     v = tf.Variable(1.0, name="gone")
-    g = tf.function(lambda: v + 1.0)
+    held = {"v": v}
+    g = tf.function(lambda: held["v"] + 1.0)
     for _ in range(4):
         assert float(g()) == 2.0
-    del v
+    del v, held["v"]
     gc.collect()
     with pytest.raises(tf.errors.FailedPreconditionError, match="'gone' was deleted"):
         g()

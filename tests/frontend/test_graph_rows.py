@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.gradients import OVERRIDES
 from gravure.frontend.graph import FinalizedGraphError
 from gravure.frontend.variables import CONTAINERS
 
@@ -53,7 +54,7 @@ def test_a3_control_edges_order_effects_and_can_be_cleared(graph):
 
 def test_a4_types_are_not_promoted(graph):
     assert tf.add(1, 2).op.type == tf.add(1.0, 2.0).op.type
-    with pytest.raises(TypeError, match="i32.*f32"):
+    with pytest.raises(TypeError, match=r"i32.*f32"):
         tf.constant(1) + tf.constant(1.0)
 
 
@@ -300,8 +301,6 @@ def test_f2_weights_and_stops(graph):
 
 
 def test_f4_a_graph_overrides_a_gradient(graph):
-    from gravure.frontend.gradients import OVERRIDES
-
     OVERRIDES["custom"] = lambda op, grad: grad * -99.0
     graph.gradient_overrides["Identity"] = "custom"
     x = tf.constant(1.0)
