@@ -41,7 +41,14 @@ class HostOp(Op):
     @classmethod
     def infer(cls, *xs: TensorSpec, **attributes: Any) -> Sequence[TensorSpec]:
         """Refuse."""
-        raise TypeError("this function works on computed values only, not on those of a graph")
+        raise TypeError(f"{cls.name} works on computed values only, not on those of a graph")
+
+    @classmethod
+    def inferred(
+        cls, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Refuse."""
+        return cls.infer(*specs, **attributes)
 
     @classmethod
     def evaluate(cls, *xs: Array, **attributes: Any) -> Sequence[Array]:

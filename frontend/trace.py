@@ -56,11 +56,10 @@ class Trace(Context):
         """Append an operation."""
         line = user_line()
         emit = GraphEmit.at_end(self.block, line)
+        values = [self.owned(x) for x in operands]
         try:
-            made = emit(op, *[self.owned(x) for x in operands], **attributes)
+            made = emit(op, *values, **attributes)
         except TypeError as error:
-            if isinstance(error, OperandError):
-                raise
             raise OperandError(str(error), location=short(line)) from None
         return self.wrapped(made) if not isinstance(made, tuple) else tuple(map(self.wrapped, made))
 
