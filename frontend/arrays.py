@@ -20,10 +20,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Array:
     >>> to_array([1.0, 2]).dtype, to_array([1, 2]).dtype, to_array(np.float64(1)).dtype
     (dtype('float32'), dtype('int64'), dtype('float64'))
     """
-    if hasattr(value, "__array__"):
-        array = np.asarray(value)
-    else:
-        array = _of_numbers(value, dtype)
+    array = np.asarray(value) if hasattr(value, "__array__") else _of_numbers(value, dtype)
     if array.dtype.kind in "SUO":
         return _text(array)
     if not array.dtype.isnative:

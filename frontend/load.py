@@ -167,9 +167,7 @@ def _decoded(data: Bytes, name: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ParseError(
-            f"byte {error.start} is not UTF-8", location=f"{name}:{line}"
-        ) from error
+        raise ParseError(f"byte {error.start} is not UTF-8", location=f"{name}:{line}") from error
 
 
 Loader = Callable[[Bytes, str, Path | None, Options], Program]

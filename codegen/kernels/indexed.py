@@ -146,7 +146,8 @@ def _reflect(math: Any, at: Element, size: Element) -> Element:
     last = math.sub(size, one)
     period = math.maximum(math.add(last, last), one)
     rest = math.mod(at, period)
-    return math.maximum(math.minimum(rest, math.sub(period, rest)), zero)
+    folded: Element = math.maximum(math.minimum(rest, math.sub(period, rest)), zero)
+    return folded
 
 
 def _edge(math: Any, at: Element, size: Element) -> Element:

@@ -59,8 +59,10 @@ def test_a_map_divides_indices_where_a_reshape_is_not_linear() -> None:
 def test_a_map_reads_padding_and_slices() -> None:
     x, p, s = tensor(3, 20), tensor(6, 40), tensor(3, 13)
     body = (
-        f"  %p = gv.pad %x {{pads = [array<i64: 1, 2>, array<i64: 3, 17>], value = 2.5 : f64}} : ({x}) -> {p}\n"
-        f"  %r = gv.slice %p {{starts = array<i64: 5, 1>, stops = array<i64: -7, 40>, steps = array<i64: -2, 3>}}"
+        f"  %p = gv.pad %x {{pads = [array<i64: 1, 2>, array<i64: 3, 17>], value = 2.5 : f64}}"
+        f" : ({x}) -> {p}\n"
+        f"  %r = gv.slice %p {{starts = array<i64: 5, 1>, stops = array<i64: -7, 40>,"
+        f" steps = array<i64: -2, 3>}}"
         f" : ({p}) -> {s}"
     )
     check_kernel(kernel("map", {"x": x}, body, s))
@@ -190,11 +192,11 @@ CONVS = {
     "uneven": dict(size=(8, 6), c=3, o=8, k=(5, 4), s=(1, 2), p=((2, 1), (0, 3)), d=(1, 1), g=1),
     "dilated": dict(size=(9, 9), c=3, o=8, k=(3, 3), s=(1, 1), p=((2, 2), (2, 2)), d=(2, 2), g=1),
     "grouped": dict(size=(6, 6), c=8, o=12, k=(3, 3), s=(1, 1), p=((1, 1), (1, 1)), d=(1, 1), g=2),
-    "pointwise": dict(size=(6, 6), c=8, o=70, k=(1, 1), s=(2, 2), p=((0, 0), (0, 0)), d=(1, 1), g=1),
+    "pointwise": dict(size=(6, 6), c=8, o=70, k=(1, 1), s=(2, 2), p=((0, 0),) * 2, d=(1, 1), g=1),
     "line": dict(size=(20,), c=6, o=10, k=(4,), s=(2,), p=((1, 2),), d=(1,), g=1),
     "volume": dict(size=(4, 5, 6), c=3, o=6, k=(2, 3, 3), s=(1, 1, 1), p=((1, 0),) + ((1, 1),) * 2,
                    d=(1, 1, 1), g=1),
-    "wide padding": dict(size=(2, 2), c=2, o=4, k=(3, 3), s=(1, 1), p=((3, 3), (3, 3)), d=(1, 1), g=1),
+    "wide padding": dict(size=(2, 2), c=2, o=4, k=(3, 3), s=(1, 1), p=((3, 3),) * 2, d=(1, 1), g=1),
 }  # fmt: skip
 
 

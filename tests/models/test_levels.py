@@ -58,7 +58,9 @@ def prepared(program: Program, inputs: list[Array]) -> list[Array]:
         from gravure.ir.program import find_function, result_names  # noqa: PLC0415
 
         values = interpret(program, [], function="prepare")
-        weights.update(zip(result_names(find_function(program.module, "prepare")), values))
+        weights.update(
+            zip(result_names(find_function(program.module, "prepare")), values, strict=True)
+        )
     return interpret(program, inputs, weights=weights)
 
 

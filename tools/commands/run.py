@@ -9,8 +9,9 @@
 An input is @FILE.npz, NAME=@FILE.npy, NAME=2x3xf32, with :ones, :zeros, :iota, :random:SEED or a
 number behind it, or one of these for all inputs. --vs compares with the reference interpreter
 (interp), onnxruntime (ort), results in a file (.npz), or another model; exit status 1 says that
-they differ. Results are found by name, or by order if all have other names. An element is close if |found - wanted| <= atol + rtol * |wanted|, or within --ulp
-representable numbers. Running a library runs the code in it: run only what you trust.
+they differ. Results are found by name, or by order if all have other names. An element is close if
+|found - wanted| <= atol + rtol * |wanted|, or within --ulp representable numbers. Running a library
+runs the code in it: run only what you trust.
 """
 
 from __future__ import annotations
