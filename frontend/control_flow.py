@@ -15,10 +15,10 @@ import numpy as np
 from ..errors import GraphError
 from ..ir.tensor import TensorSpec
 from . import nest
+from .bound import within
 from .context import STATE, entered, record
 from .execute import Frame
 from .func_graph import FuncGraph, has_effect, touched_by
-from .function import within
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, Operation, dims_or_none, unknown_dim
 from .kinds import Kind

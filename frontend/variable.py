@@ -13,10 +13,11 @@ from ..errors import GraphError
 from ..ir.ops.families import spec_of_value
 from ..ir.tensor import Array, TensorSpec, spec_of_array
 from . import dtypes
+from .bound import within
 from .context import STATE, accessed, entered, record
 from .execute import Frame, Plan
 from .func_graph import FuncGraph
-from .function import ACTIVE, within
+from .function import ACTIVE
 from .graph import Graph, GraphTensor, Operation, dims_or_none, spec_with_unknowns
 from .operators import Operators
 from .recorded import EMIT, unboxed

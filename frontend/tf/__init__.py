@@ -37,7 +37,9 @@ from ..graph import Operation
 from ..tape import custom_gradient
 from . import array_ops as _a
 from . import core as _core
+from . import flow as _fl
 from . import functional as _f
+from . import indexing as _indexing  # noqa: F401  (fills in the operator)
 from . import math_ops as _m
 from . import nn_ops as _n
 from . import optimizers as _o
@@ -81,7 +83,18 @@ from .array_ops import (
     zeros_like,
 )
 from .core import Common as Tensor
-from .core import TensorShape, convert
+from .core import convert
+from .flow import (
+    GradientTape,
+    case,
+    cond,
+    gradients,
+    numpy_function,
+    py_function,
+    stop_gradient,
+    switch_case,
+    while_loop,
+)
 from .math_ops import (
     add_n,
     argmax,
@@ -95,35 +108,27 @@ from .math_ops import (
     truediv,
 )
 from .nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
+from .shapes import TensorShape
 from .sorting import argsort, searchsorted, sequence_mask, sort, unique
+from .state import InitialisingSession as Session
 from .state import (
-    GradientTape,
     TensorSpec,
     Variable,
-    case,
-    cond,
     control_dependencies,
     device,
     function,
-    gradients,
     group,
     name_scope,
     no_op,
-    numpy_function,
-    py_function,
-    stop_gradient,
-    switch_case,
-    while_loop,
 )
-from .state import InitialisingSession as Session
 from .state import TfGraph as Graph
 from .state import placeholder as placeholder
 from .train import Module
 
-bool = bool_  # noqa: A001  (TensorFlow's name)
-range = _a.range_  # noqa: A001
-slice = _a.slice_  # noqa: A001
-tuple = _st.tuple_  # noqa: A001
+bool = bool_
+range = _a.range_
+slice = _a.slice_
+tuple = _st.tuple_
 newaxis = None
 convert_to_tensor = convert
 globals().update({n: f for n, f in _m.FUNCTIONS.items() if n not in ("floormod",)})
@@ -418,8 +423,8 @@ class _V1:
 
 
 raw_ops = SimpleNamespace(
-    Switch=lambda data, pred, name=None: _st.switch(data, pred, name),
-    Merge=lambda inputs, name=None: _st.merge(inputs, name),
+    Switch=lambda data, pred, name=None: _fl.switch(data, pred, name),
+    Merge=lambda inputs, name=None: _fl.merge(inputs, name),
 )
 compat = SimpleNamespace(v1=_V1())
 global_variables_initializer = _st.global_variables_initializer

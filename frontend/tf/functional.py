@@ -140,7 +140,7 @@ def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
 def hessians(ys: Any, xs: Any, **_: Any) -> list[Any]:
     """Return the second derivatives of a number by each element."""
     from .array_ops import reshape  # noqa: PLC0415
-    from .state import gradients  # noqa: PLC0415
+    from .flow import gradients  # noqa: PLC0415
 
     made = []
     for x in nest.flatten(xs):

@@ -172,9 +172,8 @@ def inv(m: Maker, input: Any) -> Any:
 def band_part(m: Maker, input: Any, num_lower: int, num_upper: int) -> Any:
     """Keep a band around the diagonal."""
     lower, upper = int(static(num_lower)), int(static(num_upper))
-    if lower >= 0:
-        input = c.triangle(m.emit, input, -lower, upper=True)
-    return c.triangle(m.emit, input, upper, upper=False) if upper >= 0 else input
+    kept = c.triangle(m.emit, input, -lower, upper=True) if lower >= 0 else input
+    return c.triangle(m.emit, kept, upper, upper=False) if upper >= 0 else kept
 
 
 @op("Diag", "diagonal", strict=False)

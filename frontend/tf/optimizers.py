@@ -11,8 +11,9 @@ from ..context import STATE, entered
 from ..graph import Graph
 from .array_ops import zeros_like
 from .core import convert
+from .flow import gradients
 from .math_ops import FUNCTIONS, cast, square
-from .state import Variable, gradients, group, trainable_variables
+from .state import Variable, group, trainable_variables
 
 sqrt = FUNCTIONS["sqrt"]
 
@@ -91,7 +92,7 @@ class Optimizer:
     ) -> Any:
         """Make one step downhill."""
         if callable(loss):
-            from .state import GradientTape  # noqa: PLC0415
+            from .flow import GradientTape  # noqa: PLC0415
 
             with GradientTape() as own:
                 value = loss()

@@ -20,7 +20,8 @@ from ..graph import Graph, Operation
 from ..kinds import Kind
 from ..recorded import EMIT
 from .array_ops import ints
-from .core import TensorShape, convert, dressed, row_of, static, wrap
+from .core import convert, dressed, row_of, static, wrap
+from .shapes import TensorShape
 
 
 class Seeds:

@@ -43,7 +43,7 @@ def _spatial(x: Any, last: bool) -> Any:
 
 
 @op("Conv2D", "input", "filters")
-def conv2d(  # noqa: PLR0913, PLR0917  (TensorFlow's)
+def conv2d(
     m: Maker,
     input: Any,
     filters: Any,

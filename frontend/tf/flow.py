@@ -1,0 +1,255 @@
+"""Choices, loops, gradients and Python in graphs by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..context import entered
+from ..control_flow import choose, loop
+from ..gradients import gradients as graph_gradients
+from ..kinds import Merge, PyFunction, Stop, Switch
+from ..tape import GradientTape as CoreTape
+from .array_ops import constant, zeros_like
+from .core import InGraph, convert, dressed, graph_of, row_of, shape_spec, wrap
+from .shapes import TensorShape
+from .state import TensorSpec
+
+SWITCH, MERGE = Switch(), Merge()
+
+
+def _truth(pred: Any) -> Any:
+    return convert(pred, "bool") if not hasattr(pred, "spec") else convert(pred)
+
+
+def cond(
+    pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: Any
+) -> Any:
+    """Run one of two functions."""
+    graph = graph_of([pred])
+    if graph is None:
+        return true_fn() if bool(pred) else false_fn()
+    if isinstance(pred, bool):
+        return true_fn() if pred else false_fn()
+    with InGraph(graph):
+        return choose(graph, _truth(pred), [false_fn, true_fn], name, "If")
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+) -> Any:
+    """Run one of several functions, by its number."""
+    listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
+    pairs = [p[1] if isinstance(p[1], tuple) else p for p in listed]
+    by_number: dict[int, Any] = dict(pairs)
+    functions = [by_number.get(i, default or pairs[-1][1]) for i in range(max(by_number) + 1)]
+    functions.append(default or functions[-1])
+    graph = graph_of([branch_index])
+    if graph is None:
+        at = int(branch_index)
+        return functions[at if 0 <= at < len(functions) else -1]()
+    with InGraph(graph):
+        return choose(graph, convert(branch_index), functions, name, "Case")
+
+
+def case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "case", **_: Any
+) -> Any:
+    """Run the function of the first condition that holds."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    chosen = default if default is not None else pairs[-1][1]
+    for pred, each in reversed(pairs):
+        chosen = _either(pred, each, chosen)
+    return chosen()
+
+
+def _either(pred: Any, yes: Any, no: Any) -> Callable[[], Any]:
+    return lambda: cond(pred, yes, no)
+
+
+def while_loop(
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Run the body as long as the condition holds."""
+    flat = nest.flatten(loop_vars)
+    graph = graph_of(flat)
+    tree = loop_vars if isinstance(loop_vars, list | tuple) else [loop_vars]
+    single = not isinstance(loop_vars, list | tuple)
+
+    def listed(made: Any) -> Any:
+        if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
+            return [made]
+        return made
+
+    if graph is None:
+        now, trips = list(tree), 0
+        while bool(cond(*now)) and (maximum_iterations is None or trips < int(maximum_iterations)):
+            made, trips = listed(body(*now)), trips + 1
+            now = nest.pack(tree, [convert(x) for x in nest.flatten(made)])
+        return now[0] if single else nest.pack(tree, nest.flatten(now))
+    with InGraph(graph):
+        values = [convert(x) for x in flat]
+        full: Any = [constant(0, "int32"), *tree]
+        specs = None
+        if shape_invariants is not None:
+            shapes = _leaves(shape_invariants)
+            specs = [
+                full[0].spec,
+                *(shape_spec(v.dtype, s) for v, s in zip(values, shapes, strict=True)),
+            ]
+
+        def test(trips: Any, *state: Any) -> Any:
+            holds = _truth(cond(*state))
+            if maximum_iterations is None:
+                return holds
+            return holds & (trips < constant(int(maximum_iterations)))
+
+        def step(trips: Any, *state: Any) -> Any:
+            return [trips + 1, *nest.flatten(listed(body(*state)))]
+
+        found = loop(graph, test, step, [full[0], *values], [full[0], *tree], specs, name)[1:]
+    return found[0] if single else nest.pack(loop_vars, found)
+
+
+def _leaves(shapes: Any) -> list[Any]:
+    """Return the shapes in a structure: a shape is a leaf."""
+    if isinstance(shapes, TensorShape | TensorSpec) or shapes is None:
+        return [shapes.shape if isinstance(shapes, TensorSpec) else shapes]
+    return [leaf for each in shapes for leaf in _leaves(each)]
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = "none",
+    **_: Any,
+) -> Any:
+    """Return the gradients of the sum of `ys`, as tensors added to the graph."""
+    targets = nest.flatten(ys)
+    graph = graph_of(targets)
+    if graph is None:
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. "
+            "Use tf.GradientTape instead."
+        )
+    with InGraph(graph):
+        targets = [convert(y) for y in targets]
+        sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
+        given = (
+            None
+            if grad_ys is None
+            else [None if g is None else convert(g) for g in nest.flatten(grad_ys)]
+        )
+        stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
+        found = graph_gradients(targets, sources, given, stops)
+        zero = str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero"
+        if zero:
+            found = [
+                zeros_like(x) if g is None else g
+                for x, g in zip(nest.flatten(xs), found, strict=True)
+            ]
+    return found
+
+
+class GradientTape(CoreTape):
+    """Records operations for gradients."""
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = "none",
+    ) -> Any:
+        """Return the gradients of the sum of the target."""
+        try:
+            made = super().gradient(target, sources, output_gradients, unconnected_gradients)
+        except RuntimeError as error:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients"
+            ) from error
+        return nest.pack(made, [None if x is None else dressed(x) for x in nest.flatten(made)])
+
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = "none", **_: Any
+    ) -> Any:
+        """Return the derivatives of each element of the target."""
+        made = super().jacobian(target, sources, unconnected_gradients)
+        return nest.pack(made, [None if x is None else dressed(x) for x in nest.flatten(made)])
+
+
+def switch(data: Any, pred: Any, name: str | None = None) -> tuple[Any, Any]:
+    """Return the data for false and for true; one of them is dead."""
+    graph = graph_of([data, pred])
+    if graph is None:
+        raise TypeError("switch is an operation of graphs")
+    with InGraph(graph):
+        inputs = [graph.owned(convert(data)), graph.owned(_truth(pred))]
+        no, yes = graph.add(SWITCH, inputs, name=name).outputs
+    return no, yes
+
+
+def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Any, Any]:
+    """Return the input that is alive, and its number."""
+    graph = graph_of(list(inputs))
+    if graph is None:
+        raise TypeError("merge is an operation of graphs")
+    with InGraph(graph):
+        value, index = graph.add(
+            MERGE, [graph.owned(convert(x)) for x in inputs], name=name
+        ).outputs
+    return value, index
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Any:
+    """Return a tensor through which no gradient passes."""
+    graph = graph_of([input])
+    with InGraph(graph):
+        x = convert(input)
+        if graph is None:
+            return wrap(x._array)
+        return graph.add(Stop(), [graph.owned(x)], name=name).outputs[0]
+
+
+def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
+    """Call Python with eager tensors, also from a graph."""
+    single = not isinstance(Tout, list | tuple)
+    outs = [Tout] if single else list(Tout)
+    graph = graph_of(list(inp))
+    if graph is None:
+        made = func(*[convert(x) for x in inp])
+        return (
+            convert(made, outs[0])
+            if single
+            else [convert(m, t) for m, t in zip(made, outs, strict=True)]
+        )
+
+    def host(*arrays: Any) -> Any:
+        with entered(None):
+            found = func(*[wrap(a) for a in arrays])
+            listed = [found] if single else list(found)
+            return tuple(np.asarray(x.numpy() if hasattr(x, "numpy") else x) for x in listed)
+
+    with InGraph(graph):
+        kind = PyFunction(host, [row_of(t) for t in outs], pure=False)
+        op = graph.add(kind, [graph.owned(convert(x)) for x in inp], name=name)
+    return op.outputs[0] if single else op.outputs
+
+
+def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None, **_: Any) -> Any:  # noqa: N803
+    """Call Python with arrays, also from a graph."""
+    return py_function(lambda *xs: func(*[x.numpy() for x in xs]), inp, Tout, name)

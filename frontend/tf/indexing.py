@@ -1,0 +1,106 @@
+"""Indexing of tensors: numbers, slices, new axes, and numbers that are known only when run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.compositions import Maker
+from ...ir.ops.families import spec_of_value
+from .core import OPERATORS, InGraph, convert, graph_of, perform, static
+
+
+def _getitem(x: Any, key: Any) -> Any:
+    """Index a tensor."""
+    keys = key if isinstance(key, tuple) else (key,)
+    tensors = [k for k in keys if hasattr(k, "spec") and not isinstance(k, slice)]
+    with InGraph(graph_of([x, *tensors])):
+        base = convert(x)
+        fixed = tuple(_fixed(k) for k in keys)
+
+        def rule(m: Maker, x: Any, *given: Any) -> Any:
+            rest = iter(given)
+            ready = tuple(int(np.asarray(next(rest))) if k is TENSOR else k for k in fixed)
+            return _index(m, x, ready)
+
+        return perform(
+            "StridedSlice", rule, [base, *[convert(t) for t in tensors]], label="strided_slice"
+        )
+
+
+TENSOR = object()
+
+
+def _fixed(key: Any) -> Any:
+    if isinstance(key, slice):
+        return slice(
+            *(None if v is None else int(static(v)) for v in (key.start, key.stop, key.step))
+        )
+    if hasattr(key, "spec"):
+        return TENSOR
+    if key is None or key is Ellipsis:
+        return key
+    if isinstance(key, int | np.integer):
+        return int(key)
+    raise TypeError(
+        f"Only integers, slices, ellipsis and scalar tensors are valid indices, got {key!r}"
+    )
+
+
+def _index(m: Maker, x: Any, keys: tuple[Any, ...]) -> Any:
+    dims = spec_of_value(x).dims
+    taken = sum(k is not None and k is not Ellipsis for k in keys)
+    if taken > len(dims):
+        raise TypeError(f"Index out of range: {taken} indices for rank {len(dims)}")
+    if not any(k is Ellipsis for k in keys):
+        keys = (*keys, Ellipsis)
+    at = [k is Ellipsis for k in keys].index(True)
+    keys = (
+        *keys[:at],
+        *[slice(None)] * (len(dims) - taken),
+        *[k for k in keys[at + 1 :] if k is not Ellipsis],
+    )
+    rows_: list[tuple[Any, Any, Any]] = []
+    shape_: list[Any] = []
+    axis = 0
+    for k in keys:
+        if k is None:
+            shape_.append(1)
+            continue
+        extent = dims[axis]
+        axis += 1
+        if isinstance(k, int):
+            if isinstance(extent, int) and not -extent <= k < extent:
+                raise TypeError(f"slice index {k} of dimension {axis - 1} out of bounds.")
+            start = k + extent if k < 0 else k
+            rows_.append((start, start + 1, 1))
+        else:
+            row, length = _range(k, extent)
+            rows_.append(row)
+            shape_.append(length)
+    if not rows_:
+        return m.reshape(x, shape=tuple(shape_))
+    starts, stops, steps = zip(*rows_, strict=True)
+    cut = m.slice(x, starts=starts, stops=stops, steps=steps)
+    return m.reshape(cut, shape=tuple(shape_))
+
+
+def _range(key: slice, extent: Any) -> tuple[tuple[Any, Any, Any], Any]:
+    step = key.step or 1
+    if isinstance(extent, int):
+        start, stop, step = key.indices(extent)
+        length = len(range(start, stop, step))
+        if step < 0 and stop < 0:
+            stop = -1 - extent
+        if not length:
+            start, stop, step = 0, 0, 1
+        return (start, stop, step), length
+    if step != 1 or (key.start or 0) < 0:
+        raise TypeError("a slice of an unknown extent with this start or step")
+    stop = extent if key.stop is None else (extent + key.stop if key.stop < 0 else key.stop)
+    start = key.start or 0
+    return (start, stop, 1), stop - start
+
+
+OPERATORS["getitem"] = _getitem

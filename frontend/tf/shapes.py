@@ -1,0 +1,80 @@
+"""`TensorShape`: a shape of which parts may be unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class TensorShape:
+    """The extents of axes, of which some or all may be unknown."""
+
+    def __init__(self, dims: Any) -> None:
+        if isinstance(dims, TensorShape):
+            dims = dims._dims
+        elif dims is not None:
+            dims = [dims] if isinstance(dims, int) else dims
+            dims = tuple(d if d is None else int(d) for d in dims)
+        self._dims: tuple[int | None, ...] | None = dims
+
+    @property
+    def rank(self) -> int | None:
+        """Return the number of axes, None if it is unknown."""
+        return None if self._dims is None else len(self._dims)
+
+    ndims = rank
+
+    def as_list(self) -> list[int | None]:
+        """Return the extents."""
+        if self._dims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self._dims)
+
+    def is_fully_defined(self) -> bool:
+        """Say whether all extents are known."""
+        return self._dims is not None and None not in self._dims
+
+    def num_elements(self) -> int | None:
+        """Return the number of elements, None if it is unknown."""
+        return int(np.prod(self.as_list())) if self.is_fully_defined() else None  # type: ignore[arg-type]
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Say whether a value can have both shapes."""
+        a, b = self._dims, TensorShape(other)._dims
+        if a is None or b is None:
+            return True
+        return len(a) == len(b) and all(None in (x, y) or x == y for x, y in zip(a, b, strict=True))
+
+    def __iter__(self) -> Any:
+        return iter(self.as_list())
+
+    def __len__(self) -> int:
+        return len(self.as_list())
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.as_list()[key]
+        return TensorShape(found) if isinstance(key, slice) else found
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self._dims == TensorShape(other)._dims
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+    def __add__(self, other: Any) -> TensorShape:
+        return TensorShape([*self.as_list(), *TensorShape(other).as_list()])
+
+    concatenate = __add__
+
+    def __str__(self) -> str:
+        if self._dims is None:
+            return "<unknown>"
+        tail = "," if len(self._dims) == 1 else ""
+        return f"({', '.join(map(str, self._dims))}{tail})"
+
+    def __repr__(self) -> str:
+        return f"TensorShape({None if self._dims is None else list(self._dims)})"
