@@ -45,12 +45,20 @@ from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.scalar_math import NumpyMath
 
 WITHOUT_SAMPLES = {
+    "gv.assign": "changes a variable, tested with the frontend's variables",
+    "gv.assign_add": "changes a variable, tested with the frontend's variables",
+    "gv.assign_sub": "changes a variable, tested with the frontend's variables",
     "gv.buffer": "a place in memory, tested with the planned level",
+    "gv.check_numerics": "raises instead of giving what is not finite, tested with the frontend",
     "gv.constant": "no operand; tested as an attribute",
+    "gv.if": "regions, tested in test_control.py",
     "gv.kernel": "a region, tested with the fused level",
     "gv.launch": "tested with the planned level",
+    "gv.py_function": "calls what Python has, tested with the frontend",
+    "gv.read": "reads a variable, tested with the frontend's variables",
     "gv.view": "a place in memory, tested with the planned level",
     "gv.weight": "reads the program's store",
+    "gv.while": "regions, tested in test_control.py",
     "gv.yield": "a terminator",
 }
 """Operations that cannot be tried by themselves, and why."""
