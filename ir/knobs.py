@@ -33,7 +33,7 @@ class Knob:
         return Path(text) if text else None
 
 
-CACHE = Knob("GRAVURE_CACHE", "directory of compiled kernels and programs; `0` for none")
+CACHE = Knob("GRAVURE_CACHE", "directory of compiled kernels and programs; `off` for none")
 CHECK = Knob("GRAVURE_CHECK", "run the program before and after each pass and compare")
 DUMP = Knob("GRAVURE_DUMP", "directory that the IR is put into after each pass, numbered")
 ISOLATE = Knob("GRAVURE_ISOLATE", "compile in a process of its own, which may crash alone")
