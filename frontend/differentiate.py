@@ -150,7 +150,7 @@ def gradient_override(rules: Mapping[str, Rule]) -> Iterator[None]:
 
     A rule gets the `Call` and the gradients of the results, and returns the operands'.
     """
-    unknown = [name for name in rules if full_name(name) not in (*REGISTRY, "gv.identity")]
+    unknown = [name for name in rules if full_name(name) not in REGISTRY]
     if unknown:
         raise GradientError(f"there is no operation {unknown[0]!r}")
     before = STATE.rules

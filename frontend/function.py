@@ -45,6 +45,10 @@ class TapeFrame(Frame):
         owner = variable.owner()
         return super().read(variable) if owner is None else owner.read_value()
 
+    def detached(self, value: Any) -> Any:
+        """Return the same value as a tensor that tapes do not know."""
+        return as_tensor(value).alias()
+
 
 class Settings:
     """What holds for all functions of the process."""

@@ -21,8 +21,9 @@ import numpy as np
 from ..ir.compositions import stack, unsqueeze
 from ..ir.dims import product
 from ..ir.op import REGISTRY
+from ..ir.ops.gradient import Identity, StopGradient
 from . import nest
-from .context import STATE, Use, record, start, stop
+from .context import Use, start, stop
 from .differentiate import backward, filled_like, frozen, is_smooth, key_of
 from .tensor import Tensor, apply, as_tensor, cast
 
@@ -235,49 +236,16 @@ def _stacked(rows: list[Any], source: Any, shape: tuple[int, ...], *, zeros: boo
 def identity(x: Any) -> Tensor:
     """Return the same value as a tensor of its own."""
     value = as_tensor(x)
-    made = value.alias()
-    rule = STATE.rules.get("gv.identity") if STATE.rules else None
-    if rule is None:
-        record("gv.identity", (value,), (made,), lambda grad: (grad,))
-    else:
-        record("gv.identity", (value,), (made,), lambda grad: rule(None, grad))
+    made: Tensor = value.alias() if value.dtype.kind == "s" else apply(Identity, value)
     return made
 
 
 def stop_gradient(x: Any) -> Any:
     """Return the same value, through which no gradient passes; of a structure, of each part."""
-    return nest.map_structure(lambda leaf: as_tensor(leaf).alias(), x)
+    return nest.map_structure(_stopped, x)
 
 
-def custom_gradient(function: Any) -> Any:
-    """Give a function its own gradient (a decorator).
-
-    The function returns its result and a function that makes the gradients of its arguments
-    from those of its results:
-
-        @custom_gradient
-        def f(x):
-            return x * x, lambda grad: grad * 3.0
-    """
-
-    def run(*arguments: Any, **options: Any) -> Any:
-        operands = [as_tensor(x) for x in nest.flatten(arguments)]
-        given = nest.pack(arguments, operands)
-        made, rule = function(*given, **options)
-        results = [as_tensor(r).alias() for r in nest.flatten(made)]
-
-        def gradients(*grads: Any) -> Sequence[Any]:
-            found = rule(*grads)
-            flat = list(found) if isinstance(found, list | tuple) else [found]
-            if len(flat) != len(operands):
-                raise TapeError(
-                    f"the gradient of {name} gave {len(flat)} values, expected {len(operands)}"
-                )
-            return flat
-
-        record(name, operands, results, gradients)
-        return nest.pack(made, results)
-
-    name = getattr(function, "__name__", "a function")
-    run.__name__, run.__doc__, run.__wrapped__ = name, function.__doc__, function  # type: ignore[attr-defined]
-    return run
+def _stopped(x: Any) -> Tensor:
+    value = as_tensor(x)
+    made: Tensor = value.alias() if value.dtype.kind == "s" else apply(StopGradient, value)
+    return made

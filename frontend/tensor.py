@@ -234,7 +234,7 @@ class Tensor(Operators):
 
     def alias(self) -> Tensor:
         """Return another tensor of the same value, which recorders do not know."""
-        return Tensor(self._array)
+        return type(self)(self._array)
 
     def home(self) -> Any:
         """Return the context that takes operations on the tensor although it is not present."""

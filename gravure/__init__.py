@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .frontend.compile import compile as compile  # noqa: A004  (users write gravure.compile)
     from .frontend.compile import load as load
     from .frontend.context import executing_eagerly as executing_eagerly
+    from .frontend.custom_gradient import custom_gradient as custom_gradient
     from .frontend.differentiate import gradient_override as gradient_override
     from .frontend.dtypes import *  # noqa: F403
     from .frontend.dtypes import bool_ as bool  # noqa: A004, F401
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from .frontend.session import Session as Session
     from .frontend.staging import *  # noqa: F403
     from .frontend.tape import GradientTape as GradientTape
-    from .frontend.tape import custom_gradient as custom_gradient
     from .frontend.tape import identity as identity
     from .frontend.tape import stop_gradient as stop_gradient
     from .frontend.tensor import Tensor as Tensor
@@ -59,7 +59,8 @@ _NAMES: dict[str, str] = {
     "errors": "GravureError",
     "frontend.compile": "compile load",
     "frontend.tensor": "Tensor",
-    "frontend.tape": "GradientTape custom_gradient identity stop_gradient",
+    "frontend.tape": "GradientTape identity stop_gradient",
+    "frontend.custom_gradient": "custom_gradient",
     "frontend.differentiate": "gradient_override",
     "frontend.context": "executing_eagerly",
     "frontend.function": "function init_scope run_functions_eagerly",

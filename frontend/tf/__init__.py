@@ -14,6 +14,7 @@ import numpy as np
 from .. import nest as _nest
 from .. import run_errors as errors
 from ..context import STATE as _STATE
+from ..custom_gradient import custom_gradient
 from ..dtypes import (
     bfloat16,
     bool_,
@@ -34,7 +35,6 @@ from ..dtypes import (
 )
 from ..function import init_scope, run_functions_eagerly
 from ..graph import Operation
-from ..tape import custom_gradient
 from . import array_ops as _a
 from . import core as _core
 from . import flow as _fl

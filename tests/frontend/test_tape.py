@@ -254,6 +254,26 @@ def test_f4_a_custom_gradient_gives_as_many_as_there_are_operands() -> None:
         grad(f, 1.0, 2.0)
 
 
+def test_f4_a_custom_gradient_holds_in_functions_and_graphs() -> None:
+    @gv.custom_gradient
+    def f(x: Any, y: Any) -> Any:
+        e = gv.exp(x)
+        return gv.log1p(e) * y, lambda g: (g * y * (1.0 - 1.0 / (1.0 + e)), None)
+
+    def both(x: Any) -> Any:
+        return f(x, 2.0) * gv.stop_gradient(x) + gv.identity(x)
+
+    expected = float(grad(both, 0.5))
+    assert float(grad(gv.function(both), 0.5)) == pytest.approx(expected)
+    inside = gv.function(lambda x: grad_inside(both, x))
+    assert float(inside(gv.asarray(0.5))) == pytest.approx(expected)
+    graph = gv.Graph()
+    with gv.graph_mode(graph):
+        x = gv.placeholder(gv.float32, ())
+        (found,) = gv.gradients(both(x), [x])
+    assert gv.Session(graph).run(found, {x: 0.5}) == pytest.approx(expected)
+
+
 def test_f5_an_operation_without_gradient_is_named() -> None:
     with pytest.raises(LookupError, match=r"gv.unique has no gradient") as caught:
         grad(gv.unique_values, np.float32([1, 2]))

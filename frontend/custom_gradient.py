@@ -1,0 +1,112 @@
+"""`custom_gradient`: a function with a gradient of its own, at once and in graphs.
+
+Eagerly the gradient stays a Python function that tapes call. In a graph it is traced at once,
+with what it uses from outside as further operands of `gv.with_gradient`, so that it works
+wherever the graph is run, compiled or differentiated.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from functools import wraps
+from itertools import count
+from typing import Any
+
+from ..ir.compositions import Maker
+from ..ir.op import Call
+from ..ir.ops.gradient import GRADIENTS, WithGradient
+from . import nest
+from .context import STATE, record
+from .control_flow import traced
+from .execute import Frame, Store
+from .func_graph import FuncGraph
+from .graph import Graph
+from .tape import TapeError
+from .tensor import Tensor, apply, as_tensor
+
+_NUMBERS = count(1)
+
+
+def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function its own gradient (a decorator).
+
+    The function returns its result and a function that makes the gradients of its arguments
+    from those of its results:
+
+        @custom_gradient
+        def f(x):
+            return x * x, lambda grad: grad * 3.0
+    """
+    name = getattr(function, "__name__", "a function")
+
+    @wraps(function)
+    def run(*arguments: Any, **options: Any) -> Any:
+        operands = [as_tensor(x) for x in nest.flatten(arguments)]
+        made, rule = function(*nest.pack(arguments, operands), **options)
+        given = [as_tensor(r) for r in nest.flatten(made)]
+
+        def gradients(*grads: Any) -> list[Any]:
+            found = rule(*grads)
+            flat = list(found) if isinstance(found, list | tuple) else [found]
+            if len(flat) != len(operands):
+                raise TapeError(
+                    f"the gradient of {name} gave {len(flat)} values, expected {len(operands)}"
+                )
+            return flat
+
+        graph = _graph_of(given)
+        if graph is not None:
+            return nest.pack(made, _staged(graph, name, gradients, operands, given))
+        results = [r.alias() for r in given]
+        record(name, operands, results, gradients)
+        return nest.pack(made, results)
+
+    return run
+
+
+def _graph_of(values: Sequence[Tensor]) -> Graph | None:
+    """Return the graph that operations on values go to, None where they run at once."""
+    context = STATE.context
+    if context is None:
+        context = next((x.home() for x in values if not x.eager), None)
+    return context if isinstance(context, Graph) else None
+
+
+def _staged(
+    graph: Graph,
+    name: str,
+    gradients: Callable[..., list[Any]],
+    operands: Sequence[Tensor],
+    results: Sequence[Tensor],
+) -> Sequence[Tensor]:
+    """Return the results as an operation of a graph whose gradient is traced now."""
+    specs = [r.spec for r in results]
+    inner, made = traced(f"the gradient of {name}", graph, gradients, specs, list(results))
+    there = [g is not None for g in made]
+    captures = inner.captures
+    _forget_outside(inner)
+
+    def rule(call: Call, *grads: Any) -> Sequence[Any]:
+        make = Maker(call.emit)
+        filled = [
+            make.filled(0, s.dtype, s.dims) if g is None else g
+            for g, s in zip(grads, call.result_specs, strict=True)
+        ]
+        taken = call.operands[len(results) + len(operands) :]
+        found = iter(inner.run(Frame(Store(), call.emit), [*filled, *taken]))
+        of_operands = [next(found) if is_there else None for is_there in there]
+        return [*[None] * len(results), *of_operands, *[None] * len(captures)]
+
+    key = f"{name}_{next(_NUMBERS)}"
+    GRADIENTS[key] = rule
+    weakref.finalize(graph, GRADIENTS.pop, key, None)
+    values = (*results, *operands, *captures)
+    out = apply(WithGradient, *values, results=len(results), rule=key)
+    return out if isinstance(out, tuple) else (out,)
+
+
+def _forget_outside(inner: FuncGraph) -> None:
+    """Let a traced gradient not keep alive the graph that it was traced in."""
+    inner.outer = None
+    inner.captured = {key: (value, value) for key, (_, value) in inner.captured.items()}

@@ -1,0 +1,105 @@
+"""Operations that give their operands back, and say something about gradients.
+
+None of them is left in compiled code: they decompose into their operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from ..dtypes import bool_, c64, i32
+from ..op import Array, Call, Op, register
+from ..samples import Sample
+from ..tensor import TensorSpec
+from .families import FLOATS
+
+GRADIENTS: dict[str, Callable[..., Sequence[Any]]] = {}
+"""The rules that `gv.with_gradient` names, in this process only."""
+
+
+class Same(Op):
+    """The operand itself."""
+
+    SAMPLES: ClassVar[tuple[Sample, ...]] = (
+        Sample(((2, 3),), {}, (*FLOATS, i32, bool_, c64)),
+        Sample(((),)),
+        Sample(((0, 3),)),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the operand's spec."""
+        return (x,)
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """Return the same memory."""
+        return (x[...],)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Return the operand."""
+        return call.operands[0]
+
+
+@register
+class Identity(Same):
+    """The operand itself, under another name."""
+
+    name = "gv.identity"
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Pass the gradient on."""
+        return (grads[0],)
+
+
+@register
+class StopGradient(Same):
+    """The operand itself, through which no gradient passes."""
+
+    name = "gv.stop_gradient"
+    SAMPLES: ClassVar[tuple[Sample, ...]] = tuple(
+        Sample(s.shapes, s.attributes, s.dtypes, differentiable=False) for s in Same.SAMPLES
+    )
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Give nothing."""
+        return (None,)
+
+
+@register
+class WithGradient(Op):
+    """The first operands, as many as `results`; a rule of this process gives all gradients.
+
+    The rule gets the `Call` and the gradients of the results, as `Op.gradient` does.
+    """
+
+    name = "gv.with_gradient"
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec, results: int, rule: str) -> Sequence[TensorSpec]:
+        """Return the specs of the first operands."""
+        if not 0 < results <= len(xs):
+            raise TypeError(f"{results} results of {len(xs)} operands, expected 1 to {len(xs)}")
+        return xs[:results]
+
+    @classmethod
+    def evaluate(cls, *xs: Array, results: int, rule: str) -> Sequence[Array]:
+        """Return the same memory."""
+        return tuple(x[...] for x in xs[:results])
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Return the operands."""
+        return tuple(call.operands[: call.attributes["results"]])
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Ask the rule."""
+        name = call.attributes["rule"]
+        if name not in GRADIENTS:
+            raise NotImplementedError(f"{cls.name}: rule {name!r} is not of this process")
+        return GRADIENTS[name](call, *grads)
