@@ -46,7 +46,7 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     source: Source | Program,
     *,
     threads: int = 1,
-    target: str = "native",
+    target: str | None = None,
     shapes: Mapping[str, ShapeOption] | None = None,
     dims: Mapping[str, DimOption] | None = None,
     options: Options | None = None,
@@ -57,13 +57,16 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
 
     `source` is a file (ONNX, graph text, IR text), the bytes of one, or a program. `shapes`
     and `dims` name and bound symbolic dimensions: `shapes={"x": ("N", 784)}, dims={"N": (1,
-    64)}`. Further keywords are fields of `Options`. Raises a `GravureError` that lists all
-    faults of the model.
+    64)}`. `target` and further keywords, which are fields of `Options`, go before what
+    `options` says; `threads` is what the library has room for (`Options.slots`). Raises a
+    `GravureError` that lists all faults of the model.
     """
     check_threads(threads)
+    options = options or Options()
+    target = options.target if target is None else target
     made = compile_source(
         source,
-        replace(options or Options(), target=target, slots=threads, **more),
+        replace(options, target=target, slots=threads, **more),
         shapes=shapes,
         dims=dims,
         observers=observers,

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import gravure as gv
+from gravure.codegen.compile import Options
 from gravure.errors import RuntimeInputError
+from gravure.ir.target import Target
 
 MODELS = Path(__file__).parent.parent / "models"
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(3, 8)
@@ -167,3 +169,11 @@ def test_option_that_makes_no_sense(options: dict[str, Any], message: str) -> No
 def test_more_memory_than_there_is_says_how_much() -> None:
     with pytest.raises(MemoryError, match=r"\d{14,} bytes of memory"):
         gv.compile(MODELS / "mlp_batch.onnx", dims={"batch": 2**41})
+
+
+def test_target_among_the_options_is_kept() -> None:
+    options = Options(target="x86-64-v2")
+    made = gv.compile(MODELS / "digits.onnx", options=options)
+    assert made.compiled.target == Target.parse("x86-64-v2")
+    made = gv.compile(MODELS / "digits.onnx", target="x86-64-v3", options=options)
+    assert made.compiled.target == Target.parse("x86-64-v3")
