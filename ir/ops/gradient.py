@@ -78,6 +78,14 @@ class WithGradient(Op):
     """
 
     name = "gv.with_gradient"
+    SAMPLES: ClassVar = (
+        Sample(
+            ((2, 3), (4,), ()),
+            {"results": 2, "rule": "f"},
+            (*FLOATS, i32),
+            differentiable=False,
+        ),
+    )
 
     @classmethod
     def infer(cls, *xs: TensorSpec, results: int, rule: str) -> Sequence[TensorSpec]:
