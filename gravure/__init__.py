@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .frontend.array.creation import *  # noqa: F403
     from .frontend.array.elementwise import *  # noqa: F403
     from .frontend.array.info import *  # noqa: F403
+    from .frontend.array.info import __array_api_version__ as __array_api_version__
+    from .frontend.array.info import __array_namespace_info__ as __array_namespace_info__
     from .frontend.array.linear import *  # noqa: F403
     from .frontend.array.manipulation import *  # noqa: F403
     from .frontend.array.reduction import *  # noqa: F403
