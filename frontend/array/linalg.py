@@ -1,7 +1,7 @@
 """The linear algebra extension of the array API standard.
 
-Norms, traces, products and powers are operations; decompositions are numpy's, on computed
-values only.
+Norms, traces, products, inverses, determinants, solutions and Cholesky's triangles are operations;
+other decompositions are numpy's, on computed values only.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.op import REGISTRY
+from ..context import STATE
 from ..eager import OperandError, host
 from ..tensor import Tensor, apply, as_tensor, cast, promoted
 from . import reduction
 from .elementwise import abs as absolute
-from .elementwise import real
+from .elementwise import conj, real
 from .linear import einsum, matmul, outer, tensordot, vecdot
 from .manipulation import axis_of, broadcast_arrays, matrix_transpose, reshape
 
@@ -87,16 +89,25 @@ def _host(name: str, *values: Any, function: Callable[..., Any] | None = None, *
     return apply(op, *tensors, **more)
 
 
+def _applied(name: str, numpy_name: str, *values: Any) -> Tensor:
+    """Apply an operation; of complex numbers, numpy's function."""
+    tensors = [x if x.row.kind in "fc" else cast(x, rows.f32) for x in promoted(*values)]
+    if tensors[0].row.kind == "c":
+        tensor: Tensor = _host(numpy_name, *tensors)
+        return tensor
+    made: Tensor = apply(REGISTRY[f"gv.{name}"], *tensors)
+    return made
+
+
 def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
     """Return the triangular matrices whose product with themselves gives the matrices."""
-    made: Tensor = _host("cholesky", x, upper=upper)
-    return made
+    made = _applied("cholesky", "cholesky", as_tensor(x))
+    return conj(matrix_transpose(made)) if upper else made
 
 
 def det(x: Any, /) -> Tensor:
     """Return determinants."""
-    made: Tensor = _host("det", x)
-    return made
+    return _applied("determinant", "det", as_tensor(x))
 
 
 def eigh(x: Any, /) -> EighResult:
@@ -112,8 +123,7 @@ def eigvalsh(x: Any, /) -> Tensor:
 
 def inv(x: Any, /) -> Tensor:
     """Return inverse matrices."""
-    made: Tensor = _host("inv", x)
-    return made
+    return _applied("inverse", "inv", as_tensor(x))
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
@@ -139,17 +149,20 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
 
 def slogdet(x: Any, /) -> SlogdetResult:
     """Return signs and logarithms of determinants."""
-    return SlogdetResult(*_host("slogdet", x))
+    x = as_tensor(x)
+    if x.row.kind == "c" or (x.eager and not STATE.busy):
+        return SlogdetResult(*_host("slogdet", x))
+    value = det(x)
+    return SlogdetResult(MAKE.sign(value), MAKE.log(MAKE.abs(value)))
 
 
 def solve(x1: Any, x2: Any, /) -> Tensor:
     """Return the solutions of systems of equations; a vector on the right is one column."""
     a, b = as_tensor(x1), as_tensor(x2)
-    if b.ndim == 1 and a.ndim > 2:
-        solved: Tensor = _host("solve", a, reshape(b, (*b.shape, 1)))
+    if b.ndim == 1:
+        solved = _applied("solve", "solve", a, reshape(b, (*b.shape, 1)))
         return reshape(solved, solved.shape[:-1])
-    made: Tensor = _host("solve", a, b)
-    return made
+    return _applied("solve", "solve", a, b)
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:

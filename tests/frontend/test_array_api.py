@@ -48,6 +48,7 @@ POSITIVE = RNG.uniform(1.1, 9.0, (2, 5)).astype(np.float64)
 N = RNG.integers(-9, 9, (3, 4)).astype(np.int32)
 M = RNG.integers(1, 5, (4,)).astype(np.int32)
 B = RNG.random((3, 4)) < 0.5
+SQUARE = RNG.normal(size=(2, 3, 3))
 C = B[::-1].copy()
 PLACES = np.array([2, 0, -1])
 Case = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -167,6 +168,12 @@ REDUCTIONS: dict[str, Case] = {
     "outer": (lambda xp, x, y: xp.linalg.outer(x, y), (M, M)),
     "vector_norm": (lambda xp, x: xp.linalg.vector_norm(x, axis=(0, 1), ord=3), (X,)),
     "matrix_norm": (lambda xp, x: xp.linalg.matrix_norm(x), (X,)),
+    "inv": (lambda xp, x: xp.linalg.inv(x), (SQUARE,)),
+    "det": (lambda xp, x: xp.linalg.det(x), (SQUARE,)),
+    "slogdet": (lambda xp, x: xp.linalg.slogdet(x), (SQUARE,)),
+    "solve": (lambda xp, x, y: xp.linalg.solve(x, y), (SQUARE, SQUARE[:1, :, :2])),
+    "solve_vector": (lambda xp, x, y: xp.linalg.solve(x, y), (SQUARE[0], SQUARE[1, 0])),
+    "cholesky": (lambda xp, x: xp.linalg.cholesky(x, upper=True), (np.eye(3) * 2 + 0.5,)),
     "matrix_power": (lambda xp, x: xp.linalg.matrix_power(x, 5), (X[:, :, :3] / 4,)),
 }
 MOVES["tensordot_shape"] = (lambda xp, x: xp.tensordot(x, x, axes=((0, 1, 2), (0, 1, 2))), (X,))
@@ -378,7 +385,7 @@ def test_asarray_shares_or_copies_as_asked() -> None:
     [
         gv.unique_values,
         gv.nonzero,
-        gv.linalg.inv,
+        gv.linalg.svd,
         gv.fft.fft,
         lambda x: gv.nextafter(x, x),
         lambda x: x[x > 0],

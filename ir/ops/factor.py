@@ -1,0 +1,253 @@
+"""Inverses, determinants, solutions of systems and square roots of matrices.
+
+The matrices are the last two axes, the axes before are a batch. Compiled code eliminates by
+Gauss and Jordan with the largest pivot of each column, one step after another, so that the
+number of rows must be known. Floats narrower than f32 are computed in f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..compositions import Maker, cut
+from ..dtypes import DType, bf16, f16, f32, f64, i64
+from ..numerics import round_to, widen, widened
+from ..op import Array, Call, Op, register
+from ..samples import Sample
+from ..shapes import broadcast
+from ..tensor import TensorSpec, spec_of_array
+from .families import FLOAT, expect, expect_same, spec_of_value, unbroadcast
+
+_DTYPES = (f32, f64, f16, bf16)
+
+
+def rows_of(x: TensorSpec) -> int:
+    """Return the rows of square matrices, or raise `TypeError`."""
+    expect(x, FLOAT)
+    if x.rank < 2 or x.dims[-1] != x.dims[-2]:
+        raise TypeError(f"{x}, expected square matrices")
+    rows = x.dims[-1]
+    if not isinstance(rows, int):
+        raise TypeError(f"matrices of {rows} rows, expected a known number")
+    return rows
+
+
+def _rounded(made: Any, like: Array) -> Sequence[Array]:
+    return (round_to(np.asarray(made), spec_of_array(like).dtype),)
+
+
+def eliminate(make: Maker, a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the solution of a x = b, and the determinant of a, for a batch of matrices."""
+    *batch, n, wide = spec_of_value(b).dims
+    dtype: DType = spec_of_value(a).dtype
+    assert isinstance(n, int), "the caller knows the rows"
+    a = make.broadcast_to(a, shape=(*batch, n, n))
+    joined, rank = make.concat(a, b, axis=len(batch) + 1), len(batch) + 2
+    shape = (*batch, n, n + wide)
+    place = make.iota(shape=(*batch, n, 1), axis=rank - 2, dtype=i64)
+    determinant = make.filled(1, dtype, (*batch, 1, 1))
+    for k in range(n):
+        column = make.abs(
+            cut(make.emit, cut(make.emit, joined, rank - 1, k, k + 1), rank - 2, k, n)
+        )
+        best = make.argmax(column, axis=rank - 2, keepdims=True)
+        best = make.add(best, make.number(k, i64))
+        here = make.equal(place, make.number(k, i64))
+        source = make.select(make.equal(place, best), make.number(k, i64), place)
+        source = make.broadcast_to(make.select(here, best, source), shape=shape)
+        joined = make.gather_elements(joined, source, axis=rank - 2)
+        column = cut(make.emit, joined, rank - 1, k, k + 1)
+        row = cut(make.emit, joined, rank - 2, k, k + 1)
+        pivot = cut(make.emit, column, rank - 2, k, k + 1)
+        factor = make.sub(column, make.cast(here, dtype=dtype))
+        joined = make.sub(joined, make.mul(factor, make.div(row, pivot)))
+        moved = make.equal(best, make.number(k, i64))
+        signed = make.select(moved, pivot, make.neg(pivot))
+        determinant = make.mul(determinant, signed)
+    solution = cut(make.emit, joined, rank - 1, n, n + wide)
+    return solution, make.reshape(determinant, shape=tuple(batch))
+
+
+def _identity(make: Maker, x: TensorSpec, dtype: DType) -> Any:
+    one = make.constant(value=np.eye(rows_of(x)).astype(dtype.numpy))
+    return make.broadcast_to(one, shape=x.dims)
+
+
+def _transposed(make: Maker, x: Any) -> Any:
+    rank = spec_of_value(x).rank
+    return make.transpose(x, order=(*range(rank - 2), rank - 1, rank - 2))
+
+
+@register
+class Inverse(Op):
+    """The inverses of matrices."""
+
+    name = "gv.inverse"
+    SAMPLES: ClassVar = (
+        Sample(((3, 3),), {}, _DTYPES, tolerance=2e-2),
+        Sample(((2, 2, 2),), {}, (f32,), low=0.5, high=3.0, tolerance=1e-3),
+        Sample(((1, 1),), {}, (f64,), low=0.5),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the operand's spec."""
+        rows_of(x)
+        return (x,)
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """Invert."""
+        return _rounded(np.linalg.inv(widen(x)), x)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Solve for the identity."""
+        make, dtype = Maker(call.emit), call.specs[0].dtype
+        x = make.to(call.operands[0], widened(dtype))
+        unit = _identity(make, call.specs[0], widened(dtype))
+        return make.to(eliminate(make, x, unit)[0], dtype)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Multiply by the result, transposed, from both sides."""
+        make = Maker(call.emit)
+        left = make.matmul(call.results[0], grads[0], transpose_lhs=True)
+        return (make.neg(make.matmul(left, call.results[0], transpose_rhs=True)),)
+
+
+@register
+class Determinant(Op):
+    """The determinants of matrices."""
+
+    name = "gv.determinant"
+    SAMPLES: ClassVar = (
+        Sample(((3, 3),), {}, _DTYPES, tolerance=2e-2),
+        Sample(((2, 2, 2),), {}, (f32,), low=0.5, high=3.0, tolerance=1e-3),
+        Sample(((1, 1),), {}, (f64,), low=0.5),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the batch axes."""
+        rows_of(x)
+        return (x.with_shape(x.dims[:-2]),)
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """Multiply the pivots."""
+        return _rounded(np.linalg.det(widen(x)), x)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Multiply the pivots of an elimination."""
+        make, dtype = Maker(call.emit), call.specs[0].dtype
+        x = make.to(call.operands[0], widened(dtype))
+        *batch, rows, _ = call.specs[0].dims
+        nothing = make.filled(0, widened(dtype), (*batch, rows, 1))
+        return make.to(eliminate(make, x, nothing)[1], dtype)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Multiply the determinant by the transposed inverse."""
+        make, (x,) = Maker(call.emit), call.operands
+        scale = make.mul(grads[0], call.results[0])
+        scale = make.reshape(scale, shape=(*call.result_specs[0].dims, 1, 1))
+        return (make.mul(scale, _transposed(make, make.inverse(x))),)
+
+
+@register
+class Solve(Op):
+    """The solutions x of a x = b, where b and x are matrices; batch axes broadcast."""
+
+    name = "gv.solve"
+    SAMPLES: ClassVar = (
+        Sample(((3, 3), (3, 2)), {}, _DTYPES, tolerance=2e-2),
+        Sample(((2, 2), (4, 2, 1)), {}, (f32,), low=0.5, high=3.0, tolerance=1e-3),
+        Sample(((2, 2, 2), (2, 1)), {}, (f64,), low=0.5, high=3.0),
+    )
+
+    @classmethod
+    def infer(cls, a: TensorSpec, b: TensorSpec) -> Sequence[TensorSpec]:
+        """Return a column for each of the right side's."""
+        rows = rows_of(a)
+        expect_same(a, b)
+        if b.rank < 2 or b.dims[-2] != rows:
+            raise TypeError(f"a right side {b}, expected matrices of {rows} rows")
+        return (b.with_shape((*broadcast(a.dims[:-2], b.dims[:-2]), *b.dims[-2:])),)
+
+    @classmethod
+    def evaluate(cls, a: Array, b: Array) -> Sequence[Array]:
+        """Solve."""
+        return _rounded(np.linalg.solve(widen(a), widen(b)), a)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Eliminate."""
+        make, dtype = Maker(call.emit), call.specs[0].dtype
+        a, b = (make.to(x, widened(dtype)) for x in call.operands)
+        b = make.broadcast_to(b, shape=call.result_specs[0].dims)
+        return make.to(eliminate(make, a, b)[0], dtype)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Solve the transposed system; of the matrix, the outer product with the result."""
+        make = Maker(call.emit)
+        for_b = make.solve(_transposed(make, call.operands[0]), grads[0])
+        for_a = make.neg(make.matmul(for_b, call.results[0], transpose_rhs=True))
+        return (unbroadcast(call, for_a, call.specs[0]), unbroadcast(call, for_b, call.specs[1]))
+
+
+@register
+class Cholesky(Op):
+    """The lower triangles whose product with their transposes gives symmetric positive matrices.
+
+    Only the lower part of the operand counts.
+    """
+
+    name = "gv.cholesky"
+    SAMPLES: ClassVar = (
+        Sample(((1, 1),), {}, _DTYPES, low=0.5, high=4.0),
+        Sample(((3, 1, 1),), {}, (f32,), low=0.5, high=4.0),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the operand's spec."""
+        rows_of(x)
+        return (x,)
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """Factorise."""
+        return _rounded(np.linalg.cholesky(widen(x)), x)
+
+    @classmethod
+    def decompose(cls, call: Call) -> Any:
+        """Take one column after another, and its outer product from what is left."""
+        make, spec, dtype = Maker(call.emit), call.specs[0], widened(call.specs[0].dtype)
+        left, rank, columns = make.to(call.operands[0], dtype), spec.rank, []
+        place = make.iota(shape=(*spec.dims[:-1], 1), axis=rank - 2, dtype=i64)
+        for k in range(rows_of(spec)):
+            column = cut(call.emit, left, rank - 1, k, k + 1)
+            pivot = make.sqrt(cut(call.emit, column, rank - 2, k, k + 1))
+            below = make.greater_equal(place, make.number(k, i64))
+            column = make.select(below, make.div(column, pivot), make.number(0, dtype))
+            columns.append(column)
+            left = make.sub(left, make.matmul(column, column, transpose_rhs=True))
+        return make.to(make.concat(*columns, axis=rank - 1), call.specs[0].dtype)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Return the symmetric gradient."""
+        make, lower = Maker(call.emit), call.results[0]
+        dtype, rows = call.specs[0].dtype, rows_of(call.specs[0])
+        half = make.constant(value=(np.tri(rows) - 0.5 * np.eye(rows)).astype(dtype.numpy))
+        inner = make.mul(make.matmul(lower, grads[0], transpose_lhs=True), half)
+        inverse = make.inverse(lower)
+        whole = make.matmul(make.matmul(inverse, inner, transpose_lhs=True), inverse)
+        both = make.add(whole, _transposed(make, whole))
+        return (make.mul(both, make.number(0.5, dtype)),)

@@ -1,0 +1,66 @@
+"""Inverses and their kin on matrices that need pivots, evaluated and decomposed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure.ir import REGISTRY, Call, EagerEmit, dims, dtypes, spec, spec_of_array
+
+RNG = np.random.default_rng(0)
+PIVOTED = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 3.0], [2.0, 1.0, 0.0]])
+BATCH = RNG.normal(size=(4, 5, 5))
+POSITIVE = BATCH @ BATCH.transpose(0, 2, 1) + np.eye(5)
+
+
+def both(name: str, *operands: Any) -> tuple[Any, Any]:
+    """Return what an operation evaluates to and what it decomposes to."""
+    op = REGISTRY[f"gv.{name}"]
+    specs = [spec_of_array(x) for x in operands]
+    results = op.inferred(specs, {})
+    call = Call(op, operands, (), {}, specs, EagerEmit(), results)
+    return op.evaluate(*operands)[0], op.decompose(call)
+
+
+@pytest.mark.parametrize("matrix", [PIVOTED, BATCH, np.eye(1), np.eye(4)[[2, 0, 3, 1]]])
+def test_elimination_finds_pivots(matrix: Any) -> None:
+    for found in both("inverse", matrix):
+        np.testing.assert_allclose(found @ matrix, np.broadcast_to(np.eye(len(matrix[0])),
+                                   matrix.shape), atol=1e-9)  # fmt: skip
+    for found in both("determinant", matrix):
+        np.testing.assert_allclose(found, np.linalg.det(matrix), rtol=1e-9)
+    right = RNG.normal(size=(*matrix.shape[:-1], 2))
+    for found in both("solve", matrix, right):
+        np.testing.assert_allclose(matrix @ found, right, atol=1e-9)
+
+
+def test_a_singular_matrix_has_determinant_0_at_the_last_pivot() -> None:
+    matrix = np.array([[1.0, 2.0], [2.0, 4.0]])
+    for found in both("determinant", matrix):
+        assert found == pytest.approx(0.0)
+
+
+def test_roots_of_matrices_give_them_back() -> None:
+    for found in both("cholesky", POSITIVE):
+        np.testing.assert_allclose(found, np.tril(found))
+        np.testing.assert_allclose(found @ found.transpose(0, 2, 1), POSITIVE, rtol=1e-9)
+
+
+def test_the_gradient_of_a_root_is_the_slope_along_symmetric_matrices() -> None:
+    op, step = REGISTRY["gv.cholesky"], 1e-6
+    weight = np.tril(RNG.normal(size=(4, 5, 5)))
+    direction = RNG.normal(size=(4, 5, 5))
+    direction = direction + direction.transpose(0, 2, 1)
+    (lower,) = op.evaluate(POSITIVE)
+    specs = [spec_of_array(POSITIVE)]
+    call = Call(op, (POSITIVE,), (lower,), {}, specs, EagerEmit(), specs)
+    (grad,) = op.gradient(call, weight)
+    up, down = (op.evaluate(POSITIVE + s * step * direction)[0] for s in (1, -1))
+    slope = np.sum(weight * (up - down)) / (2 * step)
+    assert np.sum(grad * direction) == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (dims.symbol("N"), dims.symbol("N"))])
+def test_matrices_are_square_and_of_a_known_size(shape: Any) -> None:
+    with pytest.raises(TypeError, match=r"gv.inverse: .*expected"):
+        REGISTRY["gv.inverse"].inferred([spec(dtypes.f32, *shape)], {})
