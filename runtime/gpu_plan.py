@@ -1,0 +1,124 @@
+"""What a model compiled for a GPU is, as plain data: modules of PTX, and launches in order.
+
+    >>> twice = GpuKernel("twice", module=0, block=(256, 1, 1))
+    >>> step = GpuLaunch("twice", (Pointer("input", 0), Pointer("output", 0), Scalar("N")),
+    ...                  grid=("(N + 255) // 256", 1, 1))
+    >>> step.grid_for({"N": 1000})
+    (4, 1, 1)
+
+All memory of a run lies in one arena of `workspace` bytes, one piece of `weights` bytes, and the
+tensors that go in and out; `Pointer.offset` counts bytes from the start of one of them. A kernel's
+arguments are packed in order: a pointer or a number takes 8 bytes, aligned to 8; a tensor map takes
+128, aligned to 64. Addresses do not change between runs, so arguments may be packed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from .artifact import DimInfo, Pointer, Scalar, TensorInfo
+from .expression import Extent, evaluate
+
+Three: TypeAlias = tuple[Extent, Extent, Extent]
+
+LARGEST_GRID = (2**31 - 1, 65535, 65535)
+"""The most blocks that a launch may have along x, y and z."""
+
+PLAIN_SHARED = 48 << 10
+"""Bytes of dynamic shared memory that a launch gets without asking for more first."""
+
+
+@dataclass(frozen=True)
+class GpuModule:
+    """The text of one PTX module: ASCII, without a zero byte at its end."""
+
+    name: str
+    ptx: str
+    architecture: str
+    """What the code needs: `sm_80` runs on all later ones too, `sm_90a` on that one only."""
+    version: tuple[int, int]
+    """The version of PTX, so that a driver too old can be told by name."""
+    cubin: bytes = b""
+    """The module assembled, where there was an assembler."""
+
+
+@dataclass(frozen=True)
+class GpuKernel:
+    """One entry of a module."""
+
+    name: str
+    module: int
+    """Which module it is in."""
+    block: tuple[int, int, int]
+    """Threads of a block."""
+    shared: int = 0
+    """Bytes of dynamic shared memory; above `PLAIN_SHARED` the function's limit must be raised."""
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    """Blocks of a cluster; part of the kernel's own attributes, so that a launch need not say."""
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor that a kernel reads or writes tile by tile; sizes go from the innermost dim out."""
+
+    tensor: Pointer
+    dtype: str
+    shape: tuple[Extent, ...]
+    strides: tuple[Extent, ...]
+    """Bytes from one to the next along all dims but the innermost."""
+    box: tuple[int, ...]
+    """Elements of one tile."""
+    swizzle: Literal[0, 32, 64, 128] = 0
+
+
+GpuArgument: TypeAlias = Pointer | Scalar | TensorMap
+
+
+@dataclass(frozen=True)
+class GpuLaunch:
+    """Run a kernel. A grid with no blocks is not launched: there is nothing to do.
+
+    `after` are the numbers of the earlier launches (of the same tuple) that must be done before:
+    those that wrote what this one reads, or used the memory that it writes. What is not named may
+    run at the same time.
+    """
+
+    kernel: str
+    arguments: tuple[GpuArgument, ...]
+    grid: Three
+    after: tuple[int, ...] = ()
+    source: tuple[str, ...] = ()
+    """Names of the model's nodes that this computes, for messages."""
+
+    def grid_for(self, values: Mapping[str, int]) -> tuple[int, int, int]:
+        """Return the blocks along x, y and z when the symbols have these values."""
+        x, y, z = (evaluate(size, values) for size in self.grid)
+        return x, y, z
+
+
+@dataclass(frozen=True)
+class GpuPlan:
+    """All that is to be known to run a model on a GPU, except the data of its weights.
+
+    `dims` get their values from the shapes of the inputs (`artifact.bindings`).
+    """
+
+    tag: str
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    modules: tuple[GpuModule, ...]
+    kernels: tuple[GpuKernel, ...]
+    launches: tuple[GpuLaunch, ...]
+    dims: tuple[DimInfo, ...] = ()
+    workspace: int = 0
+    """Bytes of the arena, at the largest dimensions."""
+    weights: int = 0
+    """Bytes of the constants."""
+    target: str = "cuda:sm_80"
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    def kernel(self, name: str) -> GpuKernel:
+        """Return the kernel of a name."""
+        return next(each for each in self.kernels if each.name == name)
