@@ -24,7 +24,7 @@ from ..errors import CompileError
 from ..ir import Program, erase
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
-from ..ir.placement import LOWER_BOUND, WORKSPACE, weight_rows
+from ..ir.placement import WORKSPACE, weight_rows
 from ..ir.program import functions, set_level
 from ..ir.target import Target
 from ..ir.tensor import Array
@@ -82,14 +82,17 @@ class Compiled:
     target: Target
     peak: int = 0
     """Bytes of the workspace that buffers need at one time by the plan."""
-    max_live: int = 0
-    """The bound that no plan can be below."""
     program: Program | None = None
     """The lowered program; None if the whole came from the cache."""
     report: Report | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     cached: int = 0
     """How many kernels were found in the cache."""
+
+    @property
+    def max_live(self) -> int:
+        """Return the bytes of workspace that no plan can be below."""
+        return self.description.max_live
 
     @cached_property
     def manifest(self) -> str:
@@ -153,7 +156,6 @@ def compile_program(
         options=options,
         target=target,
         peak=_number(main, WORKSPACE),
-        max_live=_number(main, LOWER_BOUND),
         program=program,
         report=report,
         seconds=seconds,

@@ -14,7 +14,7 @@ from ..errors import CompileError
 from ..ir import Program, TensorSpec, dims
 from ..ir.interpret_launch import SCRATCH, UNITS, kernel_symbols
 from ..ir.ops.structure import Buffer, Launch, View
-from ..ir.placement import WORKSPACE, roles, weight_rows
+from ..ir.placement import LOWER_BOUND, WORKSPACE, roles, weight_rows
 from ..ir.program import argument_names, find_function, optional_function
 from ..ir.target import Target
 from ..ir.tensor import spec_of
@@ -60,6 +60,7 @@ def describe(program: Program, names: Names) -> Description:
         raw=_tensors(prepare, "raw") if prepare is not None else (),
         prepare=made.steps if made is not None else (),
         prepare_workspace=made.workspace if made is not None else 0,
+        max_live=max(_number(main, LOWER_BOUND), run.live),
         target=names.target.name,
         triple=names.target.triple,
         features=tuple(names.target.features),
@@ -98,8 +99,8 @@ def _dims(program: Program) -> tuple[DimInfo, ...]:
     return tuple(found.values())
 
 
-def _workspace(function: FuncOp) -> int:
-    row = function.attributes.get(WORKSPACE)
+def _number(function: FuncOp, name: str) -> int:
+    row = function.attributes.get(name)
     return int(row.value.data) if isinstance(row, IntegerAttr) else 0
 
 
@@ -111,9 +112,9 @@ class Sequel:
         launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
         needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
         space = function.body.block.args[roles(function).index("workspace")]
-        offsets = place_scratch(launches, needs, space, program.ranges)
+        offsets, self.live = place_scratch(launches, needs, space, program.ranges)
         ends = [offset + need for offset, need in zip(offsets, needs, strict=True)]
-        self.workspace = max([_workspace(function), *ends])
+        self.workspace = max([_number(function, WORKSPACE), *ends])
         self.steps = tuple(
             _launch(op, self.kernel(op), self.places, offset if need else None)
             for op, offset, need in zip(launches, offsets, needs, strict=True)

@@ -22,8 +22,12 @@ Span = tuple[int, int]
 
 def place_scratch(
     launches: Sequence[Launch], needs: Sequence[int], workspace: SSAValue, ranges: dict[str, Range]
-) -> list[int]:
-    """Return for each launch the offset of as many bytes as it needs."""
+) -> tuple[list[int], int]:
+    """Return for each launch the offset of as many bytes as it needs, and the most that live.
+
+    The second is the largest sum of a launch's scratch and the buffers that live during it, of
+    the launches that need scratch: no plan can do with less.
+    """
     lives: dict[Buffer, list[int]] = {}
     for number, launch in enumerate(launches):
         for operand in launch.operands:
@@ -37,7 +41,12 @@ def place_scratch(
             span = _span(buffer, ranges)
             for number in range(first, last + 1):
                 taken[number].append(span)
-    return [_gap(spans, need) for spans, need in zip(taken, needs, strict=True)]
+    live = [
+        need + _covered(spans) if need else 0
+        for spans, need in zip(taken, needs, strict=True)
+    ]
+    offsets = [_gap(spans, need) for spans, need in zip(taken, needs, strict=True)]
+    return offsets, max(live, default=0)
 
 
 def _buffer(value: SSAValue, workspace: SSAValue) -> Buffer | None:
@@ -51,6 +60,15 @@ def _buffer(value: SSAValue, workspace: SSAValue) -> Buffer | None:
 def _span(buffer: Buffer, ranges: dict[str, Range]) -> Span:
     offset = buffer.plain_attributes()["offset"]
     return offset, offset + align(highest(buffer.result_specs[0].nbytes, ranges))
+
+
+def _covered(spans: Sequence[Span]) -> int:
+    """Return how many bytes lie in any of the spans."""
+    total = end = 0
+    for low, high in sorted(spans):
+        total += max(high - max(low, end), 0)
+        end = max(end, high)
+    return total
 
 
 def _gap(spans: Sequence[Span], need: int) -> int:

@@ -45,7 +45,6 @@ def keep(key: str, compiled: Compiled, given: Given) -> None:
         "description": compiled.description.to_json(),
         "places": compiled.places,
         "peak": compiled.peak,
-        "max_live": compiled.max_live,
         "objects": [len(o) for o in compiled.objects],
         "given": rows,
         "arrays": list(made),
@@ -84,6 +83,5 @@ def find(
         options=options,
         target=target,
         peak=head["peak"],
-        max_live=head["max_live"],
         cached=len(objects),
     )

@@ -193,6 +193,8 @@ class Description:
     """Each gets its value from the shape of an input: see `bindings`."""
     workspace: int = 0
     """Bytes of the arena that all steps share, at the largest dimensions."""
+    max_live: int = 0
+    """The largest sum of bytes of the arena that are needed at one time: no plan can be below."""
     scratch: int = 0
     """Bytes of the scratch memory of one slot."""
     slots: int = 1
