@@ -15,7 +15,7 @@ from ..ir import Program, TensorSpec, dims
 from ..ir.interpret_launch import SCRATCH, UNITS, kernel_symbols
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, roles, weight_rows
-from ..ir.program import argument_names, find_function, optional_function
+from ..ir.program import argument_names, by_name, optional_function
 from ..ir.target import Target
 from ..ir.tensor import spec_of
 from ..runtime.artifact import (
@@ -108,7 +108,7 @@ class Sequel:
     """The launches of one function in order, and the workspace that they need with scratch."""
 
     def __init__(self, program: Program, function: FuncOp, slots: int) -> None:
-        self.module, self.places = program.module, Places(function)
+        self.kernels, self.places = by_name(program.module), Places(function)
         launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
         needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
         space = function.body.block.args[roles(function).index("workspace")]
@@ -122,7 +122,7 @@ class Sequel:
 
     def kernel(self, op: Launch) -> FuncOp:
         """Return the kernel that is launched."""
-        return find_function(self.module, str(op.plain_attributes()["kernel"]))
+        return self.kernels[str(op.plain_attributes()["kernel"])]
 
 
 def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> LaunchStep:

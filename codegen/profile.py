@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ..ir import SOURCE, Program, dims
 from ..ir.interpret_launch import UNITS, kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
-from ..ir.program import find_function
+from ..ir.program import by_name
 from ..passes.analysis.cost import Cost, cost_of_function
 from ..runtime.artifact import launches, round_up
 from ..runtime.profile import KEY
@@ -69,13 +70,12 @@ class LaunchInfo:
 def launches_of(program: Program, sizes: Mapping[str, int]) -> list[LaunchInfo]:
     """Return what the launches of a planned program are, in order."""
     ops = [op for op in program.main.body.block.walk() if isinstance(op, Launch)]
-    return [_info(program, op, sizes) for op in ops]
+    kernels = by_name(program.module)
+    return [_info(op, kernels[str(op.plain_attributes()["kernel"])], sizes) for op in ops]
 
 
-def _info(program: Program, op: Launch, sizes: Mapping[str, int]) -> LaunchInfo:
-    attributes = op.plain_attributes()
-    kernel = find_function(program.module, str(attributes["kernel"]))
-    values = [dims.evaluate(dim, sizes) for dim in attributes["dims"]]
+def _info(op: Launch, kernel: FuncOp, sizes: Mapping[str, int]) -> LaunchInfo:
+    values = [dims.evaluate(dim, sizes) for dim in op.plain_attributes()["dims"]]
     inner = dict(zip(kernel_symbols(kernel), values, strict=True))
     kind = kernel.attributes[KIND]
     assert isinstance(kind, StringAttr), f"{KIND} is {kind}"

@@ -79,6 +79,11 @@ def functions(module: ModuleOp) -> list[FuncOp]:
     return [op for op in module.ops if isinstance(op, FuncOp)]
 
 
+def by_name(module: ModuleOp) -> dict[str, FuncOp]:
+    """Return all functions by their names."""
+    return {function.sym_name.data: function for function in functions(module)}
+
+
 def set_level(module: ModuleOp, level: str) -> None:
     """Write the level into the module."""
     module.attributes[LEVEL] = StringAttr(level)

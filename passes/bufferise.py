@@ -15,6 +15,7 @@ the blob. Needs `outline-kernels`; leaves the level `planned`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
@@ -33,7 +34,7 @@ from ..ir.program import (
     NAME,
     argument_names,
     argument_specs,
-    find_function,
+    by_name,
     functions,
     optional_function,
     ranges_of,
@@ -58,10 +59,11 @@ class Bufferise(Pass):
         if prepare is not None:
             for name, spec in zip(result_names(prepare), result_specs(prepare), strict=True):
                 blob.place(name, spec)
+        kernels = by_name(program.module)
         for function in functions(program.module):
             if KIND in function.attributes:
                 continue
-            Bufferiser(program, function, blob).run()
+            Bufferiser(program, function, blob, kernels).run()
         rows = [to_attribute((name, *row)) for name, row in blob.rows.items()]
         program.module.attributes[WEIGHTS] = ArrayAttr(rows)
         program.weights = blob.arrays
@@ -106,6 +108,7 @@ class Bufferiser:
     program: Program
     function: FuncOp
     blob: Blob
+    kernels: Mapping[str, FuncOp]
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
     outputs: dict[SSAValue, SSAValue] = field(default_factory=dict)
     raw: dict[str, SSAValue] = field(default_factory=dict)
@@ -218,9 +221,8 @@ class Bufferiser:
         for result in call.results:
             self.buffers[result] = self.destination(call, result)
         name = call.callee.root_reference.data
-        kernel = find_function(self.program.module, name)
         attributes = {"kernel": Symbol(name), "inputs": len(call.operands)}
-        symbols = kernel_symbols(kernel)
+        symbols = kernel_symbols(self.kernels[name])
         if symbols:
             attributes["dims"] = tuple(dims.symbol(s) for s in symbols)
         operands = [self.buffers[v] for v in (*call.operands, *call.results)]

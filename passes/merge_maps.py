@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -38,26 +39,32 @@ class MergeMaps(Pass):
         """Merge in every function, from the first kernel to the last."""
         for function in functions(program.module):
             block = function.body.block
-            for op in list(block.ops):
+            order: Order = {op: number for number, op in enumerate(block.ops)}
+            for op in list(order):
                 reader = op
                 while isinstance(reader, Kernel):
-                    maker = find_maker(reader)
+                    maker = find_maker(reader, order)
                     if maker is None:
                         break
-                    reader = merge(maker, reader, block)
+                    made = merge(maker, reader, block)
+                    order[made], reader = order[reader], made
                     self.count("merged")
 
 
-def find_maker(reader: Kernel) -> Kernel | None:
+Order: TypeAlias = dict[Operation, int]
+"""The place of each operation of a block; what stands elsewhere has none."""
+
+
+def find_maker(reader: Kernel, order: Order) -> Kernel | None:
     """Return a kernel that can be computed together with the reader of its result."""
     for operand in reader.operands:
         maker = operand.owner
-        if isinstance(maker, Kernel) and maker.parent is reader.parent and fits(maker, reader):
+        if isinstance(maker, Kernel) and maker in order and fits(maker, reader, order):
             return maker
     return None
 
 
-def fits(maker: Kernel, reader: Kernel) -> bool:
+def fits(maker: Kernel, reader: Kernel, order: Order) -> bool:
     """Say whether two kernels can be one."""
     if maker.kind != "map" or reader.kind != "map":
         return False
@@ -69,17 +76,13 @@ def fits(maker: Kernel, reader: Kernel) -> bool:
     for operand, argument in zip(reader.operands, reader.body.args, strict=True):
         if operand.owner is maker and not is_aligned(argument, dims):
             return False
-    return all(stands_behind(user, reader) for user in users(maker) if user is not reader)
+    place = order[reader]
+    return all(order.get(user, -1) > place for user in users(maker) if user is not reader)
 
 
 def users(kernel: Kernel) -> list[Operation]:
     """Return the operations that use a result."""
     return [use.operation for result in kernel.results for use in result.uses]
-
-
-def stands_behind(op: Operation, first: Operation) -> bool:
-    """Say whether an operation comes later in the same block."""
-    return op.parent is first.parent and first.is_before_in_block(op)
 
 
 def merge(maker: Kernel, reader: Kernel, block: Block) -> Kernel:

@@ -25,7 +25,8 @@ from ..ir.attributes import to_attribute
 from ..ir.levels import KIND
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, align
-from ..ir.program import find_function, functions, ranges_of
+from ..ir.program import by_name, functions, ranges_of
+from .analysis.alive import Alive
 from .analysis.in_place import overwritable
 from .analysis.storage import Storage, Waits
 from .base import Pass
@@ -66,7 +67,7 @@ class Lives:
     """Finds the storages of one function's workspace, and when each lives."""
 
     def __init__(self, rewrite: PlanMemory, program: Program, function: FuncOp) -> None:
-        self.rewrite, self.module = rewrite, program.module
+        self.rewrite, self.kernels = rewrite, by_name(program.module)
         self.ranges = ranges_of(program.module)
         self.launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
         self.number = {launch: i for i, launch in enumerate(self.launches)}
@@ -107,7 +108,7 @@ class Lives:
 
     def reused(self, launch: Launch, result: int, size: int) -> Storage | None:
         """Return the storage of an operand that dies here and that the result may overwrite."""
-        kernel = find_function(self.module, str(launch.plain_attributes()["kernel"]))
+        kernel = self.kernels[str(launch.plain_attributes()["kernel"])]
         for index in overwritable(kernel, result):
             value = launch.operands[index]
             operand = _buffer(value)
@@ -159,32 +160,19 @@ ORDERS: tuple[Order, ...] = (
 
 def place(storages: Sequence[Storage], key: Order) -> tuple[int, list[int]]:
     """Return the peak and the offset of each storage, placed in the order of `key`."""
-    placed: list[tuple[int, Storage]] = []
-    offsets: dict[int, int] = {}
+    alive = Alive(1 + max((storage.end for storage in storages), default=0))
+    offsets: dict[Storage, int] = {}
     peak = 0
     for storage in sorted(storages, key=key):
         at = 0
-        for offset, other in placed:
-            if other.start > storage.end or other.end < storage.start:
-                continue
-            if offset - at >= storage.size:
+        for low, high in sorted(alive.with_(storage.start, storage.end)):
+            if low - at >= storage.size:
                 break
-            at = max(at, offset + other.size)
-        offsets[id(storage)] = at
-        _insert(placed, at, storage)
+            at = max(at, high)
+        offsets[storage] = at
+        alive.add(storage.start, storage.end, (at, at + storage.size))
         peak = max(peak, at + storage.size)
-    return peak, [offsets[id(s)] for s in storages]
-
-
-def _insert(placed: list[tuple[int, Storage]], at: int, storage: Storage) -> None:
-    low, high = 0, len(placed)
-    while low < high:
-        middle = (low + high) // 2
-        if placed[middle][0] < at:
-            low = middle + 1
-        else:
-            high = middle
-    placed.insert(low, (at, storage))
+    return peak, [offsets[storage] for storage in storages]
 
 
 def max_live(storages: Sequence[Storage]) -> int:

@@ -164,7 +164,6 @@ class DepthwisePacked(Op):
             groups=w.shape[-1], channels_last=True,
         )  # fmt: skip
 
-
     @classmethod
     def iteration(
         cls, x: TensorSpec, w: TensorSpec, *, strides: tuple[int, ...],

@@ -26,7 +26,7 @@ class _Segment:
     low: int
     high: int
     writer: int
-    readers: tuple[int, ...]
+    readers: list[int]
 
 
 class Waits:
@@ -45,9 +45,9 @@ class Waits:
             if write:
                 found.update(segment.readers)
             else:
-                segment.readers = (*segment.readers, now)
+                segment.readers.append(now)
         if write:
-            self._replace(inside, _Segment(*span, now, ()))
+            self._replace(inside, _Segment(*span, now, []))
         return found
 
     def _cut(self, low: int, high: int) -> list[_Segment]:
@@ -56,7 +56,7 @@ class Waits:
             index = bisect_left(self.segments, point, key=lambda s: s.low)
             before = self.segments[index - 1] if index else None
             if before is not None and before.low < point < before.high:
-                rest = _Segment(point, before.high, before.writer, before.readers)
+                rest = _Segment(point, before.high, before.writer, before.readers.copy())
                 before.high = point
                 self.segments.insert(index, rest)
         first = bisect_left(self.segments, low, key=lambda s: s.low)
