@@ -1,12 +1,14 @@
 """Products: register tiles over packed or row-major operands, with an epilogue.
 
     for unit in lo..hi                       parallel: batch x row block x panel
-      [pack the panel of B into scratch]     only where B is transposed or ends inside a panel
-      for tile of MR rows in the block       the panel stays in L2, the tile of A in L1
-        C[MR, NR] = sum over k               gvk.gemm_tile: MR*NV accumulators in registers
-        for row in tile
-          for vector in panel                unrolled, NV of them
-            C = epilogue(C, ...)             the raw tile is still in L1
+      [pack the panel of B into scratch]     where B is transposed, large, or ends inside a panel:
+                                             once for all row blocks that a thread has of it
+      for part of the depth                  about 1024 of k, so that a part of a panel fits L2
+        for tile of MR rows in the block     the part of B stays in L2, the tile of A in L1
+          C[MR, NR] (+)= sum over k          gvk.gemm_tile: MR*NV accumulators in registers
+          for row in tile                    behind the last part
+            for vector in panel              unrolled, NV of them
+              C = epilogue(C, ...)           the raw tile is still in L1
 
 NR = NV vectors; MR and NV fill the registers (see `passes/analysis/tiles.py`): 6x64 for
 AVX-512. Rows are cut into nearly equal tiles instead of full ones and a rest. A row block
@@ -15,8 +17,9 @@ has about 192 rows, so that the block of A and the panel of B stay in a 1 MiB L2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
@@ -28,15 +31,19 @@ from ...ir.dtypes import DType
 from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for, vectors_for
+from .blocks import RowBlocks
 from .epilogue import Epilogue
 from .index import Linear, Token, flatten
-from .loops import Index, Loops
+from .loops import Index
 from .plan import Axis, open_kernel, plan_axes, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
-BLOCK_ROWS = 192
-LARGE = 1536
+ENOUGH = 8
+"""Units that a product is cut into if it can be."""
+DEEP = 1024
+"""The most of the depth that is summed at a time where a block has several tiles."""
+LARGE = 1024
 """Depth and columns from which B is packed although it could be used in place."""
 CHUNK = 256
 """Rows of a panel that are packed at a time where the depth is a symbol."""
@@ -45,6 +52,10 @@ CHUNK = 256
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a product."""
     return Gemm(kernel, target).build()
+
+
+How: TypeAlias = "tuple[Index | None, Index | Dim, bool]"
+"""Of a register tile: the valid columns, the length of a segment, whether to add onto C."""
 
 
 @dataclass
@@ -179,12 +190,21 @@ class Gemm:
         blocks = RowBlocks(rows, self.tall)
         batch = product(tuple(g.extent for g in self.batch))
         self.prepare_panels()
+        reads = self.packed or self.in_place
+        panel_first = reads and blocks.count != 1
+        if reads and blocks.count == 1:
+            blocks.cut(ENOUGH, batch * self.panels)
+        inner, outer = (self.panels, blocks.count)[:: 1 if panel_first else -1]
         with loops.loop(loops.lo, loops.hi) as unit:
             rest: Index = unit.index
-            panel = loops.remainder(rest, self.panels)
-            rest = loops.divide(rest, self.panels)
-            block = loops.remainder(rest, blocks.count)
-            rest = loops.divide(rest, blocks.count)
+            first = loops.remainder(rest, inner)
+            rest = loops.divide(rest, inner)
+            second = loops.remainder(rest, outer)
+            rest = loops.divide(rest, outer)
+            panel, block = (first, second) if panel_first else (second, first)
+            if not panel_first:
+                came = loops.minimum(block, loops.subtract(unit.index, loops.index(loops.lo)))
+                self.comes = loops.compare("eq", came, 0)
             for group in reversed(self.batch):
                 group.value = loops.remainder(rest, group.extent)
                 rest = loops.divide(rest, group.extent)
@@ -220,8 +240,37 @@ class Gemm:
             self.rows_of(b, left, block, blocks)
 
     def rows_of(self, b: gvk.Strided, left: Index | None, block: Index, blocks: RowBlocks) -> None:
-        """Walk the tiles of a block."""
-        blocks.walk(self.loops, block, lambda rows, start: self.tile(rows, start, b, left))
+        """Walk the tiles of a block, once for each part of the depth."""
+        loops = self.loops
+        parts = self.parts(blocks)
+        if parts == 1:
+            length = self.k_groups[-1].extent
+            blocks.walk(loops, block, lambda r, s: self.tile(r, s, b, (left, length, False)))
+            return
+        assert isinstance(self.depth, int), "parts of a known depth"
+        (group,) = self.k_groups
+        length = -(-self.depth // parts)
+        buffer, base, stride = b
+        group.value = 0
+        blocks.walk(loops, block, lambda r, s: self.product(r, s, b, (left, length, False)))
+
+        def part(number: Index) -> gvk.Strided:
+            group.value = loops.multiply(number, length)
+            return buffer, loops.index(loops.add(base, loops.multiply(group.value, stride))), stride
+
+        with loops.loop(1, parts - 1) as one:
+            here = part(one.index)
+            blocks.walk(loops, block, lambda r, s: self.product(r, s, here, (left, length, True)))
+        last, rest = part(parts - 1), self.depth - (parts - 1) * length
+        blocks.walk(loops, block, lambda r, s: self.tile(r, s, last, (left, rest, True)))
+        group.value = 0
+
+    def parts(self, blocks: RowBlocks) -> int:
+        """Return how many parts the depth is summed in: several only if a panel is read again."""
+        several = not isinstance(self.rows.extent, int) or blocks.tiles > 1
+        if not isinstance(self.depth, int) or len(self.k_groups) != 1 or not several:
+            return 1
+        return max(1, -(-self.depth // DEEP))
 
     def chunks(self, left: Index, block: Index, blocks: RowBlocks) -> None:
         """Compute one block of rows against a panel of unknown depth, chunk by chunk."""
@@ -246,15 +295,13 @@ class Gemm:
         self.rows.value = start
         self.epilogue.zero(rows, left)
 
-    def tile(self, rows: int, start: Index, b: gvk.Strided, left: Index | None) -> None:
+    def tile(self, rows: int, start: Index, b: gvk.Strided, how: How) -> None:
         """Compute one register tile and its epilogue."""
-        self.product(rows, start, b, (left, self.k_groups[-1].extent, False))
-        self.epilogue.finish(rows, start, left)
+        self.product(rows, start, b, how)
+        self.epilogue.finish(rows, start, how[0])
 
-    def product(
-        self, rows: int, start: Index, b: gvk.Strided, how: tuple[Index | None, Index | Dim, bool]
-    ) -> None:
-        """Append one register tile: valid columns, length of a segment, whether to add onto C."""
+    def product(self, rows: int, start: Index, b: gvk.Strided, how: How) -> None:
+        """Append one register tile."""
         loops = self.loops
         left, length, accumulate = how
         self.rows.value = start
@@ -319,7 +366,8 @@ class Gemm:
             base, _, _ = self.space.split(loops, self.b.offset)
             inner = self.k_groups[-1]
             return self.b.buffer, loops.index(base), loops.index(self.step(self.b, inner))
-        self.pack(left)
+        with loops.when(self.comes):
+            self.pack(left)
         return self.scratch, loops.index(self.scratch_base), width
 
     def b_segment(self, outer: Group | None) -> Dim:
@@ -408,59 +456,3 @@ def one_group(groups: list[Group], what: str) -> Group:
     """Return the only group, or one without tokens."""
     assert len(groups) <= 1, f"the {what} of a product are not walked as one"
     return groups[0] if groups else Group(())
-
-
-class RowBlocks:
-    """Cuts rows into blocks, and blocks into tiles of nearly equal height."""
-
-    def __init__(self, rows: Dim, tall: int, block_rows: int = BLOCK_ROWS) -> None:
-        self.rows, self.tall = rows, tall
-        self.count: Dim
-        if isinstance(rows, int):
-            self.tiles = max(1, -(-rows // tall))
-            self.height, self.higher = rows // self.tiles, rows % self.tiles
-            blocks = max(1, -(-rows // block_rows))
-            self.per_block = -(-self.tiles // blocks)
-            self.count = -(-self.tiles // self.per_block)
-        else:
-            self.per_block = max(1, block_rows // tall)
-            self.count = ceil_divide(rows, self.per_block * tall)
-
-    def walk(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
-        """Call `tile(rows, start)` for each tile of a block."""
-        if isinstance(self.rows, int):
-            self._walk_static(loops, block, tile)
-        else:
-            self._walk_symbolic(loops, block, tile)
-
-    def _walk_static(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
-        """Tiles of `height + 1` rows come first, then those of `height`."""
-        if self.tiles == 1:
-            tile(self.height, 0)
-            return
-        low = loops.multiply(block, self.per_block)
-        high = loops.minimum(loops.add(low, self.per_block), self.tiles)
-        if self.higher:
-            with loops.loop(low, loops.minimum(high, self.higher)) as one:
-                tile(self.height + 1, loops.multiply(one.index, self.height + 1))
-        with loops.loop(loops.maximum(low, self.higher), high) as one:
-            start = loops.add(loops.multiply(one.index, self.height), self.higher)
-            tile(self.height, start)
-
-    def _walk_symbolic(
-        self, loops: Loops, block: Index, tile: Callable[[int, Index], None]
-    ) -> None:
-        """Full tiles, then the rest by halving heights."""
-        low = loops.multiply(block, self.per_block * self.tall)
-        high = loops.minimum(loops.add(low, self.per_block * self.tall), loops.index(self.rows))
-        rest = loops.subtract(high, loops.index(low))
-        start: Index = low
-        height = self.tall
-        while height:
-            whole = loops.multiply(loops.divide(rest, height), height)
-            stop = loops.add(start, whole)
-            with loops.loop(start, stop, height) as one:
-                tile(height, one.index)
-            rest = loops.subtract(rest, loops.index(whole))
-            start = stop
-            height = (1 << (height - 1).bit_length()) >> 1

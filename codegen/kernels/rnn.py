@@ -25,8 +25,8 @@ from ...ir import kernel_ops as gvk
 from ...ir.dtypes import DType
 from ...ir.target import Target
 from ...passes.analysis.tiles import lanes_of, rows_for
+from .blocks import RowBlocks
 from .elements import Element
-from .gemm import RowBlocks
 from .index import Token
 from .loops import Index
 from .map import fitting_lanes, walk_vectors

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gravure.codegen.kernels import lower
+from gravure.codegen.kernels import gemm, lower
 from gravure.ir import parse
 from gravure.ir.kernel_ops import GemmTile
 from gravure.ir.program import functions
@@ -119,13 +119,31 @@ def test_a_product_walks_rows_that_stand_before_the_batch_of_the_result() -> Non
     check_kernel(kernel("gemm", {"x": x, "y": y}, body, t))
 
 
-@pytest.mark.parametrize(("size", "bytes_"), [(512, "0"), (2048, str(4 * 2048 * 64))])
+@pytest.mark.parametrize(("size", "bytes_"), [(512, "0"), (1024, str(4 * 1024 * 64))])
 def test_a_product_packs_what_is_too_large_to_be_walked_in_place(size: int, bytes_: str) -> None:
     x = tensor(size, size)
     text = kernel("gemm", {"x": x, "y": x}, f"  %r = gv.matmul %x, %y : ({x}, {x}) -> {x}", x)
     (function,) = functions(parse(text))
     attribute = lower(function, Target.parse("x86-64-v4")).attributes["gv.scratch"]
     assert attribute.data == bytes_
+
+
+@pytest.mark.parametrize("columns", [64, 70])
+@pytest.mark.parametrize(("rows", "depth"), [(13, 33), (13, 64), (197, 20), (5, 40)])
+def test_a_deep_product_is_summed_in_parts(
+    rows: int, depth: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gemm, "DEEP", 16)
+    x, y, r = tensor(rows, depth), tensor(depth, columns), tensor(rows, columns)
+    body = f"  %m = gv.matmul %x, %y : ({x}, {y}) -> {r}\n  %r = gv.relu %m : ({r}) -> {r}"
+    check_kernel(kernel("gemm", {"x": x, "y": y}, body, r))
+
+
+def test_few_panels_are_shared_by_cutting_rows() -> None:
+    x, w, y = tensor(64, 24), tensor(1, 24, 64), tensor(64, 64)
+    body = f"  %r = gv.matmul_packed %x, %w {{columns = 64 : i64}} : ({x}, {w}) -> {y}"
+    (function,) = functions(parse(kernel("gemm", {"x": x, "w": w}, body, y)))
+    assert lower(function, Target.parse("x86-64-v4")).attributes["gv.units"].data == "11"
 
 
 @pytest.mark.parametrize("heads", [3, 16])

@@ -1,0 +1,75 @@
+"""How the rows of a product are cut: into blocks, the units of work, and these into tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...ir.dims import Dim, ceil_divide
+from .loops import Index, Loops
+
+BLOCK_ROWS = 192
+"""Rows of which A and a part of a panel of B stay in L2 together."""
+
+
+class RowBlocks:
+    """Cuts rows into blocks, and blocks into tiles of nearly equal height."""
+
+    def __init__(self, rows: Dim, tall: int, block_rows: int = BLOCK_ROWS) -> None:
+        self.rows, self.tall = rows, tall
+        self.count: Dim
+        if isinstance(rows, int):
+            self.tiles = max(1, -(-rows // tall))
+            self.height, self.higher = rows // self.tiles, rows % self.tiles
+            blocks = max(1, -(-rows // block_rows))
+            self.per_block = -(-self.tiles // blocks)
+            self.count = -(-self.tiles // self.per_block)
+        else:
+            self.per_block = max(1, block_rows // tall)
+            self.count = ceil_divide(rows, self.per_block * tall)
+
+    def cut(self, enough: int, others: Dim) -> None:
+        """Make blocks of fewer tiles until they and what else there is are enough units."""
+        if not isinstance(self.rows, int) or not isinstance(others, int):
+            return
+        while self.per_block > 1 and self.count * others < enough:
+            self.per_block = -(-self.per_block // 2)
+            self.count = -(-self.tiles // self.per_block)
+
+    def walk(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
+        """Call `tile(rows, start)` for each tile of a block."""
+        if isinstance(self.rows, int):
+            self._walk_static(loops, block, tile)
+        else:
+            self._walk_symbolic(loops, block, tile)
+
+    def _walk_static(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
+        """Tiles of `height + 1` rows come first, then those of `height`."""
+        if self.tiles == 1:
+            tile(self.height, 0)
+            return
+        low = loops.multiply(block, self.per_block)
+        high = loops.minimum(loops.add(low, self.per_block), self.tiles)
+        if self.higher:
+            with loops.loop(low, loops.minimum(high, self.higher)) as one:
+                tile(self.height + 1, loops.multiply(one.index, self.height + 1))
+        with loops.loop(loops.maximum(low, self.higher), high) as one:
+            start = loops.add(loops.multiply(one.index, self.height), self.higher)
+            tile(self.height, start)
+
+    def _walk_symbolic(
+        self, loops: Loops, block: Index, tile: Callable[[int, Index], None]
+    ) -> None:
+        """Full tiles, then the rest by halving heights."""
+        low = loops.multiply(block, self.per_block * self.tall)
+        high = loops.minimum(loops.add(low, self.per_block * self.tall), loops.index(self.rows))
+        rest = loops.subtract(high, loops.index(low))
+        start: Index = low
+        height = self.tall
+        while height:
+            whole = loops.multiply(loops.divide(rest, height), height)
+            stop = loops.add(start, whole)
+            with loops.loop(start, stop, height) as one:
+                tile(height, one.index)
+            rest = loops.subtract(rest, loops.index(whole))
+            start = stop
+            height = (1 << (height - 1).bit_length()) >> 1
