@@ -41,10 +41,7 @@ def place_scratch(
             span = _span(buffer, ranges)
             for number in range(first, last + 1):
                 taken[number].append(span)
-    live = [
-        need + _covered(spans) if need else 0
-        for spans, need in zip(taken, needs, strict=True)
-    ]
+    live = [need + _covered(spans) if need else 0 for spans, need in zip(taken, needs, strict=True)]
     offsets = [_gap(spans, need) for spans, need in zip(taken, needs, strict=True)]
     return offsets, max(live, default=0)
 

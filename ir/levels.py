@@ -21,6 +21,9 @@ LEVELS = ("graph", "fused", "planned", "loops")
 KIND = "gv.kind"
 """The attribute that marks a kernel function and names its template."""
 
+STREAMED = "gv.streamed"
+"""The attribute of a kernel whose large results only the caller reads: written past the caches."""
+
 _STRUCTURE = frozenset({"builtin.module", "func.func", "func.return", "func.call"})
 _VALUES = frozenset({"gv.constant", "gv.weight", "gv.reshape"})
 _CONTROL = frozenset({"gv.if", "gv.while", "gv.for", "gv.yield"})

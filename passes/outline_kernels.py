@@ -5,6 +5,7 @@
                                                         func.func private @k0(%x) {gv.kind = "map"}
 
 Kernels are the same when their text is: same operations, types, attributes and choices.
+Large results that only the caller reads are marked `gv.streamed`, to be written past the caches.
 Needs `fuse`. Dimension symbols that a kernel uses become its `gv.symbols`.
 """
 
@@ -12,18 +13,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
 from ..ir import SOURCE, Program, dims, erase
 from ..ir.attributes import to_python
 from ..ir.interpret_launch import SYMBOLS
-from ..ir.levels import KIND
+from ..ir.levels import KIND, STREAMED
 from ..ir.ops.structure import Kernel
 from ..ir.program import functions
 from ..ir.tensor import TensorSpec, spec_of
 from .base import Pass
+
+LARGE = 8 << 20
+"""Bytes of a result of the program from which it is written past the caches."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class OutlineKernels(Pass):
 
     def outline(self, kernel: Kernel, known: dict[object, Outlined], module: ModuleOp) -> None:
         """Replace one kernel by a call."""
+        if is_streamed(kernel):
+            kernel.attributes[STREAMED] = UnitAttr()
+            self.count("streamed")
         key = structure(kernel)
         if key in known:
             self.count("shared")
@@ -73,6 +80,15 @@ class Outlined:
 
     callee: FuncOp
     sources: dict[Attribute, None] = field(default_factory=dict)
+
+
+def is_streamed(kernel: Kernel) -> bool:
+    """Say whether nothing here reads the results, and they are too large to stay in a cache."""
+    uses = [use for result in kernel.results for use in result.uses]
+    sizes = [spec_of(result.type).nbytes for result in kernel.results]
+    return all(isinstance(use.operation, ReturnOp) for use in uses) and all(
+        isinstance(size, int) and size >= LARGE for size in sizes
+    )
 
 
 def structure(kernel: Kernel) -> object:

@@ -118,6 +118,8 @@ class Loops:
         """The innermost open block that only runs on a condition: loads stay inside of it."""
         self.numbers: dict[SSAValue, int] = {}
         """Index values that are known numbers."""
+        self.streams = False
+        """Whether whole vectors of results are written past the caches."""
 
     # -- placing operations ---------------------------------------------------------------
 

@@ -100,7 +100,7 @@ class MapNest:
         made = [reader.element(value, self.plan.index) for value in self.values]
         for element, buffer in zip(made, self.outputs, strict=True):
             value = reader.math.narrow(reader.math.spread(element, lanes))
-            self.loops.store(value, buffer, base, reader.mask)
+            self.loops.store(value, buffer, base, reader.mask, nontemporal=self.loops.streams)
 
 
 def fitting_lanes(extent: Dim, lanes: int) -> int:

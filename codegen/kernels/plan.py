@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from ...ir.dims import Dim, floor_divide, product
 from ...ir.interpret_launch import kernel_symbols
+from ...ir.levels import STREAMED
 from ...ir.program import argument_specs, result_specs
 from .index import Linear, NeedSplit, Term, Token, flatten, of
 from .loops import Loops
@@ -111,6 +112,7 @@ def open_kernel(kernel: FuncOp) -> tuple[Loops, list[SSAValue], list[SSAValue]]:
         argument.name_hint = hint.name_hint
     arguments: list[SSAValue] = list(kernel.body.block.args)
     outs: list[SSAValue] = list(loops.buffers[len(inputs) :])
+    loops.streams = STREAMED in kernel.attributes
     return loops, arguments, outs
 
 

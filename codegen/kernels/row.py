@@ -185,7 +185,8 @@ class Rows:
         base, _, _ = self.space.split(self.loops, self.offset)
         lanes = self.space.lanes
         value = self.reader.math.narrow(self.reader.math.spread(element, lanes))
-        self.loops.store(value, self.out, base, self.reader.mask)
+        past = self.loops.streams
+        self.loops.store(value, self.out, base, self.reader.mask, nontemporal=past)
 
     # -- reductions -----------------------------------------------------------------------
 

@@ -62,11 +62,28 @@ def _store(e: Emitter, op: Operation) -> None:
     value, memref, index = op.operands
     pointer = address(e, memref, e.names[index])
     stored, name = _to_memory(e, value)
-    alignment = f"align {stored.bits // 8}"
+    plain = f"store {stored.name} {name}, ptr {pointer}, align {stored.bits // 8}"
     direct = op.properties.get("nontemporal")
     if isinstance(direct, IntegerAttr) and direct.value.data:
-        alignment = f"align {stored.bits // 8 * (stored.lanes or 1)}, !nontemporal !0"
-    e.text.line(f"store {stored.name} {name}, ptr {pointer}, {alignment}")
+        _store_past_the_caches(e.text, plain, pointer, stored.bits // 8 * (stored.lanes or 1))
+    else:
+        e.text.line(plain)
+
+
+def _store_past_the_caches(text: Text, plain: str, pointer: str, size: int) -> None:
+    """Append a nontemporal store where the address is aligned, which it must be, or a plain one."""
+    straight, crooked, end = text.fresh_label(), text.fresh_label(), text.fresh_label()
+    place = text.value(f"ptrtoint ptr {pointer} to i64")
+    low = text.value(f"and i64 {place}, {size - 1}")
+    aligned = text.value(f"icmp eq i64 {low}, 0")
+    text.line(f"br i1 {aligned}, label %{straight}, label %{crooked}")
+    text.label(straight)
+    text.line(f"{plain.rpartition(',')[0]}, align {size}, !nontemporal !0")
+    text.line(f"br label %{end}")
+    text.label(crooked)
+    text.line(plain)
+    text.line(f"br label %{end}")
+    text.label(end)
 
 
 def masked_load(text: Text, shape: Shape, pointer: str, mask: str, other: str) -> str:

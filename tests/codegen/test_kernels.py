@@ -36,6 +36,18 @@ def test_a_map_adds_with_broadcasting(shape: tuple[int, ...]) -> None:
     check_kernel(kernel("map", {"x": x, "y": y}, body, x))
 
 
+@pytest.mark.parametrize("kind", ["map", "row"])
+def test_results_are_written_past_the_caches_wherever_they_begin(kind: str) -> None:
+    x, m = tensor(3, 83), tensor(3, 1)
+    body = {
+        "map": f"  %r = gv.neg %x : ({x}) -> {x}",
+        "row": f"  %m = gv.max %x {{axes = array<i64: 1>, keepdims = true}} : ({x}) -> {m}\n"
+        f"  %r = gv.sub %x, %m : ({x}, {m}) -> {x}",
+    }[kind]
+    text = kernel(kind, {"x": x}, body, x)
+    check_kernel(text.replace("attributes {", "attributes {gv.streamed, "))
+
+
 def test_a_map_reads_through_moves() -> None:
     x, t, f = tensor(6, 4, 5), tensor(5, 6, 4), tensor(5, 24)
     body = (
