@@ -88,7 +88,7 @@ class Sweep:
         if layouts.is_image_operation(op):
             source = op.operands[0]
             order = layouts.channels_last_order(spec(source).rank)
-            moved = layouts.windows(layouts.Moving(op, order, source, self, self.emit))
+            moved = layouts.image_rule(op)(layouts.Moving(op, order, source, self, self.emit))
         else:
             rule = self.rules.get(op.name)
             leader = self.leader(op) if rule is not None else None
@@ -96,9 +96,13 @@ class Sweep:
                 return
             order = self.sources[leader][1]
             moved = rule(layouts.Moving(op, order, leader, self, self.emit))
-        if moved is not None:
+        if moved is None:
+            return
+        if is_plain(moved[1]):
+            op.results[0].replace_all_uses_with(moved[0])
+        else:
             self.sources[op.results[0]] = moved
-            self.replaced.append(op)
+        self.replaced.append(op)
 
     def leader(self, op: Op) -> SSAValue | None:
         """Return the operand whose order the operation follows, None if it keeps its own."""

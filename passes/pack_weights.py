@@ -19,11 +19,12 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.dims import Dim, product
 from ..ir.op import REGISTRY
+from ..ir.ops.conv_weights import ConvWeightsPacked
 from ..ir.ops.packed import ConvPacked, DepthwisePacked, MatmulPacked, pack
 from ..ir.program import functions
 from ..ir.target import Target
 from ..ir.tensor import TensorSpec
-from .analysis.tiles import panel_width
+from .analysis.tiles import is_joined, lanes_of, panel_width
 from .base import Pass
 
 FAST = ("f32", "f64")
@@ -43,7 +44,7 @@ class PackWeights(Pass):
             fixed: dict[SSAValue, bool] = {}
             for op in list(function.body.block.ops):
                 mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name in RULES and is_weighted(op, fixed):
+                if isinstance(op, Op) and op.name in RULES and is_packed(op, fixed):
                     self.pack(op, target, fixed)
 
     def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
@@ -63,6 +64,13 @@ def is_weighted(op: Op, fixed: dict[SSAValue, bool]) -> bool:
     left, right = op.operands[:2]
     known = fixed.get(right, False) and not fixed.get(left, False)
     return known and op.specs[0].dtype.name in FAST
+
+
+def is_packed(op: Op, fixed: dict[SSAValue, bool]) -> bool:
+    """Say whether to pack: what convolutions are given in a run, in each run."""
+    if op.name != "gv.matmul" and op.specs[0].dtype.name in FAST:
+        return not fixed.get(op.operands[0], False)
+    return is_weighted(op, fixed)
 
 
 def mark_fixed(op: Operation, fixed: dict[SSAValue, bool]) -> None:
@@ -165,4 +173,29 @@ def _is_pointwise(weight: TensorSpec, attributes: dict[str, Any]) -> bool:
     )
 
 
-RULES = {"gv.matmul": _matmul, "gv.conv": _conv}
+def _conv_weights(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
+    attributes = op.plain_attributes()
+    x, grad = op.operands
+    kept = {n: attributes[n] for n in ("window", "strides", "pads", "dilations")}
+    known = op.specs[0].is_static and attributes["channels_last"]
+    if not known or attributes["groups"] != 1 or op.specs[0].rank != 4:
+        return None
+    filters = int(op.specs[1].dims[-1])  # type: ignore[arg-type]
+    rest = -filters % lanes_of(target, op.specs[0].dtype)
+    if rest:
+        pads = ((0, 0), (0, 0), (0, 0), (0, rest))
+        grad = emit(REGISTRY["gv.pad"], grad, pads=pads)
+    down, along = kept["pads"]
+    if is_joined(int(op.specs[0].dims[-1]), {**kept, "pads": (down, (0, 0))}):  # type: ignore[arg-type]
+        x = emit(REGISTRY["gv.pad"], x, pads=((0, 0), (0, 0), along, (0, 0)))
+        kept["pads"] = (down, (0, 0))
+    made = emit(ConvWeightsPacked, x, grad, **kept)
+    if rest:
+        stops = op.result_specs[0].dims
+        stops = (*stops[2:], stops[1], stops[0])
+        made = emit(REGISTRY["gv.slice"], made, starts=(0,) * 4, stops=stops, steps=(1,) * 4)
+    turned: SSAValue = emit(REGISTRY["gv.transpose"], made, order=(3, 2, 0, 1))
+    return turned
+
+
+RULES = {"gv.matmul": _matmul, "gv.conv": _conv, "gv.conv_weights": _conv_weights}

@@ -19,13 +19,16 @@ from ..ir.ops.winograd import TILE, WinogradPacked, transform_weights
 from ..ir.program import functions
 from .analysis.tiles import panel_width
 from .base import Pass
-from .pack_weights import is_weighted, mark_fixed, target_of
+from .pack_weights import is_packed, is_weighted, mark_fixed, target_of
 
 WASTE = 1.5
 """Results of whole tiles over results that are wanted, at most."""
 
 MANY_TILES = 64
 """The products have as many rows as a block has tiles."""
+
+MANY_PLACES = 1024
+"""Results of one filter that outweigh transforming weights that are given in a run."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,8 @@ class Winograd(Pass):
             fixed: dict[SSAValue, bool] = {}
             for op in list(function.body.block.ops):
                 mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name == "gv.conv" and is_weighted(op, fixed):
-                    if not self.pays(op):
+                if isinstance(op, Op) and op.name == "gv.conv" and is_packed(op, fixed):
+                    if not self.pays(op, is_fixed=is_weighted(op, fixed)):
                         continue
                     emit = GraphEmit.before(op)
                     weight = op.specs[1]
@@ -57,7 +60,7 @@ class Winograd(Pass):
                     replace(op, made)
                     self.count("convolutions")
 
-    def pays(self, op: Op) -> bool:
+    def pays(self, op: Op, *, is_fixed: bool) -> bool:
         """Say whether there is a tiled form, and it is faster."""
         flags = op.plain_attributes()
         source, weight = op.specs
@@ -73,5 +76,7 @@ class Winograd(Pass):
         if min(inputs, outputs) < self.channels or inputs % 16:
             return False
         rows, columns = (int(d) for d in result.dims[1:3])  # type: ignore[arg-type]
+        if not is_fixed and int(source.dims[0]) * rows * columns < MANY_PLACES:  # type: ignore[arg-type]
+            return False
         whole = (-(-rows // TILE) * TILE) * (-(-columns // TILE) * TILE)
         return whole <= WASTE * rows * columns and rows * columns >= TILE**3

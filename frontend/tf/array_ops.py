@@ -234,7 +234,9 @@ def check_indices(indices: Any, extent: Any) -> None:
         found = np.asarray(indices)
     except (TypeError, UnknownValueError):
         return
-    if found.size and isinstance(extent, int) and not (found.min() >= 0 and found.max() < extent):
+    if found.dtype.kind not in "iu" or not found.size or not isinstance(extent, int):
+        return
+    if not (found.min() >= 0 and found.max() < extent):
         wrong = found.max() if found.max() >= extent else found.min()
         raise IndexError(f"indices = {wrong} is not in [0, {extent})")
 

@@ -12,7 +12,6 @@ from ..build import EagerEmit
 from ..compositions import (
     Emit,
     Maker,
-    channels_first,
     dilate,
     flip,
     resize_edges,
@@ -21,7 +20,7 @@ from ..dims import Dim, ceil_divide
 from ..dtypes import bf16, f16, f32, f64, i32
 from ..iteration import Affine, Iteration, dim
 from ..numerics import round_to, widen
-from ..op import Array, Call, Op, register
+from ..op import REGISTRY, Array, Call, Op, register
 from ..samples import Sample
 from ..tensor import TensorSpec, spec_of_array
 from ..windows import Windows, channel_axis, image, spatial, spatial_axes
@@ -150,9 +149,7 @@ class Conv(Op):
         windows = Windows.of(call.specs[1].dims[2:], call.attributes)
         more = windows.leftovers(spatial(call.specs[0], channels_last=last))
         for_x = call.emit(ConvTranspose, grad, w, **call.attributes, output_pads=more)
-        if last:
-            x, grad = channels_first(call.emit, x), channels_first(call.emit, grad)
-        for_w = weight_gradient(call.emit, x, grad, windows, call.attributes["groups"])
+        for_w = weight_gradient(call.emit, x, grad, windows.kernel, **call.attributes)
         return (restated(call.emit, for_x, call.specs[0].dims), for_w)
 
 
@@ -173,39 +170,24 @@ def conv_any_pads(
     emit: Emit, x: Any, w: Any, pads: Sequence[tuple[Dim, Dim]], **attributes: Any
 ) -> Any:
     """Convolve with pads that may crop or be symbolic."""
-    rank, last = spec_of_value(x).rank, attributes.get("channels_last", False)
-    if not all(isinstance(p, int) and p >= 0 for pair in pads for p in pair):
-        x = resize_edges(emit, x, image((0, 0), (0, 0), pads, channels_last=last))
-        pads = ((0, 0),) * (rank - 2)
-    return emit(Conv, x, w, pads=tuple(pads), **attributes)
+    x, plain = _cropped(emit, x, pads, attributes.get("channels_last", False))
+    return emit(Conv, x, w, pads=plain, **attributes)
 
 
-def weight_gradient(emit: Emit, x: Any, grad: Any, windows: Windows, groups: int) -> Any:
-    """Return the gradient [O, C / groups, *K] of weights that turned x into what `grad` is of.
+def weight_gradient(emit: Emit, x: Any, grad: Any, window: Sequence[Dim], **attributes: Any) -> Any:
+    """Return the gradient [O, C / groups, *K] of weights that turned x into what `grad` is of."""
+    x, pads = _cropped(emit, x, attributes.pop("pads"), attributes["channels_last"])
+    made = REGISTRY["gv.conv_weights"]
+    return emit(made, x, grad, window=tuple(window), pads=pads, **attributes)
 
-    It is a convolution itself: batch and channels change places, the gradient is the window,
-    strides and dilations change places.
-    """
-    make = Maker(emit)
-    (batch, channels, *extents), filters = spec_of_value(x).dims, spec_of_value(grad).dims[1]
-    counts, depth, rank = spec_of_value(grad).dims[2:], channels // groups, len(extents)
-    axes = tuple(range(3, rank + 3))
-    image_ = make.reshape(x, shape=(batch, groups, depth, *extents))
-    image_ = make.transpose(image_, order=(2, 1, 0, *axes))
-    image_ = make.reshape(image_, shape=(depth, batch * groups, *extents))
-    swapped = (1, 0, *range(2, rank + 2))
-    weights = make.transpose(grad, order=swapped)
-    turned = Windows(counts, windows.dilations, windows.pads, windows.strides)
-    reach = turned.spread(windows.kernel, (0,) * rank)
-    pads = [
-        (low, high + r - e) for (low, high), r, e in zip(windows.pads, reach, extents, strict=True)
-    ]
-    made = conv_any_pads(
-        emit, image_, weights, pads,
-        strides=turned.strides, dilations=turned.dilations, groups=groups,
-    )  # fmt: skip
-    made = make.transpose(made, order=swapped)
-    return restated(emit, made, (filters, depth, *windows.kernel))
+
+def _cropped(emit: Emit, x: Any, pads: Sequence[tuple[Dim, Dim]], last: bool) -> tuple[Any, Pairs]:
+    """Return an image with pads that are numbers and do not crop: else it is padded itself."""
+    known = [(low, high) for low, high in pads if isinstance(low, int) and isinstance(high, int)]
+    if len(known) == len(pads) and min(p for pair in known for p in pair) >= 0:
+        return x, tuple(known)
+    edges = image((0, 0), (0, 0), pads, channels_last=last)
+    return resize_edges(emit, x, edges), ((0, 0),) * len(pads)
 
 
 @register
@@ -318,9 +300,9 @@ class ConvTranspose(Op):
         more = call.attributes["output_pads"]
         pads = [(low, high - m) for (low, high), m in zip(windows.pads, more, strict=True)]
         for_x = conv_any_pads(call.emit, grad, w, pads, channels_last=last, **kept)
-        if last:
-            x, grad = channels_first(call.emit, x), channels_first(call.emit, grad)
-        for_w = weight_gradient(call.emit, grad, x, windows, kept["groups"])
+        for_w = weight_gradient(
+            call.emit, grad, x, windows.kernel, pads=pads, channels_last=last, **kept
+        )
         return (restated(call.emit, for_x, call.specs[0].dims), for_w)
 
 

@@ -206,6 +206,12 @@ def _packed(op: Op, size: _Sizes) -> Cost:
     return _products(size.of(op.result_specs[0].dims) * inner)
 
 
+def _conv_weights(op: Op, size: _Sizes) -> Cost:
+    """Count a product for each weight and place: images are [N, *P, O]."""
+    places = size.of(op.specs[1].dims[:-1])
+    return _products(size.of(op.result_specs[0].dims) * places)
+
+
 def _winograd(op: Op, size: _Sizes) -> Cost:
     """Count the products in place of 9: 36 for 16 results."""
     inner = size.of(op.specs[1].dims[2:3])
@@ -249,6 +255,7 @@ def _top_k(op: Op, size: _Sizes) -> Cost:
 
 TABLE: Mapping[str, Rule] = {
     **dict.fromkeys(("gv.matmul_packed", "gv.conv_packed"), _packed),
+    "gv.conv_weights_packed": _conv_weights,
     "gv.winograd_packed": _winograd,
     **dict.fromkeys(("gv.lstm", "gv.gru", "gv.rnn"), _recurrent),
     **dict.fromkeys(("gv.lstm_packed", "gv.gru_packed", "gv.rnn_packed"), _state),

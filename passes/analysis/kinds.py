@@ -9,6 +9,7 @@ from ...ir.shapes import normalize_axes
 KINDS: dict[str, str] = {
     "gv.matmul_packed": "gemm",
     "gv.conv_packed": "conv",
+    "gv.conv_weights_packed": "conv_weights",
     "gv.depthwise_packed": "depthwise",
     "gv.winograd_packed": "winograd",
     "gv.concat": "concat",
@@ -28,7 +29,7 @@ KINDS: dict[str, str] = {
 EPILOGUE = frozenset({"gemm", "conv", "depthwise", "winograd", "pool", "reduce"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
-BUFFERED = frozenset({"gemm", "conv", "depthwise", "winograd", "rnn"})
+BUFFERED = frozenset({"gemm", "conv", "conv_weights", "depthwise", "winograd", "rnn"})
 """Kinds whose operands are walked in memory."""
 
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})

@@ -6,6 +6,9 @@ rows * vectors + vectors + 1 <= registers. Wide tiles load less of A, tall ones 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ...ir.dims import Dim
 from ...ir.dtypes import DType
 from ...ir.target import Target
@@ -44,3 +47,13 @@ def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
 def panel_width(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
     """Return the columns of one panel."""
     return vectors_for(target, rows, columns, dtype) * lanes_of(target, dtype)
+
+
+FEW_CHANNELS = 16
+"""Below this many channels, the channels of all taps along a row are walked together."""
+
+
+def is_joined(channels: int, attributes: Mapping[str, Any]) -> bool:
+    """Say whether a gradient of weights takes all taps along a row as one run of memory."""
+    joins = attributes["window"][-1] > 1 and attributes["dilations"][-1] == 1
+    return channels < FEW_CHANNELS and joins and attributes["pads"][-1] == (0, 0)

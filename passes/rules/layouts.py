@@ -240,10 +240,22 @@ def windows(moving: Moving) -> Moved:
     return moving.make(moving.moved, *rest, channels_last=True), moving.order
 
 
+def weights_of_windows(moving: Moving) -> Moved:
+    """Compute the gradient of weights from channels-last images; it keeps its own order."""
+    grad = moving.versions.version(moving.op.operands[1], moving.undo)
+    made = moving.make(moving.moved, grad, channels_last=True)
+    return made, tuple(range(spec(made).rank))
+
+
+def image_rule(op: Op) -> Rule:
+    """Return how an operation on images is computed channels-last."""
+    return weights_of_windows if op.name == "gv.conv_weights" else windows
+
+
 def is_image_operation(op: Op) -> bool:
-    """Say whether an operation on one image exists for both orders of its axes."""
+    """Say whether an operation on images exists for both orders of their axes."""
     return (
-        op.name != "gv.max_pool_gradient"  # two images; it decomposes
+        op.name != "gv.max_pool_gradient"  # it decomposes
         and "channels_last" in type(op).signature().attributes
         and len(op.results) == 1
         and not op.plain_attributes()["channels_last"]

@@ -355,3 +355,24 @@ def test_a_product_with_a_dim_of_one(sizes: tuple[int, int, int]) -> None:
     check_kernel(
         kernel("gemm", {"x": x, "y": y}, f"  %r = gv.matmul %x, %y : ({x}, {y}) -> {r}", r)
     )
+
+
+WEIGHTS = {
+    "same": dict(size=(5, 6), c=20, o=32, k=(3, 3), s=(1, 1), p=((1, 1), (1, 1)), d=(1, 1)),
+    "stride": dict(size=(7, 8), c=17, o=80, k=(3, 3), s=(2, 2), p=((1, 1), (0, 1)), d=(1, 1)),
+    "pointwise": dict(size=(1, 200), c=70, o=64, k=(1, 1), s=(1, 1), p=((0, 0), (0, 0)), d=(1, 1)),
+    "few channels": dict(size=(9, 12), c=3, o=16, k=(3, 3), s=(2, 2), p=((1, 1), (0, 0)), d=(1, 1)),
+    "dilated": dict(size=(6, 9), c=5, o=16, k=(2, 2), s=(1, 2), p=((1, 0), (2, 2)), d=(3, 2)),
+    "nothing seen": dict(size=(2, 2), c=3, o=16, k=(2, 2), s=(1, 1), p=((3, 3), (3, 3)), d=(1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WEIGHTS.values(), ids=WEIGHTS.keys())
+def test_the_gradient_of_weights(case: dict[str, tuple[int, ...]]) -> None:
+    x, made, flags = sliding(case)
+    made = made.replace(f"x{case['c']}xf32", f"x{case['o']}xf32")
+    taps = case["k"]
+    flags += f", window = array<i64: {taps[0]}, {taps[1]}>"
+    y = tensor(*taps, case["c"], case["o"])  # type: ignore[arg-type]
+    body = f"  %r = gv.conv_weights_packed %x, %g {{{flags}}} : ({x}, {made}) -> {y}"
+    check_kernel(kernel("conv_weights", {"x": x, "g": made}, body, y))

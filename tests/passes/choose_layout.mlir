@@ -572,3 +572,18 @@ func.func @group_norm(%x: tensor<2x3x4x6xf32>) -> tensor<2x4x2x3xf32> {
 //   %18 = gv.transpose %17 {order = array<i64: 0, 3, 1, 2>} : (tensor<2x2x3x4xf32>) -> tensor<2x4x2x3xf32>
 //   func.return %18 : tensor<2x4x2x3xf32>
 // }
+
+// -----
+// The gradient of weights is computed from channels-last images, and keeps its own order.
+func.func @weights(%x: tensor<1x2x4x4xf32>, %g: tensor<1x3x3x3xf32>) -> tensor<3x2x2x2xf32> {
+  %0 = gv.conv_weights %x, %g {dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 1, 1>, window = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>, tensor<1x3x3x3xf32>) -> tensor<3x2x2x2xf32>
+  func.return %0 : tensor<3x2x2x2xf32>
+}
+
+// ->
+// func.func @weights(%x: tensor<1x2x4x4xf32>, %g: tensor<1x3x3x3xf32>) -> tensor<3x2x2x2xf32> {
+//   %0 = gv.transpose %g {order = array<i64: 0, 2, 3, 1>} : (tensor<1x3x3x3xf32>) -> tensor<1x3x3x3xf32>
+//   %1 = gv.transpose %x {order = array<i64: 0, 2, 3, 1>} : (tensor<1x2x4x4xf32>) -> tensor<1x4x4x2xf32>
+//   %2 = gv.conv_weights %1, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 1, 1>, window = array<i64: 2, 2>} : (tensor<1x4x4x2xf32>, tensor<1x3x3x3xf32>) -> tensor<3x2x2x2xf32>
+//   func.return %2 : tensor<3x2x2x2xf32>
+// }

@@ -38,3 +38,13 @@ func.func @thin(%x: tensor<1x8x8x16xf32>) -> tensor<1x8x8x32xf32> {
   %1 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x8x8x16xf32>, tensor<32x16x3x3xf32>) -> tensor<1x8x8x32xf32>
   func.return %1 : tensor<1x8x8x32xf32>
 }
+
+// -----
+// Weights that are given in a run are transformed in each run: many results must make up for it.
+// count: gv.conv 1
+// count: gv.winograd_packed 1
+func.func @given(%x: tensor<16x8x8x32xf32>, %y: tensor<1x8x8x32xf32>, %w: tensor<48x32x3x3xf32>) -> (tensor<16x8x8x48xf32>, tensor<1x8x8x48xf32>) {
+  %0 = gv.conv %x, %w {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<16x8x8x32xf32>, tensor<48x32x3x3xf32>) -> tensor<16x8x8x48xf32>
+  %1 = gv.conv %y, %w {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x8x8x32xf32>, tensor<48x32x3x3xf32>) -> tensor<1x8x8x48xf32>
+  func.return %0, %1 : tensor<16x8x8x48xf32>, tensor<1x8x8x48xf32>
+}
