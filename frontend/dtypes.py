@@ -184,6 +184,7 @@ _PROMOTED: dict[tuple[str, str], DType] = {
     (a.name, b.name): found
     for a in rows.DTYPES.values()
     for b in rows.DTYPES.values()
+    if "n" not in a.kind + b.kind
     if (found := _promote(a, b)) is not None
 }
 

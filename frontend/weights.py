@@ -25,7 +25,7 @@ MAX_HEADER = 100_000_000
 _NAMES = {
     "BOOL": "bool", "I8": "i8", "I16": "i16", "I32": "i32", "I64": "i64", "U8": "u8",
     "U16": "u16", "U32": "u32", "U64": "u64", "F16": "f16", "BF16": "bf16", "F32": "f32",
-    "F64": "f64", "C64": "c64",
+    "F64": "f64", "C64": "c64", "F8_E4M3": "f8e4m3fn", "F8_E5M2": "f8e5m2", "F8_E8M0": "f8e8m0",
 }  # fmt: skip
 _CODES = {ours: theirs for theirs, ours in _NAMES.items()}
 

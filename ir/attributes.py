@@ -166,7 +166,7 @@ def _number(value: Any) -> str:
     number = float(value)
     text = repr(number)
     if not np.isfinite(number):
-        return f'"{text}"'
+        return '"-nan"' if np.isnan(number) and np.signbit(number) else f'"{text}"'
     return text if "." in text else text.replace("e", ".0e")
 
 

@@ -10,6 +10,14 @@ import numpy as np
 from xdsl.dialects.builtin import (
     BFloat16Type,
     ComplexType,
+    Float4E2M1FNType,
+    Float6E2M3FNType,
+    Float6E3M2FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -21,13 +29,17 @@ from xdsl.ir import Attribute
 
 @dataclass(frozen=True)
 class DType:
-    """One element type. `code` is its number in the C interface (`gravure.h`)."""
+    """One element type. `code` is its number in the C interface (`gravure.h`).
+
+    Narrow types (kind `n`) are only moved and converted. An element takes one byte, whose upper
+    bits are 0 where the type has fewer than 8.
+    """
 
     name: str
     numpy: np.dtype[Any]
     element: Attribute
     kind: str
-    """One of `b` (bool), `i`, `u`, `f`, `c`."""
+    """One of `b` (bool), `i`, `u`, `f`, `c`, `n` (narrow)."""
     code: int
 
     @property
@@ -38,6 +50,9 @@ class DType:
     @property
     def bits(self) -> int:
         """Return the width in bits; a bool counts one."""
+        if self.kind == "n":
+            element: Any = self.element
+            return int(element.bitwidth)
         return 1 if self.kind == "b" else 8 * self.size
 
     @property
@@ -49,6 +64,16 @@ class DType:
     def is_integer(self) -> bool:
         """Say whether this is a signed or unsigned integer type (bool is not)."""
         return self.kind in "iu"
+
+    @property
+    def is_narrow_integer(self) -> bool:
+        """Say whether this is an integer type of fewer than 8 bits."""
+        return self.kind == "n" and isinstance(self.element, IntegerType)
+
+    @property
+    def is_narrow_float(self) -> bool:
+        """Say whether this is a floating-point type of at most 8 bits."""
+        return self.kind == "n" and not isinstance(self.element, IntegerType)
 
     @property
     def minimum(self) -> Any:
@@ -65,6 +90,8 @@ class DType:
             return False, True
         if self.kind in "iu":
             return int(np.iinfo(self.numpy).min), int(np.iinfo(self.numpy).max)
+        if self.kind == "n":
+            return _narrow_limits(self)
         return -np.inf, np.inf
 
     def __str__(self) -> str:
@@ -97,11 +124,39 @@ f64 = DType("f64", np.dtype(np.float64), Float64Type(), "f", 12)
 c64 = DType("c64", np.dtype(np.complex64), ComplexType(Float32Type()), "c", 13)
 c128 = DType("c128", np.dtype(np.complex128), ComplexType(Float64Type()), "c", 14)
 
-DTYPES: dict[str, DType] = {
-    t.name: t for t in (bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128)
-}
+i4 = DType("i4", np.dtype(ml_dtypes.int4), _integer(4), "n", 15)
+u4 = DType("u4", np.dtype(ml_dtypes.uint4), _integer(4, unsigned=True), "n", 16)
+i2 = DType("i2", np.dtype(ml_dtypes.int2), _integer(2), "n", 17)
+u2 = DType("u2", np.dtype(ml_dtypes.uint2), _integer(2, unsigned=True), "n", 18)
+f8e4m3fn = DType("f8e4m3fn", np.dtype(ml_dtypes.float8_e4m3fn), Float8E4M3FNType(), "n", 19)
+f8e4m3fnuz = DType("f8e4m3fnuz", np.dtype(ml_dtypes.float8_e4m3fnuz), Float8E4M3FNUZType(), "n", 20)
+f8e5m2 = DType("f8e5m2", np.dtype(ml_dtypes.float8_e5m2), Float8E5M2Type(), "n", 21)
+f8e5m2fnuz = DType("f8e5m2fnuz", np.dtype(ml_dtypes.float8_e5m2fnuz), Float8E5M2FNUZType(), "n", 22)
+f8e8m0 = DType("f8e8m0", np.dtype(ml_dtypes.float8_e8m0fnu), Float8E8M0FNUType(), "n", 23)
+f6e2m3 = DType("f6e2m3", np.dtype(ml_dtypes.float6_e2m3fn), Float6E2M3FNType(), "n", 24)
+f6e3m2 = DType("f6e3m2", np.dtype(ml_dtypes.float6_e3m2fn), Float6E3M2FNType(), "n", 25)
+f4e2m1 = DType("f4e2m1", np.dtype(ml_dtypes.float4_e2m1fn), Float4E2M1FNType(), "n", 26)
+
+NARROW = (
+    i4, u4, i2, u2, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f6e2m3, f6e3m2, f4e2m1,
+)  # fmt: skip
+"""Element types that are only moved and converted."""
+
+_PLAIN = (bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128)
+DTYPES: dict[str, DType] = {t.name: t for t in (*_PLAIN, *NARROW)}
 _BY_NUMPY: dict[Any, DType] = {t.numpy: t for t in DTYPES.values()}
 _BY_ELEMENT: dict[Attribute, DType] = {t.element: t for t in DTYPES.values()}
+
+
+def _narrow_limits(dtype: DType) -> tuple[Any, Any]:
+    """Return the lowest and the highest number that a narrow type has; no infinities."""
+    if dtype.is_narrow_integer:
+        of_integers: Any = ml_dtypes.iinfo
+        found = of_integers(dtype.numpy)
+        return int(found.min), int(found.max)
+    of_floats: Any = ml_dtypes.finfo
+    limits = of_floats(dtype.numpy)
+    return float(limits.min), float(limits.max)
 
 
 def of_numpy(dtype: Any) -> DType:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .dtypes import DType, bf16, f32, of_numpy
+from .dtypes import DType, bf16, f32, i32, of_numpy
 from .tensor import Array
 
 _NARROW = ("f16", "bf16")
@@ -71,11 +71,25 @@ def saturate(x: Array, dtype: DType) -> Array:
     """Return the elements in another type; see the module's first page."""
     if dtype.kind == "b":
         return np.asarray(x != 0)
+    if "n" in (dtype.kind, of_numpy(x.dtype).kind):
+        return _narrow(x, dtype)
     if dtype.is_integer and x.dtype.kind not in "biu":
         return _to_integer(x, dtype)
     if dtype.kind in "fc":
         return round_to(x, dtype)
     return x.astype(dtype.numpy)
+
+
+def _narrow(x: Array, dtype: DType) -> Array:
+    """Convert from or to a narrow type: through i32 if that is an integer, else through f32."""
+    source = of_numpy(x.dtype)
+    if source.kind == "n":
+        return saturate(x.astype(np.int32 if source.is_narrow_integer else np.float32), dtype)
+    if dtype.is_narrow_float:
+        with np.errstate(all="ignore"):
+            return x.astype(np.float32).astype(dtype.numpy)
+    wide = saturate(x, i32) & ((1 << dtype.bits) - 1)
+    return np.asarray(wide).astype(np.uint8).view(dtype.numpy)
 
 
 def _to_integer(x: Array, dtype: DType) -> Array:

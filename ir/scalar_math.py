@@ -36,6 +36,9 @@ class ScalarMath(Protocol):
     def cast(self, x: Any, dtype: DType, /) -> Any:
         """Convert. Float to integer truncates and saturates (NaN to 0), to bool is `!= 0`."""
 
+    def bitcast(self, x: Any, dtype: DType, /) -> Any:
+        """Return the same bits as a type of the same width; a bool is a byte, 0 or 1."""
+
     def add(self, a: Any, b: Any, /) -> Any:
         """Return a + b; integers wrap."""
 
@@ -226,6 +229,13 @@ class NumpyMath(ScalarMath):
         """Convert each element."""
         return numerics.saturate(np.asarray(x), dtype)
 
+    def bitcast(self, x: Any, dtype: DType, /) -> Array:
+        """View each element as another type."""
+        if dtype.kind == "b":
+            return np.asarray(np.asarray(x).view(np.uint8) != 0)
+        viewed: Array = np.asarray(x).view(dtype.numpy)
+        return viewed
+
     def compare(self, predicate: str, a: Any, b: Any, /) -> Array:
         """Compare elements."""
         return np.asarray(PREDICATES[predicate](a, b))
@@ -325,6 +335,10 @@ class Term:
     def cast(self, dtype: DType) -> Term:
         """Convert."""
         return Term(self.math, self.math.cast(self.value, dtype))
+
+    def bitcast(self, dtype: DType) -> Term:
+        """Take the bits as another type of the same width."""
+        return Term(self.math, self.math.bitcast(self.value, dtype))
 
     def where(self, chosen: Term | float, other: Term | float) -> Term:
         """Choose between two elements by this bool; one of them is a term."""

@@ -26,6 +26,13 @@ NUMPY_NAMES: Mapping[str, str] = {
     **{"u32": "u4", "u64": "u8", "f16": "f2", "f32": "f4", "f64": "f8", "c64": "c8"},
     "c128": "c16",
 }
+ML_NAMES: Mapping[str, str] = {
+    **{"bf16": "bfloat16", "i4": "int4", "u4": "uint4", "i2": "int2", "u2": "uint2"},
+    **{"f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2"},
+    **{"f8e5m2fnuz": "float8_e5m2fnuz", "f8e8m0": "float8_e8m0fnu", "f6e2m3": "float6_e2m3fn"},
+    **{"f6e3m2": "float6_e3m2fn", "f4e2m1": "float4_e2m1fn"},
+}
+"""Types that numpy does not have, by their names in `ml_dtypes`."""
 MAX_THREADS = 1024
 """The most threads that share a run."""
 _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f", "c": "c"}
@@ -33,8 +40,8 @@ _KINDS = {"b": "bool", "i": "i", "u": "u", "f": "f", "c": "c"}
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """Return numpy's type for the elements of a tensor."""
-    if name == "bf16":
-        found: np.dtype[Any] = np.dtype(import_module("ml_dtypes").bfloat16)
+    if name in ML_NAMES:
+        found: np.dtype[Any] = np.dtype(getattr(import_module("ml_dtypes"), ML_NAMES[name]))
         return found  # imported here as it is of use to few models
     return np.dtype(NUMPY_NAMES[name])
 
@@ -44,11 +51,9 @@ def describe(value: Any) -> str:
     if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
         return type(value).__name__
     dtype = value.dtype
-    name = str(dtype)
-    if dtype.kind in _KINDS:
+    name = next((ours for ours, theirs in ML_NAMES.items() if theirs == dtype.name), str(dtype))
+    if dtype.kind in _KINDS and name not in ML_NAMES:
         name = "bool" if dtype.kind == "b" else f"{_KINDS[dtype.kind]}{8 * dtype.itemsize}"
-    elif name == "bfloat16":
-        name = "bf16"
     order = "" if dtype.isnative else " in foreign byte order"
     return f"{name}[{', '.join(map(str, value.shape))}]{order}"
 
@@ -123,7 +128,7 @@ def _as_array(value: Any, info: TensorInfo, kind: str) -> Array:
 def _from_numbers(value: Any, found: Array, info: TensorInfo, kind: str) -> Array:
     """Return Python's numbers as the wanted type, if they fit; an array of another is an error."""
     dtype = numpy_dtype(info.dtype)
-    wanted = "f" if info.dtype == "bf16" else dtype.kind
+    wanted = "f" if info.dtype in ML_NAMES else dtype.kind
     if isinstance(value, list | tuple | int | float | complex) and found.dtype.kind in "biufc":
         is_less = "biufc".index(found.dtype.kind) <= "biufc".index(wanted)
         if wanted in "fc" and is_less:

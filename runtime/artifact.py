@@ -28,6 +28,8 @@ from .expression import Extent, affine, evaluate, symbols
 DTYPES: Mapping[str, int] = {
     **{"bool": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "u16": 2, "u32": 4, "u64": 8},
     **{"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16},
+    **dict.fromkeys(("i4", "u4", "i2", "u2", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz"), 1),
+    **dict.fromkeys(("f8e8m0", "f6e2m3", "f6e3m2", "f4e2m1"), 1),
 }
 """Bytes of an element of each type; the position in this table is the type's code in C."""
 

@@ -12,6 +12,7 @@ SHARED = Path(__file__).resolve().parents[2] / "runtime" / "include" / "gravure.
 C_TYPES = {
     **{"bool": "uint8_t", "f16": "uint16_t", "bf16": "uint16_t", "f32": "float", "f64": "double"},
     **{"c64": "float", "c128": "double"},
+    **dict.fromkeys(tuple(DTYPES)[15:], "uint8_t"),
     **{f"{sign}{bits}": f"{kind}{bits}_t" for sign, kind in (("i", "int"), ("u", "uint"))
        for bits in (8, 16, 32, 64)},
 }  # fmt: skip

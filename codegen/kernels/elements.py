@@ -10,12 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IndexType, IntegerType, f32, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...ir import dtypes
 from ...ir.dtypes import DType
+from ...ir.narrow import narrowed, widened
+from ...ir.scalar_math import Term
 from ...ir.upstream import RemFOp
 from .loops import NO_OVERFLOW, Loops, Rows, float_predicate, predicate, storage, vector_type
 
@@ -54,7 +57,9 @@ class LoopsMath:
 
     def constant(self, value: Any, dtype: DType) -> Element:
         """Return a scalar constant."""
-        if dtype.kind == "f":
+        if dtype.kind == "n":
+            value = int(np.array(value).astype(dtype.numpy).view(np.int8))
+        elif dtype.kind == "f":
             value = float(value)
         elif dtype.kind == "u":
             value = _wrap(int(value), dtype.bits)
@@ -289,6 +294,8 @@ class LoopsMath:
         """Return the value in another dtype: towards zero, saturating, NaN to 0, != 0 to bool."""
         if a.dtype == dtype:
             return a
+        if "n" in (a.dtype.kind, dtype.kind):
+            return self._narrow(a, dtype)
         if dtype.kind == "b":
             return self.compare("ne", a, self.constant(0, a.dtype))
         if a.dtype.kind == "f":
@@ -296,6 +303,25 @@ class LoopsMath:
         if dtype.kind == "f":
             return self._int_to_float(a, dtype)
         return self._int_to_int(a, dtype)
+
+    def bitcast(self, a: Element, dtype: DType) -> Element:
+        """Return the same bits as another dtype of the same width."""
+        if a.dtype.kind == "b" or dtype.kind == "b":
+            byte = self.cast(a, dtypes.u8) if a.dtype.kind == "b" else a
+            return self.cast(Element(byte.value, dtypes.u8, a.lanes), dtype)
+        if "f" not in a.dtype.kind + dtype.kind:
+            return Element(a.value, dtype, a.lanes)
+        kind = vector_type(storage(dtype), a.lanes)
+        return self.widen(self.loops.pure(arith.BitcastOp, (self.narrow(a),), kind), dtype, a.lanes)
+
+    def _narrow(self, a: Element, dtype: DType) -> Element:
+        """Convert from or to a narrow type, through f32 or i32."""
+        if a.dtype.kind == "n":
+            stored = Term(self, Element(a.value, dtypes.u8, a.lanes))
+            return self.cast(widened(stored, a.dtype).value, dtype)
+        wide = Term(self, self.cast(a, dtypes.f32 if dtype.is_narrow_float else dtypes.i32))
+        byte: Element = narrowed(wide, dtype).value
+        return Element(byte.value, dtype, byte.lanes)
 
     def _from_float(self, a: Element, dtype: DType) -> Element:
         if dtype.kind == "f":

@@ -49,6 +49,8 @@ DYNAMIC = -9223372036854775808
 @lru_cache(maxsize=64)
 def storage(dtype: DType) -> Attribute:
     """Return the signless IR element type that a dtype is stored as."""
+    if dtype.kind == "n":
+        return IntegerType(8)
     return IntegerType(dtype.bits) if dtype.kind == "u" else dtype.element
 
 

@@ -8,14 +8,34 @@ from typing import ClassVar
 import numpy as np
 
 from .. import numerics
-from ..dtypes import DTYPES, DType, bf16, bool_, c64, f16, f32, f64, i8, i32, i64, u8, u64
+from ..dtypes import (
+    DTYPES,
+    NARROW,
+    DType,
+    bf16,
+    bool_,
+    c64,
+    f8e4m3fn,
+    f8e5m2,
+    f8e8m0,
+    f16,
+    f32,
+    f64,
+    i4,
+    i8,
+    i32,
+    i64,
+    u8,
+    u32,
+    u64,
+)
 from ..op import Array, Call, register
 from ..samples import Sample
-from ..scalar_math import Term
+from ..scalar_math import NumpyMath, Term
 from ..tensor import TensorSpec
 from .families import FLOATS, Elementwise, Unary, unary_samples
 
-_REAL = tuple(dtype for dtype in DTYPES.values() if dtype.kind != "c")
+_REAL = tuple(dtype for dtype in DTYPES.values() if dtype.kind not in "cn")
 
 
 @register
@@ -24,6 +44,8 @@ class Cast(Elementwise):
 
     A float becomes an integer by truncation, clamped to the integer's range, NaN becoming 0;
     an integer becomes a narrower one by dropping the upper bits; bool is whether it is not 0.
+    A narrow integer is converted through i32, a narrow float through f32; what is too large for
+    the float becomes NaN or infinity where the type has them, else its largest number.
     """
 
     name = "gv.cast"
@@ -36,6 +58,13 @@ class Cast(Elementwise):
             Sample(((3,),), {"dtype": to}, (*FLOATS, i32, bool_), differentiable=False)
             for to in (f16, bf16, i32, u64, c64)
         ),
+        *(
+            Sample(((2, 9),), {"dtype": to}, (f32,), low=-9, high=9, differentiable=False)
+            for to in NARROW
+        ),
+        Sample(((2, 9),), {"dtype": i4}, (f64, i64, f8e5m2), differentiable=False),
+        Sample(((2, 9),), {"dtype": f32}, NARROW, low=0.5, high=9, differentiable=False),
+        Sample(((2, 9),), {"dtype": i64}, (i4, f8e4m3fn), low=0.5, differentiable=False),
         Sample(((),), {"dtype": i32}),
         Sample(((0, 3),), {"dtype": i32}),
     )
@@ -70,6 +99,46 @@ class Rounding(Unary):
     """A float rounded to a whole number; its slope is 0 wherever it has one."""
 
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=-9.0, high=9.0)
+
+
+@register
+class Bitcast(Elementwise):
+    """The bits of each element as another type of the same width; a bool is a byte, 0 or 1."""
+
+    name = "gv.bitcast"
+    SAMPLES: ClassVar = (
+        Sample(((2, 9),), {"dtype": i32}, (f32, u32), differentiable=False),
+        Sample(((3, 5),), {"dtype": f32}, (i32, u32), differentiable=False),
+        Sample(((3, 5),), {"dtype": f64}, (i64, u64), differentiable=False),
+        Sample(((7,),), {"dtype": u64}, (f64,), differentiable=False),
+        Sample(((3, 5),), {"dtype": u8}, (bool_, i8, f8e5m2, f8e8m0), differentiable=False),
+        Sample(((3, 5),), {"dtype": f8e5m2}, (u8, f8e8m0), differentiable=False),
+        Sample(((3, 5),), {"dtype": bool_}, (u8,), differentiable=False),
+    )
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, dtype: DType) -> Sequence[TensorSpec]:
+        """Return the operand's shape with the new element type."""
+        if "c" in x.dtype.kind + dtype.kind:
+            raise TypeError(f"the bits of {x.dtype} are not taken as {dtype}")
+        if x.dtype.size != dtype.size or _is_part(x.dtype) or _is_part(dtype):
+            raise TypeError(f"{x.dtype} and {dtype} differ in width")
+        return (x.with_dtype(dtype),)
+
+    @classmethod
+    def formula(cls, x: Term, *, dtype: DType) -> Term:
+        """Take the bits."""
+        return x.bitcast(dtype)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, dtype: DType) -> Sequence[Array]:
+        """View the array as another type."""
+        return (NumpyMath().bitcast(x, dtype),)
+
+
+def _is_part(dtype: DType) -> bool:
+    """Say whether elements are less than the bytes they take."""
+    return dtype.kind == "n" and dtype.bits < 8
 
 
 @register

@@ -20,13 +20,13 @@ from ..compositions import (
     sum_along,
 )
 from ..dims import Dim, DimExpr, ceil_divide, product
-from ..dtypes import DType, bf16, bool_, f32, f64, i8, i64
+from ..dtypes import DType, bf16, bool_, f32, f64, i4, i8, i64
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..tensor import TensorSpec
 from .families import expect_same, spec_of_value, unbroadcast
 
-MOVED = (f32, i64, bool_, bf16)
+MOVED = (f32, i64, bool_, bf16, i4)
 """The element types that data movement is tried with."""
 
 MODES = ("constant", "reflect", "edge", "wrap")

@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/* Element types. A bool is one byte, 0 or 1; a complex number is its real and imaginary part. */
+/* Element types. A bool is one byte, 0 or 1; a complex number is its real and imaginary part.
+ * Of types of fewer than 8 bits an element takes a byte, whose upper bits are 0. */
 enum gravure_dtype {
     GRAVURE_BOOL = 0,
     GRAVURE_I8 = 1,
@@ -31,7 +32,19 @@ enum gravure_dtype {
     GRAVURE_F32 = 11,
     GRAVURE_F64 = 12,
     GRAVURE_C64 = 13,
-    GRAVURE_C128 = 14
+    GRAVURE_C128 = 14,
+    GRAVURE_I4 = 15,
+    GRAVURE_U4 = 16,
+    GRAVURE_I2 = 17,
+    GRAVURE_U2 = 18,
+    GRAVURE_F8E4M3FN = 19,
+    GRAVURE_F8E4M3FNUZ = 20,
+    GRAVURE_F8E5M2 = 21,
+    GRAVURE_F8E5M2FNUZ = 22,
+    GRAVURE_F8E8M0 = 23,
+    GRAVURE_F6E2M3 = 24,
+    GRAVURE_F6E3M2 = 25,
+    GRAVURE_F4E2M1 = 26
 };
 
 /* The low 8 bits of a status. Above them is the number of the argument that is wrong: inputs,

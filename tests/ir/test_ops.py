@@ -117,7 +117,7 @@ def draw(dtype: DType, shape: Sequence[int], low: float, high: float, random: An
     """Return random elements from a range, as far as the type has them."""
     if dtype.kind == "b":
         return np.asarray(random.random(shape) < 0.5)
-    if dtype.is_integer:
+    if dtype.is_integer or dtype.is_narrow_integer:
         low, high = max(int(np.ceil(low)), dtype.minimum), min(int(high), dtype.maximum)
         return np.asarray(random.integers(low, high, shape, endpoint=True)).astype(dtype.numpy)
     values = np.asarray(random.uniform(low, high, shape))
@@ -151,6 +151,9 @@ def assert_close(
     for a, b in zip(found, wanted, strict=True):
         assert spec_of_array(a) == spec_of_array(b)
         dtype = spec_of_array(b).dtype
+        if dtype.kind == "n":
+            np.testing.assert_array_equal(a.astype(np.float32), b.astype(np.float32))
+            continue
         if dtype.name not in RELATIVE:
             np.testing.assert_array_equal(a, b)
             continue
