@@ -84,7 +84,7 @@ class GravureRep(BackendRep):
 
 
 def _may_be_fixed(array: Array) -> bool:
-    return array.ndim <= 1 and array.size <= SMALL and array.dtype.kind in "iubf"
+    return array.ndim <= 1 and array.size <= SMALL and array.dtype.kind in "iubfV"
 
 
 def _is_static(value: Any) -> bool:

@@ -33,6 +33,18 @@ DTYPES: dict[int, DType] = {
     TensorProto.COMPLEX64: d.c64,
     TensorProto.COMPLEX128: d.c128,
     TensorProto.BFLOAT16: d.bf16,
+    TensorProto.INT4: d.i4,
+    TensorProto.UINT4: d.u4,
+    TensorProto.INT2: d.i2,
+    TensorProto.UINT2: d.u2,
+    TensorProto.FLOAT8E4M3FN: d.f8e4m3fn,
+    TensorProto.FLOAT8E4M3FNUZ: d.f8e4m3fnuz,
+    TensorProto.FLOAT8E5M2: d.f8e5m2,
+    TensorProto.FLOAT8E5M2FNUZ: d.f8e5m2fnuz,
+    TensorProto.FLOAT8E8M0: d.f8e8m0,
+    TensorProto.FLOAT6E2M3: d.f6e2m3,
+    TensorProto.FLOAT6E3M2: d.f6e3m2,
+    TensorProto.FLOAT4E2M1: d.f4e2m1,
 }
 
 MAX_RANK = 64
@@ -66,9 +78,12 @@ class Tensors:
         data = self._bytes(tensor, payload, what)
         if data is None:
             return _from_numbers(tensor, dtype, shape, what)
-        expected = prod(shape) * dtype.size
+        count = prod(shape)
+        expected = -(-count * dtype.bits // 8) if dtype.kind == "n" else count * dtype.size
         if data.size != expected:
             raise ParseError(f"{what}: {data.size} bytes of data, {dtype}{[*shape]} has {expected}")
+        if dtype.kind == "n" and dtype.bits < 8:
+            data = _unpacked(data, dtype.bits, count)
         array = np.frombuffer(data, dtype.numpy).reshape(shape)
         return _clean_bools(array) if dtype is d.bool_ else array
 
@@ -109,6 +124,12 @@ class Tensors:
         return file[offset : offset + length]
 
 
+def _unpacked(data: Bytes, bits: int, count: int) -> Bytes:
+    """Return elements of fewer than 8 bits, which lie from the lowest bit on, a byte each."""
+    stream = np.unpackbits(np.asarray(data), count=count * bits, bitorder="little")
+    return np.packbits(stream.reshape(count, bits), axis=1, bitorder="little").reshape(count)
+
+
 def _raw_size(tensor: TensorProto) -> int:
     return len(tensor.raw_data)
 
@@ -139,6 +160,8 @@ def _from_numbers(tensor: TensorProto, dtype: DType, shape: tuple[int, ...], wha
     field = helper.tensor_dtype_to_field(code)
     found = len(getattr(tensor, field))
     expected = prod(shape) * (2 if dtype.kind == "c" else 1)
+    if dtype.bits in (2, 4):  # as many elements to a number as there are in a byte
+        expected = -(-expected * dtype.bits // 8)
     if found != expected:
         wrong = [n for n in _TYPED if n != field and len(getattr(tensor, n))]
         where = f" (but {', '.join(wrong)} is filled)" if wrong else ""

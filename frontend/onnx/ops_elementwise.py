@@ -122,38 +122,6 @@ def modulo(node: Node, x: Value, y: Value) -> Value:
     return node.make.fmod(x, y) if node.integer("fmod", 0) else node.make.mod(x, y)
 
 
-TYPE_NAMES: dict[str, DType] = {
-    "FLOAT": d.f32, "UINT8": d.u8, "INT8": d.i8, "UINT16": d.u16, "INT16": d.i16, "INT32": d.i32,
-    "INT64": d.i64, "BOOL": d.bool_, "FLOAT16": d.f16, "DOUBLE": d.f64, "UINT32": d.u32,
-    "UINT64": d.u64,
-}  # fmt: skip
-
-
-@rule("Cast", until=5)
-def cast_by_name(node: Node, x: Value) -> Value:
-    """Convert to an element type given by its name."""
-    name = node.text("to")
-    if name not in TYPE_NAMES:
-        node.refuse(f"element type {name} is not supported")
-    return node.make.to(x, TYPE_NAMES[name])
-
-
-@rule("Cast", since=6)
-def cast(node: Node, x: Value) -> Value:
-    """Convert to an element type."""
-    node.has("saturate")
-    node.has("round_mode")
-    return node.make.to(x, node.element_type("to"))
-
-
-@rule("CastLike")
-def cast_like(node: Node, x: Value, like: Value) -> Value:
-    """Convert to the element type of another value."""
-    node.has("saturate")
-    node.has("round_mode")
-    return node.make.to(x, node.dtype(like))
-
-
 @rule("PRelu", until=6)
 def prelu_by_channel(node: Node, x: Value, slope: Value) -> Value:
     """Return x, times its channel's slope where it is negative."""

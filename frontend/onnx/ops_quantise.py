@@ -7,6 +7,7 @@ from ...ir import compositions as c
 from ...ir import dtypes as d
 from ...ir.shapes import normalize_axis
 from .node import Node, Value
+from .ops_convert import to_narrow
 from .ops_matrix import centred, matmul
 from .ops_window import along_channels, convolved, windows_of
 from .rules import rule
@@ -15,21 +16,36 @@ from .rules import rule
 @rule("QuantizeLinear")
 def quantize(node: Node, x: Value, scale: Value, zero: Value | None = None) -> Value:
     """Return round(x / scale) + zero, in the range of the integer type."""
-    node.integer("saturate", 1)
-    node.integer("precision", 0)
-    wanted = node.element_type("output_dtype", d.u8) if node.integer("output_dtype", 0) else d.u8
+    make = node.make
+    saturates = bool(node.integer("saturate", 1))
+    wanted = node.element_type("output_dtype") if node.integer("output_dtype", 0) else d.u8
     dtype = wanted if zero is None else node.dtype(zero)
+    precise = node.dtype(scale)
+    if node.integer("precision", 0):
+        precise = node.element_type("precision")
+    elif not precise.is_float:  # a power of two, or an integer before it was forbidden
+        precise = d.f32
     scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
-    return quantized(node, node.make.to(x, node.dtype(scale)), scale, zero, dtype)
+    parts = make.to(make.div(make.to(x, precise), make.to(scale, precise)), d.f32)
+    if not dtype.is_narrow_float:
+        return levelled(node, parts, zero, dtype)
+    if zero is not None:
+        parts = make.add(parts, make.to(zero, d.f32))
+    return to_narrow(node, parts, dtype) if saturates else make.to(parts, dtype)
 
 
 def quantized(node: Node, x: Value, scale: Value, zero: Value | None, dtype: DType) -> Value:
     """Return a value over its scale, rounded, shifted and clamped."""
     make = node.make
-    if not dtype.is_integer:
+    return levelled(node, make.div(make.to(x, d.f32), make.to(scale, d.f32)), zero, dtype)
+
+
+def levelled(node: Node, parts: Value, zero: Value | None, dtype: DType) -> Value:
+    """Return an f32 rounded, shifted by the zero point and clamped to an integer type."""
+    make = node.make
+    if not (dtype.is_integer or dtype.is_narrow_integer):
         node.refuse(f"quantising to {dtype} is not supported")
-    wide = make.to(x, d.f32)
-    level = make.round(make.div(wide, make.to(scale, d.f32)))
+    level = make.round(parts)
     if zero is not None:
         level = make.add(level, make.to(zero, d.f32))
     low, high = (make.number(n, d.f32) for n in (dtype.minimum, dtype.maximum))
@@ -42,7 +58,10 @@ def dequantize(node: Node, x: Value, scale: Value, zero: Value | None = None) ->
     wanted = node.integer("output_dtype", 0)
     dtype = node.element_type("output_dtype") if wanted else node.dtype(scale)
     scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
-    steps = node.make.to(centred(node, x, zero), d.f32)
+    if node.dtype(x).is_narrow_float:
+        steps = centred(node, x, zero, d.f32)
+    else:
+        steps = node.make.to(centred(node, x, zero), d.f32)
     return node.make.to(node.make.mul(steps, node.make.to(scale, d.f32)), dtype)
 
 
