@@ -31,6 +31,7 @@ from ..ir.program import functions, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
 from .analysis.kinds import BUFFERED, EPILOGUE, PROLOGUE, kind_of
+from .analysis.orders import segments
 from .analysis.reads import (
     BIJECTIVE_MOVES,
     CHEAP,
@@ -162,8 +163,20 @@ class Grouping:
         users = [u.operation for r in op.results for u in r.uses if u.operation in group.members]
         if all(user is not group.anchor and not self.feeds(group, user) for user in users):
             return True
-        return op.name in MOVES and all(
-            self._takes_moves(group, user, op) or user.name in MOVES for user in users
+        taken = all(self._takes_moves(group, user, op) or user.name in MOVES for user in users)
+        return op.name in MOVES and taken and not self.cuts_depth(group, op)
+
+    def cuts_depth(self, group: Group, op: Op) -> bool:
+        """Say whether a product would walk the depth of an operand in more than two strides."""
+        anchor = group.anchor
+        if anchor is None or anchor.name != "gv.matmul":
+            return False
+        inside = (group.members & set(self.of)) | {op}
+        flags = anchor.plain_attributes()
+        depths = (-2 if flags["transpose_lhs"] else -1, -1 if flags["transpose_rhs"] else -2)
+        return any(
+            len(axes_behind(value, spec.rank + depth, inside)) > 2
+            for value, spec, depth in zip(anchor.operands, anchor.specs, depths, strict=True)
         )
 
     def _takes_moves(self, group: Group, user: Operation, op: Op) -> bool:
@@ -357,6 +370,26 @@ class Grouping:
         for old, new in zip(group.root.results, kernel.results, strict=True):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
+
+
+def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int]:
+    """Return the axes that an axis is made of, of what moves among the operations are made of."""
+    axes = [axis]
+    while isinstance(op := value.owner, Op) and op in inside and op.name in MOVES:
+        if op.name == "gv.transpose":
+            order = op.plain_attributes()["order"]
+            axes = [order[a] for a in axes]
+        elif op.name == "gv.reshape":
+            runs = segments(op.specs[0].dims, op.result_specs[0].dims)
+            if runs is None:
+                break
+            axes = [a for left, right in runs if set(right) & set(axes) for a in left]
+        else:
+            lost = op.result_specs[0].rank - op.specs[0].rank
+            axes = [a - lost for a in axes if a >= lost]
+        axes = [a for a in axes if op.specs[0].dims[a] != 1]
+        value = op.operands[0]
+    return axes
 
 
 def _outside(op: Op) -> bool:

@@ -133,3 +133,13 @@ func.func @more_dims(%x: tensor<5x3xf32>, %y: tensor<1x3xf32>) -> tensor<1x3xf32
 //     func.return %2 : tensor<1x3xf32>
 //   }
 // }
+
+// -----
+// A product walks its depth in two strides at most: heads of several kinds are moved before.
+// count: gv.kernel 2
+func.func @many_strides(%x: tensor<3x2x4x5x8xf32>, %w: tensor<96x8xf32>) -> tensor<10x8xf32> {
+  %0 = gv.transpose %x {order = array<i64: 1, 3, 0, 2, 4>} : (tensor<3x2x4x5x8xf32>) -> tensor<2x5x3x4x8xf32>
+  %1 = gv.reshape %0 {shape = array<i64: 10, 96>} : (tensor<2x5x3x4x8xf32>) -> tensor<10x96xf32>
+  %2 = gv.matmul %1, %w : (tensor<10x96xf32>, tensor<96x8xf32>) -> tensor<10x8xf32>
+  func.return %2 : tensor<10x8xf32>
+}
