@@ -22,7 +22,7 @@ from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.target import Target
 from ...passes.analysis.tiles import is_joined, lanes_of, rows_for
-from .gemm import RowBlocks
+from .blocks import RowBlocks
 from .loops import Index, Loops
 from .plan import open_kernel, returned_values
 from .window import Window
