@@ -33,6 +33,7 @@ from ..passes.base import Observer, Report
 from ..passes.manager import parse_pipeline, run
 from ..passes.pipelines import pipeline_of, remaining
 from ..runtime.artifact import Description, launches
+from ..runtime.gpu_plan import GpuPlan
 from . import kernels
 from .aot.library import Library, link
 from .aot.manifest import manifest
@@ -42,6 +43,7 @@ from .llvm.cache import Cache, default_cache
 from .llvm.entry import entry_objects
 from .objects import Objects
 from .prepare import prepared_weights
+from .ptx.compile import SLOTS, compile_gpu
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class Compiled:
     seconds: dict[str, float] = field(default_factory=dict)
     cached: int = 0
     """How many kernels were found in the cache."""
+    plan: GpuPlan | None = None
+    """The modules and launches where the target is a GPU; then there are no objects."""
 
     @property
     def max_live(self) -> int:
@@ -108,8 +112,14 @@ class Compiled:
         """Return the objects with the functions that callers see."""
         return entry_objects(self.description, self.manifest, self.target, embedded=embedded)
 
+    def require_processor(self) -> None:
+        """Refuse what there is for processors only."""
+        if self.plan is not None:
+            raise CompileError(f"target {self.target}: there are no libraries for GPUs yet")
+
     def library(self) -> Library:
         """Return the shared library, with its weights if they are to be embedded."""
+        self.require_processor()
         weights = Weights.of(self.blob) if self.description.weights else None
         embed = self.options.embed
         objects = [*self.entry(embedded=embed), *self.objects]
@@ -117,6 +127,7 @@ class Compiled:
 
     def code(self) -> bytes:
         """Return a shared library without weights."""
+        self.require_processor()
         objects = [*self.entry(embedded=False), *self.objects]
         return link(objects, self.description.tag).tobytes()
 
@@ -143,13 +154,20 @@ def compile_program(
     seconds["passes"] = perf_counter() - start
     start = perf_counter()
     name_kernels(program)
-    objects, cached = compile_kernels(program, target, options)
-    seconds["kernels"] = perf_counter() - start
     main = program.main
     extras = {"pipeline": str(pipeline), **options.extras}
     names = Names(options.tag, target, options.slots, options.checks, extras)
+    plan: GpuPlan | None = None
+    objects: list[bytes] = []
+    if target.is_gpu:
+        names = replace(names, slots=SLOTS)
+        description, plan, cached = compile_gpu(program, target, names, object_cache(options))
+    else:
+        objects, cached = compile_kernels(program, target, options)
+        description = describe(program, names)
+    seconds["kernels"] = perf_counter() - start
     return Compiled(
-        description=describe(program, names),
+        description=description,
         objects=objects,
         weights=program.weights,
         places=weight_rows(program.module),
@@ -160,6 +178,7 @@ def compile_program(
         report=report,
         seconds=seconds,
         cached=cached,
+        plan=plan,
     )
 
 

@@ -47,6 +47,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from .gpu_ops import GPU_OPS
 from .upstream import RemFOp
 
 INDEX = IndexType()
@@ -339,7 +340,7 @@ class TransposeTile(IRDLOperation):
             )
 
 
-Gvk = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile, RemFOp])
+Gvk = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile, RemFOp, *GPU_OPS])
 
 LOOPS_DIALECTS: Sequence[Dialect] = (
     builtin.Builtin,

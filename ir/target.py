@@ -103,6 +103,14 @@ RISCV_FEATURES: Mapping[str, Feature] = {
 }
 """The riscv64 features (standard extensions) that generated code may use."""
 
+CUDA_FEATURES: Mapping[str, Feature] = {
+    "ptx70": Feature((), ""),
+    "ptx78": Feature(("ptx70",), ""),
+    "ptx80": Feature(("ptx78",), ""),
+    "ptx83": Feature(("ptx80",), ""),
+}
+"""The versions of PTX, the text that drivers read: a newer one needs a newer driver."""
+
 _V2 = ("cx16", "popcnt", "sahf", "sse4.2")
 _V3 = (*_V2, "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
 _V4 = (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512vl")
@@ -132,7 +140,8 @@ class Architecture:
 X86 = Architecture("x86_64", "x86-64", "x86_64-unknown-linux-gnu", X86_FEATURES)
 ARM = Architecture("aarch64", "generic", "aarch64-unknown-linux-gnu", ARM_FEATURES)
 RISCV = Architecture("riscv64", "generic-rv64", "riscv64-unknown-linux-gnu", RISCV_FEATURES)
-ARCHITECTURES = {each.name: each for each in (X86, ARM, RISCV)}
+CUDA = Architecture("nvptx64", "sm_80", "nvptx64-nvidia-cuda", CUDA_FEATURES)
+ARCHITECTURES = {each.name: each for each in (X86, ARM, RISCV, CUDA)}
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,9 @@ class Processor:
 
 
 _BIG_CACHES = (32 * _KB, _MB, 32 * _MB)
+_AMPERE = (163 * _KB, 40 * _MB, 40 * _MB)
+_HOPPER = (227 * _KB, 50 * _MB, 50 * _MB)
+"""Of a GPU: the shared memory that one block can have, then what all share."""
 
 PROCESSORS: Mapping[str, Processor] = {
     row.name: row
@@ -230,6 +242,9 @@ PROCESSORS: Mapping[str, Processor] = {
             _SMALL_CACHES,
             "RISC-V rv64gcv: vectors of 128 bits or more",
         ),
+        Processor("cuda:sm_80", CUDA, "sm_80", ("ptx70",), _AMPERE, "NVIDIA A100 and later"),
+        Processor("cuda:sm_90", CUDA, "sm_90", ("ptx80",), _HOPPER, "NVIDIA H100 and later"),
+        Processor("cuda:sm_90a", CUDA, "sm_90a", ("ptx80",), _HOPPER, "NVIDIA H100, H200 only"),
     )
 }
 
@@ -289,8 +304,13 @@ class Target:
         return ARCHITECTURES[self.triple.partition("-")[0]]
 
     @property
+    def is_gpu(self) -> bool:
+        """Say whether kernels are run by many threads, of which each does little."""
+        return self.architecture is CUDA
+
+    @property
     def lanes(self) -> int:
-        """Return how many f32 a vector register holds."""
+        """Return how many f32 a vector register holds; of a GPU, one load or store."""
         if "avx512vl" in self.features and "avx512bw" in self.features:
             return 16
         return 8 if "avx2" in self.features and "fma" in self.features else 4
@@ -325,6 +345,8 @@ class Target:
     @property
     def system(self) -> str:
         """Return the operating system: `linux`, `darwin`, `windows`, or `none`."""
+        if self.is_gpu:
+            return "none"
         found = next(each for each in SYSTEMS if each in self.triple)
         return "darwin" if found == "macosx" else found
 
@@ -337,6 +359,8 @@ class Target:
     @property
     def llvm_attributes(self) -> str:
         """Return the attributes that LLVM wants on every function made for this target."""
+        if self.is_gpu:
+            return "nounwind"
         width = 32 * self.lanes
         return f'nounwind "prefer-vector-width"="{width}" "tune-cpu"="{self.cpu}"'
 
@@ -349,7 +373,7 @@ class Target:
         return self.name
 
 
-_ALL_FEATURES = frozenset(X86_FEATURES) | frozenset(ARM_FEATURES) | frozenset(RISCV_FEATURES)
+_ALL_FEATURES = frozenset().union(*(each.features for each in ARCHITECTURES.values()))
 
 
 def _meant(name: str, names: Iterable[str]) -> str:

@@ -6,7 +6,8 @@
 A right operand that does not depend on the inputs is packed into panels as wide as the
 target's tile for these sizes; channels-last convolutions are packed group by group, 1x1
 ones become products, and those with one channel a group get their own form. Needs
-`choose-layout`; the packing operations are moved by `hoist-prepare`.
+`choose-layout`; the packing operations are moved by `hoist-prepare`. On GPUs weights stay as they
+are: blocks of threads read tiles of any layout.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class PackWeights(Pass):
     def apply(self, program: Program) -> None:
         """Pack in every function."""
         target = target_of(program)
+        if target.is_gpu:
+            return
         for function in functions(program.module):
             fixed: dict[SSAValue, bool] = {}
             for op in list(function.body.block.ops):

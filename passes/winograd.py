@@ -43,6 +43,8 @@ class Winograd(Pass):
     def apply(self, program: Program) -> None:
         """Rewrite in every function."""
         target = target_of(program)
+        if target.is_gpu:
+            return
         for function in functions(program.module):
             fixed: dict[SSAValue, bool] = {}
             for op in list(function.body.block.ops):

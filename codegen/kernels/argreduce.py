@@ -26,14 +26,14 @@ from .read import Indices
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a search."""
-    return Search(kernel, target.lanes * 4).build()
+    return Search(kernel, target).build()
 
 
 class Search(AlongAxis):
     """Builds one kernel."""
 
-    def __init__(self, kernel: FuncOp, lanes: int) -> None:
-        super().__init__(kernel, lanes)
+    def __init__(self, kernel: FuncOp, target: Target) -> None:
+        super().__init__(kernel, target, target.lanes * 4)
         self.combiner = "max" if self.anchor.name == "gv.argmax" else "min"
         self.last: bool = self.attributes["last"]
         extent = self.spec.dims[self.axis]

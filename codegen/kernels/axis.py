@@ -15,6 +15,7 @@ from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
 from ...ir.shapes import normalize_axis
+from ...ir.target import Target
 from .elements import Element
 from .index import Linear
 from .loops import Index
@@ -27,17 +28,17 @@ from .space import Group, Space, merge
 class AlongAxis:
     """Builds one kernel around an operation with one operand and the attribute `axis`."""
 
-    def __init__(self, kernel: FuncOp, lanes: int) -> None:
-        """Plan the loops; without lanes, elements are visited one by one."""
+    def __init__(self, kernel: FuncOp, target: Target, lanes: int) -> None:
+        """Plan the loops; without lanes, elements are visited one by one, as by GPU threads."""
         root = returned_values(kernel)[0].owner
         assert isinstance(root, Op), "the root is an operation"
         self.anchor, self.attributes = root, root.plain_attributes()
         self.spec = root.specs[0]
         self.axis = normalize_axis(self.attributes["axis"], self.spec.rank)
-        self.loops, self.arguments, self.outputs = open_kernel(kernel)
+        self.loops, self.arguments, self.outputs = open_kernel(kernel, target)
         self.plan = plan(self.spec.dims, self.trace)
         self.offset = self.write_offset(self.plan.index)
-        self.group(lanes)
+        self.group(0 if target.is_gpu else lanes)
 
     def trace(self, tracer: Tracer, index: Indices) -> None:
         """Record what the operand reads."""

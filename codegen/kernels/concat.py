@@ -19,7 +19,7 @@ from ...ir.target import Target
 from ...ir.tensor import spec_of
 from .index import flatten
 from .loops import Index
-from .map import fitting_lanes, walk_vectors
+from .map import fitting_lanes, over_vectors, walk_vectors
 from .plan import open_kernel, plan, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
@@ -40,17 +40,20 @@ class Concat:
         self.anchor, self.target = root.owner, target
         self.axis: int = self.anchor.plain_attributes()["axis"]
         self.result = spec_of(root.type).dims
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.before: Dim = product(self.result[: self.axis])
 
     def build(self) -> FuncOp:
         """Fill the function."""
         start: Dim = 0
+        units: Dim = 0
         for operand in self.anchor.operands:
             extent = spec_of(operand.type).dims[self.axis]
             if spec_of(operand.type).size != 0:
-                Part(self, operand, start).build()
+                units = Part(self, operand, start).build(units)
             start = start + extent
+        if self.loops.fine:
+            return self.loops.finish(units)
         return self.loops.finish(self.result[self.axis] if self.before == 1 else self.before)
 
 
@@ -88,14 +91,27 @@ class Part:
             self.along = []
         self.inner = merge(rest, accesses, alone)
         self.walked = self.inner.pop() if self.inner else Group(())
-        lanes = fitting_lanes(self.walked.extent, self.whole.target.lanes)
+        lanes = self.lanes()
         every = [*self.before, *self.along, *self.inner, self.walked]
         self.space = Space(every, self.walked, lanes)
         self.reader = Reader(self.loops, self.whole.arguments, self.space)
 
-    def build(self) -> None:
-        """Open the loops of this operand's share of the units."""
+    def lanes(self) -> int:
+        """Return the lanes to walk by: of a GPU, such that they never cross into a neighbour."""
+        lanes = self.whole.target.lanes
+        if not self.loops.fine:
+            return fitting_lanes(self.walked.extent, lanes)
+        return fitting_lanes(self.walked.extent, lanes, even=True)
+
+    def build(self, units: Dim) -> Dim:
+        """Open the loops of this operand's share of the units; return where the next one's begin.
+
+        Where units are whole rows, all operands share them.
+        """
         loops = self.loops
+        if loops.fine:
+            groups = [*self.before, *self.along, *self.inner]
+            return over_vectors(loops, self.reader, groups, self.walked, self.store, units)
         low: Index = loops.lo
         high: Index = loops.hi
         if self.whole.before == 1:
@@ -111,6 +127,7 @@ class Part:
                 group.value = loops.remainder(rest, group.extent)
                 rest = loops.divide(rest, group.extent)
             self.nest(0)
+        return units
 
     def nest(self, depth: int) -> None:
         """Open the loops behind the units."""

@@ -53,7 +53,7 @@ class Conv:
         self.flags = self.anchor.plain_attributes()
         self.dtype = self.anchor.specs[0].dtype
         self.lanes = lanes_of(target, self.dtype)
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.sizes()
         self.tall = rows_for(target, self.vectors)
         result = self.anchor.result_specs[0].dims

@@ -55,7 +55,7 @@ class ConvWeights:
         self.anchor, self.target = root.owner, target
         self.dtype = self.anchor.specs[0].dtype
         self.lanes = lanes_of(target, self.dtype)
-        self.loops, _, (self.out,) = open_kernel(kernel)
+        self.loops, _, (self.out,) = open_kernel(kernel, target)
         self.image, self.grad = (self.buffer(v) for v in self.anchor.operands)
         flags = self.anchor.plain_attributes()
         x, grad = self.anchor.specs[0].static_shape, self.anchor.specs[1].static_shape

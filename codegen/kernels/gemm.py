@@ -79,7 +79,7 @@ class Gemm:
         self.packed = self.anchor.name == "gv.matmul_packed"
         self.dtype: DType = self.anchor.specs[0].dtype
         self.lanes = lanes_of(target, self.dtype)
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.plan_dims()
 
     # -- dims -----------------------------------------------------------------------------

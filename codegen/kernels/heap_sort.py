@@ -53,7 +53,7 @@ class HeapSort(Ordering):
         some = loops.minimum(k, 1)
         end = loops.add(k, loops.multiply(loops.subtract(extent, k), some))
         start: Index = k
-        if self.is_innermost:
+        if self.is_innermost and self.most:
             whole = loops.multiply(loops.divide(loops.subtract(end, k), self.most), self.most)
             start = loops.add(k, whole)
             with loops.loop(k, start, self.most) as one, loops.when(self.any_better(one.index)):

@@ -103,7 +103,11 @@ class Scope:
 class Loops:
     """A kernel function under construction."""
 
-    def __init__(self, name: str, buffers: Sequence[DType], symbols: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, buffers: Sequence[DType], symbols: Sequence[str], *, fine: bool = False
+    ) -> None:
+        self.fine = fine
+        """Whether units are as small as they can be: each has a thread of its own."""
         kinds = [buffer_type(d) for d in buffers] + [INDEX] * (len(symbols) + 3)
         self.body = Block(arg_types=kinds)
         self.function = FuncOp(name, FunctionType.from_lists(kinds, []), Region(self.body))

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir.dims import Dim, ceil_divide
+from ...ir.dims import Dim, ceil_divide, floor_divide, product, remainder
 from ...ir.program import result_specs
 from ...ir.target import Target
 from .loops import Index, Loops
@@ -47,7 +47,7 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
             tracer.visit(value, index)
 
     made = plan(shapes[0], visit)
-    loops, arguments, outputs = open_kernel(kernel)
+    loops, arguments, outputs = open_kernel(kernel, target)
     nest = MapNest(loops, arguments, outputs, values, made)
     units = nest.build(shapes[0], target.lanes)
     return loops.finish(units)
@@ -69,10 +69,12 @@ class MapNest:
         accesses = [*self.plan.offsets, offset]
         groups = merge(self.plan.tokens, accesses, self.plan.alone)
         inner = groups[-1] if groups else Group(())
-        lanes = fitting_lanes(inner.extent, lanes)
+        lanes = fitting_lanes(inner.extent, lanes, even=self.loops.fine)
         space = Space(groups, inner, lanes)
         self.reader = Reader(self.loops, self.arguments, space)
         self.offset, self.space = offset, space
+        if self.loops.fine:
+            return over_vectors(self.loops, self.reader, groups[:-1], inner, self.store)
         if len(groups) <= 1:
             low = self.loops.multiply(self.loops.lo, CHUNK)
             high = self.loops.minimum(
@@ -103,8 +105,15 @@ class MapNest:
             self.loops.store(value, buffer, base, reader.mask, nontemporal=self.loops.streams)
 
 
-def fitting_lanes(extent: Dim, lanes: int) -> int:
-    """Return the lanes to walk an extent with: none for one element, fewer for short rows."""
+def fitting_lanes(extent: Dim, lanes: int, *, even: bool = False) -> int:
+    """Return the lanes to walk an extent with: none for one element, fewer for short rows.
+
+    Those that come out even leave no vector that is filled in part.
+    """
+    if even:
+        while lanes > 1 and (extent == 1 or remainder(extent, lanes) != 0):
+            lanes //= 2
+        return lanes if lanes > 1 else 0
     if not isinstance(extent, int):
         return lanes
     if extent <= 1:
@@ -116,7 +125,8 @@ def over_units(loops: Loops, groups: Sequence[Group], body: Body) -> Dim:
     """Open the loops over groups, the outer ones as the parallel range; return its extent."""
     count = 0
     units: Dim = 1
-    while count < len(groups) and not (isinstance(units, int) and units >= ENOUGH_UNITS):
+    enough = ENOUGH_UNITS if not loops.fine else None
+    while count < len(groups) and not (enough and isinstance(units, int) and units >= enough):
         units = units * groups[count].extent
         count += 1
     with loops.loop(loops.lo, loops.hi) as unit:
@@ -128,6 +138,35 @@ def over_units(loops: Loops, groups: Sequence[Group], body: Body) -> Dim:
             groups[0].value = rest
         _nest(loops, groups[count:], body)
     return units
+
+
+def over_vectors(
+    loops: Loops, reader: Reader, groups: Sequence[Group], inner: Group, body: Body,
+    before: Dim | None = None,
+) -> Dim:  # fmt: skip
+    """Run `body` for each vector of `inner` within groups, each vector a unit; return how many.
+
+    With `before`, that many units come before these and others behind, and what is returned is
+    the number of the next. Lanes must come out even.
+    """
+    lanes = max(1, reader.space.lanes)
+    vectors = floor_divide(inner.extent, lanes)
+    count = product((*(group.extent for group in groups), vectors))
+    low: Index = loops.lo
+    high: Index = loops.hi
+    if before is not None:
+        begin = loops.index(before)
+        low = loops.subtract(loops.maximum(low, begin), begin)
+        high = loops.subtract(loops.minimum(high, loops.index(before + count)), begin)
+    with loops.loop(low, high) as unit:
+        inner.value = loops.multiply(loops.remainder(unit.index, vectors), lanes)
+        rest = loops.divide(unit.index, vectors)
+        for group in reversed(groups):
+            group.value = rest if group is groups[0] else loops.remainder(rest, group.extent)
+            rest = loops.divide(rest, group.extent)
+        reader.fresh()
+        body()
+    return count if before is None else before + count
 
 
 def _nest(loops: Loops, groups: Sequence[Group], body: Body) -> None:

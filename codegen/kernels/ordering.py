@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 
 from ...ir.dims import Dim, product
+from ...ir.target import Target
 from .axis import AlongAxis
 from .elements import Element
 from .index import Linear, flatten
@@ -25,10 +26,10 @@ class Item:
 class Ordering(AlongAxis):
     """A kernel that finds the k best elements of each row in order, and their places."""
 
-    def __init__(self, kernel: FuncOp, lanes: int) -> None:
+    def __init__(self, kernel: FuncOp, target: Target) -> None:
         """Plan the loops, around an axis whose elements are visited one by one."""
-        super().__init__(kernel, 0)
-        self.most = lanes
+        super().__init__(kernel, target, 0)
+        self.most = 0 if target.is_gpu else target.lanes
         """Lanes to walk the axis by where it is innermost."""
         self.k: Dim = self.attributes["k"]
         self.largest: bool = self.attributes["largest"]

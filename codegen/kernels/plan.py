@@ -13,6 +13,7 @@ from ...ir.dims import Dim, floor_divide, product
 from ...ir.interpret_launch import kernel_symbols
 from ...ir.levels import STREAMED
 from ...ir.program import argument_specs, result_specs
+from ...ir.target import Target
 from .index import Linear, NeedSplit, Term, Token, flatten, of
 from .loops import Loops
 from .read import Indices, Tracer
@@ -103,16 +104,16 @@ def returned_values(kernel: FuncOp) -> Sequence[SSAValue]:
     return tuple(last.operands)
 
 
-def open_kernel(kernel: FuncOp) -> tuple[Loops, list[SSAValue], list[SSAValue]]:
+def open_kernel(kernel: FuncOp, target: Target) -> tuple[Loops, list[SSAValue], list[SSAValue]]:
     """Return a builder for a kernel's loops, its region arguments and its output buffers."""
     inputs, outputs = argument_specs(kernel), result_specs(kernel)
     dtypes = [s.dtype for s in (*inputs, *outputs)]
-    loops = Loops(kernel.sym_name.data, dtypes, kernel_symbols(kernel))
+    loops = Loops(kernel.sym_name.data, dtypes, kernel_symbols(kernel), fine=target.is_gpu)
     for argument, hint in zip(loops.buffers, kernel.body.block.args, strict=False):
         argument.name_hint = hint.name_hint
     arguments: list[SSAValue] = list(kernel.body.block.args)
     outs: list[SSAValue] = list(loops.buffers[len(inputs) :])
-    loops.streams = STREAMED in kernel.attributes
+    loops.streams = STREAMED in kernel.attributes and not target.is_gpu
     return loops, arguments, outs
 
 

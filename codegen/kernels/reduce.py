@@ -26,7 +26,7 @@ from ...ir.tensor import spec_of
 from .combine import COMBINERS, identity
 from .elements import Element
 from .index import Linear, Opaque, Token, flatten, of
-from .map import fitting_lanes, over_units, walk_vectors
+from .map import fitting_lanes, over_units, over_vectors, walk_vectors
 from .plan import Axis, open_kernel, plan_axes, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
@@ -50,7 +50,7 @@ class Reduce:
         assert isinstance(made, Iteration), f"{self.anchor.name} has an iteration space"
         self.space_of = made
         self.guarded = made.guarded or (False,) * len(made.reads)
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         axes = [Axis([Token(d)]) for d in (*made.parallel, *made.reduce)]
         self.plan = plan_axes(axes, self.trace)
         self.group(target.lanes)
@@ -87,7 +87,7 @@ class Reduce:
         self.walked = walked[-1] if walked else Group(())
         self.outer = [g for g in groups if g is not self.walked]
         self.inner = merge(inner, accesses, self.plan.alone)
-        self.lanes = fitting_lanes(self.walked.extent, lanes)
+        self.lanes = fitting_lanes(self.walked.extent, lanes, even=self.loops.fine)
         every = [*self.outer, self.walked, *self.inner]
         self.space = Space(every, self.walked, self.lanes)
         self.reader = Reader(self.loops, self.arguments, self.space)
@@ -96,7 +96,10 @@ class Reduce:
 
     def build(self) -> FuncOp:
         """Fill the function."""
-        units = over_units(self.loops, self.outer, self.vectors)
+        if self.loops.fine:
+            units = over_vectors(self.loops, self.reader, self.outer, self.walked, self.result)
+        else:
+            units = over_units(self.loops, self.outer, self.vectors)
         return self.loops.finish(units)
 
     def vectors(self) -> None:

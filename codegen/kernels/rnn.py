@@ -75,7 +75,7 @@ class Layer:
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         self.anchor, self.target = anchor, target
         self.attributes = anchor.plain_attributes()
-        self.loops, _, results = open_kernel(kernel)
+        self.loops, _, results = open_kernel(kernel, target)
         self.y, *self.states = results
         places = [kernel.body.block.args.index(value) for value in anchor.operands]
         self.inputs = [self.loops.buffers[place] for place in places]

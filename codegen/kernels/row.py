@@ -69,7 +69,7 @@ class Rows:
         first = self.reductions[0]
         self.shape = first.specs[0].dims
         self.axes = normalize_axes(first.plain_attributes()["axes"], len(self.shape))
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.plan = plan(self.shape, self.trace)
         self.group()
 
@@ -300,10 +300,11 @@ class Rows:
                     done.add(value)
                     self.kept.setdefault(number, []).append(value)
         count = sum(map(len, self.kept.values()))
-        if not count or not isinstance(length, int) or length * 4 * count > CACHED_BYTES:
+        fits = isinstance(length, int) and length * 4 * count <= CACHED_BYTES
+        if self.loops.fine or not count or not fits:
             self.kept = {}
             return
-        self.length = -(-length // 16) * 16
+        self.length = -(-int(length) // 16) * 16  # type: ignore[arg-type]
         self.scratch, self.scratch_base = self.loops.scratch(f32, count * self.length)
         every = [v for values in self.kept.values() for v in values]
         self.place = {v: i * self.length for i, v in enumerate(every)}

@@ -29,14 +29,14 @@ from .read import Indices
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a scan."""
-    return Scan(kernel, target.lanes).build()
+    return Scan(kernel, target).build()
 
 
 class Scan(AlongAxis):
     """Builds one kernel."""
 
-    def __init__(self, kernel: FuncOp, lanes: int) -> None:
-        super().__init__(kernel, lanes)
+    def __init__(self, kernel: FuncOp, target: Target) -> None:
+        super().__init__(kernel, target, target.lanes)
         assert isinstance(self.anchor, ScanOp), f"{self.anchor.name} is no scan"
         self.combiner = type(self.anchor).COMBINER
         self.exclusive, self.reverse = self.attributes["exclusive"], self.attributes["reverse"]

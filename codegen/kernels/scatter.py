@@ -114,7 +114,7 @@ class Scatter:
         self.x, self.indices, self.updates = root.operands
         self.dims, self.index_dims, self.update_dims = (spec.dims for spec in root.specs)
         self.dtype = root.specs[0].dtype
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.axis: int | None = self.attributes.get("axis")
         self.fixed = self.axis or 0
         """How many dims in front no update leaves."""

@@ -50,7 +50,7 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a depthwise convolution or a pooling."""
     anchor = next(op for op in kernel.body.block.ops if op.name in KINDS)
     assert isinstance(anchor, Op), "windows are an operation"
-    if not is_plane(anchor):
+    if target.is_gpu or not is_plane(anchor):
         return reduce.lower(kernel, target)
     return Sliding(kernel, anchor, target).build()
 
@@ -97,7 +97,7 @@ class Sliding:
         assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
         self.iteration = made
         self.dtype = anchor.specs[0].dtype
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.rows, self.columns = windows_of(anchor)
 
         def visit(tracer: Tracer, index: Indices) -> None:

@@ -19,7 +19,7 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     anchor = returned_values(kernel)[0].owner
     assert isinstance(anchor, Op), "the root is an operation"
     way = MergeSort if merges(anchor) else HeapSort
-    return way(kernel, target.lanes).build()
+    return way(kernel, target).build()
 
 
 def merges(op: Op) -> bool:

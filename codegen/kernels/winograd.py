@@ -56,7 +56,7 @@ class Winograd:
         self.anchor = anchor
         self.dtype = anchor.specs[0].dtype
         self.lanes = lanes_of(target, self.dtype)
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
 
         def visit(tracer: Tracer, index: Indices) -> None:
             tracer.stops[anchor.results[0]] = []

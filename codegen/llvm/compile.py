@@ -21,18 +21,18 @@ LINES = 200_000
 def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:
     """Return the object file of a module; level 0 is for code that hardly takes any time."""
     machine = target_machine(target, optimisation)
-    data: bytes = machine.emit_object(_module(llvm_text, target, machine))
+    data: bytes = machine.emit_object(parsed(llvm_text, target, machine))
     return data
 
 
 def assembly(llvm_text: str, target: Target) -> str:
     """Return the assembly text of a module."""
     machine = target_machine(target)
-    text: str = machine.emit_assembly(_module(llvm_text, target, machine))
+    text: str = machine.emit_assembly(parsed(llvm_text, target, machine))
     return text
 
 
-def _module(llvm_text: str, target: Target, machine: Any) -> Any:
+def parsed(llvm_text: str, target: Target, machine: Any) -> Any:
     """Return the verified module, in a context of its own so that its memory is given back."""
     lines = llvm_text.count("\n")
     if lines > LINES:

@@ -24,7 +24,8 @@ def target_machine(target: Target, optimisation: int = 1) -> Any:
 
     It is shared: an execution engine, which would own and free it, must be given another.
     """
-    return _machine(target.triple, target.architecture.plain, target.llvm_features, optimisation)
+    plain = target.cpu if target.is_gpu else target.architecture.plain
+    return _machine(target.triple, plain, target.llvm_features, optimisation)
 
 
 @cache

@@ -13,6 +13,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ...errors import CompileError
 from ...ir.kernel_ops import Prefetch
+from ...ir.target import Target
+from .emit_integer import select
 from .emitter import Emit, Emitter
 from .text import Shape, Text
 
@@ -54,7 +56,8 @@ def _load(e: Emitter, op: Operation) -> None:
     result = op.results[0]
     pointer = address(e, memref, e.names[index])
     stored = _in_memory(e.shape(result))
-    loaded = e.text.value(f"load {stored.name}, ptr {pointer}, align {stored.bits // 8}")
+    alignment = e.alignment(index, stored)
+    loaded = e.text.value(f"load {stored.name}, ptr {pointer}, align {alignment}")
     _of_memory(e, result, loaded)
 
 
@@ -62,7 +65,7 @@ def _store(e: Emitter, op: Operation) -> None:
     value, memref, index = op.operands
     pointer = address(e, memref, e.names[index])
     stored, name = _to_memory(e, value)
-    plain = f"store {stored.name} {name}, ptr {pointer}, align {stored.bits // 8}"
+    plain = f"store {stored.name} {name}, ptr {pointer}, align {e.alignment(index, stored)}"
     direct = op.properties.get("nontemporal")
     if isinstance(direct, IntegerAttr) and direct.value.data:
         _store_past_the_caches(e.text, plain, pointer, stored.bits // 8 * (stored.lanes or 1))
@@ -86,8 +89,13 @@ def _store_past_the_caches(text: Text, plain: str, pointer: str, size: int) -> N
     text.label(end)
 
 
-def masked_load(text: Text, shape: Shape, pointer: str, mask: str, other: str) -> str:
-    """Return a masked load of the back end's own."""
+def masked_load(
+    text: Text, target: Target, shape: Shape, pointer: str, mask: str, other: str
+) -> str:
+    """Return a masked load of the back end's own; that of GPUs aborts if lanes are to be filled."""
+    if target.is_gpu and other != "poison":
+        loaded = masked_load(text, target, shape, pointer, mask, "poison")
+        return select(text, shape, mask, loaded, other)
     kind, masks = shape.name, shape.mask.name
     name = f"@llvm.masked.load.{shape.suffix}.p0"
     text.declare(f"declare {kind} {name}(ptr, {masks}, {kind})")
@@ -110,7 +118,9 @@ def _masked_load(e: Emitter, op: Operation) -> None:
     memref, index, mask, other = op.operands
     pointer = address(e, memref, e.names[index])
     stored, passed = _to_memory(e, other)
-    _of_memory(e, op.results[0], masked_load(e.text, stored, pointer, e.names[mask], passed))
+    _of_memory(
+        e, op.results[0], masked_load(e.text, e.target, stored, pointer, e.names[mask], passed)
+    )
 
 
 def _masked_store(e: Emitter, op: Operation) -> None:

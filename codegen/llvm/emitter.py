@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...errors import CompileError, UnsupportedOp
 from ...ir.target import Target
+from .multiples import MOST, multiple_of
 from .text import Shape, Text, number
 
 Emit: TypeAlias = Callable[["Emitter", Operation], None]
@@ -77,6 +78,17 @@ class Emitter:
             found = Shape("i8") if found.element == "i1" else found
             self._shapes[id(memref.type)] = found
         return found
+
+    def alignment(self, index: SSAValue, stored: Shape) -> int:
+        """Return the bytes that the address of a load or store at an index is a multiple of.
+
+        On processors it is taken to be that of an element; on GPUs a vector that is not known to
+        be aligned is loaded piece by piece.
+        """
+        size = stored.bits // 8
+        if not stored.lanes or not self.target.is_gpu:
+            return size
+        return min(MOST, size * min(stored.lanes, multiple_of(index)))
 
     def operands(self, op: Operation) -> list[str]:
         """Return the LLVM operands of an operation."""

@@ -268,7 +268,7 @@ class Gemm:
             return [text.value(f"load {shape.name}, ptr {p}, align {align}") for p in pointers]
         masks = self._masks()
         return [
-            masked_load(text, shape, pointer, masks[j], "zeroinitializer")
+            masked_load(text, self.target, shape, pointer, masks[j], "zeroinitializer")
             for (_, j), pointer in zip(self.places, pointers, strict=True)
         ]
 

@@ -129,13 +129,13 @@ def test_llvm_knows_our_names() -> None:
     """LLVM would only complain on stderr, and go on without."""
     script = """
 import sys
-from gravure.codegen.llvm.compile import assemble
+from gravure.codegen.llvm.compile import assembly
 from gravure.ir.target import Target
 for name in Target.known:
     target = Target.parse(name)
     print(name, file=sys.stderr)
     text = "define void @k() #0 { ret void } attributes #0 = { "
-    assemble(text + target.llvm_attributes + " }", target)
+    assembly(text + target.llvm_attributes + " }", target)
 """
     done = subprocess.run(
         [sys.executable, "-c", script],

@@ -1,0 +1,159 @@
+"""From a planned program and its kernels to the plan of its launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import SSAValue
+
+from ...ir import SOURCE, Program
+from ...ir.ops.structure import Buffer, Launch, View
+from ...ir.placement import roles
+from ...ir.target import Target
+from ...ir.tensor import spec_of
+from ...passes.bufferise import highest
+from ...runtime.artifact import Description, Scalar
+from ...runtime.artifact import Launch as LaunchStep
+from ...runtime.gpu_plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan
+from .assemble import GpuCode
+from .emit import BLOCK
+
+Span: TypeAlias = tuple[SSAValue, int, int]
+"""An argument of the program, and the first byte of it and the one behind the last."""
+
+
+def gpu_plan(
+    program: Program, description: Description, codes: Sequence[GpuCode], target: Target
+) -> GpuPlan:
+    """Return the plan of a program whose description has the steps of `main`."""
+    known = {code.name: code for code in codes}
+    names = [name for name in known if any(s.kernel == name for s in _steps(description))]
+    version = max(int(feature.removeprefix("ptx")) for feature in target.features)
+    modules = tuple(
+        GpuModule(name, known[name].ptx, target.cpu, divmod(version, 10)) for name in names
+    )
+    kernels = tuple(
+        GpuKernel(name, number, (known[name].threads or BLOCK, 1, 1), known[name].shared)
+        for number, name in enumerate(names)
+    )
+    return GpuPlan(
+        tag=description.tag,
+        inputs=description.inputs,
+        outputs=description.outputs,
+        modules=modules,
+        kernels=kernels,
+        launches=_launches(program, description, known),
+        dims=description.dims,
+        workspace=description.workspace,
+        weights=description.weights,
+        target=target.name,
+        extras=description.extras,
+    )
+
+
+def _steps(description: Description) -> list[LaunchStep]:
+    return [step for step in description.steps if isinstance(step, LaunchStep)]
+
+
+def _launches(
+    program: Program, description: Description, known: dict[str, GpuCode]
+) -> tuple[GpuLaunch, ...]:
+    """Return the launches with what each waits for."""
+    ops = [op for op in program.main.body.block.ops if isinstance(op, Launch)]
+    uses = Uses(program)
+    made = []
+    for op, step in zip(ops, _steps(description), strict=True):
+        code = known[step.kernel]
+        row = op.attributes.get(SOURCE)
+        names = row.data if isinstance(row, ArrayAttr) else ()
+        made.append(
+            GpuLaunch(
+                step.kernel,
+                (*step.arguments, Scalar(step.count)),
+                (_blocks(step, code, description.slots), 1, 1),
+                after=uses.add(op, scratch=code.scratch),
+                source=tuple(each.data for each in names if isinstance(each, StringAttr)),
+            )
+        )
+    return tuple(made)
+
+
+def _blocks(step: LaunchStep, code: GpuCode, slots: int) -> int | str:
+    """Return the blocks of a launch."""
+    count = step.count
+    if code.threads:
+        return count
+    most = slots // BLOCK
+    if isinstance(count, int):
+        blocks = -(-count // BLOCK)
+        return min(blocks, most) if code.scratch else blocks
+    blocks_text = f"({count} + {BLOCK - 1}) // {BLOCK}"
+    return f"min({blocks_text}, {most})" if code.scratch else blocks_text
+
+
+class Uses:
+    """What the launches so far read and write, to find what the next one must wait for."""
+
+    def __init__(self, program: Program) -> None:
+        self.ranges = program.ranges
+        self.fixed = {
+            argument
+            for argument, role in zip(
+                program.main.body.block.args, roles(program.main), strict=True
+            )
+            if role != "workspace"
+        }
+        self.reads: list[list[Span]] = []
+        self.writes: list[list[Span]] = []
+        self.waits: list[frozenset[int]] = []
+        self.alone: list[bool] = []
+
+    def add(self, op: Launch, *, scratch: bool) -> tuple[int, ...]:
+        """Return the launches that the next one waits for, without those that others wait for.
+
+        One with scratch, which lies where it finds a gap at its time, waits for all before it,
+        and all behind wait for it.
+        """
+        count = int(op.plain_attributes()["inputs"])
+        spans = [self.span(operand) for operand in op.operands]
+        reads, writes = spans[:count], spans[count:]
+        needed: set[int] = set()
+        implied: set[int] = set()
+        for number in reversed(range(len(self.reads))):
+            meets = (
+                scratch
+                or self.alone[number]
+                or _meet(writes, self.reads[number])
+                or _meet(writes, self.writes[number])
+                or _meet(reads, self.writes[number])
+            )
+            if meets and number not in implied:
+                needed.add(number)
+                implied |= self.waits[number]
+        self.reads.append(reads)
+        self.writes.append(writes)
+        self.waits.append(frozenset(needed | implied))
+        self.alone.append(scratch)
+        return tuple(sorted(needed))
+
+    def span(self, value: SSAValue) -> Span:
+        """Return the memory that a buffer takes at most."""
+        offset = 0
+        spec = spec_of(value.type)
+        while isinstance(value.owner, View | Buffer):
+            if isinstance(value.owner, Buffer):
+                place = value.owner.plain_attributes()["offset"]
+                if not isinstance(place, int):
+                    return value.owner.operands[0], 0, 1 << 62
+                offset += place
+            value = value.owner.operands[0]
+        if value in self.fixed:
+            return value, offset, offset + max(1, highest(spec.size, self.ranges)) * spec.dtype.size
+        return value, offset, offset + highest(spec.size, self.ranges) * spec.dtype.size
+
+
+def _meet(some: Sequence[Span], others: Sequence[Span]) -> bool:
+    """Say whether two lists of spans have memory in common."""
+    return any(a[0] is b[0] and a[1] < b[2] and b[1] < a[2] for a in some for b in others)

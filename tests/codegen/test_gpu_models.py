@@ -1,0 +1,72 @@
+"""Small models for GPUs: planned, made into PTX, and assembled where there is an assembler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gravure.codegen.compile import Compiled, Options
+from gravure.codegen.ptx.assemble import assemble, find_ptxas
+from gravure.errors import CompileError
+from gravure.frontend.compile import compile_source
+from gravure.ir.target import Target
+
+SMALL = Path(__file__).parent.parent / "models" / "small"
+NAMES = ("transformer", "decoder", "resnet", "unet", "gru", "black_scholes")
+
+
+def compiled_for(name: str, target: str) -> Compiled:
+    return compile_source(SMALL / f"{name}.gv", Options(target=target))
+
+
+@pytest.mark.parametrize("target", ["cuda:sm_80", "cuda:sm_90a"])
+@pytest.mark.parametrize("name", NAMES)
+def test_kernels_assemble_without_spills(name: str, target: str) -> None:
+    plan = compiled_for(name, target).plan
+    assert plan is not None
+    assert len(plan.modules) == len(plan.kernels)
+    ptxas = find_ptxas()
+    for module in plan.modules:
+        assert f".entry {module.name}(" in module.ptx
+        assert f".target {module.architecture}" in module.ptx
+        assert ".extern" not in module.ptx
+        if ptxas is None:
+            continue
+        made = assemble(module.ptx, module.architecture, ptxas)
+        assert (made.spilled, made.stack, made.warnings) == (0, 0, ())
+        assert made.shared <= 48 << 10
+    if ptxas is None:
+        pytest.skip("nothing assembled: there is no ptxas (wheel nvidia-cuda-nvcc)")
+
+
+def test_launches_wait_for_what_they_use_and_no_more() -> None:
+    text = """model both(x: f32[4, 6]) -> (a, b, c) {
+      a = cumsum(x, axis=0)
+      b = softmax(x, axis=1)
+      c = cumsum(a + b, axis=1)
+    }"""
+    plan = compile_source(text.encode(), Options(target="cuda:sm_80")).plan
+    assert plan is not None
+    assert [one.after for one in plan.launches] == [(), (), (0, 1)]
+
+
+def test_the_same_model_gives_the_same_bytes() -> None:
+    first, second = (
+        compile_source(SMALL / "mlp.gv", Options(target="cuda:sm_80", cache=False)).plan
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_a_driver_can_be_older_than_the_target() -> None:
+    plan = compile_source(SMALL / "mlp.gv", Options(target="cuda:sm_80", mattr="+ptx78")).plan
+    assert plan is not None
+    assert plan.modules[0].version == (7, 8)
+    assert ".version 7.8" in plan.modules[0].ptx
+    assert Target.parse("cuda:sm_80").is_gpu
+
+
+def test_there_is_no_library_of_a_gpu_model() -> None:
+    with pytest.raises(CompileError, match="cuda:sm_80"):
+        compiled_for("mlp", "cuda:sm_80").library()
