@@ -31,9 +31,9 @@ class RowBlocks:
         """Make blocks of fewer tiles until they and what else there is are enough units."""
         if not isinstance(self.rows, int) or not isinstance(others, int):
             return
-        while self.per_block > 1 and self.count * others < enough:
+        while self.per_block > 1 and -(-self.tiles // self.per_block) * others < enough:
             self.per_block = -(-self.per_block // 2)
-            self.count = -(-self.tiles // self.per_block)
+        self.count = -(-self.tiles // self.per_block)
 
     def walk(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
         """Call `tile(rows, start)` for each tile of a block."""
