@@ -158,6 +158,14 @@ def expm1_tail(terms: int, end: Any = HALF_LN2, relative: bool = False) -> Fit:
     return Fit(lambda r: (mp.exp(r) - 1 - r) / r**2, -end, end, terms, weight)
 
 
+def exp2_near(terms: int) -> Fit:
+    """Fit (2^f - 1) / f, with the error relative to 2^f."""
+    return Fit(
+        lambda f: mp.expm1(f * mp.ln(2)) / f, -mp.mpf(0.5), mp.mpf(0.5), terms,
+        lambda f: abs(f) / mp.mpf(2) ** f,
+    )  # fmt: skip
+
+
 def log1p_tail(terms: int, low: Any, high: Any) -> Fit:
     """Fit (ln(1 + f) - f + f^2 / 2) / f^3."""
     return Fit(
@@ -297,6 +305,10 @@ POLYNOMIALS: dict[str, tuple[str, dict[str, Fit]]] = {
     "EXPM1": (
         "e^r is 1 + r + r^2 times this, |r| <= ln(2)/2.",
         {SINGLE: expm1_tail(5), DOUBLE: expm1_tail(10), WIDE: expm1_tail(6)},
+    ),
+    "EXP2_NEAR": (
+        "2^f is 1 + f times this, |f| <= 1/2, some units in the last place off.",
+        {SINGLE: exp2_near(5)},
     ),
     "EXPM1_HALF": (
         "The same for |r| <= 1/2, with an error relative to e^r - 1.",

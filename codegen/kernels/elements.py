@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IndexType, IntegerType, f32, i1
+from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...ir import dtypes
@@ -24,6 +25,7 @@ from .loops import NO_OVERFLOW, Loops, Rows, float_predicate, predicate, storage
 
 _NARROW = ("f16", "bf16")
 _FAST: Rows = {"fastmath": arith.FastMathFlagsAttr("none")}
+_NEAR: Rows = {"fastmath": arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])}
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,10 @@ class LoopsMath:
             return self.logical_and(a, b)
         return self._pick(a, b, (arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp))
 
+    def greater(self, a: Element, b: Element) -> Element:
+        """Return the greater of a and b, and b if one is NaN."""
+        return self.select(self.compare("gt", a, b), a, b)
+
     def maximum(self, a: Element, b: Element) -> Element:
         """Return the larger; NaN if either is."""
         if a.dtype.kind == "b":
@@ -196,6 +202,11 @@ class LoopsMath:
 
     exp = _unary(math.ExpOp)
     exp2 = _unary(math.Exp2Op)
+
+    def exp2_near(self, x: Element) -> Element:
+        """Return 2^x, some units in the last place off, for an x that is not large."""
+        return self._make(math.Exp2Op, x, properties=_NEAR)
+
     expm1 = _unary(math.ExpM1Op)
     log = _unary(math.LogOp)
     log2 = _unary(math.Log2Op)

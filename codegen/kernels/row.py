@@ -28,8 +28,8 @@ from ...ir.shapes import normalize_axes
 from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.kinds import ROW_REDUCTIONS
-from .combine import COMBINERS, across_lanes, identity
-from .elements import Element, computed
+from .combine import COMBINERS, Combine, across_lanes, identity
+from .elements import Element, LoopsMath, computed
 from .index import Linear, flatten
 from .loops import Index, vector_type
 from .map import Body, fitting_lanes, over_units, walk_vectors
@@ -38,6 +38,7 @@ from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
 ACCUMULATORS = 4
+LOG2_E = 1.4426950408889634
 UNROLL = 4
 """Vectors of the result at a time."""
 CACHED_BYTES = 64 << 10
@@ -131,6 +132,7 @@ class Rows:
         for number, op in enumerate(self.reductions):
             total = self.reduce(op, number)
             reader.given[op.results[0]] = always(total)
+            self.power_of_two(op)
             self.use_cache(number)
             self.divide_once(op, total)
         reader.fresh()
@@ -150,6 +152,30 @@ class Rows:
             user = use.operation
             if user.name == "gv.div" and use.index == 1 and self.is_row(user.operands[0]):
                 self.reader.given[user.results[0]] = self.scaled(user.operands[0], reciprocal)
+
+    def shifts(self) -> dict[Op, SSAValue]:
+        """Return the maxima that only exponentials are shifted by, each with the exponential."""
+        found: dict[Op, SSAValue] = {}
+        for total in filter(is_total_of_softmax, self.reductions):
+            most = operand_of(operand_of(total.operands[0], 0), 1)
+            if isinstance(most.owner, Op) and most.has_one_use() and total.specs[0].dtype is f32:
+                found[most.owner] = total.operands[0]
+        return found
+
+    def power_of_two(self, op: Op) -> None:
+        """Compute exp(x - max(x)) as 2^((x - max(x)) c): nothing is reduced, and nothing is large.
+
+        The product is rounded as the difference was: relative to what is left of x.
+        """
+        exponential = self.shifts().get(op)
+        if exponential is not None:
+            self.reader.given[exponential] = self.raised(operand_of(exponential, 0))
+
+    def raised(self, x: SSAValue) -> Callable[[Indices], Element]:
+        """Return the rule that gives e to the power of a value that is not positive."""
+        math, reader = self.reader.math, self.reader
+        factor = math.constant(LOG2_E, f32)
+        return lambda index: math.exp2_near(math.mul(reader.element(x, index), factor))
 
     def is_row(self, value: SSAValue) -> bool:
         """Say whether a value is as long as the row."""
@@ -225,7 +251,7 @@ class Rows:
     def walk(self, op: Op, combiner: str, accs: list[Element], number: int) -> list[Element]:
         """Accumulate along the innermost group: four vectors, one vector, a masked rest."""
         loops, reader, lanes = self.loops, self.reader, max(self.lanes, 1)
-        math, combine = reader.math, COMBINERS[combiner]
+        math, combine = reader.math, self.combiner(op, combiner)
         extent = self.walked.extent
         start = math.spread(math.constant(identity(combiner, accs[0].dtype), accs[0].dtype),
                             self.lanes)  # fmt: skip
@@ -273,7 +299,12 @@ class Rows:
         chosen = loops.pure(arith.SelectOp, (reader.mask, element.value, start.value), kind)
         reader.mask = None
         reader.fresh()
-        return COMBINERS[combiner](reader.math, total, Element(chosen, element.dtype, self.lanes))
+        last = Element(chosen, element.dtype, self.lanes)
+        return self.combiner(op, combiner)(reader.math, total, last)
+
+    def combiner(self, op: Op, name: str) -> Combine:
+        """Return how elements are combined; the largest of a softmax may miss NaN: its total is."""
+        return LoopsMath.greater if op in self.shifts() else COMBINERS[name]
 
     def element(self, op: Op, at: Index, number: int) -> Element:
         """Return the vector that a reduction takes in at a place of the row."""
@@ -357,6 +388,12 @@ class Rows:
         offset = self.loops.add(self.position(), self.place[value])
         read = self.loops.load(self.scratch, offset, self.lanes, self.reader.mask, constant=False)
         return Element(read, spec_of(value.type).dtype, self.lanes)
+
+
+def operand_of(value: SSAValue, number: int) -> SSAValue:
+    """Return an operand of what makes a value."""
+    assert isinstance(value.owner, Operation), "the value of an operation"
+    return value.owner.operands[number]
 
 
 def is_total_of_softmax(op: Op) -> bool:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Operation
 
 from ...errors import CompileError
@@ -25,7 +27,7 @@ from .emit_integer import INTEGER
 from .emit_memory import MEMORY
 from .emit_vector import VECTOR
 from .emitter import Emit, Emitter
-from .math import MATH
+from .math import MATH, NEAR
 from .micro_kernels import MICRO_KERNELS
 from .shared import part
 from .text import Text
@@ -39,7 +41,10 @@ def _mathematics(name: str) -> Emit:
 
     def emit(e: Emitter, op: Operation) -> None:
         shape = float_shape(e, op)
-        e.names[op.results[0]] = MATH[name](e.text, shape, e.target, *e.operands(op))
+        flags = op.properties.get("fastmath")
+        near = isinstance(flags, FastMathFlagsAttr) and FastMathFlag.APPROX_FUNC in flags.data
+        function = NEAR[name] if near and name in NEAR else MATH[name]
+        e.names[op.results[0]] = function(e.text, shape, e.target, *e.operands(op))
 
     return emit
 

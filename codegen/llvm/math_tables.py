@@ -100,6 +100,11 @@ EXPM1: Table = {
     ),
 }
 """e^r is 1 + r + r^2 times this, |r| <= ln(2)/2."""
+EXP2_NEAR: Table = {
+    # greatest error 2^-23.1
+    "float": _read("""0x1.62e42ap-1 0x1.ebf9bcp-3 0x1.c6b752p-5 0x1.3cea86p-7 0x1.5bba1cp-10"""),
+}
+"""2^f is 1 + f times this, |f| <= 1/2, some units in the last place off."""
 EXPM1_HALF: Table = {
     # greatest error 2^-26.0
     "float": _read(

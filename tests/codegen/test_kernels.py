@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gravure.codegen.kernels import gemm, lower
@@ -46,6 +47,27 @@ def test_results_are_written_past_the_caches_wherever_they_begin(kind: str) -> N
     }[kind]
     text = kernel(kind, {"x": x}, body, x)
     check_kernel(text.replace("attributes {", "attributes {gv.streamed, "))
+
+
+def softmax(x: str, m: str) -> str:
+    keep = "{axes = array<i64: 1>, keepdims = true}"
+    return (
+        f"  %m = gv.max %x {keep} : ({x}) -> {m}\n"
+        f"  %d = gv.sub %x, %m : ({x}, {m}) -> {x}\n"
+        f"  %e = gv.exp %d : ({x}) -> {x}\n"
+        f"  %s = gv.sum %e {keep} : ({x}) -> {m}\n"
+        f"  %r = gv.div %e, %s : ({x}, {m}) -> {x}"
+    )
+
+
+@pytest.mark.parametrize("low", [0.0, 90.0, 1e9, 3.4028235e38, np.inf])
+def test_a_softmax_is_exact_wherever_its_numbers_lie(low: float) -> None:
+    x, m = tensor(4, 83), tensor(4, 1)
+    values = np.random.default_rng(0).normal(0, 8, (4, 83)).astype(np.float32)
+    values[0] -= np.float32(low) if np.isfinite(low) else np.float32(0)
+    values[1, ::2] = -np.float32(low)
+    values[2, 5] = np.nan
+    check_kernel(kernel("row", {"x": x}, softmax(x, m), x), [values], rtol=2e-6)
 
 
 def test_a_map_reads_through_moves() -> None:
