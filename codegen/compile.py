@@ -29,6 +29,7 @@ from ..ir.program import functions, set_level
 from ..ir.target import Target
 from ..ir.tensor import Array
 from ..ir.text import print_function
+from ..passes.analysis.blocks import operations_of
 from ..passes.base import Observer, Report
 from ..passes.manager import parse_pipeline, run
 from ..passes.pipelines import pipeline_of, remaining
@@ -202,7 +203,7 @@ def name_kernels(program: Program) -> None:
         else:
             callers.append(function)
     for function in callers:
-        for op in function.body.block.ops:
+        for op in operations_of(function):
             if isinstance(op, Launch):
                 kernel = str(op.plain_attributes()["kernel"])
                 op.properties["kernel"] = SymbolRefAttr(names[kernel])

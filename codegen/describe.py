@@ -8,23 +8,28 @@ from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 
 from ..errors import CompileError
 from ..ir import Program, TensorSpec, dims
 from ..ir.interpret_launch import SCRATCH, UNITS, kernel_symbols
+from ..ir.ops.steps import Choose, Loop
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, roles, weight_rows
 from ..ir.program import argument_names, by_name, optional_function
 from ..ir.target import Target
 from ..ir.tensor import spec_of
+from ..passes.analysis.blocks import operations_of
 from ..runtime.artifact import (
     Argument,
     Description,
     DimInfo,
+    If,
     Pointer,
     Scalar,
+    Step,
     TensorInfo,
+    While,
 )
 from ..runtime.artifact import Launch as LaunchStep
 from .scratch import place_scratch
@@ -105,20 +110,36 @@ def _number(function: FuncOp, name: str) -> int:
 
 
 class Sequel:
-    """The launches of one function in order, and the workspace that they need with scratch."""
+    """The steps of one function in order, and the workspace that they need with scratch."""
 
     def __init__(self, program: Program, function: FuncOp, slots: int) -> None:
         self.kernels, self.places = by_name(program.module), Places(function)
-        launches = [op for op in function.body.block.ops if isinstance(op, Launch)]
+        launches = [op for op in operations_of(function) if isinstance(op, Launch)]
         needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
-        space = function.body.block.args[roles(function).index("workspace")]
-        offsets, self.live = place_scratch(launches, needs, space, program.ranges)
+        offsets, self.live = place_scratch(function, needs, program.ranges)
         ends = [offset + need for offset, need in zip(offsets, needs, strict=True)]
         self.workspace = max([_number(function, WORKSPACE), *ends])
-        self.steps = tuple(
-            _launch(op, self.kernel(op), self.places, offset if need else None)
+        self.scratch = {
+            op: offset if need else None
             for op, offset, need in zip(launches, offsets, needs, strict=True)
-        )
+        }
+        self.steps = self.steps_of(function.body.block)
+
+    def steps_of(self, block: Block) -> tuple[Step, ...]:
+        """Return the steps of a block."""
+        made: list[Step] = []
+        for op in block.ops:
+            match op:
+                case Launch():
+                    made.append(_launch(op, self.kernel(op), self.places, self.scratch[op]))
+                case Choose():
+                    flag = self.places.pointer(op.operands[0])
+                    made.append(If(flag, *map(self.steps_of, op.blocks)))
+                case Loop():
+                    flag = self.places.pointer(op.operands[0])
+                    test, body = map(self.steps_of, op.blocks)
+                    made.append(While(test, flag, body))
+        return tuple(made)
 
     def kernel(self, op: Launch) -> FuncOp:
         """Return the kernel that is launched."""

@@ -7,13 +7,16 @@ workspace longer.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.dialects.func import FuncOp
 
 from ..ir.dims import Range
-from ..ir.ops.structure import Buffer, Launch, View
+from ..ir.ops.structure import Buffer
 from ..ir.placement import align
+from ..ir.tensor import spec_of
+from ..passes.analysis.lives import Lives
 from ..passes.bufferise import highest
 
 Span = tuple[int, int]
@@ -21,42 +24,31 @@ Span = tuple[int, int]
 
 
 def place_scratch(
-    launches: Sequence[Launch], needs: Sequence[int], workspace: SSAValue, ranges: dict[str, Range]
+    function: FuncOp, needs: Sequence[int], ranges: dict[str, Range]
 ) -> tuple[list[int], int]:
     """Return for each launch the offset of as many bytes as it needs, and the most that live.
 
     The second is the largest sum of a launch's scratch and the buffers that live during it, of
     the launches that need scratch: no plan can do with less.
     """
-    lives: dict[Buffer, list[int]] = {}
-    for number, launch in enumerate(launches):
-        for operand in launch.operands:
-            buffer = _buffer(operand, workspace)
-            if buffer is not None:
-                life = lives.setdefault(buffer, [number, number])
-                life[1] = number
-    taken: list[list[Span]] = [[] for _ in launches]
-    for buffer, (first, last) in lives.items():
-        if any(needs[first : last + 1]):
-            span = _span(buffer, ranges)
-            for number in range(first, last + 1):
+    if not any(needs):
+        return [0 for _ in needs], 0
+    lives = Lives(function)
+    taken: list[list[Span]] = [[] for _ in needs]
+    numbers = [number for number, need in enumerate(needs) if need]
+    points = [2 * lives.number[lives.steps[number]] for number in numbers]
+    for root, life in lives.lives.items():
+        buffer = root.owner
+        if not isinstance(buffer, Buffer):
+            continue  # an output
+        low = buffer.plain_attributes()["offset"]
+        span = low, low + align(highest(spec_of(root.type).nbytes, ranges))
+        for first, last in life.spans:
+            for number in numbers[bisect_left(points, first - 1) : bisect_right(points, last)]:
                 taken[number].append(span)
     live = [need + _covered(spans) if need else 0 for spans, need in zip(taken, needs, strict=True)]
     offsets = [_gap(spans, need) for spans, need in zip(taken, needs, strict=True)]
     return offsets, max(live, default=0)
-
-
-def _buffer(value: SSAValue, workspace: SSAValue) -> Buffer | None:
-    owner = value.owner
-    while isinstance(owner, View):
-        owner = owner.operands[0].owner
-    inside = isinstance(owner, Buffer) and owner.operands[0] is workspace
-    return owner if inside and isinstance(owner, Buffer) else None
-
-
-def _span(buffer: Buffer, ranges: dict[str, Range]) -> Span:
-    offset = buffer.plain_attributes()["offset"]
-    return offset, offset + align(highest(buffer.result_specs[0].nbytes, ranges))
 
 
 def _covered(spans: Sequence[Span]) -> int:

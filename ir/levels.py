@@ -2,7 +2,7 @@
 
     graph    gv.* on tensors, in functions; structured control flow
     fused    gv.kernel regions; outside them constants, weights, reshapes (views), control flow
-    planned  buffers and launches in entry functions; kernel functions on tensors
+    planned  buffers, launches, choices and loops in entry functions; kernel functions on tensors
     loops    kernel functions in upstream dialects and gvk micro-kernels
 
 A module names its level in its attribute `gv.level`; the verifier then holds it to the
@@ -26,8 +26,8 @@ STREAMED = "gv.streamed"
 
 _STRUCTURE = frozenset({"builtin.module", "func.func", "func.return", "func.call"})
 _VALUES = frozenset({"gv.constant", "gv.weight", "gv.reshape"})
-_CONTROL = frozenset({"gv.if", "gv.while", "gv.for", "gv.yield"})
-_LAUNCHES = frozenset({"gv.buffer", "gv.launch", "gv.view"})
+_CONTROL = frozenset({"gv.if", "gv.while", "gv.yield"})
+_LAUNCHES = frozenset({"gv.buffer", "gv.launch", "gv.view", "gv.choose", "gv.loop", "gv.yield"})
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ _LOOPS = frozenset({"arith.", "math.", "vector.", "scf.", "memref.", "gvk.", "fu
 RULES: dict[str, Rule] = {
     "graph": Rule(_STRUCTURE | _TENSORS, frozenset()),
     "fused": Rule(_STRUCTURE | _VALUES | _CONTROL | {"gv.kernel"}, _TENSORS | {"func.return"}),
-    "planned": Rule(_STRUCTURE | _CONTROL | _LAUNCHES, _TENSORS | {"func.return"}),
-    "loops": Rule(_STRUCTURE | _CONTROL | _LAUNCHES, _LOOPS),
+    "planned": Rule(_STRUCTURE | _LAUNCHES, _TENSORS | {"func.return"}),
+    "loops": Rule(_STRUCTURE | _LAUNCHES, _LOOPS),
 }
 
 _ONLY_FROM: dict[str, str] = {

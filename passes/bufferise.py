@@ -10,17 +10,22 @@
 Results are written straight into the outputs; a reshape is a view. Weights and constants
 get their places in one blob, listed in the module's `gv.weights`; buffers in the workspace
 lie one behind the other until `plan-memory`. `@prepare` takes raw weights and writes into
-the blob. Needs `outline-kernels`; leaves the level `planned`.
+the blob.
+
+A `gv.if` becomes a `gv.choose` whose regions write the same buffers, and a `gv.while` a
+`gv.loop` that carries its values in buffers of their own: what goes in is copied there before
+the loop, and what a trip makes at the trip's end. `plan-memory` takes the copies away that need
+not be. Needs `outline-kernels`; leaves the level `planned`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..errors import CompileError
 from ..ir import SOURCE, Op, Program, dims, erase
@@ -28,7 +33,9 @@ from ..ir.attributes import Symbol, to_attribute
 from ..ir.dims import Dim
 from ..ir.interpret_launch import kernel_symbols
 from ..ir.levels import KIND
-from ..ir.ops.structure import Buffer, Constant, Launch, View, Weight
+from ..ir.ops.control import If, While
+from ..ir.ops.steps import Choose, Loop, Steps
+from ..ir.ops.structure import Buffer, Constant, Launch, View, Weight, Yield
 from ..ir.placement import ALIGNMENT, ROLE, WEIGHTS, align, space_type
 from ..ir.program import (
     NAME,
@@ -43,6 +50,7 @@ from ..ir.program import (
     set_level,
 )
 from ..ir.tensor import Array, TensorSpec, memref_of, spec_of
+from .analysis.copies import Copies
 from .base import Pass
 
 
@@ -117,16 +125,13 @@ class Bufferiser:
     def run(self) -> None:
         """Replace tensors by buffers, calls by launches."""
         self.preparing = self.function.sym_name.data == "prepare"
+        self.copies = Copies(self.program.module)
         block = self.function.body.block
         last = block.last_op
         assert isinstance(last, ReturnOp), "a function returns"
         self.ranges = ranges_of(self.program.module)
         self.signature(last)
-        for op in list(block.ops):
-            self.convert(op)
-        for op in reversed(list(block.ops)):
-            if not isinstance(op, Buffer | View | Launch | ReturnOp):
-                erase(op)
+        self.convert_all(block)
         for argument in self.old_arguments:
             block.erase_arg(argument)
         block.add_op(ReturnOp())
@@ -180,6 +185,14 @@ class Bufferiser:
             assert value not in self.outputs, "a value is returned twice without a copy"
             self.outputs[value] = buffer
 
+    def convert_all(self, block: Block) -> None:
+        """Convert the operations of a block, and take the old ones away."""
+        for op in list(block.ops):
+            self.convert(op)
+        for op in reversed(list(block.ops)):
+            if not isinstance(op, Buffer | View | Launch | Steps | ReturnOp):
+                erase(op)
+
     def convert(self, op: Operation) -> None:
         """Make the buffers and the launch of one operation."""
         if isinstance(op, Weight):
@@ -188,6 +201,10 @@ class Bufferiser:
             self.weight(op, self.blob.constant(op))
         elif isinstance(op, CallOp):
             self.launch(op)
+        elif isinstance(op, If):
+            self.choose(op)
+        elif isinstance(op, While):
+            self.loop(op)
         elif isinstance(op, Op) and op.name == "gv.reshape":
             self.view(op)
 
@@ -206,20 +223,16 @@ class Bufferiser:
 
     def insert(self, op: Op, made: Op) -> None:
         """Put a buffer before the operation whose result it holds."""
-        block = self.function.body.block
-        block.insert_op_before(made, op)
+        _block_of(op).insert_op_before(made, op)
         made.results[0].name_hint = op.results[0].name_hint
         self.buffers[op.results[0]] = made.results[0]
 
     def launch(self, call: CallOp) -> None:
         """Make one launch, with buffers for its results; none where there are no elements."""
-        block = self.function.body.block
-        if all(spec_of(result.type).size == 0 for result in call.results):
-            for result in call.results:
-                self.buffers[result] = self.destination(call, result)
-            return
         for result in call.results:
             self.buffers[result] = self.destination(call, result)
+        if all(spec_of(result.type).size == 0 for result in call.results):
+            return
         name = call.callee.root_reference.data
         attributes = {"kernel": Symbol(name), "inputs": len(call.operands)}
         symbols = kernel_symbols(self.kernels[name])
@@ -229,22 +242,129 @@ class Bufferiser:
         made = Launch.build_unchecked(operands, [], attributes)
         if SOURCE in call.attributes:
             made.attributes[SOURCE] = call.attributes[SOURCE]
-        block.insert_op_before(made, call)
+        _block_of(call).insert_op_before(made, call)
 
-    def destination(self, call: CallOp, result: SSAValue) -> SSAValue:
+    def choose(self, op: If) -> None:
+        """Make a choice whose regions write the same buffers."""
+        targets = [self.destination(op, result) for result in op.results]
+        for block in op.blocks():
+            self.buffers.update(
+                zip(block.args, map(self.buffers.__getitem__, op.operands[1:]), strict=True)
+            )
+            last = block.last_op
+            assert last is not None, "a region ends in gv.yield"
+            copied, taken = [], set()
+            for value, target in zip(last.operands, targets, strict=True):
+                if is_made_in(value, block) and viewed(value) not in taken:
+                    self.outputs[value] = target
+                    taken.add(viewed(value))
+                else:
+                    copied.append((value, target))
+            self.region(block, copied)
+        self.buffers.update(zip(op.results, targets, strict=True))
+        self.put(op, Choose, self.buffers[op.operands[0]])
+
+    def loop(self, op: While) -> None:
+        """Make a loop whose carried values have buffers of their own."""
+        carried = [self.destination(op, result) for result in op.results]
+        for value, target in zip(op.operands, carried, strict=False):
+            self.copy(self.buffers[value], target, op)
+        fixed = [self.buffers[value] for value in op.operands[op.carried :]]
+        test, body = op.blocks()
+        for block in (test, body):
+            self.buffers.update(zip(block.args, [*carried, *fixed], strict=True))
+        flag, copied = self.flag(op, test)
+        self.region(test, copied)
+        last = body.last_op
+        assert last is not None, "a region ends in gv.yield"
+        moved = [
+            (value, target)
+            for value, argument, target in zip(last.operands, body.args, carried, strict=False)
+            if value is not argument
+        ]
+        self.region(body, moved, set(map(base_of, carried)))
+        self.buffers.update(zip(op.results, carried, strict=True))
+        self.put(op, Loop, flag)
+
+    def flag(self, op: While, test: Block) -> tuple[SSAValue, list[tuple[SSAValue, SSAValue]]]:
+        """Return the buffer that says whether there is another trip, and what is copied there."""
+        last = test.last_op
+        assert last is not None, "a region ends in gv.yield"
+        value = last.operands[0]
+        if value in test.args:
+            return self.buffers[value], []
+        made = self.space(op, spec_of(value.type))
+        if not is_made_in(value, test):
+            return made, [(value, made)]
+        self.outputs[value] = made
+        return made, []
+
+    def region(
+        self,
+        block: Block,
+        moved: Sequence[tuple[SSAValue, SSAValue]],
+        carried: Collection[SSAValue] = (),
+    ) -> None:
+        """Convert a region; at its end copy values to where they belong.
+
+        What another copy would write over before it is read is saved first.
+        """
+        last = block.last_op
+        assert last is not None, "a region ends in gv.yield"
+        for op in list(block.ops):
+            self.convert(op)
+        sources = []
+        for value, _ in moved:
+            source = self.buffers[value]
+            if base_of(source) in carried:
+                saved = self.space(last, spec_of(value.type))
+                self.copy(source, saved, last)
+                source = saved
+            sources.append(source)
+        for source, (_, target) in zip(sources, moved, strict=True):
+            self.copy(source, target, last)
+        for op in reversed(list(block.ops)):
+            if not isinstance(op, Buffer | View | Launch | Steps):
+                erase(op)
+        block.add_op(Yield.make())
+
+    def put(self, op: If | While, kind: type[Steps], flag: SSAValue) -> None:
+        """Put the operation that holds the converted regions before the old one."""
+        blocks = op.blocks()
+        for block in blocks:
+            for argument in list(block.args):
+                block.erase_arg(argument)
+        for region, block in zip(op.regions, blocks, strict=True):
+            region.detach_block(block)
+        made = kind.make_from(flag, *blocks)
+        if SOURCE in op.attributes:
+            made.attributes[SOURCE] = op.attributes[SOURCE]
+        _block_of(op).insert_op_before(made, op)
+
+    def copy(self, source: SSAValue, target: SSAValue, before: Operation) -> None:
+        """Copy a buffer, if it has elements."""
+        if spec_of(source.type).size != 0:
+            made = self.copies.launch(source, target)
+            _block_of(before).insert_op_before(made, before)
+
+    def destination(self, op: Operation, result: SSAValue) -> SSAValue:
         """Return the output that a result is, or a new buffer in the workspace."""
-        block = self.function.body.block
         output = self.output(result)
-        if output is not None:
-            if output.type == memref_of(spec_of(result.type)):
-                return output
-            view = View.of(output, spec_of(result.type).dims)
-            block.insert_op_before(view, call)
-            return view.results[0]
         spec = spec_of(result.type)
+        if output is not None:
+            if output.type == memref_of(spec):
+                return output
+            view = View.of(output, spec.dims)
+            _block_of(op).insert_op_before(view, op)
+            return view.results[0]
+        made = self.space(op, spec)
+        made.name_hint = result.name_hint
+        return made
+
+    def space(self, before: Operation, spec: TensorSpec) -> SSAValue:
+        """Return a new buffer in the workspace."""
         buffer = Buffer.at(self.workspace, self.offset, spec)
-        block.insert_op_before(buffer, call)
-        buffer.results[0].name_hint = result.name_hint
+        _block_of(before).insert_op_before(buffer, before)
         self.offset += align(self.highest(spec.nbytes))
         return buffer.results[0]
 
@@ -273,12 +393,37 @@ def highest(nbytes: Dim, ranges: dict[str, dims.Range]) -> int:
     return high
 
 
-def _insert_first(block: object, op: Operation) -> None:
-    first = block.first_op  # type: ignore[attr-defined]
+def is_made_in(value: SSAValue, block: Block) -> bool:
+    """Say whether a value is made by a kernel, a choice or a loop of a block, or views one."""
+    owner = viewed(value).owner
+    return isinstance(owner, CallOp | If | While) and owner.parent is block
+
+
+def viewed(value: SSAValue) -> SSAValue:
+    """Return the value behind reshapes."""
+    while isinstance(value.owner, Op) and value.owner.name == "gv.reshape":
+        value = value.owner.operands[0]
+    return value
+
+
+def base_of(buffer: SSAValue) -> SSAValue:
+    """Return the buffer behind views."""
+    while isinstance(buffer.owner, View):
+        buffer = buffer.owner.operands[0]
+    return buffer
+
+
+def _block_of(op: Operation) -> Block:
+    assert op.parent is not None, f"{op.name} stands nowhere"
+    return op.parent
+
+
+def _insert_first(block: Block, op: Operation) -> None:
+    first = block.first_op
     if first is None:
-        block.add_op(op)  # type: ignore[attr-defined]
+        block.add_op(op)
     else:
-        block.insert_op_before(op, first)  # type: ignore[attr-defined]
+        block.insert_op_before(op, first)
 
 
 __all__ = ["ALIGNMENT", "Bufferise", "highest"]

@@ -17,6 +17,7 @@ from xdsl.ir import Block, SSAValue
 
 from ..ir import Op, Program
 from ..ir.program import functions
+from .analysis.blocks import blocks_of
 from .analysis.constants import Known
 from .analysis.rewrite import spec
 from .base import Pass
@@ -38,7 +39,7 @@ class CancelTransposes(Pass):
         """Find the transposes that have another behind them, and sweep each block once."""
         rules = layouts.all_rules()
         for function in functions(program.module):
-            for block in function.body.blocks:
+            for block in blocks_of(function):
                 sweep = Cancel(rules)
                 sweep.find(block)
                 if sweep.starts:

@@ -5,7 +5,8 @@
     %2 = gv.add %0, %1           %2 = gv.add %0, %0
 
 Operations with an effect stay apart, and so do those with regions. An operation in a region
-is merged with an equal one before the region. The order of the operands of a commutative
+is merged with an equal one before the region, unless the region sees nothing but its arguments.
+The order of the operands of a commutative
 operation does not matter. The same weight named twice is one. Needs nothing.
 """
 
@@ -17,6 +18,7 @@ from typing import Any
 from xdsl.ir import Attribute, Block, Operation
 
 from ..ir import Op, Program
+from ..ir.ops.control import Control
 from ..ir.program import functions
 from .base import Pass
 
@@ -57,9 +59,11 @@ class Merger:
         added = []
         for op in block.ops:
             if op.regions:
-                for region in op.regions:
-                    for inner in region.blocks:
-                        self.sweep(inner)
+                outside = self.known
+                self.known = {} if isinstance(op, Control) else outside
+                for inner in [b for region in op.regions for b in region.blocks]:
+                    self.sweep(inner)
+                self.known = outside
                 continue
             if not isinstance(op, Op) or not op.PURE:
                 continue

@@ -21,15 +21,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..errors import UnsupportedOp
 from ..ir import SOURCE, Op, Program, erase
+from ..ir.ops.control import Control
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
+from .analysis.blocks import blocks_of
 from .analysis.kinds import BUFFERED, EPILOGUE, PROLOGUE, kind_of
 from .analysis.orders import segments
 from .analysis.reads import (
@@ -63,9 +65,10 @@ class Fuse(Pass):
     def apply(self, program: Program) -> None:
         """Fuse every function."""
         for function in functions(program.module):
-            grouping = Grouping(self, function)
-            grouping.decide()
-            grouping.rewrite()
+            for block in blocks_of(function):
+                grouping = Grouping(self, block)
+                grouping.decide()
+                grouping.rewrite()
         set_level(program.module, "fused")
 
 
@@ -84,10 +87,10 @@ class Group:
 
 
 class Grouping:
-    """Decides the groups of one function, then builds them."""
+    """Decides the groups of one block, then builds them."""
 
-    def __init__(self, options: Fuse, function: FuncOp) -> None:
-        self.options, self.block = options, function.body.block
+    def __init__(self, options: Fuse, block: Block) -> None:
+        self.options, self.block = options, block
         self.groups: list[Group] = []
         self.of: dict[Operation, list[Group]] = {}
         self.faults: list[str] = []
@@ -323,13 +326,14 @@ class Grouping:
     def copy_returned(self) -> None:
         """Copy what is returned but is no kernel's own result, or is returned twice."""
         last = self.block.last_op
-        assert last is not None, "a function returns"
+        if not isinstance(last, ReturnOp):
+            return  # what a region yields is copied where it has to be by `bufferise`
         taken: set[SSAValue] = set()
         for index, value in enumerate(last.operands):
             base = value
             while isinstance(base.owner, Op) and base.owner.name == "gv.reshape":
                 base = base.owner.operands[0]
-            if isinstance(base.owner, Kernel) and base not in taken:
+            if isinstance(base.owner, Kernel | Control) and base not in taken:
                 taken.add(base)
                 continue
             body = Block(arg_types=[value.type])

@@ -35,6 +35,7 @@ from ..ir.program import (
     result_names,
     returned,
 )
+from .analysis.blocks import blocks_of
 from .analysis.constants import WEIGHT, Known
 from .base import Pass
 
@@ -60,7 +61,7 @@ class HoistPrepare(Pass):
             return
         preparation = Preparation.of(program)
         for function in entries:
-            for block in function.body.blocks:
+            for block in blocks_of(function):
                 preparation.move([r for r in roots[function] if r.owner.parent is block], block)
             self.count("hoisted", len(roots[function]))
         preparation.finish(used_weights(entries))
@@ -69,7 +70,7 @@ class HoistPrepare(Pass):
 def find_roots(function: FuncOp) -> list[SSAValue]:
     """Return the values that depend on weights only and that something else needs."""
     known, roots = Known(), []
-    for block in function.body.blocks:
+    for block in blocks_of(function):
         known.sweep(block)
         for op in block.ops:
             if type(op) is Weight or _is_broadcast(op):

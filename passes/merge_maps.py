@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..ir import SOURCE, Program, erase
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions
+from .analysis.blocks import blocks_of
 from .analysis.in_place import is_aligned
 from .base import Pass
 
@@ -37,8 +38,7 @@ class MergeMaps(Pass):
 
     def apply(self, program: Program) -> None:
         """Merge in every function, from the first kernel to the last."""
-        for function in functions(program.module):
-            block = function.body.block
+        for block in [b for f in functions(program.module) for b in blocks_of(f)]:
             order: Order = {op: number for number, op in enumerate(block.ops)}
             for op in list(order):
                 reader = op

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import REGISTRY, GraphEmit, Op, Program, replace
 from ..ir.program import functions
+from .analysis.blocks import blocks_of
 from .analysis.constants import Known
 from .analysis.rewrite import spec
 from .base import Pass
@@ -36,7 +37,7 @@ class MergeMatmuls(Pass):
     def apply(self, program: Program) -> None:
         """Merge in each function."""
         for function in functions(program.module):
-            for block in function.body.blocks:
+            for block in blocks_of(function):
                 self.merge_in(block)
 
     def merge_in(self, block: Block) -> None:

@@ -24,6 +24,7 @@ from ..ir.levels import KIND, STREAMED
 from ..ir.ops.structure import Kernel
 from ..ir.program import functions
 from ..ir.tensor import TensorSpec, spec_of
+from .analysis.blocks import operations_of
 from .base import Pass
 
 LARGE = 8 << 20
@@ -40,7 +41,7 @@ class OutlineKernels(Pass):
         """Outline the kernels of every function."""
         known: dict[object, Outlined] = {}
         for function in functions(program.module):
-            for op in list(function.body.block.ops):
+            for op in list(operations_of(function)):
                 if isinstance(op, Kernel):
                     self.outline(op, known, program.module)
         for outlined in known.values():

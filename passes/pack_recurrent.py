@@ -30,6 +30,7 @@ from ..ir.program import functions
 from ..ir.target import Target
 from ..ir.tensor import spec_of
 from ..ir.verify import place
+from .analysis.blocks import operations_of
 from .analysis.tiles import panel_width
 from .base import Pass
 from .pack_weights import target_of
@@ -46,7 +47,7 @@ class PackRecurrent(Pass):
         """Rewrite in every function."""
         target = target_of(program)
         for function in functions(program.module):
-            for op in list(function.body.block.ops):
+            for op in list(operations_of(function)):
                 if isinstance(op, Recurrent):
                     self.rewrite(op, target)
 

@@ -25,6 +25,7 @@ from ..ir.ops.packed import ConvPacked, DepthwisePacked, MatmulPacked, pack
 from ..ir.program import functions
 from ..ir.target import Target
 from ..ir.tensor import TensorSpec
+from .analysis.blocks import operations_of
 from .analysis.tiles import is_joined, lanes_of, panel_width
 from .base import Pass
 
@@ -45,7 +46,7 @@ class PackWeights(Pass):
             return
         for function in functions(program.module):
             fixed: dict[SSAValue, bool] = {}
-            for op in list(function.body.block.ops):
+            for op in list(operations_of(function)):
                 mark_fixed(op, fixed)
                 if isinstance(op, Op) and op.name in RULES and is_packed(op, fixed):
                     self.pack(op, target, fixed)

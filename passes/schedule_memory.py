@@ -16,14 +16,16 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import Program, dims
 from ..ir.dims import Range
 from ..ir.levels import KIND
+from ..ir.ops.control import Control
 from ..ir.program import functions, ranges_of
 from ..ir.tensor import spec_of
+from .analysis.blocks import blocks_of
 from .base import Pass
 
 UNBOUNDED = 1 << 20
@@ -41,14 +43,12 @@ class ScheduleMemory(Pass):
         ranges = ranges_of(program.module)
         for function in functions(program.module):
             if KIND not in function.attributes:
-                self.schedule(function, ranges)
+                for block in blocks_of(function):
+                    self.schedule(block, ranges)
 
-    def schedule(self, function: FuncOp, ranges: dict[str, Range]) -> None:
-        """Reorder one function's block if that lowers the peak."""
-        block = function.body.block
+    def schedule(self, block: Block, ranges: dict[str, Range]) -> None:
+        """Reorder one block if that lowers the peak."""
         given = list(block.ops)
-        if any(op.regions for op in given):
-            return
         graph = Graph(block, ranges)
         order = graph.order()
         before, after = graph.peak(given), graph.peak(order)
@@ -71,7 +71,7 @@ class Graph:
     def __post_init__(self) -> None:
         for op in self.block.ops:
             for result in op.results:
-                owns = isinstance(op, CallOp)
+                owns = isinstance(op, CallOp | Control)
                 self.size[result] = self.bytes(result) if owns else 0
 
     def bytes(self, value: SSAValue) -> int:

@@ -17,6 +17,7 @@ from xdsl.ir import SSAValue
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.ops.winograd import TILE, WinogradPacked, transform_weights
 from ..ir.program import functions
+from .analysis.blocks import operations_of
 from .analysis.tiles import panel_width
 from .base import Pass
 from .pack_weights import is_packed, is_weighted, mark_fixed, target_of
@@ -47,7 +48,7 @@ class Winograd(Pass):
             return
         for function in functions(program.module):
             fixed: dict[SSAValue, bool] = {}
-            for op in list(function.body.block.ops):
+            for op in list(operations_of(function)):
                 mark_fixed(op, fixed)
                 if isinstance(op, Op) and op.name == "gv.conv" and is_packed(op, fixed):
                     if not self.pays(op, is_fixed=is_weighted(op, fixed)):

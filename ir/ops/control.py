@@ -42,6 +42,15 @@ class Control(Op):
             raise VerifyException(f"region {index} does not end in gv.yield")
         return tuple(last.operands)
 
+    def check_isolated(self) -> None:
+        """Check that the regions see nothing but their arguments."""
+        for index, block in enumerate(self.blocks()):
+            inside: set[SSAValue] = set(block.args)
+            for op in block.ops:
+                if any(operand not in inside for operand in op.operands):
+                    raise VerifyException(f"{op.name} in region {index} uses a value from outside")
+                inside.update(op.results)
+
     def check_arguments(self, index: int, operands: Sequence[SSAValue]) -> None:
         """Check the arguments of a region against operands."""
         for place, (argument, given) in enumerate(
@@ -111,6 +120,7 @@ class If(Control):
         condition = spec_of(self.operands[0].type)
         if condition.dtype != bool_ or condition.shape != ():
             raise VerifyException(f"the condition is {condition}, expected bool[]")
+        self.check_isolated()
         for index in (0, 1):
             self.check_arguments(index, self.operands[1:])
             self.check_results(index, self.yielded(index))
@@ -157,6 +167,7 @@ class While(Control):
 
     def verify_(self) -> None:
         """Check the test, and the body against operands and results."""
+        self.check_isolated()
         for index in (0, 1):
             self.check_arguments(index, self.operands)
         test = self.yielded(0)
