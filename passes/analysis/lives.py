@@ -75,9 +75,8 @@ class Lives:
         """First and last step of each region."""
         self._tests: dict[Operation, int] = {}
         self._enumerate(block, 0)
-        self._live: dict[SSAValue, int] = {}
         end = 2 * self._count + 1
-        self._walk(block, {root: end for root in self.outputs}, record=True)
+        self._walk(block, dict.fromkeys(self.outputs, end), record=True)
         for life in self.lives.values():
             life.spans = joined(life.spans)
 
@@ -98,7 +97,7 @@ class Lives:
     # -- steps ----------------------------------------------------------------------------
 
     def _enumerate(self, block: Block, depth: int) -> None:
-        """Number the steps, and note who writes and reads what."""
+        """Give each step its number, and note who writes and reads what."""
         first = self._step()
         for op in block.ops:
             if isinstance(op, Launch):
@@ -185,7 +184,6 @@ class Lives:
         return self._tested(op, before, record)
 
     def _loop(self, op: Steps, after: set[SSAValue], record: bool) -> tuple[set[SSAValue], int]:
-        test, body = op.blocks
         again: set[SSAValue] = set()
         while True:  # what is needed before the test is needed behind the body
             found = self._trip(op, after, again, record=False)
@@ -194,7 +192,7 @@ class Lives:
             again |= found
         if record:
             again = self._trip(op, after, again, record=True)
-        return again, 2 * self._ends[test][0] - 1
+        return again, 2 * self._ends[op.blocks[0]][0] - 1
 
     def _trip(
         self, op: Steps, after: set[SSAValue], again: set[SSAValue], *, record: bool

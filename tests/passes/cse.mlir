@@ -100,3 +100,41 @@ func.func @constants() -> (tensor<f32>, tensor<i32>, tensor<f32>) {
 //   %2 = gv.constant {value = #gv.array<f32, "", [-0.0]>} : () -> tensor<f32>
 //   func.return %0, %1, %2 : tensor<f32>, tensor<i32>, tensor<f32>
 // }
+
+// -----
+// A region of a choice sees nothing but its arguments.
+func.func @isolated(%p: tensor<i1>, %x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = gv.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+  %2 = gv.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %3 = gv.if %p, %x ({
+  ^bb0(%a: tensor<2xf32>):
+    %4 = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+    gv.yield %4 : (tensor<2xf32>) -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    %5 = gv.exp %a : (tensor<2xf32>) -> tensor<2xf32>
+    %6 = gv.exp %a : (tensor<2xf32>) -> tensor<2xf32>
+    %7 = gv.add %5, %6 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    gv.yield %7 : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %2, %3 : tensor<2xf32>, tensor<2xf32>
+}
+
+// ->
+// func.func @isolated(%p: tensor<i1>, %x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+//   %0 = gv.exp %x : (tensor<2xf32>) -> tensor<2xf32>
+//   %1 = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+//   %2 = gv.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+//   %3 = gv.if %p, %x ({
+//   ^bb0(%a: tensor<2xf32>):
+//     %4 = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+//     gv.yield %4 : (tensor<2xf32>) -> ()
+//   }, {
+//   ^bb0(%a_1: tensor<2xf32>):
+//     %5 = gv.exp %a_1 : (tensor<2xf32>) -> tensor<2xf32>
+//     %6 = gv.add %5, %5 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+//     gv.yield %6 : (tensor<2xf32>) -> ()
+//   }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+//   func.return %2, %3 : tensor<2xf32>, tensor<2xf32>
+// }

@@ -105,3 +105,63 @@ func.func @main(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<16xf32>) {
 //     func.return %1 : tensor<4x4xf32>
 //   }
 // }
+
+// -----
+// The counter is changed in place; the product must not be written over what it reads.
+func.func @main(%n: tensor<i32>, %x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %i, %r = gv.while %n, %x, %w ({
+  ^bb0(%a: tensor<i32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>):
+    %0 = gv.constant {value = #gv.array<i32, "", [0]>} : () -> tensor<i32>
+    %1 = gv.greater %a, %0 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    gv.yield %1 : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<i32>, %b: tensor<4x4xf32>, %c: tensor<4x4xf32>):
+    %0 = gv.constant {value = #gv.array<i32, "", [1]>} : () -> tensor<i32>
+    %1 = gv.sub %a, %0 : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %2 = gv.matmul %b, %c : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    gv.yield %1, %2 : (tensor<i32>, tensor<4x4xf32>) -> ()
+  }) {carried = 2 : i64} : (tensor<i32>, tensor<4x4xf32>, tensor<4x4xf32>) -> (tensor<i32>, tensor<4x4xf32>)
+  func.return %r : tensor<4x4xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<i32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %arg2: memref<4x4xf32> {gv.name = "arg2", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 128 : i64, gv.max_live = 128 : i64} {
+//     %i = gv.buffer %workspace {dtype = #gv.dtype<i32>, offset = 0 : i64, shape = array<i64>} : (memref<?xi8>) -> memref<i32>
+//     gv.launch %arg0, %i {inputs = 1 : i64, kernel = @copy0} : (memref<i32>, memref<i32>) -> ()
+//     gv.launch %arg1, %result0 {inputs = 1 : i64, kernel = @copy1} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     %0 = gv.buffer %workspace {dtype = #gv.dtype<bool>, offset = 64 : i64, shape = array<i64>} : (memref<?xi8>) -> memref<i1>
+//     gv.loop %0 ({
+//       gv.launch %i, %0 {inputs = 1 : i64, kernel = @k0} : (memref<i32>, memref<i1>) -> ()
+//       gv.yield : () -> ()
+//     }, {
+//       %1 = gv.buffer %workspace {dtype = #gv.dtype<i32>, offset = 0 : i64, shape = array<i64>} : (memref<?xi8>) -> memref<i32>
+//       gv.launch %i, %1 {inputs = 1 : i64, kernel = @k1} : (memref<i32>, memref<i32>) -> ()
+//       %2 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
+//       gv.launch %result0, %arg2, %2 {inputs = 2 : i64, kernel = @k2} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+//       gv.launch %2, %result0 {after = array<i64: 4>, inputs = 1 : i64, kernel = @copy1} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+//       gv.yield : () -> ()
+//     }) : (memref<i1>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%a: tensor<i32>) -> tensor<i1> attributes {gv.kind = "map"} {
+//     %0 = gv.constant {value = #gv.array<i32, "", [0]>} : () -> tensor<i32>
+//     %1 = gv.greater %a, %0 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+//     func.return %1 : tensor<i1>
+//   }
+//   func.func private @k1(%a: tensor<i32>) -> tensor<i32> attributes {gv.kind = "map"} {
+//     %0 = gv.constant {value = #gv.array<i32, "", [1]>} : () -> tensor<i32>
+//     %1 = gv.sub %a, %0 : (tensor<i32>, tensor<i32>) -> tensor<i32>
+//     func.return %1 : tensor<i32>
+//   }
+//   func.func private @k2(%b: tensor<4x4xf32>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
+//     %0 = gv.matmul %b, %c : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %0 : tensor<4x4xf32>
+//   }
+//   func.func private @copy0(%0: tensor<i32>) -> tensor<i32> attributes {gv.kind = "map"} {
+//     func.return %0 : tensor<i32>
+//   }
+//   func.func private @copy1(%0: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "map"} {
+//     func.return %0 : tensor<4x4xf32>
+//   }
+// }

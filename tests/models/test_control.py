@@ -1,0 +1,225 @@
+"""Programs of nested choices and loops: the interpreter at every level and compiled code agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, SSAValue
+
+from gravure import ir
+from gravure.codegen.compile import Options, lower_kernels
+from gravure.frontend.compile import compile_source, load_compiled
+from gravure.ir import Program, interpret, parse, print_module, verify
+from gravure.ir.compositions import Maker
+from gravure.ir.dims import symbol
+from gravure.ir.dtypes import bool_, f32, i32
+from gravure.ir.interpret_planned import interpret_planned
+from gravure.ir.ops.control import If, While
+from gravure.ir.ops.structure import Yield
+from gravure.ir.program import finish, new_function, set_level, set_ranges
+from gravure.ir.target import Target
+from gravure.passes.manager import run
+from gravure.passes.pipelines import LEVELS
+
+Array = np.ndarray[Any, Any]
+COUNT, FLAG, SQUARE = ir.spec(i32), ir.spec(bool_), ir.spec(f32, 6, 6)
+ROWS = ir.TensorSpec(f32, (symbol("N"), 6))
+PIPELINE = LEVELS["O2"]
+
+
+class Writer:
+    """Appends to a block; the operations of `Maker`, choices and loops."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.make = Maker(ir.GraphEmit.at_end(block))
+
+    def choice(
+        self,
+        condition: Any,
+        values: Sequence[Any],
+        then: Callable[..., Any],
+        other: Callable[..., Any],
+    ) -> list[Any]:
+        """Append a choice between two functions of values."""
+        kinds = [value.type for value in values]
+        op = If.make_from(condition, values, region(kinds, then), region(kinds, other))
+        self.block.add_op(op)
+        return list(op.results)
+
+    def loop(
+        self,
+        values: Sequence[Any],
+        fixed: Sequence[Any],
+        test: Callable[..., Any],
+        body: Callable[..., Any],
+    ) -> list[Any]:
+        """Append a loop."""
+        kinds = [value.type for value in (*values, *fixed)]
+        op = While.make_from(values, fixed, region(kinds, test), region(kinds, body))
+        self.block.add_op(op)
+        return list(op.results)
+
+    def count(self, number: int) -> Any:
+        """Append a number."""
+        return self.make.number(number, i32)
+
+
+def region(kinds: Sequence[Any], function: Callable[..., Any]) -> Block:
+    """Return a block that gives what a function of a writer and its arguments gives."""
+    block = Block(arg_types=kinds)
+    block.add_op(Yield.make(*function(Writer(block), *block.args)))
+    return block
+
+
+def program(specs: Sequence[Any], function: Callable[..., Any]) -> Program:
+    """Return a program of one function."""
+    main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
+    made: Sequence[SSAValue] = function(Writer(main.body.block), *main.body.block.args)
+    finish(main, made, [f"y{i}" for i in range(len(made))])
+    module = ModuleOp([main])
+    module.attributes["gv.target"] = StringAttr("native")
+    set_level(module, "graph")
+    set_ranges(module, {"N": (1, 9)})
+    verify(module)
+    return Program(module)
+
+
+def swapped(w: Writer, n: Any, x: Any, y: Any) -> Any:
+    """Two values change places in every trip, and one of them is changed."""
+
+    def body(w: Writer, i: Any, a: Any, b: Any) -> Any:
+        return w.make.add(i, w.count(1)), b, w.make.tanh(a)
+
+    def test(w: Writer, i: Any, a: Any, b: Any) -> Any:
+        return [w.make.less(i, w.count(3))]
+
+    return w.loop([n, x, y], [], test, body)
+
+
+def nested(w: Writer, n: Any, x: Any, y: Any) -> Any:
+    """A loop in a choice in a loop; the inner one ends by what is computed."""
+
+    def grow(w: Writer, a: Any, b: Any) -> Any:
+        return w.make.mul(a, w.make.number(2.0, f32)), b
+
+    def small(w: Writer, a: Any, b: Any) -> Any:
+        most = w.make.max(w.make.abs(a), axes=(0, 1))
+        return [w.make.less(most, w.make.number(20.0, f32))]
+
+    def odd(w: Writer, a: Any, b: Any) -> Any:
+        return w.loop([a], [b], small, lambda w, a, b: grow(w, a, b)[:1])
+
+    def body(w: Writer, i: Any, a: Any, b: Any) -> Any:
+        rest = w.make.fmod(i, w.count(2))
+        [made] = w.choice(
+            w.make.equal(rest, w.count(1)), [a, b], odd, lambda w, a, b: [w.make.matmul(a, b)]
+        )
+        return w.make.sub(i, w.count(1)), w.make.mul(made, w.make.number(0.1, f32))
+
+    def test(w: Writer, i: Any, a: Any, b: Any) -> Any:
+        return [w.make.greater(i, w.count(0))]
+
+    i, made = w.loop([n, x], [y], test, body)
+    return i, made, w.make.add(made, x)
+
+
+def passed(w: Writer, n: Any, x: Any, y: Any) -> Any:
+    """Branches that give what they are given, one thing twice, and constants."""
+    some = w.make.greater(n, w.count(0))
+    first = w.choice(some, [x, y], lambda w, a, b: [b, a, a], lambda w, a, b: [a, w.make.neg(b), a])
+
+    def fixed(w: Writer, *_: Any) -> Any:
+        return [w.make.filled(3.0, f32, (6, 6))]
+
+    second = w.choice(some, [first[0]], fixed, lambda w, a: [w.make.exp(a)])
+    flag = w.loop([some, n], [], lambda w, f, i: [f], lambda w, f, i: [
+        w.make.greater(i, w.count(1)), w.make.sub(i, w.count(1))])  # fmt: skip
+    return [*first, *second, *flag]
+
+
+def collected(w: Writer, n: Any, x: Any, y: Any) -> Any:
+    """Rows of symbolic count change in a loop; some are written at a counted place."""
+    first = w.make.slice(x, starts=(0, 0), stops=(1, 6), steps=(1, 1))
+    start = w.make.filled(0.0, f32, (4, 6))
+
+    def body(w: Writer, i: Any, a: Any, kept: Any, row: Any) -> Any:
+        place = w.make.reshape(i, shape=(1, 1))
+        made = w.make.add(a, row)
+        update = w.make.slice(made, starts=(0, 0), stops=(1, 6), steps=(1, 1))
+        kept = w.make.scatter_nd(kept, place, update, reduction="none")
+        return w.make.add(i, w.count(1)), made, kept
+
+    def test(w: Writer, i: Any, a: Any, kept: Any, row: Any) -> Any:
+        return [w.make.less(i, w.count(4))]
+
+    i, rows, kept = w.loop([n, x, start], [first], test, body)
+    return [i, rows, w.make.matmul(rows, y), kept]
+
+
+CASES: dict[str, tuple[Any, Any]] = {
+    "swapped": (swapped, SQUARE),
+    "nested": (nested, SQUARE),
+    "passed": (passed, SQUARE),
+    "collected": (collected, ROWS),
+}
+
+
+def inputs(name: str, trips: int) -> list[Array]:
+    random = np.random.default_rng(trips)
+    rows = 5 if CASES[name][1] is ROWS else 6
+    x, y = (random.standard_normal((n, 6)).astype(np.float32) for n in (rows, 6))
+    return [np.array(trips, np.int32), x, y]
+
+
+def made(name: str) -> Program:
+    function, spec = CASES[name]
+    return program([COUNT, spec, SQUARE], function)
+
+
+def close(found: Sequence[Array], wanted: Sequence[Array], level: str) -> None:
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-5, err_msg=level)
+
+
+def read_back(program: Program) -> Program:
+    module = parse(print_module(program.module))
+    assert print_module(module) == print_module(program.module)
+    verify(module)
+    return Program(module, program.weights)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_level_computes_the_same(name: str) -> None:
+    some = made(name)
+    cases = [inputs(name, trips) for trips in (0, 1, 3)]
+    wanted = [interpret(some, each) for each in cases]
+    at = PIPELINE.index("fuse")
+    for level, passes in (("graph", PIPELINE[:at]), ("fused", PIPELINE[at : at + 1])):
+        run(",".join(passes), some)
+        for each, want in zip(cases, wanted, strict=True):
+            close(interpret(read_back(some), each), want, level)
+    run(",".join(PIPELINE[at + 1 :]), some)
+    for level in ("planned", "loops"):
+        if level == "loops":
+            lower_kernels(some, Target.parse("native"))
+        for each, want in zip(cases, wanted, strict=True):
+            close(interpret_planned(read_back(some), each), want, level)
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O2"])
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_code_computes_the_same(name: str, level: str) -> None:
+    compiled = compile_source(made(name), Options(level=level))
+    assert compiled.max_live <= compiled.description.workspace
+    one, two = (load_compiled(compiled, threads) for threads in (1, 2))
+    for trips in (0, 1, 3):
+        given = inputs(name, trips)
+        found = one.run(given)
+        close(found, interpret(made(name), given), level)
+        for a, b in zip(found, two.run(given), strict=True):
+            np.testing.assert_array_equal(a, b)
