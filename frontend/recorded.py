@@ -63,6 +63,11 @@ class Recorded:
         """Carry out an operation and record it."""
         return self._tape.emit
 
+    @property
+    def tape(self) -> Tape:
+        """Return the list of what was carried out."""
+        return self._tape
+
     def watch(self, values: Sequence[Any]) -> list[Any]:
         """Return values that are told apart from all others."""
         self.inputs = [boxed(value) for value in values]

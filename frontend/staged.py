@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,8 +20,9 @@ from xdsl.ir import Block, SSAValue
 
 from ..codegen.compile import Options
 from ..errors import GravureError
-from ..ir import GraphEmit, Program
+from ..ir import REGISTRY, GraphEmit, Program
 from ..ir.attributes import Symbol
+from ..ir.control_gradient import UnboundedError, append
 from ..ir.dtypes import u32
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
@@ -118,11 +120,6 @@ class StagingFrame(Frame):
         inner.emit, inner.recorded = record.emit, record
         return inner, record
 
-    def unrecorded(self) -> None:
-        """Refuse control flow whose gradient is taken."""
-        if self.recorded is not None:
-            raise NotStageableError("the gradient of a choice or a loop")
-
     def write(self, variable: Any, value: Any) -> None:
         """Take note of the value that the variable has from here on."""
         self.state[variable] = self.value(value)
@@ -137,41 +134,25 @@ class StagingFrame(Frame):
         self.arguments.append((op, seed))
         return argument
 
-    def region(
-        self, graph: FuncGraph, specs: Sequence[TensorSpec], take: slice, touched: Sequence[Any]
-    ) -> tuple[Block, list[Any]]:
-        """Return a block that runs a graph on some of its arguments, and what it gives."""
-        block = Block(arg_types=[s.type for s in (*specs, *(v.spec for v in touched))])
-        inner = StagingFrame(block, self.shared, top=False)
-        inner.state = dict(zip(touched, block.args[len(specs) :], strict=True))
-        made = [inner.value(x) for x in run_inside(graph, inner, list(block.args)[take])]
-        return block, [*made, *(inner.state[v] for v in touched)]
-
     def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[Any]:
-        """Append a choice."""
-        self.unrecorded()
-        condition = self.value(inputs[0])
-        if len(branches) != 2 or spec_of(condition.type).dtype.kind != "b":
-            raise NotStageableError("a choice of more than two")
-        given = [self.value(x) for x in inputs[1:]]
+        """Append a choice: of two by a truth value, of several by a number."""
+        index, *given = [self.value(x) for x in inputs]
         touched = touched_by(branches)
         state = [self.value(self.read(v)) for v in touched]
-        specs = [spec_of(x.type) for x in given]
-        split = len(branches[0].captured)
-        no, found = self.region(branches[0], specs, slice(0, split), touched)
-        yes, other = self.region(branches[1], specs, slice(split, len(specs)), touched)
-        if [x.type for x in found] != [x.type for x in other]:
-            raise NotStageableError("branches of different shapes")
-        no.add_op(Yield.make(*found))
-        yes.add_op(Yield.make(*other))
-        op = If.make_from(condition, [*given, *state], yes, no)
-        return self.added(op, touched)
+        choice = Choice(self.shared, branches, touched, len(given))
+        if spec_of(index.type).dtype.kind == "b":
+            no, yes = choice.blocks([index, *given, *state])
+            op = If.make_from(index, [index, *given, *state], yes, no)
+        else:
+            op = choice.chain(self.block, [index, *given, *state], 0)
+            op.detach()  # type: ignore[no-untyped-call]
+        unchanged = choice.unchanged(op)
+        return self.added(op, touched, unchanged)
 
     def loop(
         self, test: FuncGraph, body: FuncGraph, count: int, inputs: Sequence[Any]
     ) -> Sequence[Any]:
         """Append a loop."""
-        self.unrecorded()
         values = [self.value(x) for x in inputs]
         touched = touched_by([test, body])
         state = [self.value(self.read(v)) for v in touched]
@@ -192,15 +173,88 @@ class StagingFrame(Frame):
                     raise NotStageableError("a loop that changes shapes")
             block.add_op(Yield.make(*now))
             blocks.append(block)
-        return self.added(While.make_from(carried, fixed, *blocks), touched)
+        op = While.make_from(carried, fixed, *blocks)
+        kept = zip(op.yielded(1), blocks[1].args, strict=False)
+        unchanged = [given is argument for given, argument in kept][count:]
+        return self.added(op, touched, unchanged)
 
-    def added(self, op: Any, touched: Sequence[Any]) -> Sequence[Any]:
+    def added(
+        self, op: If | While, touched: Sequence[Any], unchanged: Sequence[bool]
+    ) -> Sequence[Any]:
         """Append an operation whose last results are variables."""
-        self.block.add_op(op)
-        count = len(op.results) - len(touched)
-        for variable, value in zip(touched, op.results[count:], strict=True):
-            self.write(variable, value)
-        return list(op.results[:count])
+        results = self.control(op)
+        count = len(results) - len(touched)
+        for variable, value, same in zip(touched, results[count:], unchanged, strict=True):
+            if not same:
+                self.write(variable, value)
+        return list(results[:count])
+
+    def control(self, op: If | While) -> Sequence[Any]:
+        """Append a choice or a loop; where this is recorded, so that it can be gone back through.
+
+        A loop can be if it is known how often it may go round.
+        """
+        if self.recorded is None:
+            self.block.add_op(op)
+            return list(op.results)
+        try:
+            return append(self.recorded.tape, op, GraphEmit.at_end(self.block))
+        except UnboundedError as error:
+            raise NotStageableError(str(error)) from error
+
+
+@dataclass
+class Choice:
+    """A choice between graphs that is being made: operands are an index, inputs and variables."""
+
+    shared: Shared
+    branches: Sequence[FuncGraph]
+    touched: Sequence[Any]
+    count: int
+    """How many inputs there are, of all branches."""
+
+    def blocks(self, operands: Sequence[SSAValue]) -> list[Block]:
+        """Return a block for each branch."""
+        return [self.region(number, operands) for number in range(len(self.branches))]
+
+    def region(self, number: int, operands: Sequence[SSAValue]) -> Block:
+        """Return a block that runs one branch."""
+        branch = self.branches[number]
+        block = Block(arg_types=[x.type for x in operands])
+        inner = StagingFrame(block, self.shared, top=False)
+        inner.state = dict(zip(self.touched, block.args[1 + self.count :], strict=True))
+        first = 1 + sum(len(other.captured) for other in self.branches[:number])
+        taken = block.args[first : first + len(branch.captured)]
+        made = [inner.value(x) for x in run_inside(branch, inner, taken)]
+        block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched)))
+        return block
+
+    def chain(self, block: Block, operands: Sequence[SSAValue], number: int) -> If:
+        """Append the choice between the branches from a number on; the last is for the rest."""
+        emit = GraphEmit.at_end(block)
+        dtype = spec_of(operands[0].type).dtype
+        wanted = emit(Constant, value=np.array(number, dtype.numpy))
+        condition = emit(REGISTRY["gv.equal"], operands[0], wanted)
+        if number + 2 >= len(self.branches):
+            other = self.region(len(self.branches) - 1, operands)
+        else:
+            other = Block(arg_types=[x.type for x in operands])
+            inner = self.chain(other, list(other.args), number + 1)
+            other.add_op(Yield.make(*inner.results))
+        op = If.make_from(condition, operands, self.region(number, operands), other)
+        block.add_op(op)
+        return op
+
+    def unchanged(self, op: If) -> list[bool]:
+        """Say of each variable whether all branches leave it as it is."""
+        count = len(op.results) - len(self.touched)
+        return [
+            all(
+                op.yielded(n)[count + i] is block.args[1 + self.count + i]
+                for n, block in enumerate(op.blocks())
+            )
+            for i in range(len(self.touched))
+        ]
 
 
 def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[Any]) -> list[Any]:
@@ -234,9 +288,6 @@ class Staged:
         module = ModuleOp([main])
         set_level(module, "graph")
         verify(module)
-        if any(isinstance(op, If | While) for op in main.body.block.ops):
-            # The text of the program is complete, but no pass lowers regions yet.
-            raise NotStageableError("a choice or a loop: code for those is not generated yet")
         self.program = Program(module, shared.weights)
         self.model = load_compiled(compile_source(self.program, Options()), 1)
 

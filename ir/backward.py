@@ -40,6 +40,17 @@ class Tape:
         self._emit = call.emit
         self._calls: list[Call] = []
 
+    @classmethod
+    def on(cls, emit: Any) -> Tape:
+        """Return a tape of what an `emit` carries out."""
+        made = cls.__new__(cls)
+        made._emit, made._calls = emit, []
+        return made
+
+    def remember(self, call: Call) -> None:
+        """Remember what was carried out in another way."""
+        self._calls.append(call)
+
     def emit(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
         """Carry out an operation and remember it."""
         attributes = op.complete(attributes)
