@@ -256,6 +256,7 @@ def compile_for_host(compiled: Compiled) -> Compiled:
         objects=objects,
         target=host,
         cached=cached,
+        plan=None,
         description=replace(describe(program, names), steps=()),
     )
 

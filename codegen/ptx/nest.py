@@ -1,0 +1,182 @@
+"""The loop dims of a contraction: two operands as matrices, by the loop dims that each walks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.func import FuncOp
+
+from ...ir import Op, dtypes
+from ...ir.dims import Dim, remainder
+from ...ir.iteration import Affine, Iteration
+from ...ir.target import Target
+from ...ir.tensor import spec_of
+from ..kernels.elements import Element
+from ..kernels.index import Linear, Opaque, Token, flatten, of
+from ..kernels.loops import Index, Loops
+from ..kernels.plan import Axis, open_kernel, plan_axes, returned_values
+from ..kernels.read import Indices, Reader, Tracer
+from ..kernels.space import Group, Space, merge
+from .shape import LANES
+
+CONTRACTIONS = ("gv.matmul", "gv.conv", "gv.conv_weights")
+"""Operations that sum products of two operands."""
+
+
+def anchor_of(kernel: FuncOp) -> Op | None:
+    """Return the operation of a kernel that this template computes; None if there is none."""
+    for op in kernel.body.block.ops:
+        if isinstance(op, Op) and op.name in CONTRACTIONS:
+            return op
+    return None
+
+
+def linear(affine: Affine, index: Sequence[Linear]) -> Linear:
+    """Return an affine index of loop dims as one of tokens."""
+    total = Linear((), affine.offset)
+    for number, coefficient in affine.terms:
+        total = total + index[number] * coefficient
+    return total
+
+
+class Nest:
+    """The loop dims of a contraction: how operands and result are indexed by tokens."""
+
+    def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
+        (self.root,) = returned_values(kernel)
+        self.anchor = anchor
+        made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
+        assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
+        self.iteration = made
+        self.guarded = made.guarded or (False,) * len(made.reads)
+        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
+        outer = spec_of(self.root.type).dims if self.follows_root else made.parallel
+        self.outer = [Axis([Token(d)]) for d in outer]
+        self.inner = [Axis([Token(d)]) for d in made.reduce]
+        self.plan = plan_axes([*self.outer, *self.inner], self.trace)
+        self.index = self.loop_dims(self.plan.tracer, self.plan.index)
+
+    @property
+    def follows_root(self) -> bool:
+        """Say whether the loop dims are those of the root, and the product's follow from them."""
+        return self.anchor.name == "gv.matmul"
+
+    def root_index(self, index: Indices) -> Indices:
+        """Return the index of the root."""
+        if self.follows_root:
+            return index[: len(self.outer)]
+        return tuple(linear(a, index) for a in self.iteration.write)
+
+    def loop_dims(self, tracer: Tracer, index: Indices) -> Indices:
+        """Return the loop dims of the iteration space, parallel ones first."""
+        if not self.follows_root:
+            return index
+        found = tracer.stops[self.anchor.results[0]][0]
+        return (*found, *index[len(self.outer) :])
+
+    def trace(self, tracer: Tracer, index: Indices) -> None:
+        """Record what operands and epilogue read."""
+        tracer.stops[self.anchor.results[0]] = []
+        tracer.visit(self.root, self.root_index(index))
+        dims = self.loop_dims(tracer, index)
+        for position in range(2):
+            self.trace_operand(tracer, position, dims)
+
+    def trace_operand(self, tracer: Tracer, position: int, dims: Indices) -> None:
+        """Record what one operand reads."""
+        at = tuple(linear(a, dims) for a in self.iteration.reads[position])
+        if self.guarded[position]:
+            tracer.use_alone(*(p for p in at if is_guarded(p)))
+        tracer.visit(self.anchor.operands[position], at)
+
+    @property
+    def offset(self) -> Linear:
+        """Return the flat offset of the root's element."""
+        return flatten(self.root_index(self.plan.index), spec_of(self.root.type).dims)
+
+
+def is_guarded(index: Linear) -> bool:
+    """Say whether an index may lie outside: it is more than one loop dim."""
+    return len(index.terms) > 1 or index.constant != 0
+
+
+def place(loops: Loops, groups: Sequence[Group], at: Index) -> None:
+    """Set the values of groups for a position in all of them as one."""
+    rest = at
+    for group in reversed(groups):
+        group.value = rest if group is groups[0] else loops.remainder(rest, group.extent)
+        rest = loops.divide(rest, group.extent)
+
+
+class Side:
+    """One operand as a matrix of rows (or columns) and depth."""
+
+    def __init__(self, nest: Nest, position: int) -> None:
+        self.nest, self.position, self.loops = nest, position, nest.loops
+        tracer = Tracer()
+        nest.trace_operand(tracer, position, nest.index)
+        self.offsets = [access.offset for access in tracer.accesses]
+        self.alone = tracer.alone
+        self.dtype = nest.anchor.specs[position].dtype
+
+    def walks(self, token: Token) -> bool:
+        """Say whether the operand depends on a token."""
+        return token in self.alone or any(o.coefficient(token) != 0 for o in self.offsets)
+
+    def step(self, token: Token) -> Dim:
+        """Return how far a step of a token goes in the first buffer that is read."""
+        return self.offsets[0].coefficient(token) if self.offsets else 0
+
+    def open(self, rows: Sequence[Token], depth: Sequence[Token], batch: Sequence[Group]) -> None:
+        """Merge the tokens as this operand walks them, and find along which vectors lie."""
+        self.batch = [Group(g.tokens) for g in batch]
+        self.shared = list(batch)
+        self.rows = merge(rows, self.offsets, self.alone)
+        self.depth = merge(depth, self.offsets, self.alone)
+        self.along: str = ""
+        """`rows` or `depth`: what neighbours in memory are; nothing if neither."""
+        for name, groups in (("depth", self.depth), ("rows", self.rows)):
+            if groups and not self.along and self.contiguous(groups[-1]):
+                self.along = name
+        walked = {"depth": self.depth, "rows": self.rows}.get(self.along, [Group(())])[-1]
+        even = bool(walked.tokens) and remainder(walked.extent, LANES) == 0
+        self.lanes = LANES if even and not any(t in self.alone for t in walked.tokens) else 0
+        every = [*self.batch, *self.rows, *self.depth]
+        self.space = Space(every, walked if self.lanes else None, self.lanes)
+        self.reader = Reader(self.loops, self.nest.arguments, self.space)
+
+    def contiguous(self, group: Group) -> bool:
+        """Say whether neighbours along a group are neighbours in memory, wherever it is read."""
+        steps = {str(o.coefficient(group.tokens[-1])) for o in self.offsets}
+        return steps <= {"0", "1"} and "1" in steps
+
+    def element(self, row: Index, depth: Index) -> Element:
+        """Return the element, or vector, at a row and a depth."""
+        for mine, theirs in zip(self.batch, self.shared, strict=True):
+            mine.value = theirs.value
+        place(self.loops, self.rows, row)
+        place(self.loops, self.depth, depth)
+        self.reader.fresh()
+        return self.reader.math.spread(self.read(), self.lanes)
+
+    def read(self) -> Element:
+        """Return the element at the current place, or 0 outside of the operand."""
+        nest, reader = self.nest, self.reader
+        index = tuple(linear(a, nest.index) for a in nest.iteration.reads[self.position])
+        value = nest.anchor.operands[self.position]
+        if not nest.guarded[self.position]:
+            return reader.element(value, index)
+        moved: list[Linear] = []
+        conditions: list[Element] = []
+        for part, extent in zip(index, spec_of(value.type).dims, strict=True):
+            if not is_guarded(part):
+                moved.append(part)
+                continue
+            at, lanes, inside = reader.inside(part, extent)
+            conditions.append(Element(inside, dtypes.bool_, lanes))
+            moved.append(of(Opaque(reader.clamp(at, lanes, extent), extent, lanes)))
+        element = reader.element(value, tuple(moved))
+        for condition in conditions:
+            zero = reader.math.constant(0, element.dtype)
+            element = reader.math.select(condition, element, zero)
+        return element

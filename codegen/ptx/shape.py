@@ -1,0 +1,85 @@
+"""How large the tile of a block is, and how its threads share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir.dims import Dim
+from ...ir.dtypes import DType
+
+LANES = 4
+"""Elements that a thread loads, multiplies and stores at a time."""
+
+ENOUGH_BLOCKS = 2 * 108
+"""Two for each processor of an A100: fewer leave some of it idle."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile of the result and a stretch of depth; the part of one thread, in elements.
+
+    A thread has rows in runs of four and columns in vectors; the runs, and the vectors, of one
+    thread lie as far apart as all threads' first ones reach, so that neighbours read neighbours.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    thread_rows: int
+    thread_columns: int
+
+    def __post_init__(self) -> None:
+        for width in (self.rows, self.columns):
+            assert width * self.depth % (LANES * self.threads) == 0, f"{self}: uneven parts"
+
+    @property
+    def threads(self) -> int:
+        """Return the threads of a block."""
+        return self.rows * self.columns // (self.thread_rows * self.thread_columns)
+
+    @property
+    def thread_vectors(self) -> int:
+        """Return the vectors of columns of one thread."""
+        return self.thread_columns // LANES
+
+    @property
+    def across(self) -> int:
+        """Return how many threads stand along the columns."""
+        return self.columns // self.thread_columns
+
+    @property
+    def run(self) -> int:
+        """Return the rows of a thread that lie next to each other."""
+        return min(LANES, self.thread_rows)
+
+    @property
+    def row_places(self) -> list[int]:
+        """Return where the rows of a thread lie, beyond its first."""
+        apart = self.run * self.rows // self.thread_rows
+        return [i // self.run * apart + i % self.run for i in range(self.thread_rows)]
+
+    @property
+    def column_places(self) -> list[int]:
+        """Return where the vectors of a thread lie, beyond its first."""
+        return [j * LANES * self.across for j in range(self.thread_vectors)]
+
+
+LARGE = Tile(128, 128, 16, 8, 8)
+MIDDLE = Tile(64, 64, 16, 8, 4)
+SMALL = Tile(32, 32, 16, 4, 4)
+FLAT = Tile(8, 64, 32, 2, 4)
+"""For few rows: what counts is that the right operand is read once, by many."""
+
+
+def choose_tile(batch: Dim, rows: Dim, columns: Dim, dtype: DType) -> Tile:
+    """Return the largest tile of which there are enough."""
+    if not (isinstance(batch, int) and isinstance(rows, int) and isinstance(columns, int)):
+        return MIDDLE
+    if rows <= FLAT.rows:
+        return FLAT
+    for tile in (LARGE, MIDDLE):
+        blocks = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
+        fits = rows > tile.rows // 2 and columns > tile.columns // 2
+        if fits and blocks >= ENOUGH_BLOCKS and (tile is MIDDLE or dtype.size <= LANES):
+            return tile
+    return SMALL

@@ -1,0 +1,332 @@
+"""Products and convolutions: a block of threads computes a tile of the result from shared memory.
+
+    block: batch x tiles of rows x tiles of columns
+      for k in depth step BK
+        A[BK, BM], B[BK, BN] = shared        each thread brings its part, read a turn before
+        for kk in BK                         unrolled
+          acc[TM, TN] += A[kk, ..] * B[kk, ..]    registers of one thread
+      out[row, column] = epilogue(acc)
+
+What is computed is read off the operation's iteration space: rows are the loop dims that only the
+left operand walks, columns those of the right one, and what both walk is a batch. So one template
+has products of any layout, channel groups, and convolutions of any rank, padded or not: operands
+are read element by element, through what makes them. Beyond the depth both operands are 0; rows
+and columns beyond the last are read as the last and not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+
+from ...ir import Op
+from ...ir.dims import Dim, ceil_divide, product, remainder
+from ...ir.dtypes import DType
+from ...ir.gpu_ops import THREADS, Barrier, Shared
+from ...ir.target import Target
+from ..kernels.elements import Element, computed
+from ..kernels.index import Token
+from ..kernels.loops import Index, Loops
+from ..kernels.read import Reader
+from ..kernels.space import Group, Space, merge
+from .nest import Nest, Side, place
+from .shape import LANES, Tile, choose_tile
+
+
+class Contraction:
+    """Builds one kernel."""
+
+    def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
+        self.nest = nest = Nest(kernel, anchor, target)
+        self.loops: Loops = nest.loops
+        self.sides = [Side(nest, 0), Side(nest, 1)]
+        self.dtype: DType = anchor.result_specs[0].dtype
+        self.sort_tokens()
+        rows, columns, depth = (
+            product(tuple(t.extent for t in tokens))
+            for tokens in (self.row_tokens, self.column_tokens, self.depth_tokens)
+        )
+        self.rows, self.columns, self.depth = rows, columns, depth
+        batch = product(tuple(g.extent for g in self.batch))
+        self.tile = choose_tile(batch, rows, columns, self.dtype)
+        self.sides[0].open(self.row_tokens, self.depth_tokens, self.batch)
+        self.sides[1].open(self.column_tokens, self.depth_tokens, self.batch)
+        self.results = Results(self)
+
+    def sort_tokens(self) -> None:
+        """Find which tokens are rows, columns, batch and depth."""
+        nest, (left, right) = self.nest, self.sides
+        inner = {t for axis in nest.inner for t in axis.tokens}
+        self.row_tokens: list[Token] = []
+        self.column_tokens: list[Token] = []
+        batch: list[Token] = []
+        for token in nest.plan.tokens:
+            if token in inner or token.extent == 1:
+                continue
+            where = (left.walks(token), right.walks(token))
+            lists = {(True, True): batch, (False, True): self.column_tokens}
+            lists.get(where, self.row_tokens).append(token)
+        self.batch = [Group((t,)) for t in batch]
+        depth = [t for axis in nest.inner for t in axis.tokens if t.extent != 1]
+        steps = {t: left.step(t) for t in depth}
+        if all(isinstance(step, int) for step in steps.values()):
+            depth.sort(key=lambda t: -int(steps[t]))  # type: ignore[arg-type]
+        self.depth_tokens = depth
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        loops, tile = self.loops, self.tile
+        self.row_tiles = ceil_divide(self.rows, tile.rows)
+        self.column_tiles = ceil_divide(self.columns, tile.columns)
+        buffers = [
+            shared(loops, computed(self.dtype), tile.depth * (width + LANES))
+            for width in (tile.rows, tile.columns)
+        ]
+        self.parts = [
+            Part(side, buffer, width, extent, self)
+            for side, buffer, width, extent in zip(
+                self.sides, buffers, (tile.rows, tile.columns), (self.rows, self.columns),
+                strict=True,
+            )
+        ]  # fmt: skip
+        with loops.loop(loops.lo, loops.hi) as unit:
+            rest: Index = unit.index
+            column = loops.remainder(rest, self.column_tiles)
+            rest = loops.divide(rest, self.column_tiles)
+            row = loops.remainder(rest, self.row_tiles)
+            rest = loops.divide(rest, self.row_tiles)
+            for group in reversed(self.batch):
+                group.value = loops.remainder(rest, group.extent)
+                rest = loops.divide(rest, group.extent)
+            self.block(loops.multiply(row, tile.rows), loops.multiply(column, tile.columns))
+        batch = product(tuple(g.extent for g in self.batch))
+        function = loops.finish(batch * self.row_tiles * self.column_tiles)
+        function.attributes[THREADS] = IntegerAttr(tile.threads, 64)
+        return function
+
+    def block(self, row: Index, column: Index) -> None:
+        """Compute one tile of the result."""
+        loops, tile = self.loops, self.tile
+        starts = (row, column)
+        math = self.results.math
+        zero = math.spread(math.constant(0, self.dtype), LANES)
+        count = tile.thread_rows * tile.thread_vectors
+        first = [part.fetch(start, 0) for part, start in zip(self.parts, starts, strict=True)]
+        carried = [zero.value] * count + [v for values in first for v in values]
+        turns = ceil_divide(self.depth, tile.depth)
+        with loops.loop(0, loops.index(turns), 1, carried) as one:
+            totals, rest = one.values[:count], one.values[count:]
+            loops.here(Barrier())
+            brought = (rest[: len(first[0])], rest[len(first[0]) :])
+            for part, values in zip(self.parts, brought, strict=True):
+                part.put(values)
+            loops.here(Barrier())
+            following = loops.multiply(loops.add(one.index, 1), tile.depth)
+            fetched = [
+                part.fetch(start, following) for part, start in zip(self.parts, starts, strict=True)
+            ]
+            totals = self.multiply(totals)
+            one.carry(*totals, *(v for values in fetched for v in values))
+        self.results.store(one.results[:count], row, column)
+
+    def multiply(self, totals: Sequence[SSAValue]) -> list[SSAValue]:
+        """Add the products of what is in shared memory."""
+        tile = self.tile
+        made = [Element(v, self.dtype, LANES) for v in totals]
+        for k in range(tile.depth):
+            left = self.parts[0].scalars(k, self.thread_row(), tile)
+            right = self.parts[1].vectors(k, self.thread_column(), tile.column_places)
+            for i, a in enumerate(left):
+                for j, b in enumerate(right):
+                    at = i * len(right) + j
+                    made[at] = self.added(made[at], a, b)
+        return [each.value for each in made]
+
+    def added(self, total: Element, a: Element, b: Element) -> Element:
+        """Return total + a * b, for floats rounded once."""
+        math = self.results.math
+        if self.dtype.is_float:
+            return math.fma(a, b, total)
+        return math.add(total, math.mul(a, b))
+
+    def thread_row(self) -> Index:
+        """Return the first row of this thread in the tile."""
+        return self.loops.multiply(
+            self.loops.divide(self.loops.slot, self.tile.across), self.tile.run
+        )
+
+    def thread_column(self) -> Index:
+        """Return the first column of this thread in the tile."""
+        return self.loops.multiply(self.loops.remainder(self.loops.slot, self.tile.across), LANES)
+
+
+def shared(loops: Loops, element: Attribute, count: int) -> SSAValue:
+    """Return memory of the block."""
+    return loops.here(Shared(MemRefType(element, [count])))[0]
+
+
+class Part:
+    """What the threads bring of one operand, and how they read it in shared memory."""
+
+    def __init__(
+        self, side: Side, buffer: SSAValue, width: int, extent: Dim, whole: Contraction
+    ) -> None:
+        self.loops, self.side, self.buffer = whole.loops, side, buffer
+        self.width, self.extent = width, extent
+        self.tile, self.depth = whole.tile, whole.depth
+        self.lanes = max(1, side.lanes)
+        self.pitch = width + LANES
+        """From one depth to the next: neighbours in depth lie in different banks."""
+
+    def places(self) -> list[tuple[Index, Index]]:
+        """Return row and depth in the tile of each load of this thread."""
+        loops, tile, lanes = self.loops, self.tile, self.lanes
+        by_rows = self.side.along == "rows"
+        inner = (self.width if by_rows else tile.depth) // lanes
+        found: list[tuple[Index, Index]] = []
+        for number in range(self.width * tile.depth // (lanes * tile.threads)):
+            at = loops.add(loops.slot, number * tile.threads)
+            fast = loops.multiply(loops.remainder(at, inner), lanes)
+            slow = loops.divide(at, inner)
+            found.append((fast, slow) if by_rows else (slow, fast))
+        return found
+
+    def fetch(self, start: Index, depth: Index) -> list[SSAValue]:
+        """Read this thread's part of the tile that begins at a row and a depth."""
+        made: list[SSAValue] = []
+        math = self.side.reader.math
+        for row, inner in self.places():
+            at, deep = self.loops.add(start, row), self.loops.add(depth, inner)
+            if remainder(self.extent, self.width) != 0:
+                at = self.clamped(at, self.extent, "rows")
+            element = self.side.element(at, self.clamped(deep, self.depth, "depth"))
+            if remainder(self.depth, self.tile.depth) != 0:
+                inside = self.loops.compare("slt", deep, self.loops.index(self.depth))
+                zero = math.spread(math.constant(0, element.dtype), element.lanes)
+                kind = element.value.type
+                chosen = self.loops.pure(arith.SelectOp, (inside, element.value, zero.value), kind)
+                element = Element(chosen, element.dtype, element.lanes)
+            made.append(element.value)
+        return made
+
+    def clamped(self, at: Index, extent: Dim, along: str) -> Index:
+        """Return a position along rows or depth, or the last one there is."""
+        lanes = self.lanes if self.side.along == along else 1
+        return self.loops.minimum(at, self.loops.subtract(self.loops.index(extent), lanes))
+
+    def put(self, values: Sequence[SSAValue]) -> None:
+        """Write this thread's part to shared memory."""
+        loops = self.loops
+        for (row, inner), value in zip(self.places(), values, strict=True):
+            at = loops.add(loops.multiply(inner, self.pitch), row)
+            if self.side.along == "rows" or not self.side.lanes:
+                loops.store(value, self.buffer, at)
+                continue
+            for lane in range(self.lanes):
+                one = extracted(loops, value, lane)
+                loops.store(one, self.buffer, loops.add(at, lane * self.pitch))
+
+    def vectors(self, depth: int, first: Index, places: Sequence[int]) -> list[Element]:
+        """Return vectors of one depth."""
+        loops = self.loops
+        start = loops.add(first, depth * self.pitch)
+        dtype = self.side.dtype
+        return [
+            Element(
+                loops.load(self.buffer, loops.add(start, at), LANES, constant=False), dtype, LANES
+            )
+            for at in places
+        ]
+
+    def scalars(self, depth: int, first: Index, tile: Tile) -> list[Element]:
+        """Return the rows of this thread at one depth, each in all lanes."""
+        loops, dtype = self.loops, self.side.dtype
+        if tile.run == LANES:
+            runs = self.vectors(depth, first, tile.row_places[::LANES])
+            values = [extracted(loops, run.value, lane) for run in runs for lane in range(LANES)]
+        else:
+            start = loops.add(first, depth * self.pitch)
+            values = [
+                loops.load(self.buffer, loops.add(start, at), 0, constant=False)
+                for at in tile.row_places
+            ]
+        return [Element(loops.broadcast(value, LANES), dtype, LANES) for value in values]
+
+
+def extracted(loops: Loops, value: SSAValue, lane: int) -> SSAValue:
+    """Return one lane of a vector."""
+    kind = value.type
+    assert isinstance(kind, VectorType), f"{kind} has no lanes"
+    return loops.here(vector.ExtractOp(value, [lane], kind.element_type))[0]
+
+
+class Results:
+    """What becomes of the sums of a thread."""
+
+    def __init__(self, whole: Contraction) -> None:
+        self.whole, self.nest, self.loops = whole, whole.nest, whole.loops
+        plan = self.nest.plan
+        self.offset = self.nest.offset
+        accesses = [*plan.offsets, self.offset]
+        self.batch = [Group(g.tokens) for g in whole.batch]
+        self.rows = merge(whole.row_tokens, accesses, plan.alone)
+        self.columns = merge(whole.column_tokens, accesses, plan.alone)
+        last = self.columns[-1] if self.columns else Group(())
+        even = bool(last.tokens) and remainder(last.extent, LANES) == 0
+        straight = even and self.offset.coefficient(last.tokens[-1]) == 1
+        self.lanes = LANES if straight else 0
+        every = [*self.batch, *self.rows, *self.columns]
+        self.space = Space(every, last if self.lanes else None, self.lanes)
+        self.reader = Reader(self.loops, self.nest.arguments, self.space)
+        self.math = self.reader.math
+
+    def store(self, totals: Sequence[SSAValue], row: Index, column: Index) -> None:
+        """Finish and store the sums of this thread."""
+        whole, loops, tile = self.whole, self.loops, self.whole.tile
+        for mine, theirs in zip(self.batch, whole.batch, strict=True):
+            mine.value = theirs.value
+        row, column = loops.add(row, whole.thread_row()), loops.add(column, whole.thread_column())
+        for i, below in enumerate(tile.row_places):
+            at = loops.add(row, below)
+            with self.only(at, whole.rows, tile.rows):
+                place(loops, self.rows, at)
+                for j, beside in enumerate(tile.column_places):
+                    self.vector(totals[i * tile.thread_vectors + j], loops.add(column, beside))
+
+    def only(self, at: Index, extent: Dim, step: int) -> AbstractContextManager[None]:
+        """Open what only happens at positions that exist."""
+        if remainder(extent, step) == 0:
+            return nullcontext()
+        return self.loops.when(self.loops.compare("slt", at, self.loops.index(extent)))
+
+    def vector(self, total: SSAValue, column: Index) -> None:
+        """Finish and store a vector of columns."""
+        whole = self.whole
+        if self.lanes:
+            with self.only(column, whole.columns, whole.tile.columns):
+                self.finish(total, column)
+            return
+        for lane in range(LANES):
+            at = self.loops.add(column, lane)
+            with self.only(at, whole.columns, whole.tile.columns):
+                self.finish(extracted(self.loops, total, lane), at)
+
+    def finish(self, total: SSAValue, column: Index) -> None:
+        """Finish and store one vector or element."""
+        nest, reader = self.nest, self.reader
+        place(self.loops, self.columns, column)
+        element = Element(total, self.whole.dtype, self.lanes)
+        reader.given = {nest.anchor.results[0]: lambda _: element}
+        reader.fresh()
+        made = reader.element(nest.root, nest.root_index(nest.plan.index))
+        base, _, extra = self.space.split(self.loops, self.offset)
+        assert extra is None, "a result is written in strides"
+        value = self.math.narrow(self.math.spread(made, self.lanes))
+        self.loops.store(value, nest.out, base)
