@@ -12,7 +12,7 @@ from xdsl.ir import Block, SSAValue
 
 from ..errors import CompileError
 from ..ir import Program, TensorSpec, dims
-from ..ir.interpret_launch import SCRATCH, UNITS, kernel_symbols
+from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS, kernel_symbols
 from ..ir.ops.steps import Choose, Loop
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, roles, weight_rows
@@ -26,6 +26,7 @@ from ..runtime.artifact import (
     DimInfo,
     If,
     Pointer,
+    Repeat,
     Scalar,
     Step,
     TensorInfo,
@@ -33,6 +34,9 @@ from ..runtime.artifact import (
 )
 from ..runtime.artifact import Launch as LaunchStep
 from .scratch import place_scratch
+
+ROUND = "_round"
+"""The counter of the rounds of a kernel."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ class Sequel:
         return self.kernels[str(op.plain_attributes()["kernel"])]
 
 
-def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> LaunchStep:
+def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> Step:
     attributes = op.plain_attributes()
     arguments: list[Argument] = [places.pointer(operand) for operand in op.operands]
     if scratch is not None:
@@ -154,7 +158,12 @@ def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> 
     arguments += [Scalar(_extent(d)) for d in attributes["dims"]]
     values = dict(zip(kernel_symbols(kernel), attributes["dims"], strict=True))
     count = dims.substitute(dims.parse(_text(kernel, UNITS, "1")), values)
-    return LaunchStep(kernel.sym_name.data, tuple(arguments), _extent(count))
+    rounds = _text(kernel, ROUNDS, "")
+    if not rounds:
+        return LaunchStep(kernel.sym_name.data, tuple(arguments), _extent(count))
+    arguments.append(Scalar(ROUND))
+    step = LaunchStep(kernel.sym_name.data, tuple(arguments), _extent(count))
+    return Repeat(ROUND, _extent(dims.substitute(dims.parse(rounds), values)), (step,))
 
 
 def _extent(dim: dims.Dim) -> int | str:

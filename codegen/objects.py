@@ -19,7 +19,7 @@ from typing import BinaryIO
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
-from ..ir.interpret_launch import SCRATCH, UNITS
+from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
 from ..ir.target import Target
 from ..ir.text import print_function
@@ -35,25 +35,29 @@ WEIGHTS = {"depthwise": 10, "pool": 8, "winograd": 6, "conv": 3, "rnn": 3, "row"
 """How long kinds take to compile, against a map."""
 
 
+SIZES = (UNITS, SCRATCH, ROUNDS)
+"""Attributes of a kernel that are known when its loops are."""
+
+
 @dataclass(frozen=True)
 class Made:
     """A kernel's object, and what else is to be known of it."""
 
-    units: str
-    scratch: str
+    sizes: tuple[str, ...]
+    """Units, scratch and rounds, as the attributes of the kernel have them."""
     shared: tuple[str, ...]
     """The shared functions that it calls."""
     data: bytes
 
     def pack(self) -> bytes:
         """Return this as bytes."""
-        return f"{self.units}\n{self.scratch}\n{' '.join(self.shared)}\n".encode() + self.data
+        return "\n".join([*self.sizes, " ".join(self.shared), ""]).encode() + self.data
 
     @classmethod
     def unpack(cls, content: bytes) -> Made:
         """Return what `pack` was called on."""
-        units, scratch, shared, data = content.split(b"\n", 3)
-        return cls(units.decode(), scratch.decode(), tuple(shared.decode().split()), data)
+        *sizes, shared, data = content.split(b"\n", len(SIZES) + 1)
+        return cls(tuple(s.decode() for s in sizes), tuple(shared.decode().split()), data)
 
 
 @dataclass
@@ -78,8 +82,9 @@ class Objects:
         for function in functions:
             name = function.sym_name.data
             one = found[name] or made[name]
-            function.attributes[UNITS] = StringAttr(one.units)
-            function.attributes[SCRATCH] = StringAttr(one.scratch)
+            for attribute, size in zip(SIZES, one.sizes, strict=True):
+                if size:
+                    function.attributes[attribute] = StringAttr(size)
             result.append(one)
         return result, len(functions) - len(missing)
 
@@ -120,8 +125,8 @@ class Objects:
         for name, module in modules.items():
             if name not in self.shared:
                 self.shared[name] = self.shared_object(name, module)
-        units, scratch = (_text(loops, name) for name in (UNITS, SCRATCH))
-        made = Made(units, scratch, tuple(modules), assemble(text, self.target))
+        sizes = tuple(_text(loops, name) for name in SIZES)
+        made = Made(sizes, tuple(modules), assemble(text, self.target))
         self.cache.put(key, made.pack())
         return made
 
@@ -205,6 +210,5 @@ def weight(function: FuncOp) -> int:
 
 
 def _text(function: FuncOp, name: str) -> str:
-    row = function.attributes[name]
-    assert isinstance(row, StringAttr), f"{name} is {row}"
-    return row.data
+    row = function.attributes.get(name)
+    return row.data if isinstance(row, StringAttr) else ""

@@ -21,6 +21,11 @@ SYMBOLS = "gv.symbols"
 """Attribute of a kernel function: the names of its own dimension symbols."""
 UNITS = "gv.units"
 """Attribute of a `loops` kernel: the extent of its parallel range, an expression of its symbols."""
+ROUNDS = "gv.rounds"
+"""Attribute of a `loops` kernel: how often its whole range is run, one time after the other.
+
+Where it is there, the number of the round is an argument behind the symbols.
+"""
 SCRATCH = "gv.scratch"
 """Attribute of a `loops` kernel: bytes of scratch that each slot needs.
 
@@ -66,5 +71,14 @@ def interpret_launch(launch: Launch, machine: Interpreter, operands: Sequence[An
         flat.append(np.full(int(scratch.data) // dtype.size, 77, dtype.numpy))
     # Two calls instead of one: a kernel must not depend on how its range is cut.
     middle = extent // 2
-    for low, high in ((0, middle), (middle, extent)):
-        interpret_kernel(kernel, [*flat, *values, low, high, 0])
+    for numbers in rounds_of(kernel, symbols):
+        for low, high in ((0, middle), (middle, extent)):
+            interpret_kernel(kernel, [*flat, *values, *numbers, low, high, 0])
+
+
+def rounds_of(kernel: FuncOp, symbols: dict[str, int]) -> list[tuple[int, ...]]:
+    """Return what each round of a kernel has as arguments of its own: its number, or nothing."""
+    rounds = kernel.attributes.get(ROUNDS)
+    if not isinstance(rounds, StringAttr):
+        return [()]
+    return [(number,) for number in range(dims.evaluate(dims.parse(rounds.data), symbols))]

@@ -37,7 +37,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, DimExpr, evaluate, parse
 from ...ir.dtypes import DType
-from ...ir.interpret_launch import SCRATCH, SYMBOLS, UNITS
+from ...ir.interpret_launch import ROUNDS, SCRATCH, SYMBOLS, UNITS
 
 Index: TypeAlias = "SSAValue | int"
 Rows: TypeAlias = Mapping[str, Attribute]
@@ -225,6 +225,12 @@ class Loops:
         self.buffers.append(buffer)
         self.scratch_bytes = -(-count * dtype.size // 64) * 64
         return buffer, self.multiply(self.slot, self.scratch_bytes // dtype.size)
+
+    def rounds(self, count: Dim) -> SSAValue:
+        """Have all units run `count` times, one time after the other; return the round's number."""
+        number = self.body.insert_arg(INDEX, len(self.body.args) - 3)
+        self.function.attributes[ROUNDS] = StringAttr(str(count))
+        return number
 
     def finish(self, units: Dim) -> FuncOp:
         """Close the function and write its parallel extent and scratch need."""

@@ -9,13 +9,24 @@
 
 What is left of the weights in L2 after one step is what was read last: every other step goes
 through the panels backwards, so that weights a little larger than L2 stay there for the most
-part. A step's work could be shared too: panels are independent, and so are the units of a cell.
+part.
+
+Where panels end with gates, a step is shared: panels are independent, and so are the columns of
+a cell. The state before is read where it was put out, so that no column is written while it is
+read, and all threads meet after each step:
+
+    for time                            rounds of the kernel
+      for unit in lo..hi                parallel: blocks of the batch x panels of the state
+        for gate                        product = y[time - 1] @ panel: gvk.gemm_tile, in scratch
+        for row, for v in panel step L
+          state, y[time] = cell(gates[time] + product, state)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
@@ -33,6 +44,9 @@ from .map import fitting_lanes, walk_vectors
 from .plan import open_kernel, returned_values
 from .read import Reader
 from .space import Group, Space
+
+WORTH_SHARING = 1 << 14
+"""Multiplications of a step from which threads share it."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -69,8 +83,8 @@ class Layer:
     """Builds one kernel; subclasses say what a step does."""
 
     STATES = 1
-    WEIGHTS = 1
-    """How many operands are panels; they stand behind the gates."""
+    GATES: ClassVar[tuple[int, ...]] = (1,)
+    """How many gates each operand that is panels has; they stand behind the gates' first part."""
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         self.anchor, self.target = anchor, target
@@ -87,12 +101,18 @@ class Layer:
         lanes = fitting_lanes(self.units, lanes_of(target, self.dtype))
         self.reader = Reader(self.loops, (), Space([self.walked], self.walked, lanes))
         self.math, self.lanes = self.reader.math, lanes
+        self.time: Index = 0
+        self.odd: Index = 0
+        self.part: Index = 0
+        self.first: Index = 0
+        self.stride = self.units
+        """The columns of the state that are computed at a time, and how many they are."""
 
     # -- sizes ----------------------------------------------------------------------------
 
     def plan(self) -> None:
         """Decide the register tile and lay out the scratch."""
-        specs = self.anchor.specs[1 : 1 + self.WEIGHTS]
+        specs = self.anchor.specs[1 : 1 + len(self.GATES)]
         shapes = [spec.static_shape for spec in specs]
         self.tile_lanes = lanes_of(self.target, self.dtype)
         while any(tile % self.tile_lanes for _, _, tile in shapes):
@@ -102,6 +122,10 @@ class Layer:
         self.vectors = min(widest, most)
         self.tall = 1 if self.batch == 1 else rows_for(self.target, self.vectors)
         extra = self.tall * self.units if self.keeps else 0
+        self.parts = self.shares(shapes)
+        if self.parts > 1:
+            self.stride = shapes[0][2]
+            shapes = [(count // self.parts, depth, tile) for count, depth, tile in shapes]
         sizes = [self.tall * count * tile for count, _, tile in shapes]
         self.scratch, base = self.loops.scratch(self.dtype, sum(sizes) + extra)
         places = [self.loops.add(base, sum(sizes[:i])) for i in range(len(sizes) + 1)]
@@ -109,9 +133,22 @@ class Layer:
         self.products = [
             Product(buffer, count, tile, place)
             for buffer, (count, _, tile), place in zip(
-                self.inputs[1 : 1 + self.WEIGHTS], shapes, places, strict=False
+                self.inputs[1 : 1 + len(self.GATES)], shapes, places, strict=False
             )
         ]
+
+    def shares(self, shapes: Sequence[tuple[int, ...]]) -> int:
+        """Return the parts of the state that a step computes apart: panels that end with gates."""
+        tile = shapes[0][2]
+        parts, rest = divmod(self.units, tile)
+        fits = all(
+            each == tile and count == parts * self.GATES[number]
+            for number, (count, _, each) in enumerate(shapes)
+        )
+        work = sum(count for count, _, _ in shapes) * self.units * tile
+        large = isinstance(self.steps, int) and self.steps > 1 and work >= WORTH_SHARING
+        possible = fits and not rest and not self.keeps and not self.loops.fine
+        return parts if large and possible else 1
 
     @property
     def keeps(self) -> bool:
@@ -127,9 +164,45 @@ class Layer:
             return loops.finish(0)
         self.plan()
         blocks = RowBlocks(self.batch, self.tall, 1)
+        if self.parts > 1:
+            self.shared(blocks)
+            return loops.finish(blocks.count * self.parts)
         with loops.loop(loops.lo, loops.hi) as unit:
             blocks.walk(loops, unit.index, lambda rows, start: self.block(Block(rows, start)))
         return loops.finish(blocks.count)
+
+    def shared(self, blocks: RowBlocks) -> None:
+        """Compute parts of the state, for all blocks of the batch, one step a round."""
+        loops = self.loops
+        self.round = loops.rounds(self.steps)
+        self.time = self.round
+        if self.attributes["reverse"]:
+            self.time = loops.subtract(loops.subtract(loops.index(self.steps), 1), self.round)
+        self.odd = loops.remainder(self.round, 2)
+        ends = loops.subtract(loops.add(loops.lo, loops.hi), 1)
+        with loops.loop(loops.lo, loops.hi) as one:
+            mirrored = loops.subtract(ends, one.index)
+            further = loops.multiply(self.odd, loops.subtract(mirrored, one.index))
+            unit = loops.add(one.index, further)
+            self.part = loops.remainder(unit, self.parts)
+            self.first = loops.multiply(self.part, self.stride)
+            block = loops.divide(unit, self.parts)
+            blocks.walk(loops, block, lambda rows, start: self.part_of_step(Block(rows, start)))
+
+    def part_of_step(self, block: Block) -> None:
+        """Compute the columns of a part of the next state of a block."""
+        loops, firsts = self.loops, self.inputs[-self.STATES :]
+        begins = loops.compare("eq", self.round, 0)
+        with loops.when(begins):
+            self.walk(block, lambda row: self.begin(block, row, firsts))
+            for each in self.products:
+                self.multiply(each, (firsts[0], block.start), block)
+        with loops.when(loops.compare("ne", self.round, 0)):
+            step = 1 if self.attributes["reverse"] else -1
+            before = loops.multiply(loops.add(self.time, step), self.batch)
+            for each in self.products:
+                self.multiply(each, (self.y, loops.add(before, block.start)), block)
+        self.walk(block, lambda row: self.cell(block, row))
 
     def block(self, block: Block) -> None:
         """Take one block of the batch through time."""
@@ -165,9 +238,8 @@ class Layer:
         """Run `body(row)` for each vector of each row of a block."""
 
         def vectors(row: Index) -> None:
-            walk_vectors(
-                self.loops, self.reader, self.walked, (0, self.units), lambda: body(row)
-            )  # fmt: skip
+            span = (self.first, self.loops.add(self.first, self.stride))
+            walk_vectors(self.loops, self.reader, self.walked, span, lambda: body(row))
 
         if block.rows == 1:
             vectors(0)
@@ -188,8 +260,9 @@ class Layer:
             mirrored = loops.subtract(loops.index(product.count - 1), panels.index)
             further = loops.multiply(self.odd, loops.subtract(mirrored, panels.index))
             panel = loops.add(panels.index, further)
-            b_at = loops.multiply(panel, self.units * product.tile)
             c_at = loops.add(product.place, loops.multiply(panel, product.tile))
+            panel = loops.add(loops.multiply(panel, self.parts), self.part)
+            b_at = loops.multiply(panel, self.units * product.tile)
             for first in range(0, product.tile // self.tile_lanes, self.vectors):
                 vectors = min(self.vectors, product.tile // self.tile_lanes - first)
                 shift = first * self.tile_lanes
@@ -229,7 +302,8 @@ class Layer:
     def made(self, product: Product, row: Index, number: int) -> Element:
         """Return the state's part of a gate, which is the `number`th of a product."""
         assert self.walked.value is not None, "the units are walked"
-        column = self.loops.add(self.walked.value, number * self.units)
+        column = self.loops.subtract(self.walked.value, self.loops.index(self.first))
+        column = self.loops.add(column, number * self.stride)
         line = self.loops.add(product.place, self.loops.multiply(row, product.width))
         return self.load(self.scratch, self.loops.add(line, column))
 
@@ -261,6 +335,7 @@ class Lstm(Layer):
     """Long short-term memory."""
 
     STATES = 2
+    GATES = (4,)
 
     def cell(self, block: Block, row: Index) -> None:
         """Forget, take in, put out."""
@@ -274,7 +349,7 @@ class Lstm(Layer):
 class Gru(Layer):
     """Gated recurrent unit."""
 
-    WEIGHTS = 2
+    GATES = (2, 1)
 
     @property
     def keeps(self) -> bool:

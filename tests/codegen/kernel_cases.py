@@ -13,7 +13,7 @@ from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.emit import emit_kernel
 from gravure.ir import dims, interpret, parse, print_module, spec_of, verify
 from gravure.ir.dtypes import of_element
-from gravure.ir.interpret_launch import kernel_symbols
+from gravure.ir.interpret_launch import kernel_symbols, rounds_of
 from gravure.ir.interpret_loops import interpret_kernel
 from gravure.ir.program import functions
 from gravure.ir.target import Target
@@ -87,8 +87,9 @@ def run_interpreted(
         kind = of_element(loops.function_type.inputs.data[len(flat)].element_type).numpy
         flat.append(np.full(scratch // kind.itemsize, 77, kind))
     middle = units // 2
-    for low, high in ((0, middle), (middle, units)):
-        interpret_kernel(loops, [*flat, *values, low, high, 0])
+    for number in rounds_of(loops, symbols):
+        for low, high in ((0, middle), (middle, units)):
+            interpret_kernel(loops, [*flat, *values, *number, low, high, 0])
     for output, made in zip(outputs, flat[len(arrays) :], strict=False):
         output[...] = made.reshape(output.shape)
 
@@ -101,9 +102,6 @@ def run_compiled(
     flat = [np.ascontiguousarray(a) for a in arrays] + outputs
     if scratch:
         flat.append(np.full(scratch // 4, 77, np.float32))
-    context = (ctypes.c_int64 * (len(flat) + len(values) + 1))(
-        *(a.ctypes.data for a in flat), *values, 0
-    )
     name = loops.sym_name.data
     data = assemble(emit_kernel(loops, target), target)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), jit_machine())
@@ -113,8 +111,11 @@ def run_compiled(
         engine.get_function_address(name)
     )
     middle = units // 2
-    for low, high in ((0, middle), (middle, units)):
-        call(ctypes.addressof(context), low, high, 0)
+    for number in rounds_of(loops, symbols):
+        slots = [*(a.ctypes.data for a in flat), *values, *number, 0]
+        context = (ctypes.c_int64 * len(slots))(*slots)
+        for low, high in ((0, middle), (middle, units)):
+            call(ctypes.addressof(context), low, high, 0)
 
 
 def jit_machine() -> Any:

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import Array, check_kernel
 
 import gravure as gv
+from gravure.codegen.kernels import rnn
 from gravure.ir import Program, interpret, parse, print_module, spec_of
 from gravure.ir.program import functions
 
@@ -107,6 +108,17 @@ def test_a_layer_goes_through_time(name: str, batch: int) -> None:
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 16), (2, 3, 5, 48), (4, 1, 33, 128), (0, 2, 5, 16)])
 def test_a_layer_takes_any_sizes(name: str, sizes: tuple[int, int, int, int]) -> None:
     check_layer(name, *sizes)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("batch", [1, 15])
+@pytest.mark.parametrize("tile", [16, 48])
+def test_the_columns_of_a_step_are_shared(
+    name: str, batch: int, tile: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rnn, "WORTH_SHARING", 1)
+    check_layer(name, 4, batch, 48, tile)
+    check_layer(name, 4, batch, 40, tile)
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru"])
