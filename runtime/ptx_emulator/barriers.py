@@ -1,0 +1,157 @@
+"""Where threads of a block wait for each other: the 16 barriers, and barriers with phases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .faults import KernelFault
+from .memory import Array
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+RUNS, PARKED, AT_BARRIER, WAITS, LEFT = range(5)
+"""What lanes do: run, wait for their warp, for a barrier, for a phase; or they have left."""
+BARRIERS = 16
+"""How many barriers a block has."""
+
+
+class BlockBarriers:
+    """The barriers of `bar.sync` and `bar.arrive`, for each block."""
+
+    def __init__(self, blocks: int, threads: int) -> None:
+        self.threads = threads
+        self.arrived = np.zeros((blocks, BARRIERS), np.int64)
+        self.expected = np.zeros((blocks, BARRIERS), np.int64)
+        """How many must come; 0 if all threads that have not left."""
+        self.number = np.zeros(0, np.int64)
+        """For each lane, the barrier that it waits at."""
+
+    def is_trivial(self, machine: Machine, count: Array | None) -> bool:
+        """Say whether all lanes come to a barrier at the same time, and nobody came before."""
+        whole = machine.lanes is None and machine.threads == machine.lanes_per_block
+        return whole and count is None and not self.arrived.any()
+
+    def come(self, machine: Machine, numbers: Array, count: Array | None) -> None:
+        """Count the active lanes as arrived, whether they wait or not."""
+        lanes = machine.active()
+        if self.number.size == 0:
+            self.number = np.zeros(machine.count, np.int64)
+        if (numbers >= BARRIERS).any():
+            raise KernelFault(f"barrier {int(numbers.max())}: there are {BARRIERS}")
+        self.number[lanes] = numbers
+        wanted = np.broadcast_to(0 if count is None else count.astype(np.int64), lanes.shape)
+        if (wanted % 32).any():
+            raise KernelFault("a barrier for a number of threads that is not a multiple of 32")
+        blocks, ids = machine.block_of[lanes], self.number[lanes]
+        open_ones = self.arrived[blocks, ids] > 0
+        if (open_ones & (self.expected[blocks, ids] != wanted)).any():
+            raise KernelFault("a barrier is used with different numbers of threads at a time")
+        self.expected[blocks, ids] = wanted
+        np.add.at(self.arrived, (blocks, ids), 1)
+        if machine.races is not None:
+            rows = np.stack([blocks, ids, machine.warp_of[lanes]], axis=1)
+            for block, number, warp in np.unique(rows, axis=0):
+                machine.races.arrive((int(block), int(number)), int(block), int(warp))
+
+    def release(self, machine: Machine) -> Array:
+        """Let all go on whose barrier is complete; return these lanes."""
+        left = (machine.state.reshape(len(self.arrived), -1) == LEFT).sum(axis=1)
+        here = machine.lanes_per_block - left
+        wanted = np.where(self.expected > 0, self.expected, here[:, None])
+        if ((self.arrived > wanted) & (self.arrived > 0) & (self.expected > 0)).any():
+            raise KernelFault("more threads come to a barrier than it is for")
+        complete = (self.arrived > 0) & (self.arrived >= wanted)
+        if not complete.any():
+            return np.zeros(0, np.int64)
+        waiting = machine.state == AT_BARRIER
+        freed = np.nonzero(waiting & complete[machine.block_of, self.number])[0]
+        self._check_places(machine, freed)
+        if machine.races is not None:
+            for block, number in zip(*np.nonzero(complete), strict=True):
+                mine = freed[(machine.block_of[freed] == block) & (self.number[freed] == number)]
+                key = int(block), int(number)
+                machine.races.complete(key)
+                for warp in np.unique(machine.warp_of[mine]):
+                    machine.races.passed(key, int(block), int(warp))
+        self.arrived[complete] = 0
+        machine.state[freed] = RUNS
+        machine.pc[freed] += 1
+        return freed
+
+    def _check_places(self, machine: Machine, freed: Array) -> None:
+        """Refuse a barrier of the whole block that threads reach at different instructions."""
+        blocks, numbers = machine.block_of[freed], self.number[freed]
+        whole = freed[self.expected[blocks, numbers] == 0]
+        keys = machine.block_of[whole] * BARRIERS + self.number[whole]
+        pcs = machine.pc[whole]
+        for key in np.unique(keys):
+            mine = np.unique(pcs[keys == key])
+            if mine.size > 1:
+                steps = machine.program.steps
+                lines = " and ".join(str(steps[int(pc)].instruction.line) for pc in mine)
+                raise KernelFault(
+                    f"threads of one block meet at barrier {key % BARRIERS} in lines {lines}"
+                )
+
+
+@dataclass
+class Phase:
+    """A barrier with phases (`mbarrier`): arrivals and bytes that the phase still lacks."""
+
+    expected: int
+    arrivals: int
+    bytes: int = 0
+    number: int = 0
+    """How many phases are over."""
+
+
+class PhaseBarriers:
+    """The `mbarrier` objects, by where they lie in the shared memory of all blocks."""
+
+    def __init__(self) -> None:
+        self.at: dict[int, Phase] = {}
+
+    def make(self, places: Iterable[int], counts: Iterable[int]) -> None:
+        """Begin barriers at places, each for a number of arrivals."""
+        for place, count in zip(places, counts, strict=True):
+            if count < 1:
+                raise KernelFault(f"an mbarrier for {count} arrivals")
+            self.at[place] = Phase(count, count)
+
+    def find(self, place: int) -> Phase:
+        """Return the barrier at a place."""
+        found = self.at.get(place)
+        if found is None:
+            raise KernelFault(f"no mbarrier was initialised at {place} of shared memory")
+        return found
+
+    def arrive(self, machine: Machine, place: int, count: int, transfer: int = 0) -> int:
+        """Count arrivals, and bytes to wait for; return the phase they belong to."""
+        phase = self.find(place)
+        number = phase.number
+        phase.bytes += transfer
+        phase.arrivals -= count
+        if phase.arrivals < 0:
+            raise KernelFault(f"more arrivals at an mbarrier than the {phase.expected} of a phase")
+        self._complete(machine, place, phase)
+        return number
+
+    def transferred(self, machine: Machine, place: int, count: int) -> None:
+        """Count bytes that a copy has written."""
+        phase = self.find(place)
+        phase.bytes -= count
+        self._complete(machine, place, phase)
+
+    def _complete(self, machine: Machine, place: int, phase: Phase) -> None:
+        """Begin the next phase if nothing is lacking."""
+        if phase.arrivals == 0 and phase.bytes == 0:
+            phase.arrivals = phase.expected
+            phase.number += 1
+            if machine.races is not None:
+                machine.races.complete(place)
+            machine.wake()

@@ -1,0 +1,147 @@
+"""Branches, the end, and barriers of the block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .barriers import AT_BARRIER, RUNS
+from .faults import KernelFault, UnsupportedPtx
+from .machine import AGAIN, WARP, Control, Machine, Plain, Reader
+from .memory import Array
+from .operands import Decoder, rule
+from .text import Instruction
+from .warp import control_of
+
+Controls = Callable[[Instruction, Decoder, Reader | None], Control]
+CONTROLS: dict[str, Controls] = {}
+
+
+def controls(*names: str) -> Callable[[Controls], Controls]:
+    """Register instructions that say where to go on."""
+
+    def register(function: Controls) -> Controls:
+        for name in names:
+            CONTROLS[name] = function
+        return function
+
+    return register
+
+
+@controls("bra")
+def _branch(instruction: Instruction, decoder: Decoder, guard: Reader | None) -> Control:
+    target = decoder.label(instruction.operands[0])
+    if guard is None:
+        return lambda m, pc: target
+    read = guard
+    return lambda m, pc: m.branch(np.broadcast_to(read(m), m.active().shape), target, pc)
+
+
+@controls("brx")
+def _branch_by_table(instruction: Instruction, decoder: Decoder, guard: Reader | None) -> Control:
+    if guard is not None:
+        raise UnsupportedPtx("brx with a guard")
+    index, table = instruction.operands
+    targets = np.array([decoder.label(name) for name in decoder.tables[table]])
+    read = decoder.read(index, "u32")
+
+    def control(m: Machine, pc: int) -> int:
+        numbers = read(m)
+        if (numbers >= len(targets)).any():
+            raise KernelFault(f"brx to entry {int(numbers.max())} of {len(targets)}")
+        m.pc[m.active()] = targets[numbers]
+        return AGAIN
+
+    return control
+
+
+@controls("ret", "exit")
+def _leave(instruction: Instruction, decoder: Decoder, guard: Reader | None) -> Control:
+    if guard is None:
+        return lambda m, pc: m.leave()
+    read = guard
+
+    def control(m: Machine, pc: int) -> int:
+        leaves = np.broadcast_to(read(m), m.active().shape)
+        active = m.active()
+        m.pc[active] = pc + 1
+        if leaves.any():
+            m.lanes = active[leaves]
+            m.leave()
+        return AGAIN
+
+    return control
+
+
+@controls("trap")
+def _trap(instruction: Instruction, decoder: Decoder, guard: Reader | None) -> Control:
+    def control(m: Machine, pc: int) -> int:
+        if guard is not None and not np.any(guard(m)):
+            return pc + 1
+        raise KernelFault("the kernel stops itself")
+
+    return control
+
+
+@controls("bar", "barrier")
+def _barrier(instruction: Instruction, decoder: Decoder, guard: Reader | None) -> Control:
+    modifiers = [each for each in instruction.modifiers if each not in ("cta", "aligned")]
+    if guard is not None:
+        raise UnsupportedPtx("a barrier with a guard")
+    if modifiers[:2] == ["warp", "sync"]:
+        return control_of(lambda m: None, decoder.read(instruction.operands[0], "u32"), WARP)
+    if "cluster" in modifiers:
+        return _cluster_barrier
+    if modifiers not in (["sync"], ["arrive"]):
+        raise UnsupportedPtx(str(instruction))
+    number = decoder.read(instruction.operands[0], "u32")
+    count = decoder.read(instruction.operands[1], "u32") if instruction.operands[1:] else None
+    waits = modifiers == ["sync"]
+
+    def control(m: Machine, pc: int) -> int:
+        wanted = None if count is None else np.asarray(count(m))
+        if waits and m.barriers.is_trivial(m, wanted):
+            if m.races is not None:
+                m.races.meet_all()
+            return pc + 1
+        return _come(m, pc, np.asarray(number(m)), wanted, waits)
+
+    return control
+
+
+def _come(m: Machine, pc: int, numbers: Array, wanted: Array | None, waits: bool) -> int:
+    active = m.active()
+    m.barriers.come(m, numbers, wanted)
+    m.pc[active] = pc if waits else pc + 1
+    m.state[active] = AT_BARRIER if waits else RUNS
+    m.barriers.release(m)
+    return AGAIN
+
+
+def _cluster_barrier(m: Machine, pc: int) -> int:
+    """Go on: a cluster is one block here (`launch` refuses larger ones)."""
+    return pc + 1
+
+
+@rule("membar", "fence")
+def _fence(instruction: Instruction, decoder: Decoder) -> Plain:
+    return lambda m: None
+
+
+@rule("setmaxnreg", "griddepcontrol", "nanosleep", "pmevent")
+def _without_effect(instruction: Instruction, decoder: Decoder) -> Plain:
+    return lambda m: None
+
+
+@rule("activemask")
+def _active_mask(instruction: Instruction, decoder: Decoder) -> Plain:
+    write = decoder.write(instruction.operands[0], "b32")
+
+    def plain(m: Machine) -> None:
+        active = np.zeros(m.count, np.bool_)
+        active[m.active()] = True
+        bits = np.packbits(active.reshape(-1, WARP), axis=1, bitorder="little").view(np.uint32)
+        write(m, m.of_lanes(np.repeat(bits.reshape(-1), WARP)))
+
+    return plain

@@ -1,0 +1,148 @@
+"""Which accesses to shared memory are not ordered, by vector clocks of warps.
+
+Each warp counts its own steps between synchronisations, and knows how far of the others' steps
+have been before: a barrier makes all that meet there know what each of them knew. Of each piece
+of shared memory it is kept which warp wrote it when, and when each warp read it. An access is a
+race if another warp's write (or, for a write, read) is not among what this warp knows.
+
+The threads of a warp count as one, and atomic operations are not looked at. Copies that run by
+themselves (TMA) count as one more warp, and so do the products of warpgroups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .faults import KernelFault
+from .memory import Array
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+NOBODY = 255
+
+
+class Races:
+    """The clocks of all warps, and the last accesses to all pieces of shared memory."""
+
+    def __init__(self, machine: Machine, access: int) -> None:
+        self.machine = machine
+        blocks = max(1, machine.count // machine.lanes_per_block)
+        self.copier = machine.lanes_per_block // 32
+        """The number of the warp that stands for copies."""
+        self.multiplier = self.copier + 1
+        """The number of the warp that stands for products of warpgroups."""
+        warps = self.multiplier + 1
+        self.access = access
+        self.clock = np.zeros((blocks, warps, warps), np.int32)
+        self.clock[:, np.arange(warps), np.arange(warps)] = 1
+        units = machine.shared.data.size // access
+        self.writer = np.full(units, NOBODY, np.uint8)
+        self.written = np.zeros(units, np.int32)
+        self.was_read = np.zeros((units, warps), np.int32)
+        self.arrived: dict[Hashable, Array] = {}
+        self.completed: dict[Hashable, Array] = {}
+
+    def read(self, places: Array, size: int, warps: Array | None = None) -> None:
+        """Note that the active lanes (or `warps`) read, and find out if that is in order."""
+        for units, blocks, mine in self._units(places, size, warps):
+            self._check(units, blocks, mine, "reads what")
+            self.was_read[units, mine] = self.clock[blocks, mine, mine]
+
+    def write(self, places: Array, size: int, warps: Array | None = None) -> None:
+        """Note that the active lanes (or `warps`) write, and find out if that is in order."""
+        for units, blocks, mine in self._units(places, size, warps):
+            self._check(units, blocks, mine, "writes where")
+            known = self.clock[blocks, mine]
+            late = self.was_read[units] > known
+            late[np.arange(len(mine)), mine] = False
+            if late.any():
+                lane = int(np.nonzero(late.any(axis=1))[0][0])
+                other = int(np.nonzero(late[lane])[0][0])
+                raise self._race(units[lane], mine[lane], other, "writes what", "still reads")
+            self.writer[units] = mine
+            self.written[units] = self.clock[blocks, mine, mine]
+            clash = self.writer[units] != mine
+            if clash.any():
+                lane = int(np.nonzero(clash)[0][0])
+                other = int(self.writer[units[lane]])
+                raise self._race(units[lane], mine[lane], other, "writes where", "writes too")
+
+    def _units(
+        self, places: Array, size: int, warps: Array | None
+    ) -> list[tuple[Array, Array, Array]]:
+        """Return pieces of memory, their blocks, and the warps that use them."""
+        machine = self.machine
+        if warps is None:
+            warps = machine.of_lanes(machine.warp_of)
+        mine = np.broadcast_to(warps, places.shape).astype(np.int64)
+        blocks = places // machine.shared.stride
+        first = places // self.access
+        return [(first + number, blocks, mine) for number in range(max(1, size // self.access))]
+
+    def _check(self, units: Array, blocks: Array, mine: Array, does: str) -> None:
+        """Refuse the access if another warp's write is not known to be before."""
+        writers = self.writer[units]
+        other = (writers != NOBODY) & (writers != mine)
+        if not other.any():
+            return
+        whose = np.where(other, writers, 0)
+        late = other & (self.written[units] > self.clock[blocks, mine, whose])
+        if late.any():
+            lane = int(np.nonzero(late)[0][0])
+            raise self._race(units[lane], mine[lane], int(writers[lane]), does, "writes")
+
+    def _race(self, unit: int, mine: int, other: int, does: str, they: str) -> KernelFault:
+        others = {self.copier: "the copy", self.multiplier: "a product"}
+        names = [others.get(warp, f"warp {warp}") for warp in (mine, other)]
+        at = int(unit) * self.access % self.machine.shared.stride
+        return KernelFault(
+            f"race: {names[0]} {does} {names[1]} {they} at {at} of shared memory",
+            hint="a barrier between the two is missing",
+        )
+
+    def meet_all(self) -> None:
+        """Let all warps of every block know all that any of them knows."""
+        warps = np.arange(self.copier)
+        self.clock[:, warps] = self.clock[:, warps].max(axis=1, keepdims=True)
+        self.clock[:, warps, warps] += 1
+
+    def arrive(self, barrier: Hashable, block: int, warp: int) -> None:
+        """Note that a warp arrives at a barrier, knowing what it knows."""
+        known = self.clock[block, warp].copy()
+        before = self.arrived.get(barrier)
+        self.arrived[barrier] = known if before is None else np.maximum(known, before)
+        self.clock[block, warp, warp] += 1
+
+    def complete(self, barrier: Hashable) -> None:
+        """Note that a phase is over: what arrived is there for those who wait."""
+        found = self.arrived.pop(barrier, None)
+        if found is not None:
+            before = self.completed.get(barrier)
+            self.completed[barrier] = found if before is None else np.maximum(found, before)
+
+    def passed(self, barrier: Hashable, block: int, warp: int) -> None:
+        """Let a warp know what was known at the end of the phase that it waited for."""
+        found = self.completed.get(barrier)
+        if found is not None:
+            self.clock[block, warp] = np.maximum(self.clock[block, warp], found)
+
+    def copy_starts(self, block: int, warp: int) -> None:
+        """Let a copy know what the warp knows that starts it."""
+        copier = self.copier
+        known = np.maximum(self.clock[block, copier], self.clock[block, warp])
+        known[copier] += 1
+        self.clock[block, copier] = known
+        self.clock[block, warp, warp] += 1
+
+    def multiply(self, block: int, warps: Array, places: Array) -> None:
+        """Note that a product of some warps reads, which knows what all of them know."""
+        mine = self.multiplier
+        known = np.maximum(self.clock[block, warps].min(axis=0), self.clock[block, mine])
+        known[mine] += 1
+        self.clock[block, mine] = known
+        self.read(places, 16, np.full(len(places), mine))
+        self.clock[block, warps, mine] = known[mine]
