@@ -1,21 +1,50 @@
-"""Which template a kernel goes by on a GPU."""
+"""Which template a kernel goes by on a GPU: one of blocks, or that of processors with small units.
+
+Convolutions of one channel a group are no products worth a tile; their windows are walked.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from ...ir import Op
 from ...ir.levels import KIND
 from ...ir.target import Target
 from .. import kernels
+from . import recurrent
 from .nest import anchor_of
+from .rows import GpuRows
 from .tile import Contraction
+
+FEWEST_FILTERS = 8
+"""Of one channel group: with fewer, most of a tile would be left over."""
+
+TEMPLATES: Mapping[str, Callable[[FuncOp, Target], FuncOp]] = {
+    "row": lambda kernel, target: GpuRows(kernel, target).build(),
+    "rnn": recurrent.lower,
+}
+"""Kinds whose kernels are always run by blocks."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a kernel function for a GPU."""
+    kind = kernel.attributes[KIND]
+    assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
     anchor = anchor_of(kernel)
-    if anchor is None:
-        return kernels.lower(kernel, target)
-    made = Contraction(kernel, anchor, target).build()
-    made.attributes[KIND] = kernel.attributes[KIND]
+    if anchor is not None and not is_narrow(anchor):
+        made = Contraction(kernel, anchor, target).build()
+    else:
+        made = TEMPLATES.get(kind.data, kernels.lower)(kernel, target)
+    made.attributes[KIND] = kind
     return made
+
+
+def is_narrow(anchor: Op) -> bool:
+    """Say whether a convolution has few filters a group: depthwise ones have one."""
+    if anchor.name != "gv.conv":
+        return False
+    filters, groups = anchor.specs[1].dims[0], anchor.plain_attributes()["groups"]
+    return groups > 1 and isinstance(filters, int) and filters // groups < FEWEST_FILTERS

@@ -1,0 +1,141 @@
+"""Recurrent layers on a GPU: a block takes one row of the batch through time.
+
+    block: row of the batch
+      state = first state                   the state lies in the results
+      for time
+        each thread: columns of state @ weights      in shared memory
+        each thread: units of the cell               state, y[time] = cell(gates + product, state)
+
+Between the two, and between steps, the threads of the block wait for each other. Rows of the batch
+never meet. The weights are read from the cache that all blocks share, once a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from ...errors import CompileError
+from ...ir import Op
+from ...ir.gpu_ops import THREADS, Barrier
+from ...ir.target import Target
+from ..kernels.elements import Element, computed
+from ..kernels.loops import Index
+from ..kernels.plan import returned_values
+from ..kernels.read import Reader
+from ..kernels.rnn import Block, Gru, Layer, Lstm, Product, Rnn
+from ..kernels.space import Space
+from .tile import shared
+
+MOST_THREADS = 512
+SHARED_BYTES = 48 << 10
+"""What a block has without asking."""
+PARTS = 4
+"""Sums of one column that do not wait for each other."""
+
+
+class Together(Layer):
+    """A layer whose steps the threads of a block share."""
+
+    def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
+        super().__init__(kernel, anchor, target)
+        self.reader = Reader(self.loops, (), Space([self.walked], None, 0))
+        self.math, self.lanes = self.reader.math, 0
+
+    def build(self) -> FuncOp:
+        """Fill the function."""
+        loops = self.loops
+        widths = [
+            count * tile
+            for count, _, tile in (s.static_shape for s in self.anchor.specs[1 : 1 + self.WEIGHTS])
+        ]
+        places = [sum(widths[:i]) for i in range(len(widths) + 1)]
+        size = places[-1] + (self.units if self.keeps else 0)
+        if size * self.dtype.size > SHARED_BYTES:
+            raise CompileError(
+                f"{self.anchor.name}: {self.units} units take {size * self.dtype.size} bytes of"
+                f" shared memory, expected {SHARED_BYTES} at most"
+            )
+        self.scratch = shared(loops, computed(self.dtype), size)
+        self.kept = places[-1]
+        self.threads = min(MOST_THREADS, max(32, 1 << (max(widths) - 1).bit_length()))
+        self.products = [
+            Product(buffer, width // spec.static_shape[2], spec.static_shape[2], place)
+            for buffer, width, place, spec in zip(
+                self.inputs[1 : 1 + self.WEIGHTS], widths, places, self.anchor.specs[1:],
+                strict=False,
+            )
+        ]  # fmt: skip
+        with loops.loop(loops.lo, loops.hi) as unit:
+            self.block(Block(1, unit.index))
+        function = loops.finish(self.batch)
+        function.attributes[THREADS] = IntegerAttr(self.threads, 64)
+        return function
+
+    def walk(self, block: Block, body: Callable[[Index], None]) -> None:
+        """Run `body` for each unit of this thread, then wait for the others."""
+        del block
+        with self.loops.loop(self.loops.slot, self.units, self.threads) as one:
+            self.walked.value = one.index
+            self.reader.fresh()
+            body(0)
+        self.loops.here(Barrier())
+
+    def multiply(self, product: Product, state: tuple[SSAValue, Index], block: Block) -> None:
+        """Multiply the state by this thread's columns, then wait for the others."""
+        loops = self.loops
+        buffer, row = state
+        first = self.kept if buffer is self.scratch else loops.multiply(row, self.units)
+        parts = PARTS if self.units % PARTS == 0 else 1
+        zero = self.math.constant(0, self.dtype)
+        with loops.loop(loops.slot, product.width, self.threads) as column:
+            panel = loops.divide(column.index, product.tile)
+            start = loops.add(
+                loops.multiply(panel, self.units * product.tile),
+                loops.remainder(column.index, product.tile),
+            )
+            with loops.loop(0, self.units, parts, [zero.value] * parts) as unit:
+                sums = []
+                for number, value in enumerate(unit.values):
+                    at = loops.add(unit.index, number)
+                    x = loops.load(buffer, loops.add(first, at), 0, constant=False)
+                    there = loops.add(start, loops.multiply(at, product.tile))
+                    w = loops.load(product.panels, there, 0)
+                    a, b, total = (Element(each, self.dtype, 0) for each in (x, w, value))
+                    sums.append(self.math.fma(a, b, total).value)
+                unit.carry(*sums)
+            made = [Element(value, self.dtype, 0) for value in unit.results]
+            while len(made) > 1:
+                made = [self.math.add(a, b) for a, b in zip(made[::2], made[1::2], strict=True)]
+            loops.store(made[0].value, self.scratch, loops.add(product.place, column.index))
+        loops.here(Barrier())
+
+
+class GpuLstm(Together, Lstm):
+    """Long short-term memory."""
+
+
+class GpuGru(Together, Gru):
+    """Gated recurrent unit."""
+
+
+class GpuRnn(Together, Rnn):
+    """A plain recurrent layer."""
+
+
+LAYERS: dict[str, type[Together]] = {
+    "gv.lstm_packed": GpuLstm,
+    "gv.gru_packed": GpuGru,
+    "gv.rnn_packed": GpuRnn,
+}
+"""The layer that an operation is."""
+
+
+def lower(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of a recurrent layer."""
+    anchor = returned_values(kernel)[0].owner
+    assert isinstance(anchor, Op), "the root is an operation"
+    return LAYERS[anchor.name](kernel, anchor, target).build()
