@@ -9,8 +9,9 @@ from ...ir.shapes import normalize_axis
 from .node import Node, Value
 from .ops_convert import to_narrow
 from .ops_matrix import centred, matmul
-from .ops_window import along_channels, convolved, windows_of
+from .ops_window import along_channels, convolved
 from .rules import rule
+from .windows import windows_of
 
 
 @rule("QuantizeLinear")

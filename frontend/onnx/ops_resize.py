@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
+from typing import Any
 
 from ...ir import Dim
+from ...ir import compositions as c
 from ...ir import dtypes as d
 from ...ir.shapes import normalize_axis
 from .node import Node, Value
+from .resize_matrix import Stretch, outside, weights
 from .rules import rule
 
 
@@ -63,25 +66,38 @@ def resize(
 ) -> Value:  # fmt: skip
     """Resize by factors or to sizes, along all axes or some."""
     where = node.text("coordinate_transformation_mode", "half_pixel")
-    if where == "tf_crop_and_resize":
-        node.refuse("cropping while resizing is not supported")
-    node.number("extrapolation_value", 0.0)
-    if node.integer("antialias", 0):
-        node.refuse("antialias is not supported")
+    fill = node.number("extrapolation_value", 0.0)
+    crops, antialias = where == "tf_crop_and_resize", bool(node.integer("antialias", 0))
     rank = node.rank(x)
     axes = [normalize_axis(a, rank) for a in node.integers("axes") or range(rank)]
-    how = node.text("nearest_mode", "round_prefer_floor")
+    how = How(_mode(node), where, node.text("nearest_mode", "round_prefer_floor"))
     policy = node.text("keep_aspect_ratio_policy", "stretch")
     factors, shape = [1.0] * rank, list(node.shape(x))
+    given: tuple[float, ...] = ()
     if sizes is not None and node.shape(sizes) != (0,):
         _to_sizes(node, axes, node.dims(sizes, "sizes"), policy, factors, shape)
         given = tuple(factors) if policy != "stretch" else ()
-        return _resized(node, x, How(_mode(node), where, how), tuple(shape), given)
-    if scales is None:
+    elif scales is None:
         node.fail("neither scales nor sizes are given")
-    for axis, factor in zip(axes, node.numbers(scales, "scales").ravel(), strict=True):
-        factors[axis] = float(factor)
-    return _stretched(node, x, How(_mode(node), where, how), factors)
+    else:
+        for axis, factor in zip(axes, node.numbers(scales, "scales").ravel(), strict=True):
+            factors[axis] = float(factor)
+        shape, given = _stretched_shape(node, x, factors)
+    if not crops and not antialias:
+        return _resized(node, x, how, tuple(shape), given)
+    regions = _regions(node, roi, axes) if crops else [(0.0, 1.0)] * rank
+    return _by_matrix(node, x, how, _rows(node, x, shape, given, regions), fill)
+
+
+def _regions(node: Node, roi: Value | None, axes: Sequence[int]) -> list[tuple[float, float]]:
+    """Return begin and end of what is cropped of each axis, as parts of it."""
+    found = [(0.0, 1.0)] * (max(axes) + 1)
+    if roi is None:
+        node.fail("roi is missing")
+    numbers = node.numbers(roi, "roi").ravel()
+    for i, axis in enumerate(axes):
+        found[axis] = float(numbers[i]), float(numbers[i + len(axes)])
+    return found
 
 
 def _to_sizes(
@@ -107,7 +123,15 @@ def _to_sizes(
 
 
 def _stretched(node: Node, x: Value, how: How, factors: Sequence[float]) -> Value:
-    """Resize by factors; whole extents that come out exactly need them no longer."""
+    """Resize by factors."""
+    shape, given = _stretched_shape(node, x, factors)
+    return _resized(node, x, how, tuple(shape), given)
+
+
+def _stretched_shape(
+    node: Node, x: Value, factors: Sequence[float]
+) -> tuple[list[Dim], tuple[float, ...]]:
+    """Return the shape, and the factors unless all extents come out exactly."""
     if len(factors) != node.rank(x):
         node.fail(f"{len(factors)} scales, expected {node.rank(x)}")
     shape: list[Dim] = []
@@ -120,8 +144,49 @@ def _stretched(node: Node, x: Value, how: How, factors: Sequence[float]) -> Valu
             shape.append(extent * int(factor))
         else:
             node.refuse(f"{extent} elements times {factor} depends on a symbol")
-    given = () if exact else tuple(factors)
-    return _resized(node, x, how, tuple(shape), given)
+    return shape, () if exact else tuple(factors)
+
+
+def _rows(
+    node: Node, x: Value, shape: Sequence[Dim], given: Sequence[float],
+    regions: Sequence[tuple[float, float]],
+) -> list[tuple[int, int, float, tuple[float, float]]]:  # fmt: skip
+    """Return extent, extent of the result, factor and region of each axis, as numbers."""
+    found = []
+    for axis, (extent, result) in enumerate(zip(node.shape(x), shape, strict=True)):
+        region = regions[axis] if axis < len(regions) else (0.0, 1.0)
+        if not isinstance(extent, int) or not isinstance(result, int):
+            node.refuse(f"antialias and cropping of {extent} elements depend on a symbol")
+        factor = given[axis] if given else result / max(extent, 1)
+        found.append((extent, result, factor, region))
+    return found
+
+
+def _by_matrix(node: Node, x: Value, how: How, rows: Sequence[Any], fill: float) -> Value:
+    """Multiply each axis that changes by its matrix; put the fill where nothing was."""
+    make, dtype = node.make, node.dtype(x)
+    wide = dtype if dtype.is_float else d.f32
+    made, beyond = make.to(x, wide), None
+    cubic = node.number("cubic_coeff_a", -0.75)
+    antialias, exclude = (node.integer(n, 0) > 0 for n in ("antialias", "exclude_outside"))
+    for axis, (extent, result, factor, region) in enumerate(rows):
+        stretch = Stretch(
+            extent, result, factor, how.mode, how.coordinate, how.nearest, cubic, antialias,
+            exclude, region,
+        )  # fmt: skip
+        if stretch.is_identity:
+            continue
+        matrix = node.constant(weights(stretch).T, wide)
+        last = c.move_axis(node.emit, made, axis, len(rows) - 1)
+        made = c.move_axis(node.emit, make.matmul(last, matrix), len(rows) - 1, axis)
+        missing = outside(stretch)
+        if how.coordinate == "tf_crop_and_resize" and missing.any():
+            shape = tuple(result if i == axis else 1 for i in range(len(rows)))
+            mask = node.constant(missing.reshape(shape))
+            beyond = mask if beyond is None else make.logical_or(beyond, mask)
+    if beyond is not None:
+        made = make.select(beyond, make.number(fill, wide), made)
+    return make.to(made, dtype)
 
 
 def _resized(

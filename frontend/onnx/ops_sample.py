@@ -1,4 +1,4 @@
-"""Rules of sampling an image at points, and of the discrete Fourier transform."""
+"""Rules of sampling an image at points."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from ...ir import compositions as c
 from ...ir import dtypes as d
-from ...ir.shapes import normalize_axis
 from .node import Node, Value
 from .rules import rule
 
 MODES = {"bilinear": "linear", "bicubic": "cubic"}
-MAX_POINTS = 4096
-"""Points of a Fourier transform beyond which a product of matrices is refused."""
 
 
 @dataclass(frozen=True)
@@ -131,52 +126,3 @@ def _picked(node: Node, image: Value, places: Sequence[Value], axes: Sequence[Ax
         return found
     mask = c.unsqueeze(node.emit, outside, (node.rank(outside),))
     return make.select(mask, make.number(0, node.dtype(image)), found)
-
-
-@rule("DFT", until=19)
-def transform_along_attribute(node: Node, x: Value, length: Value | None = None) -> Value:
-    """Return the Fourier transform along an axis that is an attribute."""
-    return _transformed(node, x, length, node.integer("axis", 1))
-
-
-@rule("DFT", since=20)
-def transform(
-    node: Node, x: Value, length: Value | None = None, axis: Value | None = None
-) -> Value:
-    """Return the Fourier transform along an axis that is an input."""
-    along = -2 if axis is None else node.integers_of(axis, "axis")[0]
-    return _transformed(node, x, length, along)
-
-
-def _transformed(node: Node, x: Value, length: Value | None, axis: int) -> Value:
-    """Multiply by the matrices of cosines and sines; real and imaginary part are the last axis."""
-    make, dtype, rank = node.make, node.dtype(x), node.rank(x)
-    inverse, onesided = bool(node.integer("inverse", 0)), bool(node.integer("onesided", 0))
-    at = normalize_axis(axis, rank)
-    points = node.static_shape(x, "for a Fourier transform")[at]
-    if length is not None:
-        points = node.integers_of(length, "dft_length")[0]
-        x = c.resize_edges(node.emit, x, _fitted(node, x, at, points))
-    if (inverse and onesided) or not 0 < points <= MAX_POINTS:
-        node.refuse(f"{points} points{', onesided and inverse' if inverse else ''}")
-    last = points // 2 + 1 if onesided else points
-    angle = np.outer(np.arange(points), np.arange(last)) % points * (2 * np.pi / points)
-    scale = 1 / points if inverse else 1.0
-    cosine = node.constant(np.cos(angle) * scale, dtype)
-    sine = node.constant(np.sin(angle) * (-scale if inverse else scale), dtype)
-    moved = c.move_axis(node.emit, x, at, rank - 2)
-    real = c.squeeze(node.emit, c.cut(node.emit, moved, rank - 1, 0, 1), (rank - 1,))
-    parts = [make.matmul(real, cosine), make.neg(make.matmul(real, sine))]
-    if node.shape(x)[-1] == 2:
-        other = c.squeeze(node.emit, c.cut(node.emit, moved, rank - 1, 1, 2), (rank - 1,))
-        parts = [
-            make.add(parts[0], make.matmul(other, sine)),
-            make.add(parts[1], make.matmul(other, cosine)),
-        ]
-    return c.move_axis(node.emit, c.stack(node.emit, parts, rank - 1), rank - 2, at)
-
-
-def _fitted(node: Node, x: Value, axis: int, length: int) -> list[tuple[int, int]]:
-    """Return the pads that make an axis this long."""
-    shape = node.static_shape(x, "for a Fourier transform")
-    return [(0, length - extent) if i == axis else (0, 0) for i, extent in enumerate(shape)]

@@ -28,7 +28,7 @@ def message(made: onnx.ModelProto, **options: Any) -> str:
 def test_all_unsupported_nodes_are_one_error(model: Make) -> None:
     made = model(
         [
-            node("Det", ["x"], ["a"], name="layer1/det"),
+            node("Nought", ["x"], ["a"], name="layer1/nought"),
             node("MyOp", ["a"], ["b"], domain="com.acme"),
             node("Sofmax", ["x"], ["c"], name="s"),
             node("NonMaxSuppression", ["x", "x"], ["e"], name="nms"),
@@ -40,7 +40,7 @@ def test_all_unsupported_nodes_are_one_error(model: Make) -> None:
         load_program(made.SerializeToString())
     assert str(caught.value) == (
         "<bytes>: 4 faults\n"
-        "  node 'layer1/det': Det (opset 17) on f32[2,3]: not supported\n"
+        "  node 'layer1/nought': Nought (opset 17) on f32[2,3]: not supported\n"
         "  node 'MyOp_1': MyOp (com.acme 1) on ?: not supported\n"
         "    help: give the operator as a function inside the model\n"
         "  node 's': Sofmax (opset 17) on f32[2,3]: not supported\n"

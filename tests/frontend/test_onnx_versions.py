@@ -13,11 +13,19 @@ IMAGE = RANDOM.standard_normal((1, 4, 7, 8)).astype(np.float32)
 WEIGHTS = RANDOM.standard_normal((6, 2, 3, 3)).astype(np.float32)
 SEQUENCE = RANDOM.standard_normal((5, 2, 3)).astype(np.float32)
 GRID = RANDOM.uniform(-1.3, 1.3, (1, 3, 5, 2)).astype(np.float32)
+STATE = RANDOM.standard_normal((1, 2, 4)).astype(np.float32)
+PEEP = RANDOM.standard_normal((1, 12)).astype(np.float32)
+ROIS = np.array([[1, 2, 9, 13.5], [0, 0, 3, 4]], np.float32)
+SIGNAL = RANDOM.standard_normal((2, 64, 1)).astype(np.float32)
 INT = np.arange(24, dtype=np.int64).reshape(2, 3, 4)
 
 
 def i64(*values: int) -> np.ndarray:
     return np.array(values, np.int64)
+
+
+def i32(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
 
 
 def f32(*values: float) -> np.ndarray:
@@ -154,11 +162,49 @@ CASES: list[tuple[str, tuple[int, ...], list[Any], dict[str, Any], dict[str, Any
     ("DFT", (17,), [SEQUENCE[..., :2]], {"n": np.int64(3)}, {"axis": 0, "inverse": 1}),
     ("Col2Im", (18,), [RANDOM.standard_normal((2, 12, 12)).astype(np.float32)],
      {"i": i64(5, 6), "b": i64(2, 3)}, {"strides": [1, 2], "pads": [0, 1, 0, 0]}),
+    ("LSTM", (7, 14), [SEQUENCE], gates(4) | {"l": i32(3, 5), "h": STATE, "c": STATE, "p": PEEP},
+     {"hidden_size": 4}),
+    ("LSTM", (14,), [SEQUENCE], gates(4) | {"l": i32(2, 4)}, {
+        "hidden_size": 4, "clip": 0.4, "direction": "reverse", "input_forget": 1,
+        "activations": ["HardSigmoid", "LeakyRelu", "Softsign"], "activation_alpha": [0.3, 0.05],
+        "activation_beta": [0.4]}),
+    ("GRU", (14,), [SEQUENCE], gates(3, 2) | {"l": i32(5, 2)},
+     {"hidden_size": 4, "direction": "bidirectional"}),
+    ("GRU", (14,), [SEQUENCE], gates(3) | {"l": i32(1, 2)},
+     {"hidden_size": 4, "linear_before_reset": 1, "activations": ["Sigmoid", "ScaledTanh"],
+      "activation_alpha": [0.7], "activation_beta": [0.6]}),
+    ("RNN", (14,), [SEQUENCE], gates(1), {"hidden_size": 4, "activations": ["Affine"],
+                                          "activation_alpha": [0.5], "activation_beta": [0.1]}),
+    ("Resize", (18,), [IMAGE], {"r": f32(), "s": f32(1, 1, 0.6, 0.7)},
+     {"mode": "linear", "antialias": 1}),
+    ("Resize", (18,), [IMAGE], {"r": f32(), "s": f32(), "z": i64(1, 4, 3, 5)},
+     {"mode": "cubic", "antialias": 1, "cubic_coeff_a": -0.5}),
+    ("Resize", (13,), [IMAGE], {"r": f32(0, 0, 0.2, -0.1, 1, 1, 0.7, 0.8), "s": f32(),
+                                "z": i64(1, 4, 3, 5)},
+     {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize",
+      "extrapolation_value": 7.5}),
+    ("RoiAlign", (10, 16), [IMAGE], {"r": ROIS, "b": i64(0, 0)},
+     {"output_height": 3, "output_width": 2, "sampling_ratio": 2, "spatial_scale": 0.5}),
+    ("RoiAlign", (10, 16), [IMAGE], {"r": ROIS, "b": i64(0, 0)},
+     {"output_height": 2, "output_width": 2}),
+    ("MaxPool", (8, 12), [IMAGE], {}, {"kernel_shape": [3, 2], "strides": [2, 1],
+                                       "pads": [1, 0, 1, 1], "storage_order": 1}),
+    ("MaxPool", (12,), [IMAGE[:, :, 0]], {}, {"kernel_shape": [2], "dilations": [3],
+                                              "ceil_mode": 1}),
+    ("MaxUnpool", (9, 11), [IMAGE[:, :1, :2, :2]], {"i": np.array([[[[1, 3], [12, 15]]]]),
+                                                    "o": i64(1, 1, 5, 4)},
+     {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ("STFT", (17,), [SIGNAL], {"s": np.int64(7), "w": np.hanning(16).astype(np.float32)}, {}),
+    ("STFT", (17,), [SIGNAL], {"s": np.int64(5), "w": np.ones(15, np.float32),
+                               "l": np.int64(15)}, {"onesided": 0}),
+    ("MelWeightMatrix", (17,), [], {"n": np.int64(8), "d": np.int64(64), "s": np.int64(8192),
+                                    "l": np.float32(0), "u": np.float32(4096)}, {}),
+    ("Det", (11,), [X234[:, :, :3]], {}, {}),
     ("MatMulInteger", (10,), [np.arange(12, dtype=np.uint8).reshape(3, 4)],
      {"b": np.arange(8, dtype=np.uint8).reshape(4, 2), "z": np.uint8(5)}, {}),
 ]  # fmt: skip
 
-OUTPUTS = {"LSTM": 3, "GRU": 2, "RNN": 2, "TopK": 2}
+OUTPUTS = {"LSTM": 3, "GRU": 2, "RNN": 2, "TopK": 2, "MaxPool": 2}
 
 
 def case_name(case: tuple[Any, ...]) -> str:

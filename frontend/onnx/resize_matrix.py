@@ -1,0 +1,116 @@
+"""Resizing along one axis as a product with a matrix: for what `gv.resize` does not do.
+
+That is antialiasing, where an element of the result is made of many, and cropping, where the
+region of interest is a part of the image. All of it is computed while the model is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor
+
+import numpy as np
+
+from ...ir import Array
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """How one axis is resized."""
+
+    extent: int
+    result: int
+    factor: float
+    mode: str
+    coordinate: str
+    nearest: str
+    cubic: float
+    antialias: bool
+    exclude_outside: bool
+    region: tuple[float, float]
+    """Begin and end of what is cropped, as parts of the axis."""
+
+    @property
+    def is_identity(self) -> bool:
+        """Say whether nothing changes."""
+        return self.extent == self.result and self.factor == 1 and self.region == (0.0, 1.0)
+
+
+def places(how: Stretch) -> Array:
+    """Return where in the axis each element of the result lies."""
+    at = np.arange(how.result, dtype=np.float64)
+    last, wide = how.extent - 1, how.factor * how.extent
+    match how.coordinate:
+        case "align_corners":
+            found = at * last / (wide - 1) if wide != 1 else at * 0
+        case "asymmetric":
+            found = at / how.factor
+        case "tf_crop_and_resize" if how.result == 1:
+            found = at + 0.5 * sum(how.region) * last
+        case "tf_crop_and_resize":
+            low, high = how.region
+            found = low * last + at * (high - low) * last / (how.result - 1)
+        case "pytorch_half_pixel" if how.result == 1:
+            found = at - 0.5
+        case "half_pixel_symmetric":
+            offset = how.extent / 2 * (1 - how.result / wide)
+            found = offset + (at + 0.5) / how.factor - 0.5
+        case _:
+            found = (at + 0.5) / how.factor - 0.5
+    return np.asarray(found)
+
+
+def weights(how: Stretch) -> Array:
+    """Return the matrix [result, extent] whose rows say what each element is made of."""
+    made = np.zeros((how.result, how.extent))
+    for row, at in enumerate(places(how)):
+        for index, weight in _taps(how, float(at)):
+            made[row, min(max(index, 0), how.extent - 1)] += weight
+    return made
+
+
+def outside(how: Stretch) -> Array:
+    """Return which elements of the result lie outside of the axis."""
+    at = places(how)
+    return np.asarray((at < 0) | (at > how.extent - 1))
+
+
+def _taps(how: Stretch, at: float) -> list[tuple[int, float]]:
+    """Return the elements, as index and weight, that a place is made of."""
+    if how.mode == "nearest":
+        return [(_rounded(at, how.nearest), 1.0)]
+    reach = 1 if how.mode == "linear" else 2
+    scale = min(how.factor, 1.0) if how.antialias else 1.0
+    base = floor(at) - (1 if at == floor(at) else 0)
+    share = at - base
+    first = floor(-reach / scale) + 1
+    kernel = _linear if how.mode == "linear" else _cubic
+    offsets = range(first, 2 - first)
+    found = [(base + i, kernel((i - share) * scale, how.cubic)) for i in offsets]
+    if how.exclude_outside:
+        found = [(i, w if 0 <= i < how.extent else 0.0) for i, w in found]
+    total = sum(w for _, w in found)
+    return [(i, w / total) for i, w in found]
+
+
+def _rounded(at: float, nearest: str) -> int:
+    match nearest:
+        case "floor":
+            return floor(at)
+        case "ceil":
+            return -floor(-at)
+        case "round_prefer_ceil":
+            return floor(at + 0.5)
+        case _:
+            return -floor(0.5 - at)
+
+
+def _linear(distance: float, _: float) -> float:
+    return max(1 - abs(distance), 0.0)
+
+
+def _cubic(distance: float, a: float) -> float:
+    x = abs(distance)
+    if x <= 1:
+        return (a + 2) * x**3 - (a + 3) * x**2 + 1
+    return a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a if x < 2 else 0.0

@@ -1,0 +1,66 @@
+"""What a node's attributes say about windows on an image: strides, pads, dilations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...ir import Dim
+from ...ir import dims as dim_rules
+from .node import Node
+
+Pads = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How windows lie on the spatial axes."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: Pads
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """Return the extent of a window, with the holes."""
+        return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True))
+
+
+def windows_of(node: Node, kernel: Sequence[int], extents: Sequence[Dim]) -> Windows:
+    """Return the windows that a node's attributes describe on axes of these extents."""
+    rank = len(extents)
+    if len(kernel) != rank:
+        node.fail(f"a window of {len(kernel)} axes, expected {rank}")
+    ones = (1,) * rank
+    strides = node.integers("strides") or ones
+    dilations = node.integers("dilations") or ones
+    pads = node.integers("pads") or (0,) * (2 * rank)
+    if not len(strides) == len(dilations) == rank or len(pads) != 2 * rank:
+        found = f"{len(strides)} strides, {len(dilations)} dilations, {len(pads)} pads"
+        node.fail(f"{found}, expected {rank}, {rank}, {2 * rank}")
+    if min(*strides, *dilations, *kernel) < 1:
+        node.fail(f"window {kernel}, strides {strides}, dilations {dilations}, expected from 1 on")
+    made = Windows(tuple(kernel), strides, dilations, tuple(zip(pads, pads[rank:], strict=False)))
+    mode = node.text("auto_pad", "NOTSET")
+    if mode == "VALID":
+        return Windows(made.kernel, strides, dilations, ((0, 0),) * rank)
+    if mode in ("SAME_UPPER", "SAME_LOWER"):
+        return _same(node, made, extents, upper=mode == "SAME_UPPER")
+    if mode not in ("", "NOTSET"):
+        node.fail(f"auto_pad {mode!r}, expected NOTSET, VALID, SAME_UPPER or SAME_LOWER")
+    return made
+
+
+def _same(node: Node, windows: Windows, extents: Sequence[Dim], *, upper: bool) -> Windows:
+    """Pad so that there are as many windows as strides fit on the axis."""
+    pads = []
+    for extent, span, stride in zip(extents, windows.spans, windows.strides, strict=True):
+        count = dim_rules.ceil_divide(extent, stride)
+        total = (count - 1) * stride + span - extent
+        if not isinstance(total, int):
+            node.refuse(f"auto_pad on {extent} elements with stride {stride} depends on a symbol")
+        total = max(total, 0)
+        small, large = total // 2, total - total // 2
+        pads.append((small, large) if upper else (large, small))
+    return Windows(windows.kernel, windows.strides, windows.dilations, tuple(pads))
