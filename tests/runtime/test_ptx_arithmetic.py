@@ -59,7 +59,9 @@ INTEGER_CASES: list[tuple[str, int, Callable[..., Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "count", "reference"), INTEGER_CASES, ids=[case[0] for case in INTEGER_CASES])
+@pytest.mark.parametrize(
+    ("text", "count", "reference"), INTEGER_CASES, ids=[case[0] for case in INTEGER_CASES]
+)
 def test_integers(text: str, count: int, reference: Callable[..., Any]) -> None:
     kind = text.split(maxsplit=1)[0].rsplit(".", maxsplit=1)[-1]
     dtype = np.dtype({"s": "i", "u": "u", "b": "u"}[kind[0]] + str(int(kind[1:]) // 8))
