@@ -24,6 +24,21 @@ GRAPH = (
 )
 """On the level `graph`, whatever the target."""
 
+PORTABLE = (
+    "canonicalize",
+    "constant-fold",
+    "cse",
+    "recognize",
+    "fold-batch-norm",
+    "fold-scale",
+    "simplify-arithmetic",
+    "canonicalize",
+    "constant-fold",
+    "cse",
+    "dce",
+)
+"""For a graph that another runtime will load: operations stay whole, layouts as they are."""
+
 WEIGHTS = (
     "winograd",  # before pack-weights: what it leaves is packed directly
     "pack-recurrent",  # before pack-weights: it leaves products

@@ -55,8 +55,10 @@ def write_text(program: Program, *, name: str = "main", weights: str | None = No
     return "\n".join(parts)
 
 
-def save_text(program: Program, path: Path, *, name: str = "main", weights: bool = True) -> None:
-    """Write a program's text, and its weights beside it under the same name."""
+def save_text(
+    program: Program, path: Path, *, name: str = "main", weights: bool = True
+) -> list[Path]:
+    """Write a program's text, and its weights beside it; return the paths of both."""
     file = path.with_suffix(".safetensors") if weights and program.weights else None
     text = write_text(program, name=name, weights=file.name if file else None)
     if file is not None:
@@ -69,6 +71,7 @@ def save_text(program: Program, path: Path, *, name: str = "main", weights: bool
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+    return [path] if file is None else [path, file]
 
 
 class _Function:

@@ -124,6 +124,7 @@ class Determinant(Op):
     """The determinants of matrices."""
 
     name = "gv.determinant"
+    ONNX: ClassVar = "Det"
     SAMPLES: ClassVar = (
         Sample(((3, 3),), {}, _DTYPES, tolerance=2e-2),
         Sample(((2, 2, 2),), {}, (f32,), low=0.5, high=3.0, tolerance=1e-3),

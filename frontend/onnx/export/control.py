@@ -1,0 +1,73 @@
+"""Control flow: regions as graphs, which see the names around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, SSAValue
+
+from ....ir import Op, spec_of
+from ....ir import dtypes as d
+from ....ir.ops.control import If, While
+from .rules import write_block, writes
+from .writer import Graph, NotWritableError, Value, Writer
+
+
+@writes("gv.if")
+def if_(out: Writer, op: If, condition: str, *xs: str) -> Sequence[str]:
+    """Write both branches; their arguments are names from outside."""
+    branches = []
+    for block, what in zip(op.blocks(), ("then", "else"), strict=True):
+        with out.inside() as nodes:
+            made = _run(out, block, op.operands[1:], xs)
+            outputs = [out.node("Identity", name) for name in made]
+        branches.append(Graph(out.names.fresh(what), nodes, [], _declared(op, outputs)))
+    names = out.names_for(op)
+    out.append("If", [condition], names, then_branch=branches[0], else_branch=branches[1])
+    return names
+
+
+@writes("gv.while")
+def while_(out: Writer, op: While, *xs: str) -> Sequence[str]:
+    """Write a loop without a limit whose condition is computed before it, and behind each trip."""
+    test, body = op.blocks()
+    count = op.carried
+    fixed = op.operands[count:]
+    (first,) = _run(out, test, op.operands, xs)
+    with out.inside() as nodes:
+        trip, goes = out.names.fresh("trip"), out.names.fresh("goes")
+        given = [out.names.fresh(f"carried_{i}") for i in range(count)]
+        out.types |= {trip: d.i64, goes: d.bool_}
+        out.types |= {n: out.dtype(v) for n, v in zip(given, op.operands, strict=False)}
+        made = _run(out, body, [*op.results, *fixed], [*given, *xs[count:]])
+        (more,) = _run(out, test, [*op.results, *fixed], [*made, *xs[count:]])
+        outputs = [out.node("Identity", name) for name in (more, *made)]
+    inputs: list[Value] = [(trip, d.i64, ()), (goes, d.bool_, ()), *_declared(op, given)]
+    results: list[Value] = [(outputs[0], d.bool_, ()), *_declared(op, outputs[1:])]
+    graph = Graph(out.names.fresh("body"), nodes, inputs, results)
+    names = out.names_for(op)
+    out.append("Loop", ["", first, *xs[:count]], names, body=graph)
+    return names
+
+
+def _declared(op: Op, names: Sequence[str]) -> list[Value]:
+    """Return names with the types of an operation's results."""
+    specs = [spec_of(result.type) for result in op.results]
+    return [(name, spec.dtype, spec.shape) for name, spec in zip(names, specs, strict=True)]
+
+
+def _run(
+    out: Writer, block: Block, operands: Sequence[SSAValue], names: Sequence[str]
+) -> list[str]:
+    """Write a region whose arguments have these names; return the names of what it yields."""
+    for value in [r for op in block.walk() for r in op.results] + [*block.args]:
+        out.forget(value)  # a region may be written twice
+    for argument, operand, name in zip(block.args, operands, names, strict=True):
+        out.values[argument] = name
+        if (array := out.known(operand)) is not None:
+            out.arrays[argument] = array
+        if spec_of(argument.type).dtype != out.types[name]:
+            raise NotWritableError(f"{name} is {out.types[name]}")
+    *inner, last = block.ops
+    write_block(out, inner)
+    return [out.name(value) for value in last.operands]

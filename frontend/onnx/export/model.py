@@ -1,0 +1,299 @@
+"""A program of the graph level as an ONNX model, in memory or in a file.
+
+    model = to_model(program)
+    save_onnx(program, Path("m.onnx"))          m.onnx, and m.onnx.data if the weights are large
+
+Names of inputs, outputs, nodes and weights are kept. Weights beyond a limit go into a file beside
+the model, from where they lie, without a copy in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker, helper, version_converter
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from .... import __version__
+from ....errors import GraphError, UnsupportedOp
+from ....ir import SOURCE, Array, Op, Program, interpret, spec_of
+from ....ir.dtypes import of_numpy
+from ....ir.program import (
+    argument_names,
+    argument_specs,
+    by_name,
+    optional_function,
+    result_names,
+    result_specs,
+)
+from ....runtime.files import replacing
+from .rules import write
+from .writer import CODES, OPSET, Graph, NodeText, NotWritableError, Value, Writer
+
+IR_VERSION = 10
+"""The version of the file format that came with the operator set."""
+
+EMBEDDED = 1 << 30
+"""Bytes of weights up to which a model is one file; ONNX itself allows twice as many."""
+ALIGNMENT = 64
+SMALL = 1024
+"""Bytes up to which a tensor stays in the model even if others do not."""
+
+
+def to_model(program: Program, *, opset: int = 0) -> ModelProto:
+    """Return the model with its weights inside, or raise an error that lists what ONNX has not."""
+    out, values = written(program)
+    tensors = [_tensor(name, array) for name, array in out.initializers.items()]
+    model = _model(program, out, values, tensors)
+    checker.check_model(model)
+    return model if opset in (0, OPSET) else converted(model, opset)
+
+
+def save_onnx(
+    program: Program, path: Path, *, opset: int = 0, external: bool = False
+) -> list[Path]:
+    """Write a program as a model; return the paths of the files that were written."""
+    out, values = written(program)
+    size = sum(array.nbytes for array in out.initializers.values())
+    outside = external and any(array.nbytes > SMALL for array in out.initializers.values())
+    if not outside and size <= EMBEDDED:
+        tensors = [_tensor(name, array) for name, array in out.initializers.items()]
+        model = _model(program, out, values, tensors)
+        checker.check_model(model)
+        if opset not in (0, OPSET):
+            model = converted(model, opset)
+        _write(model, path)
+        return [path]
+    if opset not in (0, OPSET):
+        raise UnsupportedOp(
+            f"models with their weights beside them are written for opset {OPSET}, not {opset}"
+        )
+    data = path.with_name(f"{path.name}.data")
+    _write(_model(program, out, values, _store(out.initializers, data)), path)
+    return [path, data]
+
+
+def converted(model: ModelProto, opset: int) -> ModelProto:
+    """Return the model for another version of the operator set, by the standard's own library."""
+    try:
+        made = version_converter.convert_version(model, opset)
+    except Exception as error:  # whatever it raises is about the model
+        reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+        raise UnsupportedOp(f"the model cannot be converted to opset {opset}: {reason}") from error
+    made.ir_version = min(made.ir_version, helper.find_min_ir_version_for(list(made.opset_import)))
+    return made
+
+
+def _write(model: ModelProto, path: Path) -> None:
+    with replacing(path) as file:
+        file.write(model.SerializeToString(deterministic=True))
+
+
+# The graph.
+
+
+def written(program: Program) -> tuple[Writer, tuple[list[Value], list[Value]]]:
+    """Return a program's nodes, and the inputs and outputs of its graph."""
+    if program.level != "graph":
+        raise GraphError(
+            f"the program is on level {program.level}, only level graph can be written as ONNX",
+            location=program.source,
+        )
+    out = Writer(_weights(program))
+    main = program.main
+    names, specs = argument_names(main), argument_specs(main)
+    outputs = result_names(main)
+    out.names.taken.update(names, outputs)
+    faults: list[str] = []
+    inputs: list[Value] = []
+    for name, spec, argument in zip(names, specs, main.body.block.args, strict=True):
+        if spec.dtype not in CODES:
+            faults.append(f"input {name!r}: ONNX has no tensors of {spec.dtype}")
+        out.values[argument], out.types[name] = name, spec.dtype
+        out.extents.declare(name, spec.dims)
+        inputs.append((name, spec.dtype, spec.shape))
+    given = _block(out, main, by_name(program.module), faults)
+    if faults:
+        raise UnsupportedOp("\n".join(faults), location=program.source)
+    _name_outputs(out, outputs, given)
+    results = zip(outputs, result_specs(main), strict=True)
+    return out, (inputs, [(name, spec.dtype, spec.shape) for name, spec in results])
+
+
+def _weights(program: Program) -> Mapping[str, Array]:
+    """Return all weights, with those that are prepared from others."""
+    prepare = optional_function(program.module, "prepare")
+    if prepare is None:
+        return program.weights
+    made = interpret(program, [], function="prepare")
+    return {**program.weights, **dict(zip(result_names(prepare), made, strict=True))}
+
+
+def _block(
+    out: Writer, function: FuncOp, known: Mapping[str, FuncOp], faults: list[str]
+) -> Sequence[SSAValue]:
+    """Write the operations of a function; return what it returns."""
+    for op in function.body.block.ops:
+        if isinstance(op, ReturnOp):
+            return tuple(op.operands)
+        try:
+            if isinstance(op, CallOp):
+                _inline(out, op, known, faults)
+            else:
+                assert isinstance(op, Op), f"{op.name} does not stand in a graph"
+                write(out, op)
+        except NotWritableError as reason:
+            faults.append(f"{_place(op)}: {op.name}: {reason}")
+            _stand_in(out, op)
+    raise AssertionError(f"@{function.sym_name.data} does not return")
+
+
+def _stand_in(out: Writer, op: Operation) -> None:
+    """Name the results of what could not be written, so that all faults are found."""
+    for result in op.results:
+        out.values[result] = out.names.fresh("lost")
+        out.types[out.values[result]] = spec_of(result.type).dtype
+
+
+def _inline(out: Writer, op: CallOp, known: Mapping[str, FuncOp], faults: list[str]) -> None:
+    """Write the operations of a function that is called, in the call's place."""
+    callee = known[op.callee.root_reference.data]
+    if [a.type for a in op.operands] != list(callee.function_type.inputs):
+        raise NotWritableError("a call with other shapes than the function's")
+    for each in callee.body.walk():
+        for result in each.results:
+            out.forget(result)
+    for argument, operand in zip(callee.body.block.args, op.operands, strict=True):
+        out.forget(argument)
+        if (array := out.known(operand)) is not None:
+            out.arrays[argument] = array
+        else:
+            out.values[argument] = out.name(operand)
+    made = _block(out, callee, known, faults)
+    for result, value in zip(op.results, made, strict=True):
+        out.values[result] = out.name(value)
+
+
+def _place(op: Operation) -> str:
+    source = op.attributes.get(SOURCE)
+    return f"node {source.data!r}" if isinstance(source, StringAttr) else "a node without a name"
+
+
+def _name_outputs(out: Writer, names: Sequence[str], values: Sequence[SSAValue]) -> None:
+    """Give values the names of the outputs; one that has a name of its own is passed on."""
+    made = {name for node in out.nodes for name in node.outputs}
+    renamed: dict[str, str] = {}
+    for wanted, value in zip(names, values, strict=True):
+        found = out.name(value)
+        if found in made and found not in renamed and isinstance(value, OpResult):
+            renamed[found] = wanted
+        else:
+            node = NodeText("Identity", [found], [wanted], {}, out.labels.fresh(wanted))
+            out.nodes.append(node)
+    _rename(out.nodes, renamed)
+
+
+def _rename(nodes: Sequence[NodeText], names: Mapping[str, str]) -> None:
+    for node in nodes:
+        node.inputs = [names.get(name, name) for name in node.inputs]
+        node.outputs = [names.get(name, name) for name in node.outputs]
+        for value in node.attributes.values():
+            if isinstance(value, Graph):
+                _rename(value.nodes, names)
+
+
+# Protobuf.
+
+
+def _model(
+    program: Program,
+    out: Writer,
+    values: tuple[list[Value], list[Value]],
+    tensors: Sequence[TensorProto],
+) -> ModelProto:
+    inputs, outputs = values
+    used = {name for node in [*out.head, *out.nodes] for name in _read(node)}
+    graph = helper.make_graph(
+        [_node(node) for node in (*out.head, *out.nodes)],
+        Path(program.source).stem or "main",
+        [_info(value) for value in inputs],
+        [_info(value) for value in outputs],
+        [tensor for tensor in tensors if tensor.name in used],
+    )
+    return helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="gravure",
+        producer_version=__version__,
+    )
+
+
+def _read(node: NodeText) -> list[str]:
+    """Return all names that a node and the graphs in it read."""
+    found = [*node.inputs]
+    for value in node.attributes.values():
+        if isinstance(value, Graph):
+            found += [name for inner in value.nodes for name in _read(inner)]
+    return found
+
+
+def _node(node: NodeText) -> NodeProto:
+    given: dict[str, Any] = {
+        name: _graph(value) if isinstance(value, Graph) else value
+        for name, value in node.attributes.items()
+    }
+    return helper.make_node(node.op_type, node.inputs, node.outputs, name=node.label, **given)
+
+
+def _graph(graph: Graph) -> GraphProto:
+    return helper.make_graph(
+        [_node(node) for node in graph.nodes],
+        graph.name,
+        [_info(value) for value in graph.inputs],
+        [_info(value) for value in graph.outputs],
+    )
+
+
+def _info(value: Value) -> Any:
+    name, dtype, shape = value
+    dims = None if shape is None else [d if isinstance(d, int) else str(d) for d in shape]
+    return helper.make_tensor_value_info(name, CODES[dtype], dims)
+
+
+def _empty(name: str, array: Array) -> TensorProto:
+    return TensorProto(name=name, dims=array.shape, data_type=CODES[of_numpy(array.dtype)])
+
+
+def _tensor(name: str, array: Array) -> TensorProto:
+    """Return a tensor with its data inside."""
+    made = _empty(name, array)
+    made.raw_data = np.ascontiguousarray(array).tobytes()
+    return made
+
+
+def _store(arrays: Mapping[str, Array], path: Path) -> list[TensorProto]:
+    """Write the data of tensors into a file; return the tensors, which say where in it."""
+    tensors, offset = [], 0
+    with replacing(path) as file:
+        for name, array in arrays.items():
+            if array.nbytes <= SMALL:
+                tensors.append(_tensor(name, array))
+                continue
+            made = _empty(name, array)
+            gap = -offset % ALIGNMENT
+            file.write(bytes(gap))
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+            offset += gap
+            made.data_location = TensorProto.EXTERNAL
+            rows = {"location": path.name, "offset": offset, "length": array.nbytes}
+            for key, value in rows.items():
+                made.external_data.add(key=key, value=str(value))
+            tensors.append(made)
+            offset += array.nbytes
+    return tensors

@@ -1,0 +1,51 @@
+"""Cut a part out of an ONNX model: what lies between some of its values.
+
+    gravure extract model.onnx -o head.onnx --to /layer1/Add_output_0
+    gravure extract model.onnx -o block.onnx --from x1,x2 --to y
+    gravure extract model.onnx -o tail.onnx --from hidden
+
+Values are named as in the file (gravure inspect, or any viewer of ONNX). Without --from the part
+begins at the model's inputs, without --to it ends at its outputs. Inputs that no node needs any
+more are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..errors import UsageError
+from ..options import output_of, source_of, words
+from ..surgery import report_files
+
+NAME = "extract"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("model", metavar="MODEL", help="an ONNX model; - is stdin")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to write")
+    parser.add_argument(
+        "--from", dest="first", action="append", default=[], metavar="NAME,...",
+        help="values that become inputs",
+    )  # fmt: skip
+    parser.add_argument(
+        "--to", dest="last", action="append", default=[], metavar="NAME,...",
+        help="values that become outputs",
+    )  # fmt: skip
+    parser.set_defaults(check=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Cut, and write."""
+    from ...frontend.onnx.surgery import Surgery
+
+    if not (args.first or args.last):
+        raise UsageError("nothing says what to cut out", hint="--from NAME and --to NAME")
+    output = output_of(args.output, args.model)
+    if output is None:
+        raise UsageError("an ONNX model is no text", hint="name a file: -o FILE.onnx")
+    surgery = Surgery.of(source_of(args.model))
+    before = len(surgery.graph.node)
+    surgery.extract(sorted(words(args.first)), sorted(words(args.last)))
+    files = surgery.save(output)
+    return report_files(args, files, [f"{len(surgery.graph.node)} of {before} nodes"])

@@ -1,0 +1,125 @@
+"""What the verbs that write models share: their options, and the comparison with the original."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .console import Console, in_bytes, table
+from .options import dims_of, shapes_of, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..frontend.save import Saving
+    from ..runtime.compare import Difference
+
+
+LARGEST = 8
+"""The most that a dimension without an end is tried with."""
+
+
+def add_onnx(parser: argparse.ArgumentParser) -> None:
+    """Add how an ONNX model is written."""
+    parser.add_argument("--opset", type=int, default=0, metavar="N", help="of an ONNX model (21)")
+    parser.add_argument(
+        "--external-data", action="store_true", help="weights of an ONNX model in a file beside it"
+    )
+
+
+def add_comparison(parser: argparse.ArgumentParser) -> None:
+    """Add what says how results are compared."""
+    parser.add_argument(
+        "-i", "--input", action="append", default=[], metavar="SPEC",
+        help="an input of --check, or all (see gravure run)",
+    )  # fmt: skip
+    parser.add_argument("--rtol", type=float, metavar="X", help="relative tolerance of --check")
+    parser.add_argument("--atol", type=float, metavar="X", help="absolute tolerance of --check")
+    parser.set_defaults(ulp=0)
+
+
+def saving_of(args: argparse.Namespace) -> Saving:
+    """Return how to write a program."""
+    from ..frontend.save import Saving
+
+    return Saving(
+        getattr(args, "format", ""),
+        Path(args.model).stem if args.model != "-" else "main",
+        not getattr(args, "no_weights", False),
+        getattr(args, "opset", 0),
+        getattr(args, "external_data", False),
+    )
+
+
+def report_files(
+    args: argparse.Namespace, files: Sequence[Path], notes: Sequence[str] = (), **compared: Any
+) -> int:
+    """Say what was written, and how its results differ from the original's if that is wanted."""
+    console: Console = args.console
+    verdicts = _compared(args, files[0], **compared) if args.check else {}
+    rows = [["wrote" if n == 0 else "", str(f), in_bytes(f.stat().st_size)]
+            for n, f in enumerate(files)]  # fmt: skip
+    parts = [table(rows), *notes, *(_verdict(judge, rows) for judge, rows in verdicts.items())]
+    data = {
+        "schema": "gravure.files/1",
+        "files": [{"path": str(f), "bytes": f.stat().st_size} for f in files],
+        "notes": list(notes),
+        "compared": {
+            judge: {name: each.as_json() for name, each in rows.items()}
+            for judge, rows in verdicts.items()
+        },
+    }
+    if console.json or not console.quiet:
+        console.result("\n".join(parts), data)
+    return int(any(not each.is_close for rows in verdicts.values() for each in rows.values()))
+
+
+def _compared(
+    args: argparse.Namespace, written: Path, *, shapes: Any = None, dims: Any = None
+) -> dict[str, dict[str, Difference]]:
+    """Return how results of what was written differ from the original's, run in two ways.
+
+    Both are compiled and run on the same inputs; an ONNX model is run by onnxruntime too, if
+    that is installed.
+    """
+    from importlib.util import find_spec
+
+    from ..frontend.compile import compile  # noqa: A004  (it is called that)
+    from .commands.run import differences
+    from .inputs import make_inputs
+    from .judges import Task, by_onnxruntime
+
+    shapes = shapes if shapes is not None else shapes_of(args)
+    dims = _bounded(args, shapes, dims if dims is not None else dims_of(args))
+    with args.console.progress("comparing with the original"):
+        model = compile(source_of(args.model), shapes=shapes, dims=dims)
+        is_text = written.suffix == ".mlir"  # which has its own bounds
+        other = compile(written, dims=None if is_text else dims)
+        inputs = make_inputs(args.input, other.inputs, other.dims)
+        values = list(inputs.values())
+        wanted = dict(zip((o.name for o in model.outputs), model.run(values), strict=True))
+        found = dict(zip((o.name for o in other.outputs), other.run(values), strict=True))
+        verdicts = {"the original": differences(args, other, found, wanted)}
+        if written.suffix == ".onnx" and find_spec("onnxruntime") is not None:
+            others = by_onnxruntime(Task(str(written), inputs, list(found)))
+            verdicts["the original (by onnxruntime)"] = differences(args, other, others, wanted)
+    return verdicts
+
+
+def _bounded(args: argparse.Namespace, shapes: Any, dims: Any) -> dict[str, Any]:
+    """Return the dimensions with an end for those that have none."""
+    from ..frontend.load import load_program
+
+    ranges = load_program(source_of(args.model), shapes=shapes, dims=dims).ranges
+    ends = {name: (low, max(low, LARGEST)) for name, (low, high) in ranges.items() if high is None}
+    return {**ends, **(dims or {})}
+
+
+def _verdict(judge: str, rows: dict[str, Difference]) -> str:
+    lines = [["", f"against {judge}", "max abs", "max rel", "wrong"]]
+    for name, each in rows.items():
+        word = "ok" if each.is_close else "FAIL"
+        far = [f"{each.absolute:.3g}", f"{each.relative:.3g}", f"{each.wrong} of {each.size}"]
+        lines.append([word, name, *far])
+    return table(lines, right="234")
