@@ -9,6 +9,7 @@ from .base import Pass, PipelineError
 GRAPH = (
     "canonicalize",
     "constant-fold",  # frontends leave arithmetic on shapes and masks
+    "simplify-control",  # behind constant-fold: conditions may be known
     "cse",  # before recognize: it compares values by identity
     "recognize",
     "fold-batch-norm",  # before choose-layout: it looks for the operation behind a convolution
@@ -19,6 +20,7 @@ GRAPH = (
     "simplify-arithmetic",  # behind decompose: a mean divides by a constant
     "canonicalize",
     "constant-fold",
+    "simplify-control",
     "cse",
     "dce",
 )
@@ -62,7 +64,7 @@ LOWER = (
 
 LEVELS: dict[str, tuple[str, ...]] = {
     "O0": ("decompose", "pack-recurrent", "dce", *LOWER),
-    "O1": ("canonicalize", "cse", "decompose", "dce", *WEIGHTS, *LOWER),
+    "O1": ("canonicalize", "simplify-control", "cse", "decompose", "dce", *WEIGHTS, *LOWER),
     "O2": (*GRAPH, *WEIGHTS, *LOWER),
     "O3": (*GRAPH, *WEIGHTS, *LOWER),
 }
