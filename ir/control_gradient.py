@@ -189,7 +189,7 @@ def saving(op: While, at: GraphEmit) -> tuple[Kept, list[SSAValue]]:
             block.insert_arg(value.type, count + offset)
     last = body.last_op
     assert last is not None, "a region ends in gv.yield"
-    inside = Maker(GraphEmit.before(last))
+    inside = Maker(GraphEmit.before(body.first_op))  # first: what is kept may then be written over
     trip, *stacks = body.args[count : count + len(more)]
     place = inside.reshape(trip, shape=(1, 1))
     pushed = [

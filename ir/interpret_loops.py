@@ -224,6 +224,10 @@ def _prefetch(_: Operation, __: Values) -> None:
     """Do nothing: a prefetch has no effect that a program can see."""
 
 
+def _place(op: Operation, values: Values) -> None:
+    values[op.results[0]] = np.int64(values[op.operands[0]].ctypes.data)
+
+
 # Micro-kernels.
 
 
@@ -274,6 +278,7 @@ EFFECTS: Mapping[str, Callable[[Operation, Values], Sequence[Value] | None]] = {
     "scf.if": _if,
     "scf.while": _while,
     "memref.alloca": _alloca,
+    "memref.extract_aligned_pointer_as_index": _place,
     "memref.load": _load,
     "memref.store": _store,
     "vector.load": _vector_load,

@@ -40,10 +40,10 @@ class SimplifyControl(Pass):
     def apply(self, program: Program) -> None:
         """Simplify until nothing changes: from outside in, then from inside out."""
         for function in functions(program.module):
-            changed = True
-            while changed:
+            changes = 1
+            while changes:
                 found = [op for op in operations_of(function) if isinstance(op, Control)]
-                changed = any([self.simplify(op) for op in (*found, *reversed(found))])
+                changes = sum(self.simplify(op) for op in (*found, *reversed(found)))
 
     def simplify(self, op: Control) -> bool:
         """Simplify one operation if it is still there."""

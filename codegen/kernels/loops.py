@@ -355,6 +355,12 @@ class Loops:
 
     # -- memory ---------------------------------------------------------------------------
 
+    def lie_apart(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Return whether two buffers begin at different places."""
+        kind = memref.ExtractAlignedPointerAsIndexOp
+        places = [self.here(kind.get(buffer))[0] for buffer in (a, b)]
+        return self.pure(arith.CmpiOp, tuple(places), i1, predicate(_PREDICATES["ne"]))
+
     def load(self, buffer: SSAValue, offset: Index, lanes: int, mask: SSAValue | None = None,
              *, constant: bool = True) -> SSAValue:  # fmt: skip
         """Return one element (zero lanes) or a vector of neighbours.

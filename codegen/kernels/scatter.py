@@ -5,9 +5,10 @@
       for each update of the unit          in their order, so that of equal indices
         out[unit, index] (+)= update       the last one wins
 
-Vectors walk dims behind the axis, in which no two updates of a vector meet; those of
-`gv.scatter_nd` walk the slices that its updates are. Those may all go to one place, so that
-there is one unit. Operands are read in place. Floats of 16 bits are rounded after each update.
+Where the result lies in the memory of x itself, nothing is copied. Vectors walk dims behind the
+axis, in which no two updates of a vector meet; those of `gv.scatter_nd` walk the slices that its
+updates are. Those may all go to one place, so that there is one unit. Operands are read in place.
+Floats of 16 bits are rounded after each update.
 """
 
 from __future__ import annotations
@@ -115,6 +116,9 @@ class Scatter:
         self.dims, self.index_dims, self.update_dims = (spec.dims for spec in root.specs)
         self.dtype = root.specs[0].dtype
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
+        given = self.x in self.arguments
+        self.given = self.loops.buffers[self.arguments.index(self.x)] if given else None
+        """The buffer of x, if it is one: the result may lie in it."""
         self.axis: int | None = self.attributes.get("axis")
         self.fixed = self.axis or 0
         """How many dims in front no update leaves."""
@@ -130,7 +134,11 @@ class Scatter:
             for extent in reversed(self.dims[: self.fixed]):
                 places.insert(0, loops.remainder(rest, extent))
                 rest = loops.divide(rest, extent)
-            self.copy(places)
+            if self.given is None:
+                self.copy(places)
+            else:
+                with loops.when(loops.lie_apart(self.given, self.out)):
+                    self.copy(places)
             self.guarded(places, self.dims, self.index_dims, lambda: self.update(places))
         return loops.finish(product(self.dims[: self.fixed]))
 

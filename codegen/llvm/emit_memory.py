@@ -180,6 +180,11 @@ def _alloca(e: Emitter, op: Operation) -> None:
     e.allocas.append(f"  {name} = alloca [{size} x {stored.name}], align 64")
 
 
+def _place(e: Emitter, op: Operation) -> None:
+    kind, pointer = e.shape(op.results[0]).name, e.names[op.operands[0]]
+    e.names[op.results[0]] = e.text.value(f"ptrtoint ptr {pointer} to {kind}")
+
+
 def _prefetch(e: Emitter, op: Operation) -> None:
     assert isinstance(op, Prefetch)
     memref, offset = op.operands
@@ -199,6 +204,7 @@ MEMORY: Mapping[str, Emit] = {
     "memref.load": _load,
     "memref.store": _store,
     "memref.alloca": _alloca,
+    "memref.extract_aligned_pointer_as_index": _place,
     "vector.load": _load,
     "vector.store": _store,
     "vector.maskedload": _masked_load,

@@ -11,7 +11,7 @@ from ...ir.attributes import Symbol
 from ...ir.interpret_launch import SYMBOLS
 from ...ir.levels import KIND
 from ...ir.ops.structure import Launch
-from ...ir.program import functions
+from ...ir.program import argument_specs, functions
 from ...ir.tensor import TensorSpec, spec_of
 
 
@@ -20,7 +20,9 @@ class Copies:
 
     def __init__(self, module: ModuleOp) -> None:
         self.module = module
-        self.names: dict[TensorSpec, str] = {}
+        kernels = [each for each in functions(module) if KIND in each.attributes and is_copy(each)]
+        self.names = {argument_specs(each)[0]: each.sym_name.data for each in kernels}
+        """The kernels that there are."""
 
     def launch(self, source: SSAValue, target: SSAValue) -> Launch:
         """Return a launch that copies."""

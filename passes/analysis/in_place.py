@@ -19,16 +19,28 @@ SAFE_KINDS = ("map", "row")
 def overwritable(kernel: FuncOp, result: int) -> list[int]:
     """Return the operands that are read only at the element that is written."""
     kind = kernel.attributes.get(KIND)
-    if not isinstance(kind, StringAttr) or kind.data not in SAFE_KINDS:
-        return []
     last = kernel.body.block.last_op
     assert isinstance(last, ReturnOp), "a kernel function returns"
+    if isinstance(kind, StringAttr) and kind.data == "scatter":
+        return changed_by(last.operands[result].owner, kernel)
+    if not isinstance(kind, StringAttr) or kind.data not in SAFE_KINDS:
+        return []
     spec = spec_of(last.operands[result].type)
     found = []
     for index, argument in enumerate(kernel.body.block.args):
         if spec_of(argument.type) == spec and is_aligned(argument, spec.dims):
             found.append(index)
     return found
+
+
+def changed_by(scatter: object, kernel: FuncOp) -> list[int]:
+    """Return the operand that a scatter changes some elements of, if nothing else reads it."""
+    assert isinstance(scatter, Op), "a kernel gives what an operation makes"
+    changed = scatter.operands[0]
+    arguments: list[SSAValue] = list(kernel.body.block.args)
+    if changed not in arguments or changed.get_user_of_unique_use() is None:
+        return []
+    return [arguments.index(changed)]
 
 
 def is_aligned(argument: SSAValue, dims: object) -> bool:

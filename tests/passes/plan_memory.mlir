@@ -165,3 +165,26 @@ func.func @main(%n: tensor<i32>, %x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> te
 //     func.return %0 : tensor<4x4xf32>
 //   }
 // }
+
+// -----
+// Rows are written where they belong in what the loop carries: nothing is copied in a trip.
+func.func @main(%x: tensor<4xf32>, %s: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = gv.constant {value = #gv.array<i64, "", [0]>} : () -> tensor<i64>
+  %i, %r = gv.while %0, %s, %x ({
+  ^bb0(%a: tensor<i64>, %b: tensor<8x4xf32>, %c: tensor<4xf32>):
+    %1 = gv.constant {value = #gv.array<i64, "", [8]>} : () -> tensor<i64>
+    %2 = gv.less %a, %1 : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    gv.yield %2 : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<i64>, %b: tensor<8x4xf32>, %c: tensor<4xf32>):
+    %1 = gv.reshape %a {shape = array<i64: 1, 1>} : (tensor<i64>) -> tensor<1x1xi64>
+    %2 = gv.reshape %c {shape = array<i64: 1, 4>} : (tensor<4xf32>) -> tensor<1x4xf32>
+    %3 = gv.scatter_nd %b, %1, %2 {reduction = "none"} : (tensor<8x4xf32>, tensor<1x1xi64>, tensor<1x4xf32>) -> tensor<8x4xf32>
+    %4 = gv.constant {value = #gv.array<i64, "", [1]>} : () -> tensor<i64>
+    %5 = gv.add %a, %4 : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    gv.yield %5, %3 : (tensor<i64>, tensor<8x4xf32>) -> ()
+  }) {carried = 2 : i64} : (tensor<i64>, tensor<8x4xf32>, tensor<4xf32>) -> (tensor<i64>, tensor<8x4xf32>)
+  func.return %r : tensor<8x4xf32>
+}
+
+// count: gv.launch 5
