@@ -19,6 +19,7 @@ from ..codegen.export import export
 from ..codegen.prepare import runs_here
 from ..codegen.store import find, keep, program_key
 from ..ir import Program
+from ..ir.host import has_host_steps
 from ..ir.target import Target
 from ..passes.base import Observer
 from ..runtime.arguments import check_threads
@@ -64,14 +65,26 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     check_threads(threads)
     options = options or Options()
     target = options.target if target is None else target
-    made = compile_source(
-        source,
-        replace(options, target=target, slots=threads, **more),
-        shapes=shapes,
-        dims=dims,
-        observers=observers,
-    )
-    return load_compiled(made, threads)
+    options = replace(options, target=target, slots=threads, **more)
+    return compile_model(source, options, threads, shapes=shapes, dims=dims, observers=observers)
+
+
+def compile_model(  # noqa: PLR0913  (as above)
+    source: Source | Program,
+    options: Options,
+    threads: int = 1,
+    *,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    observers: Sequence[Observer] = (),
+) -> CompiledModel:
+    """Return a model that runs in this process; it may have host steps (`stepped`)."""
+    from .stepped import SteppedModel  # noqa: PLC0415  (stepped -> compile -> stepped)
+
+    made = _compiled(source, options, shapes, dims, observers)
+    if isinstance(made, Compiled):
+        return load_compiled(made, threads)
+    return SteppedModel(made, options, threads)
 
 
 def compile_source(
@@ -82,9 +95,25 @@ def compile_source(
     dims: Mapping[str, DimOption] | None = None,
     observers: Sequence[Observer] = (),
 ) -> Compiled:
-    """Return the compiled program of a source, not yet loaded."""
+    """Return the compiled program of a source, not yet loaded; refuse one with host steps."""
+    from .stepped import host_steps, refuse_library  # noqa: PLC0415  (as above)
+
+    made = _compiled(source, options, shapes, dims, observers)
+    if not isinstance(made, Compiled):
+        refuse_library(host_steps(made), made.source or "the program")
+    return made
+
+
+def _compiled(
+    source: Source | Program,
+    options: Options,
+    shapes: Mapping[str, ShapeOption] | None,
+    dims: Mapping[str, DimOption] | None,
+    observers: Sequence[Observer],
+) -> Compiled | Program:
+    """Return the compiled program; the program itself where it has host steps."""
     if isinstance(source, Program):
-        return compile_program(source, options, observers)
+        return _lowered(source, options, observers)
     if isinstance(source, bytearray | memoryview):
         source = bytes(source)
     if options.tag == Options().tag and not isinstance(source, bytes):
@@ -95,10 +124,18 @@ def compile_source(
         return found
     data = known.data if known else None
     program = load_program(source, shapes=shapes, dims=dims, data=data)
-    compiled = compile_program(program, options, observers)
-    if known:
+    compiled = _lowered(program, options, observers)
+    if known and isinstance(compiled, Compiled):
         known.keep(compiled)
     return compiled
+
+
+def _lowered(
+    program: Program, options: Options, observers: Sequence[Observer]
+) -> Compiled | Program:
+    if has_host_steps(program):
+        return program
+    return compile_program(program, options, observers)
 
 
 class Known:

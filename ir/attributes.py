@@ -42,7 +42,7 @@ from xdsl.printer import Printer
 
 from . import dims
 from .dims import Dim, DimExpr
-from .dtypes import DTYPES, DType
+from .dtypes import DTYPES, DType, string
 from .tensor import Array, DimsAttr, parse_shape
 
 INLINE_ELEMENTS = 32
@@ -91,6 +91,8 @@ class DTypeAttr(Data[DType]):
 
 def _parse_dtype(parser: AttrParser) -> DType:
     name = parser.parse_identifier("an element type")
+    if name == string.name:
+        return string
     if name not in DTYPES:
         parser.raise_error(f"element type {name} is unknown, expected one of {', '.join(DTYPES)}")
     return DTYPES[name]
@@ -112,6 +114,8 @@ class Elements:
 
     def _key(self) -> tuple[Any, ...]:
         stored = self.array[(0,) * self.array.ndim] if self.is_splat else self.array
+        if self.array.dtype == object:
+            return "string", self.array.shape, self.is_splat, tuple(self.array.ravel().tolist())
         return str(self.array.dtype), self.array.shape, self.is_splat, stored.tobytes()
 
     def __eq__(self, other: object) -> bool:
@@ -142,11 +146,14 @@ class ArrayValueAttr(Data[Elements]):
     def print_parameter(self, printer: Printer) -> None:
         """Write dtype, shape and numbers."""
         array = self.data.array
-        dtype = next(t for t in DTYPES.values() if t.numpy == array.dtype)
+        dtype = next((t for t in DTYPES.values() if t.numpy == array.dtype), string)
         with printer.in_angle_brackets():
             shape = ", ".join(map(str, array.shape))
             printer.print_string(f'{dtype}, "{shape}", ')
-            if self.data.is_splat:
+            if dtype is string:
+                with printer.in_square_brackets():
+                    printer.print_list(array.ravel().tolist(), printer.print_string_literal)
+            elif self.data.is_splat:
                 printer.print_string(f"splat {_number(array[(0,) * array.ndim])}")
             elif array.size <= INLINE_ELEMENTS:
                 numbers = ", ".join(_number(x) for x in array.ravel())
@@ -172,6 +179,8 @@ def _number(value: Any) -> str:
 
 def _parse_elements(parser: AttrParser, dtype: DType, shape: tuple[int, ...]) -> Elements:
     count = int(np.prod(shape, dtype=object)) if shape else 1
+    if dtype is string:
+        return _parse_texts(parser, shape, count)
     if parser.parse_optional_keyword("splat"):
         value = np.array(_parse_number(parser, dtype), dtype.numpy)
         return Elements(np.broadcast_to(value, shape))
@@ -185,6 +194,15 @@ def _parse_elements(parser: AttrParser, dtype: DType, shape: tuple[int, ...]) ->
     if data.size != count:
         parser.raise_error(f"expected {count} elements, found {data.size}")
     return Elements(data.reshape(shape).copy())
+
+
+def _parse_texts(parser: AttrParser, shape: tuple[int, ...], count: int) -> Elements:
+    texts = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
+    if len(texts) != count:
+        parser.raise_error(f"expected {count} elements, found {len(texts)}")
+    data = np.empty(count, object)
+    data[:] = texts
+    return Elements(data.reshape(shape))
 
 
 def _parse_number(parser: AttrParser, dtype: DType) -> Any:

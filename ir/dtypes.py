@@ -24,7 +24,8 @@ from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class DType:
     numpy: np.dtype[Any]
     element: Attribute
     kind: str
-    """One of `b` (bool), `i`, `u`, `f`, `c`, `n` (narrow)."""
+    """One of `b` (bool), `i`, `u`, `f`, `c`, `n` (narrow), `s` (text, only in host steps)."""
     code: int
 
     @property
@@ -59,6 +60,11 @@ class DType:
     def is_float(self) -> bool:
         """Say whether this is a real floating-point type."""
         return self.kind == "f"
+
+    @property
+    def is_text(self) -> bool:
+        """Say whether the elements are texts, which no compiled code works on."""
+        return self.kind == "s"
 
     @property
     def is_integer(self) -> bool:
@@ -142,10 +148,21 @@ NARROW = (
 )  # fmt: skip
 """Element types that are only moved and converted."""
 
+
+@irdl_attr_definition
+class TextType(ParametrizedAttribute, TypeAttribute):
+    """The type of an element that is a text."""
+
+    name = "gv.string"
+
+
+string = DType("string", np.dtype(object), TextType(), "s", -1)
+"""Python's `str` in arrays of objects. Such tensors exist in host steps only."""
+
 _PLAIN = (bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128)
 DTYPES: dict[str, DType] = {t.name: t for t in (*_PLAIN, *NARROW)}
 _BY_NUMPY: dict[Any, DType] = {t.numpy: t for t in DTYPES.values()}
-_BY_ELEMENT: dict[Attribute, DType] = {t.element: t for t in DTYPES.values()}
+_BY_ELEMENT: dict[Attribute, DType] = {t.element: t for t in (*DTYPES.values(), string)}
 
 
 def _narrow_limits(dtype: DType) -> tuple[Any, Any]:

@@ -16,11 +16,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ..errors import RuntimeInputError
 from . import dims
 from .dims import Dim, DimExpr
 from .op import Op
 from .program import Program, find_function
-from .tensor import Array, spec_of
+from .tensor import Array, TensorSpec
+from .values import Spec, value_spec
 
 
 def interpret(
@@ -47,17 +49,48 @@ class Interpreter:
     weights: Mapping[str, Array]
     symbols: dict[str, int] = field(default_factory=dict)
     """The values of the dimension symbols in the function that runs."""
+    owners: dict[str, object] = field(default_factory=dict)
+    """What bound them, of those that are not the function's own."""
 
     def call(
         self, function: FuncOp, arguments: Sequence[Array], symbols: Mapping[str, int] | None = None
     ) -> list[Array]:
         """Return the results of a function; symbols are bound from the arguments' shapes."""
-        arrays = [np.asarray(a) for a in arguments]
-        types = list(function.function_type.inputs)
-        bound = bind_symbols([spec_of(t).shape for t in types], [a.shape for a in arrays])
+        specs = [value_spec(t) for t in function.function_type.inputs]
+        arrays = [
+            np.asarray(a) if isinstance(s, TensorSpec) else a
+            for s, a in zip(specs, arguments, strict=True)
+        ]
+        tensors = [(s, a) for s, a in zip(specs, arrays, strict=True) if isinstance(s, TensorSpec)]
+        bound = bind_symbols([s.shape for s, _ in tensors], [a.shape for _, a in tensors])
         inner = Interpreter(self.module, self.weights, {**bound, **(symbols or {})})
         results = inner.block(function.body.block, arrays)
         return list(results)
+
+    def bind(self, spec: Spec, value: Any, what: str, owner: object) -> None:
+        """Give the symbols in a value's shape their values, or raise where it does not fit.
+
+        `owner` is what makes the value. A symbol that something else has bound is compared; its
+        owner may bind it again, in the next trip of a loop.
+        """
+        if not isinstance(spec, TensorSpec) or spec.shape is None:
+            return
+        shape = np.shape(value)
+        if len(shape) != len(spec.shape):
+            raise RuntimeInputError(f"{what}: found shape {[*shape]}, expected {spec}")
+        for dim, size in zip(spec.shape, shape, strict=True):
+            if not self.bind_size(dim, size, owner):
+                raise RuntimeInputError(f"{what}: found shape {[*shape]}, expected {spec}")
+
+    def bind_size(self, dim: Dim, size: int, owner: object) -> bool:
+        """Give a symbol its value; say whether a dimension may have this size."""
+        name = str(dim)
+        is_own = name not in self.symbols or self.owners.get(name) is owner
+        if isinstance(dim, DimExpr) and name.isidentifier() and is_own:
+            self.symbols[name], self.owners[name] = size, owner
+            return True
+        known = isinstance(dim, int) or dims.symbols(dim) <= self.symbols.keys()
+        return not known or bool(_resolve(dim, self.symbols) == size)
 
     def block(self, block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run a block; return the operands of its terminator."""

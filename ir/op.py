@@ -31,7 +31,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .attributes import to_attribute, to_python
-from .tensor import Array, TensorSpec, check_size, spec_of
+from .tensor import Array, TensorSpec, check_size
+from .values import value_spec
 
 OpT = TypeVar("OpT", bound="Op")
 
@@ -78,7 +79,7 @@ class Op(Operation):
     """The ONNX operator that means exactly this, attribute names included, if there is one."""
 
     HOST: ClassVar[str | None] = None
-    """The entry of the runtime that carries the operation out, for effects on the host."""
+    """What carries the operation out on the host, where that is not compiled: see `host.py`."""
 
     SAMPLES: ClassVar[tuple[Any, ...]] = ()
     """`Sample`s (ir/samples.py) for the generated tests."""
@@ -141,7 +142,8 @@ class Op(Operation):
         cls: type[OpT], *operands: SSAValue, regions: Sequence[Region] = (), **attributes: Any
     ) -> OpT:
         """Create the operation on SSA values; result types are inferred."""
-        specs = cls.inferred([spec_of(operand.type) for operand in operands], attributes)
+        given: list[Any] = [value_spec(operand.type) for operand in operands]
+        specs = cls.inferred(given, attributes)
         return cls.build_unchecked(operands, [s.type for s in specs], attributes, regions)
 
     @classmethod
@@ -163,7 +165,8 @@ class Op(Operation):
             raise TypeError(f"{len(specs)} operands, expected {len(signature.operands)}")
         results = cls.infer(*specs, **attributes)
         for result in results:
-            check_size(result)
+            if isinstance(result, TensorSpec):
+                check_size(result)
         return results
 
     @classmethod
@@ -198,14 +201,14 @@ class Op(Operation):
         return {**signature.defaults, **attributes}
 
     @property
-    def specs(self) -> list[TensorSpec]:
-        """Return the specs of the operands."""
-        return [spec_of(operand.type) for operand in self.operands]
+    def specs(self) -> list[Any]:
+        """Return the specs of the operands: of tensors, but for those of host steps."""
+        return [value_spec(operand.type) for operand in self.operands]
 
     @property
-    def result_specs(self) -> list[TensorSpec]:
-        """Return the specs of the results."""
-        return [spec_of(result.type) for result in self.results]
+    def result_specs(self) -> list[Any]:
+        """Return the specs of the results: of tensors, but for those of host steps."""
+        return [value_spec(result.type) for result in self.results]
 
     def plain_attributes(self) -> dict[str, Any]:
         """Return all attributes as plain Python values, defaults included."""

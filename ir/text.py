@@ -23,15 +23,20 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
 from ..errors import ParseError
 from .attributes import ArrayValueAttr, DimAttr, DTypeAttr
+from .dtypes import TextType
 from .kernel_ops import Gvk
 from .op import REGISTRY
 from .tensor import DimsAttr
+from .values import OptionalType, SequenceType
 from .verify import verify
 
 MAX_DEPTH = 100
 """Nested brackets beyond this are refused: xDSL's parser is recursive."""
 
-ATTRIBUTES = (ArrayValueAttr, DimAttr, DTypeAttr, DimsAttr)
+ATTRIBUTES = (
+    *(ArrayValueAttr, DimAttr, DTypeAttr, DimsAttr),
+    *(TextType, SequenceType, OptionalType),
+)
 
 
 def context() -> Context:

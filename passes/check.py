@@ -95,7 +95,7 @@ def difference(want: Array, found: Array, contract: str) -> str | None:
         return f"{found.dtype}{list(found.shape)}, expected {want.dtype}{list(want.shape)}"
     if want.dtype.itemsize == 1:  # of floats that narrow, the bits
         want, found = want.view(np.uint8), found.view(np.uint8)
-    if want.dtype.kind in "biu" or want.size == 0:
+    if want.dtype.kind in "biuO" or want.size == 0:
         wrong = int(np.count_nonzero(want != found))
         return f"{wrong} of {want.size} elements differ" if wrong else None
     size = want.dtype.itemsize // (2 if want.dtype.kind == "c" else 1)

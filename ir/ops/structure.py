@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..attributes import Symbol, to_attribute
 from ..dims import Dim, evaluate
-from ..dtypes import DType
+from ..dtypes import DType, string
 from ..op import Array, Op, register
 from ..tensor import TensorSpec, memref_of, spec_of, spec_of_array
 
@@ -26,6 +26,8 @@ class Constant(Op):
     @classmethod
     def infer(cls, *, value: Array) -> Sequence[TensorSpec]:
         """Return the spec of the value."""
+        if value.dtype == object:
+            return (TensorSpec(string, value.shape),)
         return (spec_of_array(value),)
 
     @classmethod

@@ -1,0 +1,310 @@
+"""Models with host steps: compiled pieces, and what the host does between them.
+
+`cut_host` cuts the program; here each piece is compiled, and a model carries out the rest by the
+operations' own `evaluate`. A piece whose sizes have no bound is compiled for sizes up to `FIRST`
+and, when larger ones come, again for twice as much or more: rarely, and its kernels are kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NoReturn
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from ..codegen.compile import Options, compile_program
+from ..errors import CompileError, RuntimeInputError
+from ..ir import Array, Interpreter, Program, TensorSpec, dims
+from ..ir.dims import Range
+from ..ir.host import is_host
+from ..ir.interpret import bind_symbols
+from ..ir.program import (
+    argument_names,
+    functions,
+    result_names,
+    set_level,
+    set_ranges,
+)
+from ..ir.values import OptionalSpec, SequenceSpec, Spec, value_spec
+from ..passes.manager import run as run_passes
+from ..runtime.arguments import Inputs, check_threads, in_order, to_array
+from ..runtime.artifact import DimInfo, TensorInfo
+from ..runtime.values import ValueInfo, to_value
+from .compile import CompiledModel, load_compiled
+
+FIRST = 64
+"""The size up to which pieces are compiled before any was seen."""
+
+ANY_SIZE: Range = (0, None)
+"""The range of a size that nothing is said about."""
+
+QUIET = ("builtin.module", "func.func", "gv.room", "func.return", "gv.yield", "gv.constant")
+"""What is not worth naming as a host step."""
+
+
+@dataclass(frozen=True)
+class HostStep:
+    """One host step, for people."""
+
+    operation: str
+    """The operation's name."""
+    source: str
+    """The node that it comes from."""
+
+    def __str__(self) -> str:
+        name = self.operation.removeprefix("gv.")
+        return f"{self.source} ({name})" if self.source else name
+
+
+def host_steps(program: Program) -> list[HostStep]:
+    """Return the host steps of a program, those in regions too, in order."""
+    found = [op for op in program.module.walk() if op.name not in QUIET and is_host(op)]
+    return [HostStep(op.name, getattr(op.attributes.get("source"), "data", "")) for op in found]
+
+
+def refuse_library(steps: Sequence[HostStep], what: str) -> NoReturn:
+    """Say that host steps cannot go into a file of compiled code."""
+    raise CompileError(
+        f"{what} has host steps, which no library can hold: {', '.join(map(str, steps))}",
+        hint="run it from Python, or cut the model around these nodes",
+    )
+
+
+class Piece:
+    """One compiled piece, compiled again when sizes outgrow it."""
+
+    def __init__(self, function: FuncOp, whole: Program, options: Options, threads: int) -> None:
+        self.function, self.options, self.threads = function, options, threads
+        self.ranges: dict[str, Range] = whole.ranges
+        used = {
+            str(op.plain_attributes()["weight"])
+            for op in function.walk()
+            if op.name == "gv.weight"  # type: ignore[attr-defined]
+        }
+        self.weights = {name: array for name, array in whole.weights.items() if name in used}
+        self.open = [
+            (str(dim), number, axis)
+            for number, argument in enumerate(function.body.block.args)
+            for axis, dim in enumerate(value_spec(argument.type).dims)  # type: ignore[union-attr]
+            if not isinstance(dim, int) and self.ranges.get(str(dim), ANY_SIZE)[1] is None
+        ]
+        """Symbol, input and axis of the sizes without a bound."""
+        self.bounds = {name: FIRST for name, _, _ in self.open}
+        self.lock = Lock()
+        self.model = self.compiled()
+
+    def compiled(self) -> CompiledModel:
+        """Compile for sizes up to the bounds."""
+        main = self.function.clone()
+        main.properties["sym_name"] = StringAttr("main")
+        main.properties.pop("sym_visibility", None)
+        module = ModuleOp([main])
+        set_level(module, "graph")
+        open_ranges = {
+            name: (self.ranges.get(name, ANY_SIZE)[0], bound) for name, bound in self.bounds.items()
+        }
+        set_ranges(module, {**self.ranges, **open_ranges})
+        made = compile_program(Program(module, self.weights), self.options)
+        return load_compiled(made, self.threads)
+
+    def run(self, arrays: Sequence[Array]) -> list[Array]:
+        """Run the piece."""
+        if any(arrays[number].shape[axis] > self.bounds[name] for name, number, axis in self.open):
+            self.grow(arrays)
+        return self.model.run(arrays)
+
+    def grow(self, arrays: Sequence[Array]) -> None:
+        """Compile for sizes up to the next powers of two."""
+        with self.lock:
+            for name, number, axis in self.open:
+                size = arrays[number].shape[axis]
+                if size > self.bounds[name]:
+                    self.bounds[name] = 1 << (size - 1).bit_length()
+            self.model = self.compiled()
+
+
+class Stepper(Interpreter):
+    """Carries out a program that was cut: calls run compiled pieces."""
+
+    def __init__(self, whole: Program, pieces: Mapping[str, Piece]) -> None:
+        super().__init__(whole.module, whole.weights, {})
+        self.pieces = pieces
+
+    def operation(
+        self, op: Operation, operands: Sequence[Any], values: dict[SSAValue, Any]
+    ) -> Sequence[Any]:
+        """Return the results of one operation."""
+        if isinstance(op, CallOp):
+            return self.pieces[op.callee.root_reference.data].run(operands)
+        return super().operation(op, operands, values)
+
+
+class SteppedModel(CompiledModel):
+    """A model with host steps. Any number of threads may run it at the same time.
+
+    It is called as every model is. It cannot be written as a library: `host_steps` says why.
+    """
+
+    def __init__(self, program: Program, options: Options, threads: int) -> None:
+        """Compile the pieces of a program that is not cut yet."""
+        check_threads(threads)
+        self.host_steps = tuple(host_steps(program))
+        """What is done between the compiled pieces, in order."""
+        run_passes("cut-host", program, observers=(), verify_each=False)
+        self.program = program
+        main = program.main
+        self._specs = [value_spec(t) for t in main.function_type.inputs]
+        self.inputs = tuple(map(info_of, argument_names(main), self._specs))
+        results = [value_spec(t) for t in main.function_type.outputs]
+        self.outputs = tuple(map(info_of, result_names(main), results))
+        self.dims = tuple(self._dims())
+        self._threads = threads
+        self.pieces = {
+            function.sym_name.data: Piece(function, program, options, threads)
+            for function in functions(program.module)
+            if function is not main
+        }
+        self.call = self._call
+
+    def _dims(self) -> Sequence[DimInfo]:
+        """Return the dimensions of inputs, which must have bounds as in every model."""
+        found: dict[str, DimInfo] = {}
+        for info in self.inputs:
+            for extent in info.shape:
+                for name in sorted(dims.symbols(dims.parse(str(extent)))):
+                    low, high = self.program.ranges.get(name, (1, None))
+                    if name != OPEN and high is None:
+                        raise CompileError(
+                            f"dimension {name} has no upper bound, expected a range",
+                            hint=f"give one: --dim {name}=1..64",
+                        )
+                    if high is not None:
+                        found.setdefault(name, DimInfo(name, low, high))
+        return [*found.values()]
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{info.name}: {info}" for info in self.inputs)
+        results = ", ".join(f"{info.name}: {info}" for info in self.outputs)
+        count = f"{len(self.host_steps)} host steps"
+        return f"<SteppedModel ({arguments}) -> ({results}), {count}>"
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the model is."""
+        return {
+            "schema": "gravure.stepped/1",
+            "inputs": [str(info) for info in self.inputs],
+            "outputs": [str(info) for info in self.outputs],
+            "host_steps": [str(step) for step in self.host_steps],
+            "pieces": {name: piece.model.manifest for name, piece in self.pieces.items()},
+        }
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Return how much memory the largest piece works in."""
+        return max((p.model.workspace_bytes for p in self.pieces.values()), default=0)
+
+    @property
+    def threads(self) -> int:
+        """How many threads share the work of a piece."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        check_threads(threads)
+        self._threads = threads
+        for piece in self.pieces.values():
+            piece.threads = piece.model.threads = threads
+
+    def run(self, inputs: Inputs) -> list[Any]:
+        """Run the model on inputs by name or in order, and return new values."""
+        given = in_order(inputs, self.inputs)
+        values = [
+            to_value(value, info) if isinstance(info, ValueInfo) else to_array(value, info)
+            for value, info in zip(given, self.inputs, strict=True)
+        ]
+        machine = Stepper(self.program, self.pieces)
+        tensors = [
+            (spec.shape, np.shape(value))
+            for spec, value in zip(self._specs, values, strict=True)
+            if isinstance(spec, TensorSpec) and spec.shape is not None
+        ]
+        try:
+            machine.symbols.update(bind_symbols(*zip(*tensors, strict=True)) if tensors else {})
+        except ValueError as error:
+            raise RuntimeInputError(f"the arguments do not fit: {error}") from error
+        for info, spec, value in zip(self.inputs, self._specs, values, strict=True):
+            machine.bind(spec, value, f"argument {info.name!r}", self)
+        for dim in self.dims:
+            if not dim.low <= machine.symbols.get(dim.name, dim.low) <= dim.high:
+                size = machine.symbols[dim.name]
+                raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
+        return list(machine.block(self.program.main.body.block, values))
+
+    def _call(self, *values: Any) -> Any:
+        results = self.run(values)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def bind(
+        self, inputs: Inputs, outputs: Inputs | None = None, *, release: bool | None = None
+    ) -> Callable[[], list[Any]]:
+        """Return a function that runs the model on these very values, whatever is in them then.
+
+        Its results are new each time, or are copied to the arrays `outputs`, which they must fit.
+        """
+        del release  # each step decides for itself
+        given = in_order(inputs, self.inputs)
+        wanted = None if outputs is None else in_order(outputs, self.outputs, "output")
+
+        def run() -> list[Any]:
+            results = self.run(given)
+            if wanted is None:
+                return results
+            for info, place, result in zip(self.outputs, wanted, results, strict=True):
+                if np.shape(place) != np.shape(result):
+                    shapes = f"{[*np.shape(result)]}, expected {[*np.shape(place)]}"
+                    raise RuntimeInputError(f"output {info.name!r}: found shape {shapes}")
+                np.copyto(place, result, casting="no")
+            return list(wanted)
+
+        return run
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Refuse: a library has no host steps."""
+        refuse_library(self.host_steps, "the model")
+
+    def set_weights(self, weights: object) -> None:
+        """Refuse: the pieces have their weights for good."""
+        raise CompileError("the weights of a model with host steps cannot be changed")
+
+    def check_weights(self) -> None:
+        """Check the weights of every piece."""
+        for piece in self.pieces.values():
+            piece.model.check_weights()
+
+    def close(self) -> None:
+        """Give back the memory."""
+        for piece in self.pieces.values():
+            piece.model.close()
+
+
+OPEN = "any"
+"""What stands in a sequence's type for a size that each tensor has for itself."""
+
+
+def info_of(name: str, spec: Spec) -> TensorInfo:
+    """Return what callers are told of an argument or a result."""
+    holders, inner = [], spec
+    while isinstance(inner, SequenceSpec | OptionalSpec):
+        holders.append("sequence" if isinstance(inner, SequenceSpec) else "optional")
+        inner = inner.element
+    shape = tuple(d if isinstance(d, int) else str(d) for d in inner.shape or ())
+    if not holders and not inner.dtype.is_text and inner.shape is not None:
+        return TensorInfo(name, inner.dtype.name, shape)
+    return ValueInfo(name, inner.dtype.name, shape, tuple(holders), inner.shape is not None)

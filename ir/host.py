@@ -1,0 +1,92 @@
+"""`HostOp`: an operation that is carried out between compiled code, by its own `evaluate`.
+
+It is for what compiled code cannot do: results whose size depends on data, sequences,
+optionals, texts. Such an operation is a class as any other; that it derives from `HostOp` is
+all that it takes to become a host step (`passes/cut_host.py`).
+
+    %places = gv.non_zero %x {sizes = #gv.dims<"u">} :
+        (tensor<2x3xf32>) -> tensor<2x?xi64, #gv.dims<"2, u">>
+
+A dimension that only the data tells is a symbol of its own, given in the attribute `sizes`. It
+gets its value when the operation is run; from there on it is a symbol like those of inputs. The
+same symbol may stand in several results; its value must then be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from xdsl.ir import Operation
+
+from ..errors import RuntimeInputError
+from .dims import Dim
+from .op import Op
+from .program import Program, optional_function
+from .tensor import TensorSpec
+from .values import ANY, Spec, is_compilable
+
+
+class HostOp(Op):
+    """Base of the operations that are host steps."""
+
+    HOST: ClassVar = "numpy"
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Evaluate, and bind the dimensions of the results."""
+        try:
+            with np.errstate(all="ignore"):
+                results = list(self.evaluate(*operands, **self.plain_attributes()))
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+            raise RuntimeInputError(str(error), location=label(self)) from error
+        for spec, result in zip(self.result_specs, results, strict=True):
+            machine.bind(spec, result, label(self), self)
+        return results
+
+
+def label(op: Operation) -> str:
+    """Return what errors call an operation: where it comes from, and its name."""
+    source = getattr(op.attributes.get("source"), "data", None)
+    return f"node {source!r} ({op.name})" if source else op.name
+
+
+def is_host(op: Operation) -> bool:
+    """Say whether an operation is carried out by the host.
+
+    Its class says so, or it has a value that no compiled code can have, or something inside it
+    is a host step.
+    """
+    if isinstance(op, HostOp):
+        return True
+    if not all(is_compilable(value.type) for value in (*op.operands, *op.results)):
+        return True
+    return any(is_host(inner) for r in op.regions for b in r.blocks for inner in b.ops)
+
+
+def has_host_steps(program: Program) -> bool:
+    """Say whether a program has host steps; one below the level `graph` has none."""
+    main = optional_function(program.module, "main")
+    if program.level != "graph" or main is None:
+        return False
+    return any(is_host(op) for op in main.body.block.ops)
+
+
+def sized(spec: Spec, sizes: Sequence[Dim]) -> Spec:
+    """Return a tensor's spec with its open dimensions called as given, in order."""
+    if not isinstance(spec, TensorSpec) or spec.shape is None:
+        if sizes:
+            raise TypeError(f"{len(sizes)} sizes for {spec}, expected none")
+        return spec
+    count = spec.shape.count(ANY)
+    if count != len(sizes):
+        raise TypeError(f"{len(sizes)} sizes for {spec}, expected {count}")
+    given = iter(sizes)
+    return spec.with_shape([next(given) if dim == ANY else dim for dim in spec.shape])
+
+
+def one_of(sizes: Sequence[Dim]) -> Dim:
+    """Return the only size that an operation has, or raise `TypeError`."""
+    if len(sizes) != 1:
+        raise TypeError(f"{len(sizes)} sizes, expected 1")
+    return sizes[0]

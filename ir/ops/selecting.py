@@ -1,0 +1,157 @@
+"""Host steps that select: how many elements they give depends on data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dims import Dim
+from ..dtypes import f32, i64
+from ..host import HostOp, one_of
+from ..op import Array, register
+from ..tensor import TensorSpec
+from .families import expect_same
+from .layout import check_axis
+
+
+@register
+class NonZero(HostOp):
+    """The places of the elements that are not 0, each a column, in row-major order."""
+
+    name = "gv.non_zero"
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, sizes: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+        """Return a row for each axis."""
+        return (TensorSpec(i64, (max(x.rank, 1), one_of(sizes))),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, sizes: Any = ()) -> Sequence[Array]:
+        """Find them."""
+        return (np.array(np.nonzero(np.atleast_1d(x)), np.int64),)
+
+
+@register
+class Unique(HostOp):
+    """The distinct slices of an axis, or of all elements: where each first is, and how often.
+
+    Results: the slices, the place of the first of each, for each slice of the operand its place
+    in the result, and the counts. Sorted, or else in the order of the first places.
+    """
+
+    name = "gv.unique"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, *, sizes: tuple[Dim, ...], axis: int | None = None, sorted: bool = True
+    ) -> Sequence[TensorSpec]:
+        """Return the operand's shape with another extent, and vectors."""
+        count = one_of(sizes)
+        if axis is None:
+            shape, extent = (count,), x.size
+        else:
+            check_axis(axis, x.rank)
+            shape, extent = (*x.dims[:axis], count, *x.dims[axis + 1 :]), x.dims[axis]
+        places = TensorSpec(i64, (count,))
+        return (x.with_shape(shape), places, TensorSpec(i64, (extent,)), places)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, *, sizes: Any = (), axis: int | None = None, sorted: bool = True
+    ) -> Sequence[Array]:
+        """Sort, and take the first of each."""
+        wide = x.astype(np.float32) if x.dtype.kind == "V" else x
+        _, first, inverse, counts = np.unique(
+            wide, return_index=True, return_inverse=True, return_counts=True, axis=axis
+        )
+        if not sorted:
+            order = np.argsort(first, kind="stable")
+            place = np.argsort(order, kind="stable")
+            first, counts, inverse = first[order], counts[order], place[inverse]
+        values = x.ravel()[first] if axis is None else np.take(x, first, axis)
+        vectors = (first, inverse.ravel(), counts)
+        return (values, *(np.asarray(v, np.int64) for v in vectors))
+
+
+@register
+class NonMaxSuppression(HostOp):
+    """The boxes that stand out: of those that overlap too much only the one of the best score.
+
+    Boxes of shape batch, boxes, 4; scores of shape batch, classes, boxes. Each row of the result
+    is a batch, a class and a box. A box of score `score_threshold` or less is left out.
+    """
+
+    name = "gv.non_max_suppression"
+
+    @classmethod
+    def infer(
+        cls,
+        boxes: TensorSpec,
+        scores: TensorSpec,
+        most: TensorSpec,
+        iou_threshold: TensorSpec,
+        score_threshold: TensorSpec,
+        *,
+        sizes: tuple[Dim, ...],
+        center: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return as many rows of three as there are boxes left."""
+        expect_same(boxes, scores, TensorSpec(f32, ()))
+        if boxes.rank != 3 or scores.rank != 3 or boxes.dims[2] != 4:
+            raise TypeError(f"boxes {boxes} and scores {scores}")
+        if boxes.dims[:2] != (scores.dims[0], scores.dims[2]):
+            raise TypeError(f"boxes {boxes} do not fit scores {scores}")
+        return (TensorSpec(i64, (one_of(sizes), 3)),)
+
+    @classmethod
+    def evaluate(
+        cls,
+        boxes: Array,
+        scores: Array,
+        most: Array,
+        iou_threshold: Array,
+        score_threshold: Array,
+        *,
+        sizes: Any = (),
+        center: bool = False,
+    ) -> Sequence[Array]:
+        """Take the best box again and again, and drop those that it overlaps."""
+        limit, overlap = int(most.item()), np.float32(iou_threshold.item())
+        rows: list[tuple[int, int, int]] = []
+        for batch, box in enumerate(corners(boxes, center=center)):
+            for kind, score in enumerate(scores[batch]):
+                order = np.argsort(-score, kind="stable")
+                order = order[score[order] > score_threshold.item()]
+                kept = suppressed(box, order, limit, overlap)
+                rows += [(batch, kind, int(place)) for place in kept]
+        return (np.array(rows, np.int64).reshape(-1, 3),)
+
+
+def corners(boxes: Array, *, center: bool) -> Array:
+    """Return boxes as y and x of one corner and the opposite, the lower one first."""
+    if center:
+        x, y, width, height = np.moveaxis(boxes, -1, 0)
+        low, high = (y - height / 2, x - width / 2), (y + height / 2, x + width / 2)
+    else:
+        first, second = boxes[..., :2], boxes[..., 2:]
+        low = tuple(np.moveaxis(np.minimum(first, second), -1, 0))
+        high = tuple(np.moveaxis(np.maximum(first, second), -1, 0))
+    return np.stack([*low, *high], -1)
+
+
+def suppressed(boxes: Array, order: Array, limit: int, overlap: Any) -> list[int]:
+    """Return the places of at most `limit` boxes, in the order of their scores."""
+    kept: list[int] = []
+    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    while order.size and len(kept) < limit:
+        best, rest = int(order[0]), order[1:]
+        kept.append(best)
+        low = np.maximum(boxes[best, :2], boxes[rest, :2])
+        high = np.minimum(boxes[best, 2:], boxes[rest, 2:])
+        common = np.prod(np.maximum(high - low, 0), -1)
+        union = areas[best] + areas[rest] - common
+        share = np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+        order = rest[share <= overlap]
+    return kept

@@ -1,0 +1,206 @@
+"""Cut a program at its host steps: what lies between them becomes functions to be compiled.
+
+    %0 = gv.exp %x                       %0 = func.call @segment0(%x)
+    %1 = gv.non_zero %0           =>     %1 = gv.non_zero %0
+    %2 = gv.neg %1                       %2 = func.call @segment1(%1)
+
+Host steps are the operations that say so (`ir/host.py`); regions of theirs are cut in the same
+way. Operations go into the first function that knows all their operands and sizes. A function
+that is not told a size by the shape of an argument gets a `gv.room` of that size. Constants and
+weights are copied into each function that uses them; reshapes alone make no function. Needs
+nothing; a program without host steps stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ..ir import REGISTRY, Op, Program, dims, spec_of
+from ..ir.host import HostOp, is_host
+from ..ir.program import finish, functions, new_function
+from ..ir.tensor import TensorSpec
+from ..ir.values import value_spec
+from .base import Pass
+
+FREE = ("gv.constant", "gv.weight", "gv.extent")
+"""What is copied into every function that uses it."""
+
+VIEW = "gv.reshape"
+"""What computes nothing."""
+
+
+@dataclass(frozen=True)
+class CutHost(Pass):
+    """Cut a program at its host steps."""
+
+    LEVEL = "graph"
+
+    def apply(self, program: Program) -> None:
+        """Cut the functions that have host steps."""
+        for function in functions(program.module):
+            if any(is_host(op) for op in function.body.block.ops):
+                self.cut(function.body.block, program.module)
+
+    def cut(self, block: Block, module: ModuleOp) -> None:
+        """Cut one block, those inside of it first."""
+        for op in block.ops:
+            if is_host(op):
+                self.count("steps")
+                for region in op.regions:
+                    self.cut(region.block, module)
+        stages, last = Stages(block), block.last_op
+        assert last is not None, "a block ends in a terminator"
+        for op in list(block.ops):
+            block.detach_op(op)
+        kept: list[Operation] = []
+        for number in range(stages.count):
+            ops = [op for op in stages.ops if stages.of[op] == number and op is not last]
+            group = [op for op in ops if isinstance(op, Op) and not is_host(op)]
+            kept += (op for op in group if op.name in FREE)
+            if any(op.name not in (*FREE, VIEW) for op in group):
+                kept += self.outlined(group, module)
+            else:
+                kept += (op for op in group if op.name == VIEW)
+            kept += (op for op in ops if is_host(op))
+        block.add_ops([*kept, last])
+        for op in kept:
+            if op.name in FREE and all(result.first_use is None for result in op.results):
+                block.erase_op(op)
+
+    def outlined(self, group: Sequence[Op], module: ModuleOp) -> list[Operation]:
+        """Make operations a function; return the call of it, and the rooms before."""
+        segment = Segment(f"segment{self.counts.get('segments', 0)}", group)
+        self.count("segments")
+        module.body.block.add_op(segment.function)
+        return [*segment.rooms, segment.call]
+
+
+class Stages:
+    """For each operation of a block after how many host steps it can be carried out."""
+
+    def __init__(self, block: Block) -> None:
+        self.ops = list(block.ops)
+        self.of: dict[Operation, int] = {}
+        known: dict[SSAValue, int] = {}
+        sizes = {name: 0 for argument in block.args for name in symbols_in(argument.type)}
+        for op in self.ops:
+            own = defined(op) - sizes.keys()
+            used = [known.get(operand, 0) for operand in op.operands]
+            used += [sizes.get(name, 0) for name in symbols_of(op) if name not in own]
+            stage = self.of[op] = max(used, default=0)
+            after = stage + is_host(op)
+            known.update(dict.fromkeys(op.results, after))
+            sizes.update(dict.fromkeys(own, after))
+        self.count = max(self.of.values(), default=0) + 1
+
+
+def defined(op: Operation) -> set[str]:
+    """Return the symbols that get their values when a host step is run."""
+    if not isinstance(op, HostOp):
+        return set()
+    names = {name for size in op.plain_attributes().get("sizes", ()) for name in dims.symbols(size)}
+    if op.regions:
+        names |= {name for result in op.results for name in symbols_in(result.type)}
+    return names
+
+
+def symbols_of(op: Operation) -> list[str]:
+    """Return the symbols in an operation's types and attributes, inside of it too, in order."""
+    found: dict[str, None] = {}
+    for each in op.walk():
+        inner = [a.type for r in each.regions for b in r.blocks for a in b.args]
+        for type_ in (*(value.type for value in (*each.operands, *each.results)), *inner):
+            found.update(dict.fromkeys(symbols_in(type_)))
+        if isinstance(each, Op):
+            values = each.plain_attributes().values()
+            found.update(dict.fromkeys(name for v in values for name in _symbols(v)))
+    return list(found)
+
+
+def symbols_in(type_: Attribute) -> Iterator[str]:
+    """Give the symbols in the type of a tensor."""
+    spec = value_spec(type_)
+    if isinstance(spec, TensorSpec):
+        yield from _symbols(spec.shape or ())
+
+
+def _symbols(value: Any) -> Iterator[str]:
+    if isinstance(value, dims.DimExpr):
+        yield from sorted(dims.symbols(value))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _symbols(part)
+
+
+class Segment:
+    """Operations that become one function, and what calls it."""
+
+    def __init__(self, name: str, group: Sequence[Op]) -> None:
+        self.name, self.ops = name, [op for op in group if op.name not in FREE]
+        self.own = set(self.ops)
+        made = {result for op in self.ops for result in op.results}
+        operands = dict.fromkeys(v for op in self.ops for v in op.operands if v not in made)
+        self.copied = [value for value in operands if is_free(value)]
+        self.inputs = [value for value in operands if not is_free(value)]
+        self.outputs = [
+            result
+            for op in self.ops
+            for result in op.results
+            if any(use.operation not in self.own for use in result.uses)
+        ]
+        self.rooms = [REGISTRY["gv.room"].make(size=dims.symbol(n)) for n in self.untold()]
+        given = [*self.inputs, *(room.results[0] for room in self.rooms)]
+        self.call = CallOp(name, given, [value.type for value in self.outputs])
+        self.function = self.outline(given)
+
+    def untold(self) -> list[str]:
+        """Return the symbols that no input has as a dimension of its own."""
+        owners = (value.owner for value in self.copied)
+        ops = (*(op for op in owners if isinstance(op, Operation)), *self.ops)
+        used = dict.fromkeys(name for op in ops for name in symbols_of(op))
+        told = {str(dim) for value in self.inputs for dim in spec_of(value.type).dims}
+        return [name for name in used if name not in told]
+
+    def outline(self, given: Sequence[SSAValue]) -> FuncOp:
+        """Return the function; what came of the operations comes of the call."""
+        names = distinct([value.name_hint or f"x{at}" for at, value in enumerate(given)])
+        specs = [spec_of(value.type) for value in given]
+        function = new_function(self.name, list(zip(names, specs, strict=True)), private=True)
+        block = function.body.block
+        inner: dict[SSAValue, SSAValue] = dict(zip(given, block.args, strict=False))
+        for value in self.copied:
+            assert isinstance(value.owner, Operation), "a constant is an operation"
+            copy = value.owner.clone()
+            block.add_op(copy)
+            inner[value] = copy.results[value.owner.results.index(value)]
+        for op in self.ops:
+            op.operands = [inner.get(operand, operand) for operand in op.operands]
+            block.add_op(op)
+        for old, new in zip(self.outputs, self.call.results, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_uses_with_if(new, lambda use: use.operation not in self.own)
+        finish(function, self.outputs, distinct([v.name_hint or "y" for v in self.outputs]))
+        return function
+
+
+def is_free(value: SSAValue) -> bool:
+    """Say whether a value is copied instead of passed on."""
+    return isinstance(value.owner, Op) and value.owner.name in FREE
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names that differ, for names that may not."""
+    found: list[str] = []
+    for name in names:
+        candidate, count = name, 1
+        while candidate in found:
+            count += 1
+            candidate = f"{name}_{count}"
+        found.append(candidate)
+    return found
