@@ -27,6 +27,8 @@ class Assumption:
     large: Dim
     are_equal: bool
     reason: str
+    of_data: bool = False
+    """Whether `small` is the size of a result of a host step, which is checked in each run."""
 
     def __str__(self) -> str:
         sign = "=" if self.are_equal else "<="
@@ -46,15 +48,20 @@ def assumption_for(
     known: Knowledge,
     nameless: Sequence[str],
     reason: str,
+    data: Sequence[str] = (),
 ) -> Assumption | None:
     """Return what to assume for tensors of these shapes to fit together, if that is clear.
 
-    `nameless` are symbols that nobody named: such a one may be taken for equal to another.
+    `nameless` are symbols that nobody named: such a one may be taken for equal to another. `data`
+    are sizes that a run tells: such a one may be taken for equal to any dimension.
     """
     for a, b in clashes(specs):
         for small, large in _needed(a, b, DEPTH) or ():
             if not known.at_least(large, small):
                 return Assumption(small, large, are_equal=False, reason=reason)
+        for small, large in ((b, a), (a, b)):
+            if str(small) in data and str(small) not in dim_rules.symbols(large):
+                return Assumption(small, large, are_equal=True, reason=reason, of_data=True)
         names = str(a), str(b)
         if all(name.isidentifier() for name in names) and set(names) & set(nameless):
             first, second = (a, b) if names[0] in nameless else (b, a)

@@ -36,7 +36,10 @@ class Symbols:
         """Expressions that are assumed to be at least 0."""
         self.nameless: list[str] = []
         """Symbols that nobody named."""
+        self.data: list[str] = []
+        """Symbols of sizes that only the data of a run tells."""
         self.assumed = 0
+        self._fixed: dict[str, Dim] = {}
         self._most: dict[str, Assumption] = {}
         self._equal: dict[str, str] = {}
         self._seen: set[str] = set()
@@ -72,11 +75,28 @@ class Symbols:
             self.nameless.append(str(made))
         return made
 
+    def of_data(self, name: str, high: int | None = None) -> Dim:
+        """Return a new dimension that only the data of a run tells, of at most `high`.
+
+        The user may bound it by its name. What it is assumed to be is checked in each run.
+        """
+        unique, count = name, 1
+        while unique in self._seen:
+            count += 1
+            unique = f"{name}_{count}"
+        made = self.named(unique, (0, high))
+        if not isinstance(made, DimExpr):
+            return made
+        self.data.append(str(made))
+        return self._fixed.get(str(made), made)
+
     def assume(self, assumption: Assumption) -> None:
         """Take something for granted before the names are asked for."""
         self.assumed += 1
         small, large = str(assumption.small), assumption.large
-        if assumption.are_equal:
+        if assumption.are_equal and assumption.of_data:
+            self._fixed[small] = large
+        elif assumption.are_equal:
             self._equal[small] = str(large)
         elif small.isidentifier() and isinstance(large, int):
             self._most[small] = assumption

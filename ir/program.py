@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from .dims import Range
 from .tensor import Array, TensorSpec, spec_of
+from .values import Spec
 
 NAME = "gv.name"
 LEVEL = "gv.level"
@@ -140,7 +141,7 @@ def returned(function: FuncOp) -> Sequence[SSAValue]:
 
 
 def new_function(
-    name: str, inputs: Sequence[tuple[str, TensorSpec]], *, private: bool = False
+    name: str, inputs: Sequence[tuple[str, Spec]], *, private: bool = False
 ) -> FuncOp:
     """Return a function with an empty body; close it with `finish`."""
     types = [spec.type for _, spec in inputs]

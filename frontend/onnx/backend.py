@@ -39,6 +39,7 @@ class GravureRep(BackendRep):
         stored = {tensor.name for tensor in model.graph.initializer}
         inputs = [value for value in model.graph.input if value.name not in stored]
         self.names = [value.name for value in inputs]
+        self.tensors = {v.name for v in inputs if v.type.WhichOneof("value") == "tensor_type"}
         self.is_static = all(_is_static(value) for value in inputs)
         self.models: dict[tuple[Any, ...], Model] = {}
         self.refused: UnsupportedOp | None = None
@@ -48,10 +49,13 @@ class GravureRep(BackendRep):
             except UnsupportedOp as error:
                 self.refused = error
 
-    def run(self, inputs: Any, **kwargs: Any) -> tuple[Array, ...]:
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the outputs for inputs in order, or by name."""
         values = [inputs[n] for n in self.names] if isinstance(inputs, dict) else list(inputs)
-        arrays = [np.asarray(value) for value in values]
+        arrays = [
+            np.asarray(v) if n in self.tensors else v
+            for n, v in zip(self.names, values, strict=False)
+        ] + values[len(self.names) :]
         if self.refused is None:
             return tuple(self.model_for(arrays).run(arrays))
         fixed = {n: a for n, a in zip(self.names, arrays, strict=False) if _may_be_fixed(a)}
@@ -60,15 +64,15 @@ class GravureRep(BackendRep):
         free = [a for n, a in zip(self.names, arrays, strict=False) if n not in fixed]
         return tuple(self.specialised(fixed, arrays).run(free))
 
-    def model_for(self, arrays: Sequence[Array]) -> Model:
+    def model_for(self, arrays: Sequence[Any]) -> Model:
         """Return the model compiled for these shapes."""
-        key = () if self.is_static else tuple(array.shape for array in arrays)
+        key = () if self.is_static else tuple(self.shapes(arrays).items())
         found = self.models.get(key)
         if found is None:
             found = self.models[key] = compile_model(self.data, shapes=self.shapes(arrays))
         return found
 
-    def specialised(self, fixed: dict[str, Array], arrays: Sequence[Array]) -> Model:
+    def specialised(self, fixed: dict[str, Array], arrays: Sequence[Any]) -> Model:
         """Return the model compiled for these values of small inputs."""
         key = tuple((name, a.shape, a.tobytes()) for name, a in fixed.items())
         found = self.models.get(key)
@@ -78,19 +82,20 @@ class GravureRep(BackendRep):
             found = self.models[key] = compile_model(program)
         return found
 
-    def shapes(self, arrays: Sequence[Array]) -> dict[str, tuple[int, ...]]:
+    def shapes(self, arrays: Sequence[Any]) -> dict[str, tuple[int, ...]]:
         """Return the shapes of arrays by the names of their inputs."""
-        return {n: a.shape for n, a in zip(self.names, arrays, strict=False)}
+        pairs = zip(self.names, arrays, strict=False)
+        return {name: array.shape for name, array in pairs if name in self.tensors}
 
 
-def _may_be_fixed(array: Array) -> bool:
-    return array.ndim <= 1 and array.size <= SMALL and array.dtype.kind in "iubfV"
+def _may_be_fixed(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.ndim <= 1 and array.size <= SMALL and array.dtype.kind in "iubfV"
 
 
 def _is_static(value: Any) -> bool:
     kind = value.type
     if not kind.HasField("tensor_type"):
-        raise UnsupportedOp(f"input {value.name!r} is no tensor: {kind.WhichOneof('value')}")
+        return True
     if not kind.tensor_type.HasField("shape"):
         return False
     return all(dim.HasField("dim_value") for dim in kind.tensor_type.shape.dim)

@@ -45,6 +45,7 @@ DTYPES: dict[int, DType] = {
     TensorProto.FLOAT6E2M3: d.f6e2m3,
     TensorProto.FLOAT6E3M2: d.f6e3m2,
     TensorProto.FLOAT4E2M1: d.f4e2m1,
+    TensorProto.STRING: d.string,
 }
 
 MAX_RANK = 64
@@ -76,6 +77,8 @@ class Tensors:
         dtype = dtype_of(tensor.data_type, what)
         shape = _shape(tensor, dtype, what)
         data = self._bytes(tensor, payload, what)
+        if dtype.is_text:
+            return _texts(tensor, shape, what)
         if data is None:
             return _from_numbers(tensor, dtype, shape, what)
         count = prod(shape)
@@ -172,6 +175,19 @@ def _from_numbers(tensor: TensorProto, dtype: DType, shape: tuple[int, ...], wha
         return np.asarray(numpy_helper.to_array(tensor)).astype(dtype.numpy, copy=False)
     except (ValueError, OverflowError, TypeError) as error:
         raise ParseError(f"{what}: {error}") from error
+
+
+def _texts(tensor: TensorProto, shape: tuple[int, ...], what: str) -> Array:
+    """Return the value of a tensor of texts, which are UTF-8."""
+    stored = list(tensor.string_data)
+    if len(stored) != prod(shape):
+        raise ParseError(f"{what}: {len(stored)} texts, shape {[*shape]} has {prod(shape)}")
+    found = np.empty(len(stored), object)
+    try:
+        found[:] = [text.decode() for text in stored]
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{what}: a text is not UTF-8") from error
+    return found.reshape(shape)
 
 
 def _clean_bools(array: Array) -> Array:

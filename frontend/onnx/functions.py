@@ -9,8 +9,10 @@ from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, defs
 from xdsl.ir import SSAValue
 
 from ...ir import TensorSpec
+from ...ir.dtypes import f32
+from ...ir.values import OptionalSpec, SequenceSpec, Spec
 from .data import DTYPES
-from .node import Node
+from .node import Node, Parts
 
 _CODES = {dtype.name: code for code, dtype in DTYPES.items()}
 
@@ -65,13 +67,26 @@ def _latest(schema: Any, version: int) -> int:
 
 def _type(node: Node, value: Any) -> TypeProto:
     made = TypeProto()
-    if isinstance(value, SSAValue):
-        spec: TensorSpec = node.spec(value)
+    if isinstance(value, Parts) and value.values:
+        _write(made.sequence_type.elem_type, node.kind(value.values[0]))
+    elif isinstance(value, Parts):
+        _write(made, SequenceSpec(TensorSpec(value.dtype or f32, None)))
+    elif isinstance(value, SSAValue):
+        _write(made, node.kind(value))
+    return made
+
+
+def _write(made: TypeProto, spec: Spec) -> None:
+    """Write a spec as a type of the standard."""
+    if isinstance(spec, SequenceSpec):
+        _write(made.sequence_type.elem_type, spec.element)
+    elif isinstance(spec, OptionalSpec):
+        _write(made.optional_type.elem_type, spec.element)
+    else:
         made.tensor_type.elem_type = _CODES[spec.dtype.name]
-        for dim in spec.dims:
+        for dim in spec.shape or ():
             entry = made.tensor_type.shape.dim.add()
             if isinstance(dim, int):
                 entry.dim_value = dim
             else:
                 entry.dim_param = str(dim)
-    return made

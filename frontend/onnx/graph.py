@@ -9,15 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+    ValueInfoProto,
+)
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, OpResult, SSAValue
 
 from ...errors import GraphError, GravureError, ParseError, UnsupportedOp
-from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec, spec_of
+from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec
 from ...ir import dims as dim_rules
 from ...ir.dtypes import of_numpy
 from ...ir.program import finish, new_function, set_level, set_ranges
+from ...ir.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
 from ..assume import Assumption, NeedsAssumptionError, assumption_for, clashes
 from ..files import Bytes
 from ..slices import Knowledge
@@ -139,6 +148,7 @@ class Reader:
             scope.values[name] = node.stored(name, array)
         self.nodes(graph.node, scope)
         values = self._outputs(graph, scope)
+        self.symbols.check()  # behind the nodes: their results may have dimensions too
         self.faults.raise_if_any()
         finish(main, values, [output.name for output in graph.output])
         sweep(block)
@@ -151,9 +161,9 @@ class Reader:
 
     def _inputs(
         self, graph: GraphProto, stored: Mapping[str, Tensor], shapes: Mapping[str, ShapeOption]
-    ) -> list[tuple[str, TensorSpec]]:
+    ) -> list[tuple[str, Spec]]:
         """Return the inputs that are not stored in the model."""
-        found: dict[str, TensorSpec] = {}
+        found: dict[str, Spec] = {}
         declared = [value.name for value in graph.input]
         for name, array in self.constants.items():
             if name not in declared:
@@ -177,15 +187,14 @@ class Reader:
             except (GraphError, UnsupportedOp, ParseError) as error:
                 supported = not isinstance(error, UnsupportedOp)
                 self.faults.add(error.message, hint=error.hint, supported=supported)
-        if not self.faults.found:
-            self.symbols.check()
         return list(found.items())
 
-    def _input(self, value: ValueInfoProto, option: ShapeOption | None) -> TensorSpec:
+    def _input(self, value: ValueInfoProto, option: ShapeOption | None) -> Spec:
         what = f"input {value.name!r}"
         if value.type.WhichOneof("value") != "tensor_type":
-            kind = (value.type.WhichOneof("value") or "no type").removesuffix("_type")
-            raise UnsupportedOp(f"{what}: found {kind}, expected a tensor")
+            if option is not None:
+                raise GraphError(f"{what} is no tensor, expected one to give a shape")
+            return held_spec(value.type, what)
         tensor = value.type.tensor_type
         dtype = dtype_of(tensor.elem_type, what)
         if option is None and not tensor.HasField("shape"):
@@ -226,16 +235,18 @@ class Reader:
             value = self.find(output.name, scope)
             if value is None:
                 self.faults.add(f"output {output.name!r} is made by nothing")
-            elif isinstance(value, Parts):
-                self.faults.add(f"output {output.name!r} is a sequence", supported=False)
-            elif isinstance(value, SSAValue):
-                self._check_type(output, value)
-                values.append(value)
+            elif not isinstance(value, Lost):
+                node = self._node(NodeProto(op_type="Identity"), output.name, scope)
+                made = node.value(value)
+                self._check_type(output, made)
+                values.append(made)
         return values
 
     def _check_type(self, output: ValueInfoProto, value: SSAValue) -> None:
-        declared = output.type.tensor_type.elem_type
-        found = spec_of(value.type).dtype
+        spec = value_spec(value.type)
+        if not isinstance(spec, TensorSpec):
+            return  # what holds tensors may be declared wider
+        declared, found = output.type.tensor_type.elem_type, spec.dtype
         if declared and dtype_of(declared, f"output {output.name!r}") != found:
             expected = dtype_of(declared, "output")
             self.faults.add(f"output {output.name!r} is {found}, declared {expected}")
@@ -334,7 +345,7 @@ class Reader:
 
         return Node(
             proto, label, domain, scope.opsets.get(domain, 0), self.emitter, self.model.tensors,
-            self.add_weight, read_graph,
+            self.add_weight, read_graph, self.symbols.of_data,
         )  # fmt: skip
 
     def _apply(
@@ -362,8 +373,8 @@ class Reader:
         check_node(node)
         if any(isinstance(value, Lost) for value in inputs):
             return [LOST for _ in node.proto.output]
-        if any(isinstance(value, Parts) for value in inputs) and rule not in TAKES_PARTS:
-            node.refuse("sequences are not supported here")
+        if rule not in TAKES_PARTS and any(map(is_holder, inputs)):
+            node.refuse("sequences and optionals are not supported here")
         results = rule(node, *inputs)
         made = [results] if isinstance(results, SSAValue) else list(results)
         if node.unused:
@@ -417,17 +428,18 @@ class Reader:
         """Ask to read again where the node fits once something is assumed of symbols."""
         if not isinstance(error, TypeError) or self.symbols.assumed >= MAX_ASSUMPTIONS:
             return
-        specs = [spec_of(v.type) for v in inputs if isinstance(v, SSAValue)]
+        kinds = [value_spec(v.type) for v in inputs if isinstance(v, SSAValue)]
+        specs = [spec for spec in kinds if isinstance(spec, TensorSpec)]
         symbols = self.symbols
         known = Knowledge(symbols.ranges, symbols.facts)
         reason = f"node {node.label!r}: {error}"
-        found = assumption_for(specs, known, symbols.nameless, reason)
+        found = assumption_for(specs, known, symbols.nameless, reason, symbols.data)
         if found is not None:
             raise NeedsAssumptionError(found)
 
     def _note(self, node: Node, inputs: Sequence[Value | None], error: Exception) -> None:
         """Note what is wrong with a node: its name, operator and inputs."""
-        specs = [spec_of(v.type) if isinstance(v, SSAValue) else "?" for v in inputs if v]
+        specs = [value_spec(v.type) if isinstance(v, SSAValue) else "?" for v in inputs if v]
         domain = f"{node.domain} " if node.domain else "opset "
         operator = f"{node.op_type} ({domain}{node.version})"
         on = f" on {', '.join(map(str, specs))}" if specs else ""
@@ -442,7 +454,7 @@ class Reader:
         )
 
 
-def _first_symbol(specs: Sequence[TensorSpec | str]) -> str:
+def _first_symbol(specs: Sequence[Spec | str]) -> str:
     """Return the name of a symbol in shapes, best one where they clash, or nothing."""
     known = [s for s in specs if isinstance(s, TensorSpec)]
     dims = [d for pair in clashes(known) for d in pair]
@@ -463,9 +475,37 @@ def sweep(block: Block) -> None:
 def _check_size(node: Node, value: SSAValue | Parts | None) -> None:
     if not isinstance(value, SSAValue):
         return
-    spec = node.spec(value)
+    spec = node.kind(value)
+    if not isinstance(spec, TensorSpec) or spec.shape is None:
+        return
     if spec.rank > MAX_RANK or (isinstance(spec.nbytes, int) and spec.nbytes >= MAX_BYTES):
         node.fail(f"the result {spec} is too large")
+
+
+def is_holder(value: object) -> bool:
+    """Say whether a value is a sequence or an optional."""
+    if isinstance(value, SSAValue):
+        return not isinstance(value_spec(value.type), TensorSpec)
+    return isinstance(value, Parts)
+
+
+def held_spec(declared: TypeProto, what: str) -> Spec:
+    """Return the spec of an input that is no tensor, or of what it holds."""
+    kind = declared.WhichOneof("value")
+    if kind == "sequence_type":
+        return SequenceSpec(held_spec(declared.sequence_type.elem_type, what))
+    if kind == "optional_type":
+        return OptionalSpec(held_spec(declared.optional_type.elem_type, what))
+    if kind != "tensor_type":
+        found = (kind or "no type").removesuffix("_type")
+        raise UnsupportedOp(f"{what}: found {found}, expected a tensor, a sequence or an optional")
+    tensor = declared.tensor_type
+    dtype = dtype_of(tensor.elem_type, what)
+    # Models declare the shape [] where they mean that nothing is known.
+    if not tensor.shape.dim:
+        return TensorSpec(dtype, None)
+    dims = [d.dim_value if d.HasField("dim_value") else ANY for d in tensor.shape.dim]
+    return TensorSpec(dtype, tuple(dims))
 
 
 def _without(node: NodeProto, absent: set[str]) -> NodeProto:

@@ -9,13 +9,16 @@ from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import AttributeProto, GraphProto, NodeProto, TypeProto
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ...errors import UnsupportedOp
 from ...ir import SOURCE, Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
+from ...ir import dims as dim_rules
 from ...ir.compositions import Maker
+from ...ir.dtypes import f32
+from ...ir.values import ANY, Spec, value_spec
 from .data import Tensors, dtype_of
 from .shapes import MAX_KNOWN, KnownEmit
 
@@ -28,9 +31,11 @@ Value: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Parts:
-    """A sequence of values. There are none in the program."""
+    """A sequence whose values are known while the model is read."""
 
     values: tuple[Value, ...]
+    dtype: DType | None = None
+    """The element type that it is declared with, where nothing is in it."""
 
 
 _Kinds = AttributeProto.AttributeType
@@ -52,6 +57,8 @@ class Node:
     """Store an array under a name like this one, and return the name it got."""
     read_graph: Callable[[GraphProto, Sequence[Any]], list[Any]]
     """Append the nodes of a graph of this node with these inputs; return its outputs."""
+    new_size: Callable[[str, int | None], Dim]
+    """Return a new dimension, with a name like this one, that only a run tells."""
     used: set[str] = field(default_factory=set)
     """The attributes that the rule has asked for."""
 
@@ -92,7 +99,7 @@ class Node:
         """Return a constant; a large one becomes a weight."""
         array = np.asarray(value) if dtype is None else np.asarray(value, dtype.numpy)
         is_splat = array.size > 1 and not any(array.strides)
-        if array.size > INLINE and not is_splat:
+        if array.size > INLINE and not is_splat and array.dtype != object:
             return self.weight(f"{self.label}.constant", array)
         made: SSAValue = self.make.constant(value=array)
         return made
@@ -105,7 +112,8 @@ class Node:
 
     def stored(self, name: str, array: Array) -> SSAValue:
         """Return a tensor of the model: small ones stand in the text, others are weights."""
-        value = self.constant(array) if array.size <= INLINE else self.weight(name, array)
+        is_small = array.size <= INLINE or array.dtype == object
+        value = self.constant(array) if is_small else self.weight(name, array)
         if array.dtype.kind in "iub" and array.size <= MAX_KNOWN:
             self.emitter.learn(value, array)
         return value
@@ -182,6 +190,48 @@ class Node:
         """Return the elements of an input of integers, or refuse."""
         return tuple(int(x) for x in self.numbers(value, what).ravel())
 
+    # Values of other kinds, and sizes that only a run tells.
+
+    def kind(self, value: SSAValue) -> Spec:
+        """Return the spec of a value that may be no tensor."""
+        return value_spec(value.type)
+
+    def value(self, found: SSAValue | Parts) -> SSAValue:
+        """Return a value of the program: a sequence becomes one."""
+        if not isinstance(found, Parts):
+            return found
+        if not found.values:
+            made: SSAValue = self.make.empty_sequence(dtype=found.dtype or f32)
+        else:
+            made = self.make.sequence(*found.values)
+        return made
+
+    def unknown(self, count: int = 1, high: Dim | None = None) -> tuple[Dim, ...]:
+        """Return sizes of the node's result that only a run tells, up to a highest."""
+        most = None if high is None else dim_rules.bounds(high, self.emitter.ranges)[1]
+        stem = next((name for name in self.proto.output if name), self.op_type)
+        return tuple(self.new_size(stem, most) for _ in range(count))
+
+    def opened(self, spec: Spec) -> tuple[Dim, ...]:
+        """Return a size for each open dimension of a tensor's spec."""
+        if not isinstance(spec, TensorSpec) or spec.shape is None:
+            return ()
+        return self.unknown(spec.shape.count(ANY))
+
+    def sizes(self, value: SSAValue, what: str, high: Dim | None = None) -> tuple[Dim, ...]:
+        """Return the elements of an input as sizes; a host step reads those that are data."""
+        spec = self.spec(value)
+        if self.known(value) is not None or spec.dtype.kind not in "iu":
+            return self.dims(value, what)
+        count = spec.size
+        if not isinstance(count, int):
+            self.refuse(f"input {what} has {count} numbers, expected a known number of them")
+        sizes = self.unknown(count, high)
+        vector = self.make.reshape(value, shape=(count,))
+        most = () if high is None else (high,) * count
+        self.make.read_sizes(vector, sizes=sizes, most=most)
+        return sizes
+
     # Attributes.
 
     def has(self, name: str) -> bool:
@@ -228,6 +278,11 @@ class Node:
         """Return an attribute that is a tensor, None if it is not given."""
         found = self._get(name, _Kinds.TENSOR, ())
         return self.tensors.read(found.t) if found is not None else None
+
+    def type_of(self, name: str) -> TypeProto | None:
+        """Return an attribute that is a type, None if it is not given."""
+        found = self._get(name, _Kinds.TYPE_PROTO, ())
+        return found.tp if found is not None else None
 
     def graph(self, name: str) -> GraphProto:
         """Return an attribute that is a graph."""

@@ -2,7 +2,7 @@
 
 A condition that is known takes its branch, and a loop of few known trips is unrolled. What is
 small and the same in both branches is computed for both, and one is selected. The rest becomes
-`gv.if` and `gv.while`.
+`gv.if` and `gv.while`, or host steps where sizes change on the way.
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ from typing import Any
 
 import numpy as np
 from onnx import GraphProto
+from xdsl.ir import Block
 
 from ...ir import Dim, TensorSpec
 from ...ir import compositions as c
+from ...ir import dims as dim_rules
 from ...ir import dtypes as d
+from ...ir.host import is_host, sized
 from ...ir.ops.control import If, While
+from ...ir.ops.host_control import HostIf, HostLoop
 from ...ir.shapes import normalize_axis
+from ...ir.values import ANY, Spec, fits, held, is_compilable, join
 from .node import Node, Parts, Value
 from .regions import close, finish, inline, new_block, size
 from .rules import rule
@@ -42,13 +47,12 @@ def if_(node: Node, condition: Value) -> Sequence[Value]:
     blocks, results = [new_block(()), new_block(())], []
     for branch, block in zip(branches, blocks, strict=True):
         with node.inside(block):
-            results.append(_tensors(node, node.read_graph(branch, ())))
+            results.append([node.value(v) for v in node.read_graph(branch, ())])
         finish(block, results[-1])
-    for a, b in zip(*results, strict=True):
-        if node.spec(a) != node.spec(b):
-            specs = f"{node.spec(a)} and {node.spec(b)}"
-            node.refuse(f"branches of different results, {specs}, are not supported")
     where = node.make.reshape(condition, shape=())
+    same = all(a.type == b.type for a, b in zip(*results, strict=True))
+    if not same or any(is_host(op) for block in blocks for op in block.ops):
+        return _chosen_by_host(node, where, blocks, results)
     if all(size(block) <= SELECTED for block in blocks):
         for block in blocks:
             inline(block, node.block)
@@ -58,7 +62,22 @@ def if_(node: Node, condition: Value) -> Sequence[Value]:
     return list(choice.results)
 
 
-@rule("Loop")
+def _chosen_by_host(
+    node: Node, where: Value, blocks: Sequence[Block], results: Sequence[Sequence[Value]]
+) -> Sequence[Value]:
+    """Return what one of two branches gives, whose results may differ in size."""
+    types = []
+    for a, b in zip(*results, strict=True):
+        spec = held(join(held(node.kind(a)), held(node.kind(b))))
+        if node.kind(a) == node.kind(b):
+            spec = node.kind(a)
+        types.append(sized(spec, node.opened(spec)).type)
+    choice = HostIf.make_from(where, close(*blocks), blocks, types)
+    node.insert(choice)
+    return list(choice.results)
+
+
+@rule("Loop", takes_parts=True)
 def loop(
     node: Node, trips: Value | None = None, condition: Value | None = None, *states: Value
 ) -> Sequence[Value]:
@@ -79,7 +98,7 @@ def loop(
 def _tensors(node: Node, values: Sequence[Any]) -> Sequence[Value]:
     """Return what a graph gives, or refuse sequences."""
     if any(isinstance(value, Parts) for value in values):
-        node.refuse("sequences are not supported as results of control flow")
+        node.refuse("sequences are not supported as results of Scan")
     return values
 
 
@@ -113,7 +132,7 @@ def _unrolled(
             break
         number = node.make.number(trip, d.i64)
         given = [number, node.make.number(True, d.bool_), *now]
-        goes, *made = _tensors(node, node.read_graph(body, given))
+        goes, *made = node.read_graph(body, given)
         now = made[: len(states)]
         collected.append(made[len(states) :])
         goes_on = _known_flag(node, goes)
@@ -151,12 +170,22 @@ class Running:
             update = c.unsqueeze(node.emit, part, (0,))
             self.results.append(node.make.scatter_nd(buffer, place, update, reduction="none"))
 
+    @property
+    def changes_kinds(self) -> bool:
+        """Say whether a value is not what it was after a trip."""
+        pairs = zip(self.carried, self.results, strict=True)
+        return any(before.type != after.type for before, after in pairs)
+
+    def give_up(self) -> None:
+        """Erase the body, so that nothing outside is used by it."""
+        _erase(self.body)
+
     def run(self, more: Callable[..., Value]) -> list[Value]:
         """Append the loop; `more` says of the carried values whether there is another trip."""
         node = self.node
         for before, after in zip(self.carried, self.results, strict=True):
-            if node.spec(before) != node.spec(after):
-                specs = f"{node.spec(before)} to {node.spec(after)}"
+            if before.type != after.type:
+                specs = f"{node.kind(before)} to {node.kind(after)}"
                 node.refuse(f"a state that changes from {specs} is not supported")
         finish(self.body, self.results)
         test = new_block([node.spec(value) for value in self.carried])
@@ -172,20 +201,47 @@ def _looped(
     node: Node, body: GraphProto, trips: Value | None, condition: Value | None,
     states: Sequence[Value],
 ) -> Sequence[Value]:  # fmt: skip
-    """Return the results of a loop that runs."""
+    """Return the results of a loop that runs: compiled where all sizes stay."""
     make = node.make
     limit = None if trips is None else make.reshape(trips, shape=())
     goes = make.number(True, d.bool_) if condition is None else make.reshape(condition, shape=())
+    if all(is_tensor(node, state) for state in states):
+        before = node.block.last_op
+        made = _compiled_loop(node, body, limit, goes, states)
+        if made is not None:
+            return made
+        _take_back(node, before)
+    if limit is None:
+        limit = make.number(np.iinfo(np.int64).max, d.i64)
+    return _host_loop(node, body, (limit, goes), [node.value(state) for state in states])
+
+
+def is_tensor(node: Node, value: Any) -> bool:
+    """Say whether a value is a tensor that compiled code may hold."""
+    return not isinstance(value, Parts) and is_compilable(value.type)
+
+
+def _compiled_loop(
+    node: Node, body: GraphProto, limit: Value | None, goes: Value, states: Sequence[Value]
+) -> Sequence[Value] | None:
+    """Return the results of a loop; None where sizes change, or only a host can run it."""
+    make = node.make
     loop = Running(node, [make.number(0, d.i64), goes, *states])
     index, flag, *now = loop.body.args
     with node.inside(loop.body):
-        on, *made = _tensors(node, node.read_graph(body, [index, flag, *now]))
+        on, *made = node.read_graph(body, [index, flag, *now])
+        if not all(is_tensor(node, value) for value in made):
+            loop.give_up()
+            return None
         following = make.add(index, make.number(1, d.i64))
         goes_on = on if on is flag else make.reshape(on, shape=())
     loop.results = [following, goes_on, *made[: len(states)]]
     parts = made[len(states) :]
     goes_through = _known_flag(node, goes) and (on is flag or _known_flag(node, on))
     count = _count(node, limit if goes_through else None) if parts else 0
+    if count is None or loop.changes_kinds or any(is_host(op) for op in loop.body.ops):
+        loop.give_up()
+        return None
     for part in parts:
         loop.collect(part, index, count)
 
@@ -195,13 +251,70 @@ def _looped(
     return loop.run(more)[2:]
 
 
-def _count(node: Node, limit: Value | None) -> Dim:
-    """Return the number of trips as a dimension."""
+def _count(node: Node, limit: Value | None) -> Dim | None:
+    """Return the number of trips as a dimension, None if it is not known."""
     known = None if limit is None else node.known(limit)
     if known is None:
-        node.refuse("a loop that collects values must have a number of trips that is known")
+        return None
     count: Dim = known.ravel().tolist()[0]
     return count
+
+
+ROUNDS = 4
+"""How often the body of a loop is read until the kinds of its states hold for every trip."""
+
+
+def _host_loop(
+    node: Node, body: GraphProto, control: Sequence[Value], states: Sequence[Value]
+) -> Sequence[Value]:
+    """Return the results of a loop in which states change their size, or which host steps are in.
+
+    What a state is in every trip is found by reading the body: where it gives something else
+    than it took, it is read again with what both have in common.
+    """
+    kinds = [node.kind(state) for state in states]
+    for _ in range(ROUNDS):
+        outer = set(node.emitter.ranges)
+        taken = [sized(kind, node.opened(kind)) for kind in kinds]
+        block = new_block([INDEX, FLAG, *taken])
+        with node.inside(block):
+            on, *made = [node.value(v) for v in node.read_graph(body, list(block.args))]
+            on = node.make.reshape(on, shape=())
+        found = [node.kind(value) for value in made]
+        count = len(states)
+        if all(fits(a, b) for a, b in zip(found[:count], taken, strict=True)):
+            break
+        _erase(block)
+        kinds = [held(join(held(a), held(b))) for a, b in zip(taken, found[:count], strict=True)]
+    else:
+        node.refuse("the kinds of the states change in every trip")
+    finish(block, [on, *made])
+    specs = [_seen_outside(spec, outer) for spec in (*taken, *map(_many, found[count:]))]
+    types = [sized(spec, node.opened(spec)).type for spec in specs]
+    loop = HostLoop.make_from(control, states, close(block), block, types)
+    node.insert(loop)
+    return list(loop.results)
+
+
+def _many(part: Any) -> TensorSpec:
+    """Return the spec of parts, which are tensors, one behind the other."""
+    if not isinstance(part, TensorSpec):
+        raise TypeError(f"a loop collects {part}, expected tensors")
+    return part.with_shape((ANY, *part.dims))
+
+
+def _seen_outside(spec: Spec, outer: set[str]) -> Spec:
+    """Return a spec in which sizes that are known inside only are open."""
+    if not isinstance(spec, TensorSpec) or spec.shape is None:
+        return spec
+    known = {*outer, str(ANY)}
+    return spec.with_shape([d if dim_rules.symbols(d) <= known else ANY for d in spec.shape])
+
+
+def _erase(block: Block) -> None:
+    """Erase all operations of a block, so that nothing outside is used by them."""
+    while (last := block.last_op) is not None:
+        block.erase_op(last)
 
 
 @rule("Scan", until=8)
@@ -298,24 +411,3 @@ def _listed(node: Node, name: str, count: int) -> list[int]:
     if len(given) != count:
         node.fail(f"{name} has {len(given)} numbers, expected {count}")
     return list(given)
-
-
-@rule("NonZero")
-def non_zero(node: Node, x: Value) -> Value:
-    """Return the places of elements that are not 0, of a value that is known."""
-    known = node.known(x)
-    if known is None or known.dtype == object:
-        hint = "its result's shape depends on data; mask with Where instead"
-        node.refuse("the operand must be a constant", hint=hint)
-    return node.stored(f"{node.label}.places", np.array(np.nonzero(known), np.int64))
-
-
-@rule("Compress")
-def compress(node: Node, x: Value, condition: Value) -> Value:
-    """Take the slices for which a known condition holds."""
-    chosen = np.flatnonzero(node.numbers(condition, "condition"))
-    if node.has("axis"):
-        axis = normalize_axis(node.integer("axis"), node.rank(x))
-    else:
-        x, axis = node.make.reshape(x, shape=(node.spec(x).size,)), 0
-    return node.make.gather(x, node.stored(f"{node.label}.places", chosen), axis=axis)

@@ -36,6 +36,11 @@ def cast_like(node: Node, x: Value, like: Value) -> Value:
 
 
 def _converted(node: Node, x: Value, dtype: DType) -> Value:
+    if node.dtype(x).is_text != dtype.is_text:
+        node.used |= {"saturate", "round_mode"}  # these are about narrow floats
+        if dtype.is_text:
+            return node.make.text_of_numbers(x)
+        return node.make.numbers_of_text(x, dtype=dtype)
     saturates, mode = bool(node.integer("saturate", 1)), node.text("round_mode", "up")
     if dtype == d.f8e8m0:
         return _power(node, node.make.to(x, d.f32), mode, saturates=saturates)

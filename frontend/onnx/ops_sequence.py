@@ -1,4 +1,8 @@
-"""Rules of sequences, which exist only while a model is read: their parts are plain values."""
+"""Rules of sequences and optionals.
+
+What is in a sequence is known while a model is read, most of the time: then its parts are plain
+values, and nothing of it is left. Others become sequences of the program, for host steps.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from onnx import TypeProto
 
 from ...ir import compositions as c
 from ...ir import dims as dim_rules
+from ...ir import dtypes as d
 from ...ir.shapes import normalize_axis
+from ...ir.values import ANY, OptionalSpec, SequenceSpec
+from .data import dtype_of
 from .node import Node, Parts, Value
 from .rules import rule
 
@@ -23,8 +31,7 @@ def construct(node: Node, *xs: Value) -> Sequence[Any]:
 @rule("SequenceEmpty")
 def empty(node: Node) -> Sequence[Any]:
     """Make a sequence without parts."""
-    node.has("dtype")
-    return [Parts(())]
+    return [Parts((), node.element_type("dtype", d.f32))]
 
 
 @rule("SplitToSequence")
@@ -33,22 +40,37 @@ def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Any]:
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
     keep = bool(node.integer("keepdims", 1)) or sizes is not None
     extent = node.shape(x)[axis]
-    given: Sequence[Any] = (1,) if sizes is None else node.dims(sizes, "split")
-    if sizes is None or node.rank(sizes) == 0:
-        size = given[0]
-        if not (isinstance(extent, int) and isinstance(size, int) and size > 0):
-            node.refuse(f"{extent} elements in parts of {size} are not a known number of parts")
-        given = [min(size, extent - at) for at in range(0, extent, size)]
-    parts = c.split(node.emit, x, axis, given)
-    return [Parts(tuple(p if keep else c.squeeze(node.emit, p, (axis,)) for p in parts))]
+    given: Sequence[Any] = (1,)
+    if sizes is not None:
+        known = node.known(sizes)
+        given = () if known is None else known.ravel().tolist()
+        if node.rank(sizes) == 1 and known is not None:
+            return [Parts(tuple(c.split(node.emit, x, axis, given)))]
+    if not (given and isinstance(given[0], int) and isinstance(extent, int)):
+        parts = () if sizes is None else (sizes,)
+        return [node.make.split_to_sequence(x, *parts, axis=axis, keep=keep)]
+    size = given[0]
+    if size < 1:
+        node.fail(f"parts of {size} elements, expected 1 or more")
+    counts = [min(size, extent - at) for at in range(0, extent, size)]
+    cut = c.split(node.emit, x, axis, counts)
+    return [Parts(tuple(p if keep else c.squeeze(node.emit, p, (axis,)) for p in cut))]
 
 
 @rule("ConcatFromSequence", takes_parts=True)
-def concat(node: Node, parts: Parts) -> Value:
+def concat(node: Node, parts: Value) -> Value:
     """Join the parts, along an axis of theirs or a new one."""
+    is_new = bool(node.integer("new_axis", 0))
+    if not isinstance(parts, Parts):
+        element = sequence_spec(node, parts).element
+        axis = normalize_axis(node.integer("axis"), len(element.dims) + is_new)
+        shape = list(element.dims)
+        shape[axis : axis + (not is_new)] = [ANY]
+        sizes = node.opened(element.with_shape(shape))
+        return node.make.sequence_concat(parts, axis=axis, sizes=sizes, new=is_new)
     if not parts.values:
         node.fail("the sequence is empty, expected a part")
-    rank, is_new = node.rank(parts.values[0]), bool(node.integer("new_axis", 0))
+    rank = node.rank(parts.values[0])
     axis = normalize_axis(node.integer("axis"), rank + is_new)
     if is_new:
         return c.stack(node.emit, parts.values, axis)
@@ -56,31 +78,94 @@ def concat(node: Node, parts: Parts) -> Value:
 
 
 @rule("SequenceAt", takes_parts=True)
-def at(node: Node, parts: Parts, place: Value) -> Value:
+def at(node: Node, parts: Value, place: Value) -> Value:
     """Return one part."""
-    return parts.values[_place(node, place, len(parts.values))]
+    if isinstance(parts, Parts) and is_known(node, place):
+        return parts.values[_place(node, place, len(parts.values))]
+    held = node.value(parts)
+    sizes = node.opened(sequence_spec(node, held).element)
+    return node.make.sequence_at(held, place, sizes=sizes)
 
 
 @rule("SequenceErase", takes_parts=True)
-def erase(node: Node, parts: Parts, place: Value | None = None) -> Sequence[Any]:
+def erase(node: Node, parts: Value, place: Value | None = None) -> Sequence[Any]:
     """Leave out one part, the last by default."""
+    if not (isinstance(parts, Parts) and is_known(node, place)):
+        return [node.make.sequence_erase(node.value(parts), *_given(place))]
     count = len(parts.values)
     index = count - 1 if place is None else _place(node, place, count)
-    return [Parts((*parts.values[:index], *parts.values[index + 1 :]))]
+    return [Parts((*parts.values[:index], *parts.values[index + 1 :]), parts.dtype)]
 
 
 @rule("SequenceInsert", takes_parts=True)
-def insert(node: Node, parts: Parts, x: Value, place: Value | None = None) -> Sequence[Any]:
+def insert(node: Node, parts: Value, x: Value, place: Value | None = None) -> Sequence[Any]:
     """Put in a part, at the end by default."""
+    if not (isinstance(parts, Parts) and is_known(node, place)):
+        return [node.make.sequence_insert(node.value(parts), x, *_given(place))]
     count = len(parts.values)
     index = count if place is None else _place(node, place, count, or_end=True)
     return [Parts((*parts.values[:index], x, *parts.values[index:]))]
 
 
 @rule("SequenceLength", takes_parts=True)
-def length(node: Node, parts: Parts) -> Value:
+def length(node: Node, parts: Value) -> Value:
     """Return the number of parts."""
-    return node.constant(np.array(len(parts.values), np.int64))
+    if not isinstance(parts, Parts):
+        return node.make.sequence_length(parts)
+    name = f"{node.label}.length"
+    return node.stored(name, np.array(len(parts.values), np.int64))
+
+
+@rule("Optional", takes_parts=True)
+def optional(node: Node, x: Value | None = None) -> Sequence[Any]:
+    """Return the value, which may stand for an optional that has it; or nothing."""
+    declared = node.type_of("type")
+    if x is not None:
+        return [x]
+    if declared is None:
+        node.fail("neither a value nor its type is given")
+    inner: TypeProto = declared
+    is_sequence = inner.WhichOneof("value") == "sequence_type"
+    if is_sequence:
+        inner = inner.sequence_type.elem_type
+    if inner.WhichOneof("value") != "tensor_type":
+        node.refuse("only optional tensors and sequences of tensors are supported")
+    dtype = dtype_of(inner.tensor_type.elem_type, "attribute type")
+    return [node.make.nothing(dtype=dtype, sequence=is_sequence)]
+
+
+@rule("OptionalHasElement", takes_parts=True)
+def has_element(node: Node, x: Value | None = None) -> Value:
+    """Say whether there is a value; of what is no optional there is."""
+    if x is not None and not isinstance(x, Parts) and isinstance(node.kind(x), OptionalSpec):
+        return node.make.has_element(x)
+    return node.stored(f"{node.label}.answer", np.array(x is not None))
+
+
+@rule("OptionalGetElement", takes_parts=True)
+def get_element(node: Node, x: Value) -> Sequence[Any]:
+    """Return the value."""
+    if isinstance(x, Parts) or not isinstance(spec := node.kind(x), OptionalSpec):
+        return [x]
+    return [node.make.get_element(x, sizes=node.opened(spec.element))]
+
+
+def sequence_spec(node: Node, value: Value) -> Any:
+    """Return the spec of a sequence, or fail."""
+    spec = node.kind(value)
+    if not isinstance(spec, SequenceSpec):
+        node.fail(f"{spec}, expected a sequence")
+    return spec
+
+
+def is_known(node: Node, place: Value | None) -> bool:
+    """Say whether a position is a number while the model is read, or left out."""
+    known = None if place is None else node.known(place)
+    return place is None or (known is not None and known.dtype != object)
+
+
+def _given(place: Value | None) -> tuple[Value, ...]:
+    return () if place is None else (place,)
 
 
 def _place(node: Node, place: Value, count: int, *, or_end: bool = False) -> int:

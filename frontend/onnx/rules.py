@@ -96,12 +96,6 @@ def suggestion(domain: str, op_type: str) -> str:
 
 
 ADVICE = {
-    "NonMaxSuppression": "cut the model before it and select the boxes in the program around it",
-    "NonZero": "its result's shape depends on data; mask with Where instead",
-    "Unique": "its result's shape depends on data",
-    "Compress": "its result's shape depends on data; mask with Where instead",
-    "StringNormalizer": "prepare text before the model",
-    "TfIdfVectorizer": "prepare text before the model",
     "RandomNormal": "pass random numbers as an input",
     "RandomNormalLike": "pass random numbers as an input",
     "RandomUniform": "pass random numbers as an input",

@@ -61,6 +61,8 @@ class KnownEmit:
 
     def _follow(self, op: Op) -> Sequence[Array]:
         """Return the results that follow from known operands; nothing if they do not."""
+        if op.HOST is not None:
+            return ()
         operands = [self._known.get(operand) for operand in op.operands]
         values = [value for value in operands if value is not None]
         if len(values) < len(operands) or not all(map(_is_small, op.result_specs)):

@@ -24,7 +24,7 @@ from ..tensor import TensorSpec, spec_of, spec_of_array
 FLOATS = (f32, f64, f16, bf16)
 INTEGERS = (i32, i64, i8, i16, u8, u16, u32, u64)
 
-FLOAT, INTEGER, BOOL, ANY = "f", "iu", "b", "biufcn"
+FLOAT, INTEGER, BOOL, ANY = "f", "iu", "b", "biufcns"
 REAL, NUMBER = INTEGER + FLOAT, INTEGER + FLOAT + "c"
 
 _KINDS = {

@@ -30,13 +30,15 @@ def count_of(vector: TensorSpec) -> int:
 
 @register
 class ReadSizes(HostOp):
-    """Take the numbers in a vector as the sizes of what comes after."""
+    """Take the numbers in a vector as the sizes of what comes after; `most` may bound them."""
 
     name = "gv.read_sizes"
     PURE: ClassVar = False
 
     @classmethod
-    def infer(cls, vector: TensorSpec, *, sizes: tuple[Dim, ...]) -> Sequence[TensorSpec]:
+    def infer(
+        cls, vector: TensorSpec, *, sizes: tuple[Dim, ...], most: tuple[Dim, ...] = ()
+    ) -> Sequence[TensorSpec]:
         """Return nothing: there is one symbol for each number."""
         if len(sizes) != count_of(vector):
             raise TypeError(f"{len(sizes)} sizes, expected {vector.size}")
@@ -44,10 +46,12 @@ class ReadSizes(HostOp):
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Bind the symbols, or raise where a number is no size."""
-        (vector,) = operands
-        if (vector < 0).any():
-            raise RuntimeInputError(f"size {vector.min()}, expected 0 or more", location=label(self))
-        for size, number in zip(self.plain_attributes()["sizes"], vector, strict=True):
+        (vector,), attributes = operands, self.plain_attributes()
+        limits = [evaluate(dim, machine.symbols) for dim in attributes["most"]]
+        for place, (size, number) in enumerate(zip(attributes["sizes"], vector, strict=True)):
+            if number < 0 or (limits and number > limits[place]):
+                most = f" to {limits[place]}" if limits else " or more"
+                raise RuntimeInputError(f"size {number}, expected 0{most}", location=label(self))
             if not machine.bind_size(size, int(number), self):
                 message = f"found size {number}, expected {size}"
                 raise RuntimeInputError(message, location=label(self))
