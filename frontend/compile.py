@@ -69,7 +69,7 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     return compile_model(source, options, threads, shapes=shapes, dims=dims, observers=observers)
 
 
-def compile_model(  # noqa: PLR0913  (as above)
+def compile_model(
     source: Source | Program,
     options: Options,
     threads: int = 1,

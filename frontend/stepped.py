@@ -20,7 +20,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..codegen.compile import Options, compile_program
 from ..errors import CompileError, RuntimeInputError
-from ..ir import Array, Interpreter, Program, TensorSpec, dims
+from ..ir import Array, Interpreter, Op, Program, TensorSpec, dims
 from ..ir.dims import Range
 from ..ir.host import is_host
 from ..ir.interpret import bind_symbols
@@ -85,7 +85,7 @@ class Piece:
         used = {
             str(op.plain_attributes()["weight"])
             for op in function.walk()
-            if op.name == "gv.weight"  # type: ignore[attr-defined]
+            if isinstance(op, Op) and op.name == "gv.weight"
         }
         self.weights = {name: array for name, array in whole.weights.items() if name in used}
         self.open = [

@@ -201,14 +201,16 @@ class Op(Operation):
         return {**signature.defaults, **attributes}
 
     @property
-    def specs(self) -> list[Any]:
+    def specs(self) -> list[TensorSpec]:
         """Return the specs of the operands: of tensors, but for those of host steps."""
-        return [value_spec(operand.type) for operand in self.operands]
+        found: list[Any] = [value_spec(operand.type) for operand in self.operands]
+        return found
 
     @property
-    def result_specs(self) -> list[Any]:
+    def result_specs(self) -> list[TensorSpec]:
         """Return the specs of the results: of tensors, but for those of host steps."""
-        return [value_spec(result.type) for result in self.results]
+        found: list[Any] = [value_spec(result.type) for result in self.results]
+        return found
 
     def plain_attributes(self) -> dict[str, Any]:
         """Return all attributes as plain Python values, defaults included."""

@@ -140,9 +140,7 @@ def returned(function: FuncOp) -> Sequence[SSAValue]:
     return tuple(last.operands)
 
 
-def new_function(
-    name: str, inputs: Sequence[tuple[str, Spec]], *, private: bool = False
-) -> FuncOp:
+def new_function(name: str, inputs: Sequence[tuple[str, Spec]], *, private: bool = False) -> FuncOp:
     """Return a function with an empty body; close it with `finish`."""
     types = [spec.type for _, spec in inputs]
     made = FuncOp(

@@ -59,7 +59,9 @@ def _held(value: Any, info: ValueInfo, holders: tuple[str, ...]) -> Any:
 def _tensor(value: Any, info: ValueInfo, is_held: bool) -> Any:
     if info.dtype == TEXT:
         found = np.asarray(value)
-        if found.dtype.kind not in "OUST" or not all(isinstance(x, str | bytes) for x in found.flat):
+        if found.dtype.kind not in "OUST" or not all(
+            isinstance(x, str | bytes) for x in found.flat
+        ):
             raise RuntimeInputError(
                 f"argument {info.name!r} is {info} and was called with {describe(found)}"
             )
@@ -69,10 +71,10 @@ def _tensor(value: Any, info: ValueInfo, is_held: bool) -> Any:
         array = texts
     else:
         array = to_array(value, info)
-    expected = info.shape
-    fits = array.ndim == len(expected) and all(
+    shape: tuple[int, ...] = array.shape
+    fits = len(shape) == len(info.shape) and all(
         not isinstance(dim, int) or dim == size
-        for dim, size in zip(expected, array.shape, strict=False)
+        for dim, size in zip(info.shape, shape, strict=False)
     )
     if info.is_ranked and not fits:
         raise RuntimeInputError(

@@ -89,7 +89,12 @@ class GravureRep(BackendRep):
 
 
 def _may_be_fixed(array: Any) -> bool:
-    return isinstance(array, np.ndarray) and array.ndim <= 1 and array.size <= SMALL and array.dtype.kind in "iubfV"
+    return (
+        isinstance(array, np.ndarray)
+        and array.ndim <= 1
+        and array.size <= SMALL
+        and array.dtype.kind in "iubfV"
+    )
 
 
 def _is_static(value: Any) -> bool:

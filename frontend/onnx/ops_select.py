@@ -44,12 +44,10 @@ def unique(node: Node, x: Value) -> Sequence[Value]:
     is_sorted = bool(node.integer("sorted", 1))
     if not node.has("axis"):
         sizes = node.unknown(high=node.spec(x).size)
-        made: Sequence[Value] = node.make.unique(x, sizes=sizes, sorted=is_sorted)
-        return made
+        return list(node.make.unique(x, sizes=sizes, sorted=is_sorted))
     axis = normalize_axis(node.integer("axis"), node.rank(x))
     sizes = node.unknown(high=node.shape(x)[axis])
-    made = node.make.unique(x, sizes=sizes, axis=axis, sorted=is_sorted)
-    return made
+    return list(node.make.unique(x, sizes=sizes, axis=axis, sorted=is_sorted))
 
 
 @rule("NonMaxSuppression")

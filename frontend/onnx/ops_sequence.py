@@ -131,7 +131,7 @@ def optional(node: Node, x: Value | None = None) -> Sequence[Any]:
     if inner.WhichOneof("value") != "tensor_type":
         node.refuse("only optional tensors and sequences of tensors are supported")
     dtype = dtype_of(inner.tensor_type.elem_type, "attribute type")
-    return [node.make.nothing(dtype=dtype, sequence=is_sequence)]
+    return [node.make.none(dtype=dtype, sequence=is_sequence)]
 
 
 @rule("OptionalHasElement", takes_parts=True)

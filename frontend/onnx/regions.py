@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...ir import Op, TensorSpec
+from ...ir import Op
 from ...ir.ops.structure import Yield
+from ...ir.values import Spec
 
 
-def new_block(specs: Sequence[TensorSpec]) -> Block:
+def new_block(specs: Sequence[Spec]) -> Block:
     """Return a block with arguments of these specs."""
     return Block(arg_types=[spec.type for spec in specs])
 

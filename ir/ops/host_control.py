@@ -116,7 +116,9 @@ class HostLoop(HostControl):
     name = "gv.host_loop"
 
     @classmethod
-    def infer(cls, trips: TensorSpec, condition: TensorSpec, *xs: Any, states: int) -> Sequence[Any]:
+    def infer(
+        cls, trips: TensorSpec, condition: TensorSpec, *xs: Any, states: int
+    ) -> Sequence[Any]:
         """Refuse: the results are what the region yields."""
         raise TypeError("the results of gv.host_loop are given by its region")
 

@@ -225,13 +225,11 @@ class RangeOf(HostOp):
     @classmethod
     def evaluate(cls, start: Array, limit: Array, delta: Array, *, sizes: Any) -> Sequence[Array]:
         """Count."""
-        exact = start.dtype.kind in "iu"
-        first, last, step = (int(v.item()) if exact else float(v.item()) for v in (start, limit, delta))
+        first, last, step = (v.astype(object).item() for v in (start, limit, delta))
         if step == 0:
             raise ValueError("delta is 0, expected another number")
-        count = max(int(np.ceil((last - first) / step)), 0)
-        if exact:
-            count = max(-(-(last - first) // step), 0)
-        places = np.arange(count)
-        made = places.astype(start.dtype) * delta.reshape(()) + start.reshape(())
+        exact = start.dtype.kind in "iu"
+        count = -(-(last - first) // step) if exact else int(np.ceil((last - first) / step))
+        places = np.arange(max(count, 0)).astype(start.dtype)
+        made = places * delta.reshape(()) + start.reshape(())
         return (made.astype(start.dtype),)

@@ -49,13 +49,12 @@ class Unique(HostOp):
     ) -> Sequence[TensorSpec]:
         """Return the operand's shape with another extent, and vectors."""
         count = one_of(sizes)
-        if axis is None:
-            shape, extent = (count,), x.size
-        else:
-            check_axis(axis, x.rank)
-            shape, extent = (*x.dims[:axis], count, *x.dims[axis + 1 :]), x.dims[axis]
         places = TensorSpec(i64, (count,))
-        return (x.with_shape(shape), places, TensorSpec(i64, (extent,)), places)
+        if axis is None:
+            return (x.with_shape((count,)), places, TensorSpec(i64, (x.size,)), places)
+        check_axis(axis, x.rank)
+        slices = x.with_shape((*x.dims[:axis], count, *x.dims[axis + 1 :]))
+        return (slices, places, TensorSpec(i64, (x.dims[axis],)), places)
 
     @classmethod
     def evaluate(

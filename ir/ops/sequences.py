@@ -199,9 +199,7 @@ class SplitToSequence(HostOp):
         return (SequenceSpec(held(x.with_shape(shape))),)
 
     @classmethod
-    def evaluate(
-        cls, x: Array, *parts: Array, axis: int, keep: bool = True
-    ) -> Sequence[Any]:
+    def evaluate(cls, x: Array, *parts: Array, axis: int, keep: bool = True) -> Sequence[Any]:
         """Cut."""
         extent = x.shape[axis]
         if not parts or not parts[0].ndim:
@@ -221,7 +219,7 @@ class SplitToSequence(HostOp):
 class Nothing(HostOp):
     """An optional without a value."""
 
-    name = "gv.nothing"
+    name = "gv.none"
 
     @classmethod
     def infer(cls, *, dtype: DType, sequence: bool = False) -> Sequence[Any]:
