@@ -57,6 +57,8 @@ class Options:
     level: str = "O2"
     passes: str = ""
     """A pipeline instead of the level's."""
+    dtype: str = ""
+    """What weights of products are stored in: `bf16`, `i8`, or as they are."""
     disable: tuple[str, ...] = ()
     slots: int = 64
     """The most threads that a run may be shared by."""
@@ -144,7 +146,7 @@ def compile_program(
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     seconds: dict[str, float] = {}
     start = perf_counter()
-    pipeline = options.passes or pipeline_of(options.level)
+    pipeline = options.passes or pipeline_of(options.level, options.dtype)
     report = run(
         remaining(parse_pipeline(pipeline), program.level),
         program,

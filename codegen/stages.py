@@ -47,7 +47,7 @@ LEVEL_OF: Mapping[str, str] = {"import": "graph", **{stage: stage for stage in I
 
 def passes_of(options: Options) -> tuple[Pass, ...]:
     """Return the passes that the options ask for."""
-    return parse_pipeline(options.passes or pipeline_of(options.level))
+    return parse_pipeline(options.passes or pipeline_of(options.level, options.dtype))
 
 
 def first_descent(passes: Sequence[Pass]) -> int:

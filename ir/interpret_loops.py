@@ -258,7 +258,8 @@ def _gemm_tile(op: Operation, values: Values) -> None:
         right = _grid(b_first + segment * b_segment, int(k), ldb, width)
         lefts, rights = a[_check_grid(op, a, left)], b[_check_grid(op, b, right)]
         for step in range(int(k)):
-            total = fused_multiply_add(lefts[:, step, None], rights[step], total)
+            right_row = rights[step].astype(c.dtype)
+            total = fused_multiply_add(lefts[:, step, None], right_row, total)
     c[out] = total[:, :shown]
 
 

@@ -27,6 +27,8 @@ from xdsl.dialects.builtin import (
     IntegerType,
     MemRefType,
     VectorType,
+    bf16,
+    i8,
     i64,
 )
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
@@ -241,7 +243,7 @@ class GemmTile(IRDLOperation):
     the three offsets, for r < rows, j < vectors*lanes (j < columns too when masked; b is always
     readable in full), s < segments, kk < k. The sum starts from c when accumulating, else from
     0, and is kept in registers throughout: the order is s, then kk, each step one fused
-    multiply-add.
+    multiply-add. Elements of b that are bf16 or i8 become those of c, which is exact.
     """
 
     name = "gvk.gemm_tile"
@@ -293,9 +295,10 @@ class GemmTile(IRDLOperation):
             assert isinstance(value, IntegerAttr)
             if value.value.data < 1:
                 raise VerifyException(f"expected positive {name}, found {value.value.data}")
-        kinds = {_element(matrix.type) for matrix in (self.a, self.b, self.c)}
-        if len(kinds) != 1:
-            raise VerifyException("expected one element type for a, b and c")
+        if _element(self.a.type) != _element(self.c.type):
+            raise VerifyException("expected one element type for a and c")
+        if _element(self.b.type) not in (_element(self.c.type), bf16, i8):
+            raise VerifyException(f"expected b of the type of c, bf16 or i8, found {self.b.type}")
 
 
 @irdl_op_definition

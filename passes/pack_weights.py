@@ -19,12 +19,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.dims import Dim, product
+from ..ir.dtypes import DType
 from ..ir.op import REGISTRY
 from ..ir.ops.conv_weights import ConvWeightsPacked
-from ..ir.ops.packed import ConvPacked, DepthwisePacked, MatmulPacked, pack
+from ..ir.ops.packed import NARROW, ConvPacked, DepthwisePacked, MatmulPacked, pack
 from ..ir.program import functions
 from ..ir.target import Target
-from ..ir.tensor import TensorSpec
+from ..ir.tensor import TensorSpec, spec_of
 from .analysis.blocks import operations_of
 from .analysis.tiles import is_joined, lanes_of, panel_width
 from .base import Pass
@@ -94,17 +95,27 @@ def target_of(program: Program) -> Target:
     return Target.parse(row.data if row is not None else "native")
 
 
+def before_widening(value: SSAValue, dtype: DType) -> tuple[SSAValue, TensorSpec]:
+    """Return what a value was before it became a type of more bits, if panels can be of that."""
+    if isinstance(value.owner, Op) and value.owner.name == "gv.cast":
+        (narrow,) = value.owner.operands
+        if (dtype, spec_of(narrow.type).dtype) in NARROW:
+            return narrow, spec_of(narrow.type)
+    return value, spec_of(value.type)
+
+
 def _matmul(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     attributes = op.plain_attributes()
     lhs, rhs = op.operands
     left, right = op.specs
     if right.rank != 2 or not right.is_static or attributes["transpose_lhs"]:
         return None
+    rhs, right = before_widening(rhs, left.dtype)
     if attributes["transpose_rhs"]:
         rhs = emit(REGISTRY["gv.transpose"], rhs, order=(1, 0))
         right = right.with_shape(right.dims[::-1])
     rows = product(left.dims[:-1])
-    tile = panel_width(target, rows, int(right.dims[1]), right.dtype)  # type: ignore[arg-type]
+    tile = panel_width(target, rows, int(right.dims[1]), left.dtype)  # type: ignore[arg-type]
     panels = pack(emit, rhs, right, tile)
     made: SSAValue = emit(MatmulPacked, lhs, panels, columns=right.dims[1])
     return made

@@ -83,8 +83,21 @@ def remaining(passes: Sequence[Pass], level: str) -> tuple[Pass, ...]:
     return () if level == "loops" else tuple(passes[first:])
 
 
-def pipeline_of(level: str) -> str:
-    """Return the pipeline of an optimisation level as text."""
+PACKS = "winograd"
+"""The pass from which on weights are laid out: before it they can be stored in another type."""
+
+
+def pipeline_of(level: str, dtype: str = "") -> str:
+    """Return the pipeline of an optimisation level as text.
+
+    `dtype` (`bf16`, `i8`) is what weights of products are stored in, where it is given. Raises
+    `PipelineError` for a level that there is not, or that does not lay out weights.
+    """
     if level not in LEVELS:
         raise PipelineError(f"level {level!r} is unknown, expected one of {', '.join(LEVELS)}")
-    return ",".join(LEVELS[level])
+    passes = list(LEVELS[level])
+    if dtype and PACKS not in passes:
+        raise PipelineError(f"level {level} keeps weights as they are, expected O1 for {dtype}")
+    if dtype:
+        passes.insert(passes.index(PACKS), f"narrow-weights{{dtype={dtype}}}")
+    return ",".join(passes)

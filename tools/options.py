@@ -69,6 +69,10 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_pipeline(parser)
     parser.add_argument(
+        "--dtype", choices=("f32", "bf16", "i8"), default="f32",
+        help="store the weights of products in fewer bits; see what it costs with run --vs interp",
+    )  # fmt: skip
+    parser.add_argument(
         "--threads", type=positive, default=0, metavar="N", help="the most threads of a run"
     )
     parser.add_argument(
@@ -106,6 +110,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         mattr=mattr,
         level=f"O{args.level}",
         passes=args.passes,
+        dtype="" if getattr(args, "dtype", "f32") == "f32" else args.dtype,
         disable=tuple(name for each in args.disable_pass for name in each.split(",")),
         verify=args.verify_each,
         cache=not getattr(args, "no_cache", False),

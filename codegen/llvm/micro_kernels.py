@@ -13,7 +13,7 @@ registers), and loses half the speed beyond.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
@@ -41,6 +41,7 @@ def _gemm_tile(e: Emitter, op: Operation) -> None:
         op.tile,
         single=known_integer(sizes[1]) == 1,
         even=k is not None and k > 0 and k % 2 == 0,
+        stored=e.stored(b).element,
     )
     function = gemm_function(e.text, e.target, e.stored(c).element, form)
     arguments = []
@@ -59,6 +60,8 @@ class Form:
     """There is one segment."""
     even: bool = False
     """k is even and not 0."""
+    stored: str = ""
+    """The element type of B, if it is another than that of the sums."""
 
     @property
     def suffix(self) -> str:
@@ -71,7 +74,9 @@ class Form:
 
 def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
     """Have the function of a form in the module, and return its name."""
-    name = f"gv_gemm_{element}_{form.suffix}"
+    if form.stored == element:
+        form = replace(form, stored="")
+    name = f"gv_gemm_{element}{form.stored}_{form.suffix}"
     if name not in text.functions:
         inner = Text()
         Gemm(inner, target, Shape(element, form.tile.lanes), form).emit()
@@ -132,7 +137,7 @@ class Gemm:
         sums = [text.fresh() for _ in self.places]
         place = len(text.lines)
         index = text.value(f"mul i64 {number}, %a_segment")
-        panel = self._offset("%b", text.value(f"mul i64 {number}, %b_segment"))
+        panel = self._offset_b("%b", text.value(f"mul i64 {number}, %b_segment"))
         summed = self._sum(index, panel, sums)
         text.lines[place:place] = [
             f"  {number} = phi i64 [ 0, %entry ], [ {following}, %{text.block} ]",
@@ -163,7 +168,7 @@ class Gemm:
         place = len(text.lines)
         once = self._step(here, row, inner)
         middle = text.value(f"add i64 {here}, %a_step")
-        twice = self._step(middle, self._offset(row, "%ldb"), once)
+        twice = self._step(middle, self._offset_b(row, "%ldb"), once)
         text.lines[place:place] = [
             f"  {counter} = phi i64 [ {pairs}, %{start} ], [ {left}, %{loop} ]",
             f"  {here} = phi i64 [ {index}, %{start} ], [ {index_2}, %{loop} ]",
@@ -175,7 +180,8 @@ class Gemm:
         ]
         text.define(index_2, f"add i64 {middle}, %a_step")
         double = text.value("shl i64 %ldb, 1")
-        text.define(row_2, f"getelementptr {self.shape.element}, ptr {row}, i64 {double}")
+        element = self.form.stored or self.shape.element
+        text.define(row_2, f"getelementptr {element}, ptr {row}, i64 {double}")
         text.define(left, f"sub i64 {counter}, 1")
         again = text.value(f"icmp sgt i64 {left}, 0")
         text.line(f"br i1 {again}, label %{loop}, label %{tested}")
@@ -202,11 +208,8 @@ class Gemm:
     def _step(self, index: str, row: str, sums: Accumulators) -> list[str]:
         """Emit one step of k: a row of B, and of A an element of each row."""
         text, shape, tile = self.text, self.shape, self.tile
-        kind, align = shape.name, shape.bits // 8
-        vectors = [
-            text.value(f"load {kind}, ptr {self._offset(row, j * tile.lanes)}, align {align}")
-            for j in range(tile.vectors)
-        ]
+        align = shape.bits // 8
+        vectors = [self._row(self._offset_b(row, j * tile.lanes)) for j in range(tile.vectors)]
         result = []
         for r, pointer in enumerate(self.rows):
             place = self._offset(pointer, index)
@@ -216,6 +219,29 @@ class Gemm:
                 total = sums[r * tile.vectors + j]
                 result.append(multiply_add(text, self.target, shape, (factor, vector, total)))
         return result
+
+    def _row(self, pointer: str) -> str:
+        """Emit the load of a vector of B, as what is summed."""
+        text, shape, stored = self.text, self.shape, self.form.stored
+        if not stored:
+            return text.value(f"load {shape.name}, ptr {pointer}, align {shape.bits // 8}")
+        lanes = self.tile.lanes
+        whole = f"<{lanes} x {'i16' if stored == 'bfloat' else stored}>"
+        read = text.value(f"load {whole}, ptr {pointer}, align {2 if stored == 'bfloat' else 1}")
+        wide = f"<{lanes} x i32>"
+        if stored == "i8":
+            made = text.value(f"sext {whole} {read} to {wide}")
+            return text.value(f"sitofp {wide} {made} to {shape.name}")
+        assert shape.element == "float", f"products of {shape.element} and bfloat"
+        made = text.value(f"zext {whole} {read} to {wide}")
+        made = text.value(f"shl {wide} {made}, {shape.of('i32').splat(16)}")
+        return text.value(f"bitcast {wide} {made} to {shape.name}")
+
+    def _offset_b(self, pointer: str, distance: str | int) -> str:
+        if distance == 0:
+            return pointer
+        element = self.form.stored or self.shape.element
+        return self.text.value(f"getelementptr {element}, ptr {pointer}, i64 {distance}")
 
     def _phis(self, ways: Sequence[tuple[str, Accumulators]]) -> list[str]:
         """Emit one phi an accumulator."""

@@ -12,10 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..dims import Dim, ceil_divide
+from ..dtypes import bf16, f32, i8
 from ..iteration import Affine, Iteration, dim
 from ..op import REGISTRY, Array, Op, register
 from ..samples import Sample
-from ..tensor import TensorSpec
+from ..tensor import TensorSpec, spec_of_array
+
+NARROW = ((f32, bf16), (f32, i8))
+"""Element types of a tensor and of panels that are multiplied although they differ."""
 
 
 def pack(emit: Any, weight: Any, spec: TensorSpec, tile: int) -> Any:
@@ -37,7 +41,10 @@ def unpack(panels: Array, columns: int) -> Array:
 
 @register
 class MatmulPacked(Op):
-    """The product of a tensor [..., M, K] and a packed matrix [K, columns]."""
+    """The product of a tensor [..., M, K] and a packed matrix [K, columns].
+
+    Panels of fewer bits become what the tensor is, which is exact.
+    """
 
     name = "gv.matmul_packed"
     SAMPLES: ClassVar = (
@@ -48,7 +55,7 @@ class MatmulPacked(Op):
     @classmethod
     def infer(cls, lhs: TensorSpec, panels: TensorSpec, *, columns: Dim) -> Sequence[TensorSpec]:
         """Return [..., M, columns]."""
-        if lhs.dtype != panels.dtype:
+        if lhs.dtype != panels.dtype and (lhs.dtype, panels.dtype) not in NARROW:
             raise TypeError(f"element types differ: {lhs.dtype} and {panels.dtype}")
         if lhs.rank < 2 or panels.rank != 3:
             raise TypeError(f"operands {lhs} and {panels}, expected [..., M, K] and [P, K, tile]")
@@ -61,6 +68,7 @@ class MatmulPacked(Op):
     @classmethod
     def evaluate(cls, lhs: Array, panels: Array, *, columns: int) -> Sequence[Array]:
         """Multiply by the unpacked matrix."""
+        (panels,) = REGISTRY["gv.cast"].evaluate(panels, dtype=spec_of_array(lhs).dtype)
         return REGISTRY["gv.matmul"].evaluate(
             lhs, unpack(panels, columns), transpose_lhs=False, transpose_rhs=False
         )

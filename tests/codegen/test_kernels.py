@@ -116,6 +116,15 @@ def test_a_packed_product_has_an_epilogue(rows: int, columns: int) -> None:
     check_kernel(kernel("gemm", {"x": x, "w": w, "b": tensor(columns)}, body, y))
 
 
+@pytest.mark.parametrize("dtype", ["bf16", "i8"])
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "native"])
+@pytest.mark.parametrize("rows", [1, 7])
+def test_a_packed_product_widens_its_weights(dtype: str, target: str, rows: int) -> None:
+    x, w, y = tensor(rows, 25), tensor(2, 25, 16, dtype=dtype), tensor(rows, 20)
+    body = f"  %r = gv.matmul_packed %x, %w {{columns = 20 : i64}} : ({x}, {w}) -> {y}"
+    check_kernel(kernel("gemm", {"x": x, "w": w}, body, y), target=target)
+
+
 @pytest.mark.parametrize("flip", ["true", "false"])
 def test_a_product_of_two_inputs_reads_and_writes_through_moves(flip: str) -> None:
     x, h, q = tensor(2, 7, 24), tensor(2, 7, 3, 8), tensor(2, 3, 7, 8)
