@@ -17,6 +17,7 @@ was before the last cast.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -60,7 +61,9 @@ class NarrowWeights(Pass):
     def narrow(self, op: Op) -> None:
         """Replace the right operand of one product."""
         spec = op.specs[1]
-        if spec.rank != 2 or spec.dtype != f32 or not spec.is_static or spec.size < SMALLEST:
+        if spec.rank != 2 or spec.dtype != f32 or not spec.is_static:
+            return
+        if prod(spec.static_shape) < SMALLEST:
             return
         make = Maker(GraphEmit.before(op))
         if self.dtype == "bf16":

@@ -50,7 +50,9 @@ class Together(Layer):
         loops = self.loops
         widths = [
             count * tile
-            for count, _, tile in (s.static_shape for s in self.anchor.specs[1 : 1 + self.WEIGHTS])
+            for count, _, tile in (
+                s.static_shape for s in self.anchor.specs[1 : 1 + len(self.GATES)]
+            )
         ]
         places = [sum(widths[:i]) for i in range(len(widths) + 1)]
         size = places[-1] + (self.units if self.keeps else 0)
@@ -65,7 +67,7 @@ class Together(Layer):
         self.products = [
             Product(buffer, width // spec.static_shape[2], spec.static_shape[2], place)
             for buffer, width, place, spec in zip(
-                self.inputs[1 : 1 + self.WEIGHTS], widths, places, self.anchor.specs[1:],
+                self.inputs[1 : 1 + len(self.GATES)], widths, places, self.anchor.specs[1:],
                 strict=False,
             )
         ]  # fmt: skip
