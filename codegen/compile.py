@@ -22,6 +22,7 @@ from xdsl.dialects.func import FuncOp
 
 from ..errors import CompileError
 from ..ir import Program, erase
+from ..ir.collection import paused
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.placement import WORKSPACE, weight_rows
@@ -135,6 +136,7 @@ class Compiled:
         return link(objects, self.description.tag).tobytes()
 
 
+@paused()
 def compile_program(
     program: Program, options: Options | None = None, observers: Sequence[Observer] = ()
 ) -> Compiled:

@@ -16,6 +16,7 @@ from ..ir.dims import Range
 from ..ir.ops.structure import Buffer
 from ..ir.placement import align
 from ..ir.tensor import spec_of
+from ..passes.analysis.gaps import Gaps
 from ..passes.analysis.lives import Lives
 from ..passes.bufferise import highest
 
@@ -34,9 +35,10 @@ def place_scratch(
     if not any(needs):
         return [0 for _ in needs], 0
     lives = Lives(function)
-    taken: list[list[Span]] = [[] for _ in needs]
     numbers = [number for number, need in enumerate(needs) if need]
     points = [2 * lives.number[lives.steps[number]] for number in numbers]
+    starts: list[list[Span]] = [[] for _ in numbers]
+    ends: list[list[Span]] = [[] for _ in numbers]
     for root, life in lives.lives.items():
         buffer = root.owner
         if not isinstance(buffer, Buffer):
@@ -44,27 +46,36 @@ def place_scratch(
         low = buffer.plain_attributes()["offset"]
         span = low, low + align(highest(spec_of(root.type).nbytes, ranges))
         for first, last in life.spans:
-            for number in numbers[bisect_left(points, first - 1) : bisect_right(points, last)]:
-                taken[number].append(span)
-    live = [need + _covered(spans) if need else 0 for spans, need in zip(taken, needs, strict=True)]
-    offsets = [_gap(spans, need) for spans, need in zip(taken, needs, strict=True)]
-    return offsets, max(live, default=0)
+            begin, end = bisect_left(points, first - 1), bisect_right(points, last)
+            if begin < end and span[0] < span[1]:
+                starts[begin].append(span)
+                ends[end - 1].append(span)
+    gaps, offsets, most = Shared(), [0 for _ in needs], 0
+    for number, begins, finished in zip(numbers, starts, ends, strict=True):
+        for span in begins:
+            gaps.enter(span)
+        offsets[number] = gaps.free.lowest(needs[number])
+        most = max(most, needs[number] + gaps.free.taken)
+        for span in finished:
+            gaps.leave(span)
+    return offsets, most
 
 
-def _covered(spans: Sequence[Span]) -> int:
-    """Return how many bytes lie in any of the spans."""
-    total = end = 0
-    for low, high in sorted(spans):
-        total += max(high - max(low, end), 0)
-        end = max(end, high)
-    return total
+class Shared:
+    """What is free, while several buffers may lie in one place."""
 
+    def __init__(self) -> None:
+        self.free = Gaps()
+        self.count: dict[Span, int] = {}
 
-def _gap(spans: Sequence[Span], need: int) -> int:
-    """Return the lowest offset where `need` bytes are free."""
-    at = 0
-    for low, high in sorted(spans):
-        if low - at >= need:
-            break
-        at = max(at, high)
-    return at
+    def enter(self, span: Span) -> None:
+        """Note one more buffer."""
+        self.count[span] = self.count.get(span, 0) + 1
+        if self.count[span] == 1:
+            self.free.take(*span)
+
+    def leave(self, span: Span) -> None:
+        """Note one buffer less."""
+        self.count[span] -= 1
+        if not self.count[span]:
+            self.free.release(*span)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.collection import paused
 from ..ir.tensor import TensorSpec
 from . import nest
 from .bound import Bound, call_with, describe, spec_for, structure_key, value_key, within
@@ -182,6 +183,7 @@ class Function:
             self.cache[(key, id(STATE.context)) if local else key] = found
         return found
 
+    @paused()
     def trace(self, bound: Bound) -> ConcreteFunction:
         """Trace; once more if variables were made, which must not happen again."""
         first = not self.traced or self.made_variables is None

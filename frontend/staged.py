@@ -22,6 +22,7 @@ from ..codegen.compile import Options
 from ..errors import GravureError
 from ..ir import REGISTRY, GraphEmit, Program
 from ..ir.attributes import Symbol
+from ..ir.collection import paused
 from ..ir.control_gradient import UnboundedError, append
 from ..ir.dtypes import u32
 from ..ir.op import Array, Op
@@ -312,6 +313,7 @@ def name_argument(main: FuncOp, index: int) -> None:
     main.properties["arg_attrs"] = ArrayAttr([*old, row])
 
 
+@paused()
 def staged(plan: Plan, specs: Sequence[TensorSpec]) -> Staged | None:
     """Return the compiled plan, None if it does what only Python can."""
     try:

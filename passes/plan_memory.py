@@ -6,17 +6,18 @@
 
 A kernel that reads an operand only at the element that it writes may write over it. Both sides of
 a copy are one buffer where they never hold two values that are needed, and then nothing is
-copied; so what a loop carries is changed in place where it can be. Buffers
-are placed largest first, each at the lowest gap; a second plan by start of life is tried
-and the smaller one taken. The peak and the bound that no plan can beat (the largest sum of
-buffers that live at one time) are written to the function, and to each launch the launches
-that it waits for. Needs `bufferise`.
+copied; so what a loop carries is changed in place where it can be. Buffers are placed largest
+first, each at the lowest gap, and in two other orders; the smallest plan is taken. With very many
+buffers only the plan by start of life is made, which never looks at all that live at one time. The
+peak and the bound that no plan can beat (the largest sum of buffers that live at one time) are
+written to the function, and to each launch the launches that it waits for. Needs `bufferise`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.func import FuncOp
@@ -32,6 +33,7 @@ from ..ir.program import functions, ranges_of
 from ..ir.tensor import spec_of
 from .analysis.alive import Alive
 from .analysis.blocks import operations_of
+from .analysis.gaps import Gaps
 from .analysis.lives import Lives
 from .analysis.storage import Sharing, Storage, Waits
 from .base import Pass
@@ -67,7 +69,7 @@ class PlanMemory(Pass):
                 self.count("copies left out")
         storages = [each for each in sharing.storages() if each.output is None]
         bound = max_live(storages)
-        peak, offsets = min((place(storages, key) for key in ORDERS), key=lambda plan: plan[0])
+        peak, offsets = best_plan(storages)
         for storage, offset in zip(storages, offsets, strict=True):
             storage.offset = offset
         settle(function, sharing)
@@ -107,9 +109,33 @@ def view_of(output: SSAValue, buffer: Buffer) -> SSAValue:
 Order = Callable[[Storage], tuple[int, ...]]
 ORDERS: tuple[Order, ...] = (
     lambda s: (-s.size, s.start),
-    lambda s: (s.start, -s.size),
     lambda s: (-(s.end - s.start + 2) // 2 * s.size, s.start),
 )
+MANY = 1024
+"""With more storages only the plan by start of life is made."""
+
+
+def best_plan(storages: Sequence[Storage]) -> tuple[int, list[int]]:
+    """Return the smallest peak of all orders, and the offset of each storage."""
+    plans = [place(storages, key) for key in ORDERS] if len(storages) <= MANY else []
+    plans.append(place_by_start(storages))
+    return min(plans, key=lambda plan: plan[0])
+
+
+def place_by_start(storages: Sequence[Storage]) -> tuple[int, list[int]]:
+    """Return the peak and the offset of each storage, placed when its life starts to its end."""
+    gaps, peak = Gaps(), 0
+    offsets: dict[Storage, int] = {}
+    ends: list[tuple[int, int, int]] = []
+    for storage in sorted(storages, key=lambda s: (s.start, -s.size)):
+        while ends and ends[0][0] < storage.start:
+            _, low, high = heappop(ends)
+            gaps.release(low, high)
+        at = offsets[storage] = gaps.lowest(storage.size)
+        gaps.take(at, at + storage.size)
+        heappush(ends, (storage.end, at, at + storage.size))
+        peak = max(peak, at + storage.size)
+    return peak, [offsets[storage] for storage in storages]
 
 
 def place(storages: Sequence[Storage], key: Order) -> tuple[int, list[int]]:
