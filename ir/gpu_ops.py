@@ -3,6 +3,8 @@
     %s = gvk.shared : memref<256xf32>            memory of the block, one for all its threads
     gvk.barrier                                  wait for all threads of the block
     %y = gvk.shuffle %x {distance = 8 : i64}     the %x of the thread whose number differs there
+    %a = gvk.load_matrix %s[%o]                  four 8x8 matrices, spread over a warp
+    %d = gvk.mma %a, %b, %c                      a product of matrices that a warp holds
 
 A kernel that uses these has the attribute `gv.threads`: then a unit is a block of so many threads,
 and `slot` is the number of the thread in its block. All threads of a block meet the same barriers
@@ -11,7 +13,16 @@ and shuffles in the same order.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+    bf16,
+    f16,
+    f32,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -92,4 +103,76 @@ class Shuffle(IRDLOperation):
             raise VerifyException(f"expected {self.value.type}, found {self.result.type}")
 
 
-GPU_OPS = (Shared, Barrier, Shuffle)
+@irdl_op_definition
+class LoadMatrix(IRDLOperation):
+    """Load four 8x8 matrices of 16-bit elements from shared memory, for the 32 threads of a warp.
+
+    Thread 8*i + r gives the offset of row r of matrix i, eight elements that are aligned to 16
+    bytes. Thread 4*g + t gets of each matrix the elements 2*t and 2*t + 1 of row g; transposed, of
+    column g.
+    """
+
+    name = "gvk.load_matrix"
+    memref = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    transposed = prop_def(BoolAttr)
+    result = result_def(VectorType)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "$memref `[` $offset `]` attr-dict `:` type($memref) `->` type($result)"
+
+    def __init__(self, memref: SSAValue, offset: SSAValue, *, transposed: bool) -> None:
+        assert isinstance(memref.type, MemRefType), f"{memref.type} is no memory"
+        Operation.__init__(
+            self,
+            operands=(memref, offset),
+            result_types=(VectorType(memref.type.element_type, [8]),),
+            properties={"transposed": BoolAttr.from_bool(transposed)},
+        )
+
+    def verify_(self) -> None:
+        """Check the element type."""
+        kind = self.memref.type
+        assert isinstance(kind, MemRefType)
+        if kind.element_type not in HALVES or self.result.type != VectorType(
+            kind.element_type, [8]
+        ):
+            raise VerifyException(f"expected 8 elements of f16 or bf16, found {self.result.type}")
+
+
+@irdl_op_definition
+class MultiplyMatrices(IRDLOperation):
+    """Add the product of a 16x16 and a 16x8 matrix to a 16x8 matrix of f32, held by a warp.
+
+    Thread 4*g + t has of `a` the rows g and g + 8, of `b` the column g, each in the depths 2*t,
+    2*t + 1, 2*t + 8 and 2*t + 9: of `a` first both rows at the low depths. Of `c` it has the
+    columns 2*t and 2*t + 1, of row g and then of row g + 8.
+    """
+
+    name = "gvk.mma"
+    a = operand_def(VectorType)
+    b = operand_def(VectorType)
+    c = operand_def(VectorType)
+    result = result_def(VectorType)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) `->` type($result)"
+    )
+
+    def __init__(self, a: SSAValue, b: SSAValue, c: SSAValue) -> None:
+        Operation.__init__(self, operands=(a, b, c), result_types=(c.type,))
+
+    def verify_(self) -> None:
+        """Check that shapes and types are those that there are."""
+        kinds = [operand.type for operand in (self.a, self.b, self.c, self.result)]
+        for half in HALVES:
+            wide = VectorType(f32, [4])
+            if kinds == [VectorType(half, [8]), VectorType(half, [4]), wide, wide]:
+                return
+        raise VerifyException(f"there is no product of {kinds[0]} and {kinds[1]} to {kinds[2]}")
+
+
+HALVES = (f16, bf16)
+"""The element types of matrices that a warp multiplies."""
+
+GPU_OPS = (Shared, Barrier, Shuffle, LoadMatrix, MultiplyMatrices)

@@ -95,6 +95,9 @@ class LoopsMath:
         if x.dtype.name not in _NARROW:
             return x.value
         kind = vector_type(storage(x.dtype), x.lanes)
+        made = x.value.owner
+        if isinstance(made, arith.ExtFOp) and made.operands[0].type == kind:
+            return made.operands[0]  # it was read so
         return self.loops.pure(arith.TruncFOp, (x.value,), kind)
 
     def spread(self, x: Element, lanes: int) -> Element:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseArrayBase, i64
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -23,7 +23,7 @@ from .axis import AlongAxis
 from .combine import COMBINERS, identity
 from .elements import Element
 from .index import Linear, flatten
-from .loops import Index, Loops
+from .loops import Index, Loops, vector_type
 from .read import Indices
 
 
@@ -123,4 +123,10 @@ class Scan(AlongAxis):
 def shuffle(loops: Loops, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
     """Return lanes of two vectors of the same type: those of `b` come behind those of `a`."""
     mask = {"mask": DenseArrayBase.from_list(i64, list(lanes))}
-    return loops.pure(vector.ShuffleOp, (a, b), a.type, mask)
+    assert isinstance(a.type, VectorType), f"{a.type} has no lanes"
+    kind = (
+        a.type
+        if len(lanes) == a.type.get_shape()[0]
+        else vector_type(a.type.element_type, len(lanes))
+    )
+    return loops.pure(vector.ShuffleOp, (a, b), kind, mask)

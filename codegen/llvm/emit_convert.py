@@ -75,7 +75,7 @@ def _narrow_float(e: Emitter, result: SSAValue, shape: Shape, x: str) -> None:
     if shape.element == "double":
         x, shape = double_to_odd_float(text, shape, x), shape.of("float")
     if _is_bfloat(result):
-        e.names[result] = float_to_bfloat(text, shape, x)
+        e.names[result] = float_to_bfloat(text, e.target, shape, x)
     else:
         e.names[result] = float_to_half(text, e.target, shape, x)
 

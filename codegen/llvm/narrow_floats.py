@@ -1,7 +1,8 @@
 """Convert between f16 or bf16, kept as `i16` bits, and f32 or f64: rounded once, to nearest even.
 
-All but f16 on machines that convert it is integer arithmetic, for LLVM would call library
-functions (and the bf16 instructions of x86 treat subnormals as zero). A NaN stays a NaN.
+All but f16 on machines that convert it, and bf16 on GPUs, is integer arithmetic, for LLVM would
+call library functions (and the bf16 instructions of x86 treat subnormals as zero). A NaN stays a
+NaN.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from .text import Shape, Text
 
 def has_half(target: Target) -> bool:
     """Say whether the machine converts f16 by itself."""
-    return target.architecture is ARM or "f16c" in target.features
+    return target.architecture is ARM or target.is_gpu or "f16c" in target.features
 
 
 class Bits:
@@ -51,8 +52,11 @@ def bfloat_to_float(text: Text, bits: Shape, x: str) -> str:
     return cast(text, "bitcast", word, shifted, bits.of("float"))
 
 
-def float_to_bfloat(text: Text, shape: Shape, x: str) -> str:
+def float_to_bfloat(text: Text, target: Target, shape: Shape, x: str) -> str:
     """Return f32 rounded to bf16 bits."""
+    if target.is_gpu:
+        brain = shape.of("bfloat")
+        return cast(text, "bitcast", brain, cast(text, "fptrunc", shape, x, brain), shape.of("i16"))
     word = Bits(text, shape.integer)
     bits = cast(text, "bitcast", shape, x, shape.integer)
     upper = word("lshr", bits, 16)

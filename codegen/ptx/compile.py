@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from ...errors import UnsupportedOp
 from ...ir import Program
 from ...ir.levels import KIND
 from ...ir.ops.structure import Launch
 from ...ir.program import functions
 from ...ir.target import Target
 from ...runtime.artifact import Description
+from ...runtime.artifact import Launch as LaunchStep
 from ...runtime.gpu_plan import GpuPlan
 from ..describe import Names, describe
 from ..llvm.cache import Cache
@@ -34,4 +36,10 @@ def compile_gpu(
     ]
     codes, cached = gpu_codes(wanted, target, cache, lowered=program.level == "loops")
     description = describe(program, names)
+    for step in description.steps:
+        if not isinstance(step, LaunchStep):
+            raise UnsupportedOp(
+                f"target {target}: a program with {type(step).__name__.lower()} steps,"
+                " expected one without control flow"
+            )
     return description, gpu_plan(program, description, codes, target), cached

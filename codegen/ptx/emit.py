@@ -66,7 +66,7 @@ def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
         [
             f'target triple = "{target.triple}"',
             *text.declarations,
-            *text.functions.values(),
+            *(_inlined(function) for function in text.functions.values()),
             f"define ptx_kernel void @{func.sym_name.data}({', '.join(head)})"
             f' #0 "nvvm.reqntid"="{size}" {{',
             "entry:",
@@ -77,6 +77,12 @@ def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
             "",
         ]
     )
+
+
+def _inlined(function: str) -> str:
+    """Return a function that is not left as a call, which costs a thread its registers."""
+    head, brace, body = function.lstrip().partition("{\n")
+    return f"{head.replace('noinline ', '')}alwaysinline {brace}{body}"
 
 
 def _parameters(e: Emitter, func: FuncOp) -> list[str]:

@@ -15,6 +15,7 @@ from ...ir.levels import KIND
 from ...ir.target import Target
 from .. import kernels
 from . import recurrent
+from .matrix import MatrixContraction, multiplies_matrices
 from .nest import anchor_of
 from .rows import GpuRows
 from .tile import Contraction
@@ -35,7 +36,8 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
     anchor = anchor_of(kernel)
     if anchor is not None and not is_narrow(anchor):
-        made = Contraction(kernel, anchor, target).build()
+        template = MatrixContraction if multiplies_matrices(anchor) else Contraction
+        made = template(kernel, anchor, target).build()
     else:
         made = TEMPLATES.get(kind.data, kernels.lower)(kernel, target)
     made.attributes[KIND] = kind

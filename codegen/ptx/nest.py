@@ -17,7 +17,6 @@ from ..kernels.loops import Index, Loops
 from ..kernels.plan import Axis, open_kernel, plan_axes, returned_values
 from ..kernels.read import Indices, Reader, Tracer
 from ..kernels.space import Group, Space, merge
-from .shape import LANES
 
 CONTRACTIONS = ("gv.matmul", "gv.conv", "gv.conv_weights")
 """Operations that sum products of two operands."""
@@ -127,7 +126,9 @@ class Side:
         """Return how far a step of a token goes in the first buffer that is read."""
         return self.offsets[0].coefficient(token) if self.offsets else 0
 
-    def open(self, rows: Sequence[Token], depth: Sequence[Token], batch: Sequence[Group]) -> None:
+    def open(
+        self, rows: Sequence[Token], depth: Sequence[Token], batch: Sequence[Group], lanes: int
+    ) -> None:
         """Merge the tokens as this operand walks them, and find along which vectors lie."""
         self.batch = [Group(g.tokens) for g in batch]
         self.shared = list(batch)
@@ -139,8 +140,8 @@ class Side:
             if groups and not self.along and self.contiguous(groups[-1]):
                 self.along = name
         walked = {"depth": self.depth, "rows": self.rows}.get(self.along, [Group(())])[-1]
-        even = bool(walked.tokens) and remainder(walked.extent, LANES) == 0
-        self.lanes = LANES if even and not any(t in self.alone for t in walked.tokens) else 0
+        even = bool(walked.tokens) and remainder(walked.extent, lanes) == 0
+        self.lanes = lanes if even and not any(t in self.alone for t in walked.tokens) else 0
         every = [*self.batch, *self.rows, *self.depth]
         self.space = Space(every, walked if self.lanes else None, self.lanes)
         self.reader = Reader(self.loops, self.nest.arguments, self.space)

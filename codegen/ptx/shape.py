@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ...ir.dims import Dim
 from ...ir.dtypes import DType
@@ -83,3 +84,59 @@ def choose_tile(batch: Dim, rows: Dim, columns: Dim, dtype: DType) -> Tile:
         if fits and blocks >= ENOUGH_BLOCKS and (tile is MIDDLE or dtype.size <= LANES):
             return tile
     return SMALL
+
+
+@dataclass(frozen=True)
+class WarpTile:
+    """A tile of the result that warps share, each a part of it, by products of 16x8 elements."""
+
+    rows: int
+    columns: int
+    depth: int
+    down: int
+    """Warps below each other."""
+    across: int
+    """Warps beside each other."""
+
+    def __post_init__(self) -> None:
+        assert self.rows % (16 * self.down) == 0, f"{self}: uneven rows"
+        assert self.columns % (16 * self.across) == 0, f"{self}: uneven columns"
+        for width in (self.rows, self.columns):
+            assert width * self.depth % (HALVES * self.threads) == 0, f"{self}: uneven parts"
+
+    @property
+    def threads(self) -> int:
+        """Return the threads of a block."""
+        return 32 * self.down * self.across
+
+    @property
+    def warp_rows(self) -> int:
+        """Return the rows of one warp."""
+        return self.rows // self.down
+
+    @property
+    def warp_columns(self) -> int:
+        """Return the columns of one warp."""
+        return self.columns // self.across
+
+
+AnyTile: TypeAlias = Tile | WarpTile
+
+HALVES = 8
+"""Elements of 16 bits that a thread loads at a time."""
+
+LARGE_WARPS = WarpTile(128, 128, 32, 2, 4)
+MIDDLE_WARPS = WarpTile(64, 64, 32, 2, 2)
+FLAT_WARPS = WarpTile(16, 64, 64, 1, 4)
+
+
+def choose_warp_tile(batch: Dim, rows: Dim, columns: Dim) -> WarpTile:
+    """Return the largest tile of which there are enough."""
+    if not (isinstance(batch, int) and isinstance(rows, int) and isinstance(columns, int)):
+        return MIDDLE_WARPS
+    if rows <= FLAT_WARPS.rows:
+        return FLAT_WARPS
+    tile = LARGE_WARPS
+    blocks = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
+    fits = rows > tile.rows // 2 and columns > tile.columns // 2
+    return tile if fits and blocks >= ENOUGH_BLOCKS else MIDDLE_WARPS

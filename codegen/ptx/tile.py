@@ -16,11 +16,12 @@ and columns beyond the last are read as the last and not stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import TypeAlias
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -35,11 +36,19 @@ from ..kernels.loops import Index, Loops
 from ..kernels.read import Reader
 from ..kernels.space import Group, Space, merge
 from .nest import Nest, Side, place
-from .shape import LANES, Tile, choose_tile
+from .shape import LANES, AnyTile, Tile, choose_tile
+
+Line: TypeAlias = tuple[Index, list[tuple[Index, SSAValue]]]
+"""A row, and its columns with the vectors that begin there."""
 
 
 class Contraction:
     """Builds one kernel."""
+
+    LOADED = LANES
+    """Elements that a thread loads at a time where they are neighbours."""
+    STORED = LANES
+    """Neighbours along a row that one thread has."""
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         self.nest = nest = Nest(kernel, anchor, target)
@@ -53,10 +62,24 @@ class Contraction:
         )
         self.rows, self.columns, self.depth = rows, columns, depth
         batch = product(tuple(g.extent for g in self.batch))
-        self.tile = choose_tile(batch, rows, columns, self.dtype)
-        self.sides[0].open(self.row_tokens, self.depth_tokens, self.batch)
-        self.sides[1].open(self.column_tokens, self.depth_tokens, self.batch)
+        self.tile = self.choose(batch)
+        for side, tokens in zip(self.sides, (self.row_tokens, self.column_tokens), strict=True):
+            side.open(tokens, self.depth_tokens, self.batch, self.LOADED)
         self.results = Results(self)
+        self.parts = [
+            self.part(side, width, extent)
+            for side, width, extent in zip(
+                self.sides, (self.tile.rows, self.tile.columns), (rows, columns), strict=True
+            )
+        ]
+
+    def choose(self, batch: Dim) -> AnyTile:
+        """Return the tile of a block."""
+        return choose_tile(batch, self.rows, self.columns, self.dtype)
+
+    def part(self, side: Side, width: int, extent: Dim) -> Part:
+        """Return how the threads bring a part of one operand."""
+        return SimplePart(side, width, extent, self)
 
     def sort_tokens(self) -> None:
         """Find which tokens are rows, columns, batch and depth."""
@@ -85,17 +108,6 @@ class Contraction:
         loops, tile = self.loops, self.tile
         self.row_tiles = ceil_divide(self.rows, tile.rows)
         self.column_tiles = ceil_divide(self.columns, tile.columns)
-        buffers = [
-            shared(loops, computed(self.dtype), tile.depth * (width + LANES))
-            for width in (tile.rows, tile.columns)
-        ]
-        self.parts = [
-            Part(side, buffer, width, extent, self)
-            for side, buffer, width, extent in zip(
-                self.sides, buffers, (tile.rows, tile.columns), (self.rows, self.columns),
-                strict=True,
-            )
-        ]  # fmt: skip
         with loops.loop(loops.lo, loops.hi) as unit:
             rest: Index = unit.index
             column = loops.remainder(rest, self.column_tiles)
@@ -115,11 +127,10 @@ class Contraction:
         """Compute one tile of the result."""
         loops, tile = self.loops, self.tile
         starts = (row, column)
-        math = self.results.math
-        zero = math.spread(math.constant(0, self.dtype), LANES)
-        count = tile.thread_rows * tile.thread_vectors
+        zeros = self.zeros()
+        count = len(zeros)
         first = [part.fetch(start, 0) for part, start in zip(self.parts, starts, strict=True)]
-        carried = [zero.value] * count + [v for values in first for v in values]
+        carried = [*zeros] + [v for values in first for v in values]
         turns = ceil_divide(self.depth, tile.depth)
         with loops.loop(0, loops.index(turns), 1, carried) as one:
             totals, rest = one.values[:count], one.values[count:]
@@ -134,15 +145,41 @@ class Contraction:
             ]
             totals = self.multiply(totals)
             one.carry(*totals, *(v for values in fetched for v in values))
-        self.results.store(one.results[:count], row, column)
+        self.results.store(self.lines(one.results[:count], row, column))
+
+    # -- what a thread has --------------------------------------------------------------------
+
+    def zeros(self) -> list[SSAValue]:
+        """Return the sums of a thread at the beginning."""
+        tile, math = self.simple, self.results.math
+        zero = math.spread(math.constant(0, self.dtype), LANES)
+        return [zero.value] * (tile.thread_rows * tile.thread_vectors)
+
+    @property
+    def simple(self) -> Tile:
+        """Return the tile as threads share it one by one."""
+        assert isinstance(self.tile, Tile), f"{self.tile} is shared by warps"
+        return self.tile
+
+    def lines(self, totals: Sequence[SSAValue], row: Index, column: Index) -> Iterator[Line]:
+        """Give the sums of a thread row by row."""
+        loops, tile = self.loops, self.simple
+        row, column = loops.add(row, self.thread_row()), loops.add(column, self.thread_column())
+        columns = [loops.add(column, beside) for beside in tile.column_places]
+        for i, below in enumerate(tile.row_places):
+            own = totals[i * len(columns) : (i + 1) * len(columns)]
+            yield loops.add(row, below), list(zip(columns, own, strict=True))
 
     def multiply(self, totals: Sequence[SSAValue]) -> list[SSAValue]:
         """Add the products of what is in shared memory."""
-        tile = self.tile
+        tile = self.simple
+        first, second = self.parts
+        assert isinstance(first, SimplePart), "threads read elements"
+        assert isinstance(second, SimplePart), "threads read elements"
         made = [Element(v, self.dtype, LANES) for v in totals]
         for k in range(tile.depth):
-            left = self.parts[0].scalars(k, self.thread_row(), tile)
-            right = self.parts[1].vectors(k, self.thread_column(), tile.column_places)
+            left = first.scalars(k, self.thread_row(), tile)
+            right = second.vectors(k, self.thread_column(), tile.column_places)
             for i, a in enumerate(left):
                 for j, b in enumerate(right):
                     at = i * len(right) + j
@@ -158,13 +195,12 @@ class Contraction:
 
     def thread_row(self) -> Index:
         """Return the first row of this thread in the tile."""
-        return self.loops.multiply(
-            self.loops.divide(self.loops.slot, self.tile.across), self.tile.run
-        )
+        tile = self.simple
+        return self.loops.multiply(self.loops.divide(self.loops.slot, tile.across), tile.run)
 
     def thread_column(self) -> Index:
         """Return the first column of this thread in the tile."""
-        return self.loops.multiply(self.loops.remainder(self.loops.slot, self.tile.across), LANES)
+        return self.loops.multiply(self.loops.remainder(self.loops.slot, self.simple.across), LANES)
 
 
 def shared(loops: Loops, element: Attribute, count: int) -> SSAValue:
@@ -173,17 +209,13 @@ def shared(loops: Loops, element: Attribute, count: int) -> SSAValue:
 
 
 class Part:
-    """What the threads bring of one operand, and how they read it in shared memory."""
+    """What the threads bring of one operand to shared memory."""
 
-    def __init__(
-        self, side: Side, buffer: SSAValue, width: int, extent: Dim, whole: Contraction
-    ) -> None:
-        self.loops, self.side, self.buffer = whole.loops, side, buffer
+    def __init__(self, side: Side, width: int, extent: Dim, whole: Contraction) -> None:
+        self.loops, self.side = whole.loops, side
         self.width, self.extent = width, extent
         self.tile, self.depth = whole.tile, whole.depth
         self.lanes = max(1, side.lanes)
-        self.pitch = width + LANES
-        """From one depth to the next: neighbours in depth lie in different banks."""
 
     def places(self) -> list[tuple[Index, Index]]:
         """Return row and depth in the tile of each load of this thread."""
@@ -213,13 +245,32 @@ class Part:
                 kind = element.value.type
                 chosen = self.loops.pure(arith.SelectOp, (inside, element.value, zero.value), kind)
                 element = Element(chosen, element.dtype, element.lanes)
-            made.append(element.value)
+            made.append(self.stored(element))
         return made
+
+    def stored(self, element: Element) -> SSAValue:
+        """Return an element, or vector, as it lies in shared memory."""
+        return element.value
 
     def clamped(self, at: Index, extent: Dim, along: str) -> Index:
         """Return a position along rows or depth, or the last one there is."""
         lanes = self.lanes if self.side.along == along else 1
         return self.loops.minimum(at, self.loops.subtract(self.loops.index(extent), lanes))
+
+    def put(self, values: Sequence[SSAValue]) -> None:
+        """Write this thread's part to shared memory."""
+        raise NotImplementedError(f"{type(self).__name__} has no layout")
+
+
+class SimplePart(Part):
+    """A part whose rows, at each depth, are neighbours in shared memory, in the computed type."""
+
+    def __init__(self, side: Side, width: int, extent: Dim, whole: Contraction) -> None:
+        super().__init__(side, width, extent, whole)
+        self.pitch = width + LANES
+        """From one depth to the next: neighbours in depth lie in different banks."""
+        size = self.tile.depth * self.pitch
+        self.buffer = shared(self.loops, computed(side.dtype), size)
 
     def put(self, values: Sequence[SSAValue]) -> None:
         """Write this thread's part to shared memory."""
@@ -271,6 +322,7 @@ class Results:
     """What becomes of the sums of a thread."""
 
     def __init__(self, whole: Contraction) -> None:
+        lanes = whole.STORED
         self.whole, self.nest, self.loops = whole, whole.nest, whole.loops
         plan = self.nest.plan
         self.offset = self.nest.offset
@@ -279,43 +331,50 @@ class Results:
         self.rows = merge(whole.row_tokens, accesses, plan.alone)
         self.columns = merge(whole.column_tokens, accesses, plan.alone)
         last = self.columns[-1] if self.columns else Group(())
-        even = bool(last.tokens) and remainder(last.extent, LANES) == 0
+        even = bool(last.tokens) and remainder(last.extent, lanes) == 0
         straight = even and self.offset.coefficient(last.tokens[-1]) == 1
-        self.lanes = LANES if straight else 0
+        self.lanes = lanes if straight else 0
         every = [*self.batch, *self.rows, *self.columns]
         self.space = Space(every, last if self.lanes else None, self.lanes)
         self.reader = Reader(self.loops, self.nest.arguments, self.space)
         self.math = self.reader.math
 
-    def store(self, totals: Sequence[SSAValue], row: Index, column: Index) -> None:
+    def store(self, lines: Iterator[Line]) -> None:
         """Finish and store the sums of this thread."""
-        whole, loops, tile = self.whole, self.loops, self.whole.tile
+        whole = self.whole
         for mine, theirs in zip(self.batch, whole.batch, strict=True):
             mine.value = theirs.value
-        row, column = loops.add(row, whole.thread_row()), loops.add(column, whole.thread_column())
-        for i, below in enumerate(tile.row_places):
-            at = loops.add(row, below)
-            with self.only(at, whole.rows, tile.rows):
-                place(loops, self.rows, at)
-                for j, beside in enumerate(tile.column_places):
-                    self.vector(totals[i * tile.thread_vectors + j], loops.add(column, beside))
+        for row, vectors in lines:
+            place(self.loops, self.rows, row)
+            for column, total in vectors:
+                self.vector(total, row, column)
 
-    def only(self, at: Index, extent: Dim, step: int) -> AbstractContextManager[None]:
-        """Open what only happens at positions that exist."""
-        if remainder(extent, step) == 0:
+    def only_inside(self, row: Index, column: Index) -> AbstractContextManager[None]:
+        """Open what only happens at a place that exists: one branch, for nested ones cost more."""
+        whole, loops = self.whole, self.loops
+        places = (
+            (row, whole.rows, whole.tile.rows),
+            (column, whole.columns, whole.tile.columns),
+        )
+        inside = [
+            loops.compare("slt", at, loops.index(extent))
+            for at, extent, step in places
+            if remainder(extent, step) != 0
+        ]
+        if not inside:
             return nullcontext()
-        return self.loops.when(self.loops.compare("slt", at, self.loops.index(extent)))
+        both = loops.pure(arith.AndIOp, inside, i1) if len(inside) > 1 else inside[0]
+        return loops.when(both)
 
-    def vector(self, total: SSAValue, column: Index) -> None:
+    def vector(self, total: SSAValue, row: Index, column: Index) -> None:
         """Finish and store a vector of columns."""
-        whole = self.whole
         if self.lanes:
-            with self.only(column, whole.columns, whole.tile.columns):
+            with self.only_inside(row, column):
                 self.finish(total, column)
             return
-        for lane in range(LANES):
+        for lane in range(self.whole.STORED):
             at = self.loops.add(column, lane)
-            with self.only(at, whole.columns, whole.tile.columns):
+            with self.only_inside(row, at):
                 self.finish(extracted(self.loops, total, lane), at)
 
     def finish(self, total: SSAValue, column: Index) -> None:

@@ -1,0 +1,158 @@
+"""Templates for GPUs, in all their forms, on the emulator of PTX."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gravure.codegen.ptx.shape import (
+    FLAT,
+    FLAT_WARPS,
+    LARGE,
+    LARGE_WARPS,
+    MIDDLE,
+    MIDDLE_WARPS,
+    SMALL,
+    choose_tile,
+    choose_warp_tile,
+)
+from gravure.ir import dtypes
+
+sys.path.insert(0, str(Path(__file__).parent))
+from gpu_cases import check_text, compiled_text, module_of, plan_of
+
+Array = np.ndarray[Any, Any]
+NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+
+
+CONV = {"strides": (1, 1), "pads": ((0, 0), (0, 0)), "dilations": (1, 1), "groups": 1}
+
+
+def kind(*shape: int, dtype: str = "f32") -> str:
+    return f"tensor<{'x'.join([*map(str, shape), dtype])}>"
+
+
+def function(arguments: dict[str, str], body: str, result: str) -> str:
+    given = ", ".join(f"%{name}: {kind_}" for name, kind_ in arguments.items())
+    return f"func.func @main({given}) -> {result} {{\n{body}\n  func.return %r : {result}\n}}"
+
+
+def draw(*shapes: tuple[int, ...], dtype: str = "f32") -> list[Array]:
+    random = np.random.default_rng(3)
+    return [random.standard_normal(shape).astype(NUMPY[dtype]) for shape in shapes]
+
+
+def product(
+    left: tuple[int, ...], right: tuple[int, ...], dtype: str = "f32", flip: str = ""
+) -> tuple[str, list[Array]]:
+    """Return a product of matrices with something behind it, and operands."""
+    m, k = left[-2:]
+    n = right[-2] if flip == "right" else right[-1]
+    m = k if flip == "left" else m
+    x, w = kind(*left, dtype=dtype), kind(*right, dtype=dtype)
+    y = kind(*left[:-2], m, n, dtype=dtype)
+    flags = f"{{transpose_lhs = {'true' if flip == 'left' else 'false'},"
+    flags += f" transpose_rhs = {'true' if flip == 'right' else 'false'}}}"
+    body = f"  %m = gv.matmul %x, %w {flags} : ({x}, {w}) -> {y}\n  %r = gv.relu %m : ({y}) -> {y}"
+    return function({"x": x, "w": w}, body, y), draw(left, right, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "flip"),
+    [
+        ((70, 33), (33, 50), ""),  # nothing comes out even
+        ((2, 40, 36), (2, 36, 64), ""),
+        ((36, 40), (36, 64), "left"),
+        ((3, 20), (130, 20), "right"),
+    ],
+)
+def test_products_of_elements(left: tuple[int, ...], right: tuple[int, ...], flip: str) -> None:
+    check_text(*product(left, right, flip=flip))
+
+
+def test_products_of_doubles() -> None:
+    check_text(*product((20, 19), (19, 24), "f64"), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "flip", "dtype"),
+    [
+        ((70, 48), (48, 33), "", "f16"),
+        ((72, 40), (40, 72), "", "bf16"),
+        ((5, 100), (100, 64), "", "bf16"),
+        ((40, 40), (72, 40), "right", "f16"),
+        ((64, 40), (64, 56), "left", "bf16"),
+    ],
+)
+def test_products_of_matrices_by_warps(
+    left: tuple[int, ...], right: tuple[int, ...], flip: str, dtype: str
+) -> None:
+    text, arrays = product(left, right, dtype, flip)
+    plan = check_text(text, arrays, rtol=1e-2 if dtype == "bf16" else 2e-3)
+    assert "mma.sync" in plan.modules[0].ptx
+    assert "ldmatrix" in plan.modules[0].ptx
+
+
+def test_products_do_not_depend_on_the_order_of_warps() -> None:
+    check_text(*product((40, 50), (50, 40)), seed=1)
+    check_text(*product((40, 48), (48, 40), "f16"), seed=2, rtol=2e-3)
+
+
+def test_large_products_have_large_tiles() -> None:
+    assert choose_tile(1, 4096, 4096, dtypes.f32) is LARGE
+    assert choose_tile(1, 1024, 1024, dtypes.f32) is MIDDLE
+    assert choose_tile(1, 128, 128, dtypes.f32) is SMALL
+    assert choose_tile(1, 1, 4096, dtypes.f32) is FLAT
+    assert choose_tile(1, 4096, 4096, dtypes.f64) is MIDDLE
+    assert choose_warp_tile(1, 4096, 4096) is LARGE_WARPS
+    assert choose_warp_tile(1, 512, 512) is MIDDLE_WARPS
+    assert choose_warp_tile(1, 16, 512) is FLAT_WARPS
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_large_tiles_assemble(dtype: str) -> None:
+    text, _ = product((2048, 256), (256, 2048), dtype)
+    plan = plan_of(compiled_text(text))
+    assert plan.kernels[0].block == (256, 1, 1)
+    assert plan.launches[0].grid == (256, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("image", "weight", "flags"),
+    [
+        ((1, 5, 6, 8), (20, 8, 3, 3), {"pads": ((1, 1), (1, 1))}),
+        ((2, 6, 5, 16), (16, 8, 3, 3), {"pads": ((0, 1), (1, 0)), "strides": (2, 2), "groups": 2}),
+        ((1, 5, 5, 4), (4, 1, 3, 3), {"groups": 4}),  # windows, not products
+    ],
+)
+@pytest.mark.parametrize("last", [True, False])
+def test_convolutions(
+    image: tuple[int, ...], weight: tuple[int, ...], flags: dict[str, Any], last: bool
+) -> None:
+    shape = image if last else (image[0], image[3], *image[1:3])
+    module = module_of("gv.conv", draw(shape, weight), **{**CONV, **flags}, channels_last=last)
+    check_text(module, draw(shape, weight))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(3, 7), (5, 64), (2, 1030), (1500, 33), (2, 20000)],
+    ids=["short", "even", "block", "warps", "long"],
+)
+def test_softmax_over_rows(shape: tuple[int, ...]) -> None:
+    x = kind(*shape)
+    body = f"  %r = gv.softmax %x {{axis = 1 : i64}} : ({x}) -> {x}"
+    check_text(function({"x": x}, body, x), draw(shape))
+
+
+@pytest.mark.parametrize("shape", [(1, 5000), (40, 6, 5), (7, 300)])
+def test_reductions_of_rows(shape: tuple[int, ...]) -> None:
+    x, y = kind(*shape), kind(shape[0])
+    axes = ", ".join(map(str, range(1, len(shape))))
+    body = f"  %r = gv.sum %x {{axes = array<i64: {axes}>, keepdims = false}} : ({x}) -> {y}"
+    check_text(function({"x": x}, body, y), draw(shape))
