@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -128,7 +129,7 @@ class Plan:
         effects: Sequence[Operation] = (),
     ) -> None:
         self.fetches, self.feeds = list(fetches), list(feeds)
-        self.ops = needed(fetches, feeds, effects)
+        self.ops = recovered(needed(fetches, feeds, effects), fetches)
         self.to_record = {
             forward for op in self.ops if (forward := op.attributes.get("forward")) is not None
         }
@@ -144,9 +145,16 @@ class Plan:
         for tensor, value in zip(self.feeds, values, strict=True):
             env[tensor] = value
             frame.bind(tensor, value)
-        for op in self.ops:
+        for op in self.structured if frame.is_staging else self.ops:
             self.step(frame, op, env)
         return [None if isinstance(f, Operation) else env[f] for f in self.fetches]
+
+    @cached_property
+    def structured(self) -> list[Operation]:
+        """Return the operations with choices for Switches and Merges."""
+        from .recover import recover_choices  # noqa: PLC0415  (recover -> control_flow -> execute)
+
+        return recover_choices(self.ops, self.fetches)
 
     def is_dead(self, op: Operation, inputs: Sequence[Any], env: dict[GraphTensor, Any]) -> bool:
         """Say whether the operation is on a way that was not taken."""
@@ -220,6 +228,13 @@ def needed(
         if forward is not None:
             waiting.append(forward)
     return sorted(found, key=lambda op: op.index)
+
+
+def recovered(ops: list[Operation], fetches: Sequence[GraphTensor | Operation]) -> list[Operation]:
+    """Return operations with loops for those that are made of single nodes."""
+    from .recover import recover_loops  # noqa: PLC0415  (recover -> control_flow -> execute)
+
+    return recover_loops(ops, fetches)
 
 
 def run_graph(

@@ -149,6 +149,19 @@ class Operation:
         """Return the name of the kind."""
         return self.kind.type
 
+    def update_input(self, index: int, tensor: GraphTensor) -> None:
+        """Take another tensor: so the way back of a loop that is made of single nodes is closed."""
+        if tensor.graph is not self.graph:
+            raise foreign(tensor, self.graph)
+        old = self.inputs[index]
+        self.inputs[index] = tensor
+        tensor.users.append(self)
+        if all(old is not other for other in self.inputs):
+            old.users[:] = [user for user in old.users if user is not self]
+
+    _update_input = update_input
+    """The name that hand-made graphs for TensorFlow use."""
+
     def __repr__(self) -> str:
         return f"<{self.name}: {self.type}>"
 

@@ -379,3 +379,25 @@ class Merge(Kind):
             if value is not DEAD:
                 return (value, np.array(place, np.int32))
         return (DEAD, DEAD)
+
+
+class Passing(Kind):
+    """A node of a loop that gives its input: at the start, the end, or the end of a trip."""
+
+    def __init__(self, type_: str) -> None:
+        self.type = type_
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the input's spec."""
+        return (specs[0],)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the input."""
+        return (inputs[0],)
+
+
+ENTER, EXIT, NEXT_ITERATION, LOOP_CONDITION = map(
+    Passing, ("Enter", "Exit", "NextIteration", "LoopCond")
+)

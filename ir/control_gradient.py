@@ -182,7 +182,7 @@ def saving(op: While, at: GraphEmit) -> tuple[Kept, list[SSAValue]]:
     specs = [spec_of(op.operands[n].type) for n in used]
     if not all(spec.is_static for spec in specs):
         raise UnboundedError("the gradient of a loop that carries sizes that are not known")
-    starts = [make.filled(0, s.dtype, (limit, *s.dims)) for s in specs]
+    starts = [make.filled(0, s.dtype, (max(limit, 1), *s.dims)) for s in specs]
     more = [make.number(0, i64), *starts]
     for block in (test, body):
         for offset, value in enumerate(more):

@@ -425,6 +425,10 @@ class _V1:
 raw_ops = SimpleNamespace(
     Switch=lambda data, pred, name=None: _fl.switch(data, pred, name),
     Merge=lambda inputs, name=None: _fl.merge(inputs, name),
+    Enter=_fl.enter,
+    Exit=_fl.leave,
+    NextIteration=_fl.next_iteration,
+    LoopCond=_fl.loop_condition,
 )
 compat = SimpleNamespace(v1=_V1())
 global_variables_initializer = _st.global_variables_initializer

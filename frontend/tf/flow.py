@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,17 @@ from .. import nest
 from ..context import entered
 from ..control_flow import choose, loop
 from ..gradients import gradients as graph_gradients
-from ..kinds import Merge, PyFunction, Stop, Switch
+from ..kinds import (
+    ENTER,
+    EXIT,
+    LOOP_CONDITION,
+    NEXT_ITERATION,
+    Kind,
+    Merge,
+    PyFunction,
+    Stop,
+    Switch,
+)
 from ..tape import GradientTape as CoreTape
 from .array_ops import constant, zeros_like
 from .core import InGraph, convert, dressed, graph_of, row_of, shape_spec, wrap
@@ -19,6 +29,20 @@ from .shapes import TensorShape
 from .state import TensorSpec
 
 SWITCH, MERGE = Switch(), Merge()
+
+
+class Merged(NamedTuple):
+    """What a Merge gives."""
+
+    output: Any
+    value_index: Any
+
+
+class Switched(NamedTuple):
+    """What a Switch gives."""
+
+    output_false: Any
+    output_true: Any
 
 
 def _truth(pred: Any) -> Any:
@@ -200,7 +224,7 @@ def switch(data: Any, pred: Any, name: str | None = None) -> tuple[Any, Any]:
     with InGraph(graph):
         inputs = [graph.owned(convert(data)), graph.owned(_truth(pred))]
         no, yes = graph.add(SWITCH, inputs, name=name).outputs
-    return no, yes
+    return Switched(no, yes)
 
 
 def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Any, Any]:
@@ -212,7 +236,39 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Any, Any]:
         value, index = graph.add(
             MERGE, [graph.owned(convert(x)) for x in inputs], name=name
         ).outputs
-    return value, index
+    return Merged(value, index)
+
+
+def passing(kind: Kind, data: Any, name: str | None = None, **attributes: Any) -> Any:
+    """Add a node of a loop that gives its input."""
+    graph = graph_of([data])
+    if graph is None:
+        raise TypeError(f"{kind.type} is an operation of graphs")
+    with InGraph(graph):
+        return graph.add(kind, [graph.owned(convert(data))], attributes, name=name).outputs[0]
+
+
+def enter(
+    data: Any, frame_name: str, is_constant: bool = False, parallel_iterations: int = 10,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Bring a tensor into a loop."""
+    return passing(ENTER, data, name, frame_name=frame_name, is_constant=is_constant)
+
+
+def leave(data: Any, name: str | None = None) -> Any:
+    """Bring a tensor out of a loop."""
+    return passing(EXIT, data, name)
+
+
+def next_iteration(data: Any, name: str | None = None) -> Any:
+    """Give a tensor to the next trip of a loop."""
+    return passing(NEXT_ITERATION, data, name)
+
+
+def loop_condition(input: Any, name: str | None = None) -> Any:
+    """Mark what says whether a loop has another trip."""
+    return passing(LOOP_CONDITION, _truth(input), name)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:

@@ -1,0 +1,223 @@
+"""Choices and loops by the rows of the feature table: run, compiled, and gone back through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gravure as gv
+from gravure import tf
+from gravure.frontend.control_flow import ControlFlowError
+from gravure.frontend.session import COMPILE_AFTER
+
+v1, raw = tf.compat.v1, tf.raw_ops
+TWO = np.float32(2.0)
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def compiled(function, *cases):
+    """Return the results of a function for each case, once it is compiled for all of them."""
+    staged = gv.function(function)
+    for case in cases:
+        for _ in range(3):
+            staged(*map(gv.asarray, case))
+    for concrete in staged.cache.values():
+        assert concrete.graph.refusal == ""
+        assert all(concrete.compiled.values())
+    return [np.asarray(staged(*map(gv.asarray, case))) for case in cases]
+
+
+def runs(session, fetches, feeds):
+    """Return what a session gives once the plan is compiled."""
+    for _ in range(COMPILE_AFTER + 1):
+        found = session.run(fetches, feeds)
+    plan = list(session._plans.values())[-1]
+    assert plan.refusal == ""
+    return found
+
+
+def slope(function):
+    """Return the function that gives the gradient of another one."""
+
+    def gradient(x, *others):
+        with gv.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x, *others)
+        return tape.gradient(y, x)
+
+    return gradient
+
+
+def hand_made(n, x):
+    """Return the result of a loop of single nodes: how often x was multiplied, and the product."""
+    count, product = (raw.Enter(data=tf.constant(v), frame_name="f") for v in (0, 1.0))
+    limit, factor = (raw.Enter(data=v, frame_name="f", is_constant=True) for v in (n, x))
+    merges = [raw.Merge(inputs=[v, v]) for v in (count, product)]
+    goes_on = raw.LoopCond(input=merges[0].output < limit)
+    switches = [raw.Switch(data=merge.output, pred=goes_on) for merge in merges]
+    results = [raw.Exit(data=switch.output_false) for switch in switches]
+    following = [switches[0].output_true + 1, switches[1].output_true * factor]
+    for merge, value in zip(merges, following, strict=True):
+        merge.output.op.update_input(1, raw.NextIteration(data=value))
+    return results
+
+
+def test_d1_switch_and_merge_are_recovered_to_a_choice(graph):
+    x, p = v1.placeholder(tf.float32, []), v1.placeholder(tf.bool, [])
+    no, yes = raw.Switch(data=x, pred=p)
+    merged, index = raw.Merge(inputs=[no * 2.0, yes * 3.0])
+    session = v1.Session()
+    assert runs(session, [merged, index], {x: 7.0, p: True}) == [21.0, 1]
+    assert runs(session, [merged, index], {x: 7.0, p: False}) == [14.0, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Retval\[0\] does not have value"):
+        runs(session, no, {x: 7.0, p: True})
+
+
+def test_d2_a_loop_of_single_nodes_is_a_while_loop(graph):
+    n, x = v1.placeholder(tf.int32, []), v1.placeholder(tf.float32, [])
+    by_hand = hand_made(n, x)
+    loop = tf.while_loop(lambda i, p: i < n, lambda i, p: [i + 1, p * x], [0, 1.0])
+    session = v1.Session()
+    for k, expected in ((5, 32.0), (0, 1.0)):
+        assert runs(session, by_hand, {n: k, x: 2.0}) == [k, expected]
+        assert runs(session, loop, {n: k, x: 2.0}) == [k, expected]
+
+
+def test_d2_a_loop_of_single_nodes_may_hold_another(graph):
+    n = v1.placeholder(tf.int32, [])
+
+    def loop(name, limit, start, step):
+        enter = [raw.Enter(data=v, frame_name=name) for v in (tf.constant(0), start)]
+        merges = [raw.Merge(inputs=[v, v]) for v in enter]
+        goes_on = raw.LoopCond(input=merges[0].output < limit)
+        pairs = [raw.Switch(data=merge.output, pred=goes_on) for merge in merges]
+        ended = raw.Exit(data=pairs[1].output_false)
+        following = [pairs[0].output_true + 1, step(pairs[1].output_true)]
+        for merge, value in zip(merges, following, strict=True):
+            merge.output.op.update_input(1, raw.NextIteration(data=value))
+        return ended
+
+    total = loop("outer", n, tf.constant(1), lambda t: loop("inner", 3, t, lambda s: s + t))
+    assert [v1.Session().run(total, {n: k}) for k in (0, 1, 3)] == [1, 4, 64]
+
+
+def test_d3_only_the_branch_that_is_taken_runs_in_compiled_code():
+    v, w = gv.Variable(np.float32(0)), gv.Variable(np.float32(0))
+
+    @gv.function
+    def step(p):
+        w.assign_add(1.0)
+        return gv.cond(p, lambda: v.assign_add(1.0) * 1.0, lambda: w * 10.0)
+
+    for taken in (False, False, False, False, True, True):
+        step(gv.asarray(taken))
+    [concrete] = step.cache.values()
+    assert concrete.graph.refusal == ""
+    assert (float(v), float(w)) == (2.0, 6.0)
+
+
+def test_d3_a_choice_of_several_by_a_number():
+    def choose(i, x):
+        return gv.switch_case(i, [lambda: x, lambda: x * 3, lambda: gv.exp(x), lambda: -x])
+
+    found = compiled(choose, *((np.int32(i), TWO) for i in (-1, 0, 1, 2, 3, 9)))
+    np.testing.assert_allclose(found, [-2, 2, 6, np.exp(2.0), -2, -2], rtol=1e-6)
+
+
+def test_d4_trips_depend_on_data_in_compiled_code():
+    def power(n, x):
+        return gv.while_loop(lambda i, p: i < n, lambda i, p: [i + 1, p * x], [0, 1.0])[1]
+
+    def halved(x):
+        return gv.while_loop(lambda x: gv.sum(x) > 1.0, lambda x: [x * 0.5], [x])[0]
+
+    assert compiled(power, *((np.int64(n), TWO) for n in (5, 0))) == [32.0, 1.0]
+    [found] = compiled(halved, (np.full(3, 8.0, np.float32),))
+    assert found.tolist() == [0.25, 0.25, 0.25]
+
+
+def test_d5_gradients_go_through_compiled_loops_and_choices():
+    def power(x):
+        return gv.while_loop(lambda i, p: i < 5, lambda i, p: [i + 1, p * x], [0, 1.0])[1]
+
+    def either(x):
+        return gv.cond(x > 0.0, lambda: x * x, lambda: x * -3.0)
+
+    def none(x):
+        return x + gv.while_loop(lambda i, p: i < 0, lambda i, p: [i + 1, p * x], [0, x])[1]
+
+    assert compiled(slope(power), (TWO,)) == [80.0]
+    assert compiled(slope(either), (TWO,), (np.float32(-1),)) == [4.0, -3.0]
+    assert compiled(slope(none), (TWO,)) == [2.0]
+
+
+def test_d5_a_loop_without_a_bound_has_its_gradient_outside_of_compiled_code():
+    def power(x, n):
+        return gv.while_loop(lambda i, p: i < n, lambda i, p: [i + 1, p * x], [0, 1.0])[1]
+
+    staged = gv.function(slope(power))
+    found = [float(staged(gv.asarray(TWO), gv.asarray(np.int64(n)))) for n in (5, 0, 1, 5, 5)]
+    assert found == [80.0, 0.0, 1.0, 80.0, 80.0]
+    [concrete] = staged.cache.values()
+    assert "any number of times" in concrete.graph.refusal
+
+
+def test_d6_gradients_nest_in_loops_in_choices_in_loops():
+    def deep(x):
+        def inner(i, t):
+            done = gv.while_loop(
+                lambda j, s: (j < i) & (j < 3), lambda j, s: [j + 1, s * x], [0, t]
+            )
+            return done[1]
+
+        def body(i, t):
+            t = gv.cond(gv.sum(t) > 3.0, lambda: inner(i, t), lambda: t * t + x)
+            return [i + 1, t]
+
+        return gv.sum(gv.while_loop(lambda i, t: i < 4, body, [0, x])[1])
+
+    x = np.array([1.0, 0.5])
+    step = 1e-6 * np.eye(2)
+    expected = [(deep(gv.asarray(x + d)) - deep(gv.asarray(x - d))) / 2e-6 for d in step]
+    [found] = compiled(slope(deep), (x,))
+    np.testing.assert_allclose(found, np.asarray([float(e) for e in expected]), rtol=1e-6)
+
+
+def test_d7_what_is_no_loop_is_refused_by_the_name_of_a_node(graph):
+    x = tf.constant(1.0)
+    enter = raw.Enter(data=x, frame_name="f", name="start")
+    merge = raw.Merge(inputs=[enter, enter], name="joined")
+    following = raw.NextIteration(data=merge.output + 1.0, name="again")
+    merge.output.op.update_input(1, following)
+    session = v1.Session()
+    with pytest.raises(ControlFlowError, match=r"node 'joined': .* goes to 0 Switches"):
+        session.run(merge.output)
+    with pytest.raises(ControlFlowError, match=r"node 'alone': Exit belongs to no loop"):
+        session.run(raw.Exit(data=x, name="alone"))
+    other = raw.Merge(inputs=[enter, enter], name="asked")
+    switch = raw.Switch(data=other.output, pred=tf.constant(True), name="side")
+    other.output.op.update_input(1, raw.NextIteration(data=switch.output_true))
+    with pytest.raises(ControlFlowError, match=r"node 'side': .* expected a LoopCond"):
+        session.run(raw.Exit(data=switch.output_false))
+
+
+def test_d7_a_value_of_each_trip_is_not_fetched(graph):
+    by_hand = hand_made(tf.constant(3), tf.constant(2.0))
+    inner = by_hand[1].op.inputs[0].op.inputs[0]
+    with pytest.raises(ControlFlowError, match="has a value in each trip of a loop"):
+        v1.Session().run([inner, by_hand[1]])
+
+
+def test_d7_a_merge_of_one_side_only_is_not_compiled(graph):
+    x, p = v1.placeholder(tf.float32, []), v1.placeholder(tf.bool, [])
+    _, yes = raw.Switch(data=x, pred=p)
+    merged = raw.Merge(inputs=[yes * 2.0, yes * 3.0], name="both").output
+    session = v1.Session()
+    assert [session.run(merged, {x: 7.0, p: True}) for _ in range(6)] == [14.0] * 6
+    [plan] = session._plans.values()
+    assert "node 'both'" in plan.refusal
