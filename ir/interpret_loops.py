@@ -253,6 +253,11 @@ def _gemm_tile(op: Operation, values: Values) -> None:
     total = np.zeros((tile.rows, width), c.dtype)
     if tile.accumulate:
         total[:, :shown] = c[out]
+    if tile.dots > 1:
+        counts = (int(k), int(segments), tile.dots)
+        walks = ((a, a_first, lda, a_segment, a_step), (b, b_first, ldb, b_segment))
+        c[out] = _dots(op, total, counts, walks)[:, :shown]
+        return
     for segment in range(int(segments)):
         left = _grid(a_first + segment * a_segment, tile.rows, lda, int(k), a_step)
         right = _grid(b_first + segment * b_segment, int(k), ldb, width)
@@ -261,6 +266,24 @@ def _gemm_tile(op: Operation, values: Values) -> None:
             right_row = rights[step].astype(c.dtype)
             total = fused_multiply_add(lefts[:, step, None], right_row, total)
     c[out] = total[:, :shown]
+
+
+def _dots(op: GemmTile, total: Any, counts: tuple[int, int, int], walks: Any) -> Any:
+    """Return the sums of a tile whose operands are walked in groups of neighbours."""
+    k, segments, dots = counts
+    (a, a_first, lda, a_segment, a_step), (b, b_first, ldb, b_segment) = walks
+    (rows, width), neighbours = total.shape, np.arange(dots)
+    source = a.view(np.uint8) if a.dtype == np.int8 else a
+    for segment in range(segments):
+        for step in range(k):
+            low = a_first + dots * (segment * a_segment + step * a_step)
+            left = low + dots * lda * np.arange(rows)[:, None] + neighbours
+            low = b_first + dots * (segment * b_segment + step * ldb)
+            right = low + dots * np.arange(width)[:, None] + neighbours
+            lefts = source[_check_grid(op, a, left)].astype(total.dtype)
+            rights = b[_check_grid(op, b, right)].astype(total.dtype)
+            total = total + np.einsum("rd,cd->rc", lefts, rights)
+    return total
 
 
 def _transpose_tile(op: Operation, values: Values) -> None:

@@ -28,7 +28,9 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
     bf16,
+    f32,
     i8,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
@@ -37,6 +39,7 @@ from xdsl.irdl import (
     ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -211,6 +214,8 @@ class Tile:
     lanes: int
     accumulate: bool = False
     masked: bool = False
+    dots: int = 1
+    """Neighbours along k that one instruction multiplies and adds up: 1, 2 of bf16, 4 of i8."""
 
 
 class GemmSizes(NamedTuple):
@@ -232,7 +237,12 @@ def _properties(tile: Tile) -> dict[str, Attribute]:
         "lanes": _integer(tile.lanes),
         "accumulate": _BOOLS[tile.accumulate],
         "masked": _BOOLS[tile.masked],
+        **({"dots": _integer(tile.dots)} if tile.dots > 1 else {}),
     }
+
+
+DOTS = {2: (bf16, bf16, f32), 4: (i8, i8, i32)}
+"""Element types of a, b and c for groups of so many."""
 
 
 @irdl_op_definition
@@ -244,6 +254,10 @@ class GemmTile(IRDLOperation):
     readable in full), s < segments, kk < k. The sum starts from c when accumulating, else from
     0, and is kept in registers throughout: the order is s, then kk, each step one fused
     multiply-add. Elements of b that are bf16 or i8 become those of c, which is exact.
+
+    With `dots`, a and b are walked in groups of so many neighbours, of which the products are
+    added up: k, lda, ldb, the segments and a_step count groups. Then c is f32 and a and b are
+    bf16, or c is i32, a has 8 bits without a sign, and b is i8.
     """
 
     name = "gvk.gemm_tile"
@@ -267,6 +281,7 @@ class GemmTile(IRDLOperation):
     lanes = prop_def(IntegerAttr)
     accumulate = prop_def(BoolAttr)
     masked = prop_def(BoolAttr)
+    dots = opt_prop_def(IntegerAttr)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
@@ -286,7 +301,8 @@ class GemmTile(IRDLOperation):
             found[name].value.data  # type: ignore[attr-defined]
             for name in ("rows", "vectors", "lanes", "accumulate", "masked")
         ]
-        return Tile(rows, vectors, lanes, bool(accumulate), bool(masked))
+        dots = self.dots.value.data if self.dots is not None else 1
+        return Tile(rows, vectors, lanes, bool(accumulate), bool(masked), dots)
 
     def verify_(self) -> None:
         """Check the tile and the element types."""
@@ -295,6 +311,11 @@ class GemmTile(IRDLOperation):
             assert isinstance(value, IntegerAttr)
             if value.value.data < 1:
                 raise VerifyException(f"expected positive {name}, found {value.value.data}")
+        kinds = tuple(_element(matrix.type) for matrix in (self.a, self.b, self.c))
+        if self.tile.dots > 1:
+            if DOTS.get(self.tile.dots) != kinds:
+                raise VerifyException(f"expected types for {self.tile.dots} dots, found {kinds}")
+            return
         if _element(self.a.type) != _element(self.c.type):
             raise VerifyException("expected one element type for a and c")
         if _element(self.b.type) not in (_element(self.c.type), bf16, i8):

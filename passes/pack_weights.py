@@ -19,10 +19,17 @@ from xdsl.ir import Operation, SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.dims import Dim, product
-from ..ir.dtypes import DType
+from ..ir.dtypes import DType, bf16, f32
 from ..ir.op import REGISTRY
 from ..ir.ops.conv_weights import ConvWeightsPacked
-from ..ir.ops.packed import NARROW, ConvPacked, DepthwisePacked, MatmulPacked, pack
+from ..ir.ops.packed import (
+    NARROW,
+    ConvPacked,
+    DepthwisePacked,
+    MatmulPacked,
+    pack,
+    pack_groups,
+)
 from ..ir.program import functions
 from ..ir.target import Target
 from ..ir.tensor import TensorSpec, spec_of
@@ -111,14 +118,27 @@ def _matmul(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     if right.rank != 2 or not right.is_static or attributes["transpose_lhs"]:
         return None
     rhs, right = before_widening(rhs, left.dtype)
+    narrow, groups = groups_of(lhs, right, target)
     if attributes["transpose_rhs"]:
         rhs = emit(REGISTRY["gv.transpose"], rhs, order=(1, 0))
         right = right.with_shape(right.dims[::-1])
     rows = product(left.dims[:-1])
     tile = panel_width(target, rows, int(right.dims[1]), left.dtype)  # type: ignore[arg-type]
-    panels = pack(emit, rhs, right, tile)
+    if groups:
+        panels, lhs = pack_groups(emit, rhs, right, tile), narrow
+    else:
+        panels = pack(emit, rhs, right, tile)
     made: SSAValue = emit(MatmulPacked, lhs, panels, columns=right.dims[1])
     return made
+
+
+def groups_of(lhs: SSAValue, right: TensorSpec, target: Target) -> tuple[SSAValue, bool]:
+    """Return what was rounded to become the left operand, and if that and rows are multiplied."""
+    narrow, left = before_widening(lhs, f32)
+    pairs = left.dtype == right.dtype == bf16 and target.has("avx512bf16") and target.lanes == 16
+    rounded = isinstance(narrow.owner, Op) and narrow.owner.name == "gv.cast"
+    depth = left.dims[-1]
+    return narrow, pairs and rounded and isinstance(depth, int) and depth % 2 == 0
 
 
 def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:

@@ -26,10 +26,10 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir import kernel_ops as gvk
-from ...ir.dims import Dim, ceil_divide, product
+from ...ir.dims import Dim, ceil_divide, floor_divide, product
 from ...ir.dtypes import DType
 from ...ir.target import Target
-from ...ir.tensor import spec_of
+from ...ir.tensor import TensorSpec, spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for, vectors_for
 from .blocks import RowBlocks
 from .epilogue import Epilogue
@@ -77,7 +77,8 @@ class Gemm:
         )
         assert isinstance(self.anchor, Op), "a product is an operation"
         self.packed = self.anchor.name == "gv.matmul_packed"
-        self.dtype: DType = self.anchor.specs[0].dtype
+        self.dtype: DType = self.anchor.result_specs[0].dtype
+        self.dots = group_of(self.anchor.specs[1]) if self.packed else 1
         self.lanes = lanes_of(target, self.dtype)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.plan_dims()
@@ -249,7 +250,7 @@ class Gemm:
             return
         assert isinstance(self.depth, int), "parts of a known depth"
         (group,) = self.k_groups
-        length = -(-self.depth // parts)
+        length = -(-self.depth // (parts * self.dots)) * self.dots
         buffer, base, stride = b
         group.value = 0
         blocks.walk(loops, block, lambda r, s: self.product(r, s, b, (left, length, False)))
@@ -308,6 +309,10 @@ class Gemm:
         a = self.strided(self.a, self.rows)
         c = self.strided(self.c, self.rows)
         inner, outer = self.k_groups[-1], (self.k_groups[0] if len(self.k_groups) == 2 else None)
+        if self.dots > 1:
+            assert self.step(self.a, inner) == 1, "groups of neighbours lie beside each other"
+            a = (a[0], a[1], loops.index(floor_divide(self.step(self.a, self.rows), self.dots)))
+            length = loops.divide(loops.index(length), self.dots)
         sizes = gvk.GemmSizes(
             loops.index(length),
             loops.index(outer.extent if outer else 1),
@@ -316,7 +321,8 @@ class Gemm:
             loops.index(left if left is not None else self.width),
             loops.index(self.step(self.a, inner)),
         )
-        shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, left is not None)
+        masked = left is not None
+        shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, self.dots)
         loops.here(gvk.GemmTile(a, b, c, sizes, shape))
 
     def strided(self, operand: Operand, walked: Group) -> gvk.Strided:
@@ -431,6 +437,11 @@ class Gemm:
                 made = gvk.TransposeTile(source, block, loops.index(rows), columns, lanes=lanes)
                 loops.here(made)
         self.columns_group.value, group.value = start, 0
+
+
+def group_of(panels: TensorSpec) -> int:
+    """Return how many rows of panels lie beside each other."""
+    return int(panels.static_shape[3]) if panels.rank == 4 else 1
 
 
 def broadcast_batch(

@@ -27,6 +27,12 @@ from .emitter import Emit, Emitter, known_integer
 from .text import Shape, Text
 from .transpose import transpose_function
 
+DOTS = {
+    2: ("llvm.x86.avx512bf16.dpbf16ps.512", "<{} x bfloat>"),
+    4: ("llvm.x86.avx512.vpdpbusd.512", "<{} x i32>"),
+}
+"""The instruction for groups of so many neighbours, and what it takes."""
+
 LINE = 64
 """Bytes of a cache line."""
 
@@ -68,13 +74,14 @@ class Form:
         """Return the form as part of a name."""
         tile = self.tile
         flags = {"a": tile.accumulate, "m": tile.masked, "s": self.single, "e": self.even}
+        flags[f"d{tile.dots}"] = tile.dots > 1
         letters = "".join(letter for letter, holds in flags.items() if holds)
         return f"{tile.rows}x{tile.vectors}x{tile.lanes}{letters}"
 
 
 def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
     """Have the function of a form in the module, and return its name."""
-    if form.stored == element:
+    if form.stored == element or form.tile.dots > 1:
         form = replace(form, stored="")
     name = f"gv_gemm_{element}{form.stored}_{form.suffix}"
     if name not in text.functions:
@@ -210,6 +217,8 @@ class Gemm:
         text, shape, tile = self.text, self.shape, self.tile
         align = shape.bits // 8
         vectors = [self._row(self._offset_b(row, j * tile.lanes)) for j in range(tile.vectors)]
+        if tile.dots > 1:
+            return self._dots(index, vectors, sums)
         result = []
         for r, pointer in enumerate(self.rows):
             place = self._offset(pointer, index)
@@ -220,9 +229,33 @@ class Gemm:
                 result.append(multiply_add(text, self.target, shape, (factor, vector, total)))
         return result
 
+    def _dots(self, index: str, vectors: Sequence[str], sums: Accumulators) -> list[str]:
+        """Emit one step of k in groups: an instruction multiplies neighbours and adds them up."""
+        text, tile, kind = self.text, self.tile, self.shape.name
+        words = self.shape.of("i32")
+        name, narrow = DOTS[tile.dots]
+        wide = narrow.format(tile.lanes * tile.dots) if tile.dots == 2 else words.name
+        text.declare(f"declare {kind} @{name}({kind}, {wide}, {wide})")
+        made = vectors
+        if wide != words.name:
+            made = [text.value(f"bitcast {words.name} {v} to {wide}") for v in vectors]
+        result = []
+        for r, pointer in enumerate(self.rows):
+            place = self._offset(pointer, index)
+            factor = splat(text, words, text.value(f"load i32, ptr {place}, align 1"))
+            if wide != words.name:
+                factor = text.value(f"bitcast {words.name} {factor} to {wide}")
+            for j, vector in enumerate(made):
+                total = sums[r * tile.vectors + j]
+                call = f"call {kind} @{name}({kind} {total}, {wide} {factor}, {wide} {vector})"
+                result.append(text.value(call))
+        return result
+
     def _row(self, pointer: str) -> str:
         """Emit the load of a vector of B, as what is summed."""
         text, shape, stored = self.text, self.shape, self.form.stored
+        if self.tile.dots > 1:
+            return text.value(f"load {shape.of('i32').name}, ptr {pointer}, align 1")
         if not stored:
             return text.value(f"load {shape.name}, ptr {pointer}, align {shape.bits // 8}")
         lanes = self.tile.lanes

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..dims import Dim, ceil_divide
-from ..dtypes import bf16, f32, i8
+from ..dtypes import bf16, f32, i8, i32, u8
 from ..iteration import Affine, Iteration, dim
 from ..op import REGISTRY, Array, Op, register
 from ..samples import Sample
@@ -20,6 +20,20 @@ from ..tensor import TensorSpec, spec_of_array
 
 NARROW = ((f32, bf16), (f32, i8))
 """Element types of a tensor and of panels that are multiplied although they differ."""
+
+
+DOTS = {2: (bf16, bf16, f32), 4: (u8, i8, i32)}
+"""Element types of tensor, panels and result where panels hold groups of so many rows."""
+
+
+def pack_groups(emit: Any, weight: Any, spec: TensorSpec, tile: int) -> Any:
+    """Return panels of groups of rows that fill 4 bytes; groups divide the rows."""
+    dots = 4 // spec.dtype.size
+    panels = pack(emit, weight, spec, tile)
+    rows, columns = spec.static_shape
+    shape = (-(-columns // tile), rows // dots, dots, tile)
+    grouped = emit(REGISTRY["gv.reshape"], panels, shape=shape)
+    return emit(REGISTRY["gv.transpose"], grouped, order=(0, 1, 3, 2))
 
 
 def pack(emit: Any, weight: Any, spec: TensorSpec, tile: int) -> Any:
@@ -43,7 +57,9 @@ def unpack(panels: Array, columns: int) -> Array:
 class MatmulPacked(Op):
     """The product of a tensor [..., M, K] and a packed matrix [K, columns].
 
-    Panels of fewer bits become what the tensor is, which is exact.
+    Panels of fewer bits become what the tensor is, which is exact. Panels [P, K/D, tile, D] hold D
+    rows beside each other, for instructions that add up D products: 2 of bf16, in f32, or 4 of
+    u8 by i8, in i32.
     """
 
     name = "gv.matmul_packed"
@@ -55,6 +71,8 @@ class MatmulPacked(Op):
     @classmethod
     def infer(cls, lhs: TensorSpec, panels: TensorSpec, *, columns: Dim) -> Sequence[TensorSpec]:
         """Return [..., M, columns]."""
+        if panels.rank == 4:
+            return (cls._grouped(lhs, panels, columns),)
         if lhs.dtype != panels.dtype and (lhs.dtype, panels.dtype) not in NARROW:
             raise TypeError(f"element types differ: {lhs.dtype} and {panels.dtype}")
         if lhs.rank < 2 or panels.rank != 3:
@@ -66,8 +84,25 @@ class MatmulPacked(Op):
         return (lhs.with_shape((*lhs.dims[:-1], columns)),)
 
     @classmethod
+    def _grouped(cls, lhs: TensorSpec, panels: TensorSpec, columns: Dim) -> TensorSpec:
+        """Return the result for panels whose rows are grouped."""
+        _, groups, tile, dots = panels.static_shape
+        if DOTS.get(dots, ())[:2] != (lhs.dtype, panels.dtype):
+            raise TypeError(f"groups of {dots} of {lhs.dtype} by {panels.dtype}")
+        if lhs.rank < 2 or lhs.dims[-1] != groups * dots:
+            raise TypeError(f"operands {lhs} and {panels}, expected [..., M, {groups * dots}]")
+        if ceil_divide(columns, tile) != panels.dims[0]:
+            raise TypeError(f"{panels.dims[0]} panels do not hold {columns} columns")
+        return TensorSpec(DOTS[dots][2], (*lhs.dims[:-1], columns))
+
+    @classmethod
     def evaluate(cls, lhs: Array, panels: Array, *, columns: int) -> Sequence[Array]:
         """Multiply by the unpacked matrix."""
+        if panels.ndim == 4:
+            wide = DOTS[panels.shape[3]][2]
+            count, groups, tile, dots = panels.shape
+            panels = panels.transpose(0, 1, 3, 2).reshape(count, groups * dots, tile)
+            (lhs,) = REGISTRY["gv.cast"].evaluate(lhs, dtype=wide)
         (panels,) = REGISTRY["gv.cast"].evaluate(panels, dtype=spec_of_array(lhs).dtype)
         return REGISTRY["gv.matmul"].evaluate(
             lhs, unpack(panels, columns), transpose_lhs=False, transpose_rhs=False

@@ -17,6 +17,8 @@ from gravure.ir.target import Target
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel
 
+RANDOM = np.random.default_rng(0)
+
 
 def tensor(*shape: int, dtype: str = "f32") -> str:
     return f"tensor<{'x'.join([*map(str, shape), dtype])}>"
@@ -123,6 +125,28 @@ def test_a_packed_product_widens_its_weights(dtype: str, target: str, rows: int)
     x, w, y = tensor(rows, 25), tensor(2, 25, 16, dtype=dtype), tensor(rows, 20)
     body = f"  %r = gv.matmul_packed %x, %w {{columns = 20 : i64}} : ({x}, {w}) -> {y}"
     check_kernel(kernel("gemm", {"x": x, "w": w}, body, y), target=target)
+
+
+@pytest.mark.skipif(
+    not Target.parse("native").has("avx512bf16"), reason="the processor has no AVX512-BF16"
+)
+@pytest.mark.parametrize("kinds", [("bf16", "bf16", "f32"), ("ui8", "i8", "i32")])
+@pytest.mark.parametrize(("rows", "depth"), [(1, 8), (7, 24), (14, 72)])
+def test_a_packed_product_adds_up_neighbours(
+    kinds: tuple[str, str, str], rows: int, depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gemm, "DEEP", 32)
+    left, right, result = kinds
+    dots = {"bf16": 2, "ui8": 4}[left]
+    x, y = tensor(rows, depth, dtype=left), tensor(rows, 20, dtype=result)
+    w = tensor(2, depth // dots, 16, dots, dtype=right)
+    body = f"  %r = gv.matmul_packed %x, %w {{columns = 20 : i64}} : ({x}, {w}) -> {y}"
+    text = kernel("gemm", {"x": x, "w": w}, body, y)
+    check_kernel(text, rtol=1e-5)
+    if left == "ui8":
+        arrays = [np.full((rows, depth), 255, np.uint8)]
+        arrays.append(RANDOM.integers(-128, 128, (2, depth // dots, 16, dots)).astype(np.int8))
+        check_kernel(text, arrays)
 
 
 @pytest.mark.parametrize("flip", ["true", "false"])
