@@ -346,6 +346,7 @@ class Reader:
         return Node(
             proto, label, domain, scope.opsets.get(domain, 0), self.emitter, self.model.tensors,
             self.add_weight, read_graph, self.symbols.of_data,
+            lambda name: self.find(name, scope),
         )  # fmt: skip
 
     def _apply(

@@ -59,6 +59,8 @@ class Node:
     """Append the nodes of a graph of this node with these inputs; return its outputs."""
     new_size: Callable[[str, int | None], Dim]
     """Return a new dimension, with a name like this one, that only a run tells."""
+    find: Callable[[str], Any]
+    """Return the value of a name that the graph has made before, None if there is none."""
     used: set[str] = field(default_factory=set)
     """The attributes that the rule has asked for."""
 

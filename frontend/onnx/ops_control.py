@@ -317,12 +317,6 @@ def _erase(block: Block) -> None:
         block.erase_op(last)
 
 
-@rule("Scan", until=8)
-def scan_of_batches(node: Node, *operands: Value | None) -> Sequence[Value]:
-    """Refuse the first form, which goes over batches too."""
-    return node.refuse("Scan before opset 9 is not supported", hint="export with opset 9 or newer")
-
-
 @dataclass(frozen=True)
 class Along:
     """What a scan goes along: values or the places of outputs, their axes, and which way."""
@@ -334,6 +328,31 @@ class Along:
     def rows(self) -> Iterator[tuple[Any, int, int]]:
         """Give value, axis and way of each."""
         return zip(self.values, self.axes, self.backward, strict=True)
+
+
+@rule("Scan", until=8)
+def scan_of_batches(node: Node, lengths: Value | None, *operands: Value) -> Sequence[Value]:
+    """Go along the second axis, of each element of a batch by itself."""
+    body, width = node.graph("body"), node.integer("num_scan_inputs")
+    if not 0 < width <= len(operands):
+        node.fail(f"num_scan_inputs is {width}, expected 1 to {len(operands)}")
+    batch, trips = node.shape(operands[-1])[:2]
+    if lengths is not None:
+        known = node.known(lengths)
+        if known is None or not bool(np.all(known == trips)):
+            node.refuse("sequences of different lengths are not supported")
+    if not isinstance(batch, int):
+        node.refuse(f"a batch of {batch}, expected a number")
+    ways, columns = _listed(node, "directions", width), []
+    for index in range(batch):
+        parts = [c.cut(node.emit, x, 0, index, index + 1) for x in operands]
+        parts = [c.squeeze(node.emit, part, (0,)) for part in parts]
+        seen = Along(parts[-width:], [0] * width, ways)
+        if isinstance(trips, int) and trips > 0 and _is_short(body, trips):
+            columns.append(_unrolled_scan(node, body, trips, parts[:-width], seen))
+        else:
+            columns.append(_scanned(node, body, trips, parts[:-width], seen))
+    return [c.stack(node.emit, column, 0) for column in zip(*columns, strict=True)]
 
 
 @rule("Scan", since=9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from ...ir import DType
 from ...ir import dtypes as d
 from .node import Node, Value
+from .ops_training import dropped
 from .rules import rule
 
 LEGACY = {
@@ -48,14 +49,17 @@ def identity(node: Node, x: Value) -> Value:
 @rule("Dropout")
 def dropout(
     node: Node, x: Value, ratio: Value | None = None, training: Value | None = None
-) -> tuple[Value, Value | None]:
+) -> Sequence[Value | None]:
     """Return the operand, and a mask of all true: nothing is dropped in inference."""
     for name in ("ratio", "is_test", "seed", "consumed_inputs"):
         node.has(name)
     if training is not None and node.numbers(training, "training_mode").any():
-        drops = ratio is None or node.numbers(ratio, "ratio").any()
-        if drops:
-            node.refuse("training mode is not supported", hint="export the model for inference")
+        share = 0.5 if ratio is None else float(node.numbers(ratio, "ratio").ravel()[0])
+        if share and not node.has("seed"):
+            hint = "export the model for inference, or give the node a seed"
+            node.refuse("training mode without a seed is not supported", hint=hint)
+        if share:
+            return dropped(node, x, share)
     if not node.wants(1):
         return x, None
     mask_type = d.bool_ if node.version >= 10 else node.dtype(x)

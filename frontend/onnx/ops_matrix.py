@@ -5,6 +5,9 @@ from __future__ import annotations
 from ...ir import DType
 from ...ir import compositions as c
 from ...ir import dtypes as d
+from ...ir.ops.compare import Select
+from ...ir.ops.convert import Cast
+from ...ir.ops.softmax import Softmax
 from .node import Node, Value
 from .rules import rule
 
@@ -15,6 +18,8 @@ def matmul(node: Node, lhs: Value, rhs: Value) -> Value:
     left, right = node.rank(lhs), node.rank(rhs)
     if not left or not right:
         node.fail("a scalar is not a matrix")
+    if (wide := unrounded(node, lhs)) is not None:
+        return node.make.to(matmul(node, wide, node.make.to(rhs, d.f32)), node.dtype(lhs))
     if left == 1:
         lhs = c.unsqueeze(node.emit, lhs, (0,))
     if right == 1:
@@ -23,6 +28,28 @@ def matmul(node: Node, lhs: Value, rhs: Value) -> Value:
     rank = node.rank(made)
     dropped = [*([rank - 2] if left == 1 else []), *([rank - 1] if right == 1 else [])]
     return c.squeeze(node.emit, made, dropped) if dropped else made
+
+
+def unrounded(node: Node, value: Value) -> Value | None:
+    """Return a softmax before it is rounded to f16 or bf16, None for any other value.
+
+    Attention multiplies by it, and a rounding between the two would be the worst of all. Rows
+    that are masked may have been replaced in between.
+    """
+    if node.dtype(value) not in (d.f16, d.bf16):
+        return None
+    if isinstance(value.owner, Select):
+        condition, *sides = value.owner.operands
+        found = [unrounded(node, side) for side in sides]
+        if found[0] is None and found[1] is None:
+            return None
+        pairs = zip(sides, found, strict=True)
+        wide = [node.make.to(side, d.f32) if f is None else f for side, f in pairs]
+        return node.make.select(condition, *wide)
+    if not isinstance(value.owner, Cast):
+        return None
+    source: Value = value.owner.operands[0]
+    return source if isinstance(source.owner, Softmax) and node.dtype(source) == d.f32 else None
 
 
 @rule("Gemm")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ir import compositions as c
 from ...ir import dims as dim_rules
+from ...ir import dtypes as d
 from ...ir.shapes import normalize_axis
 from .node import Node, Value
 from .rules import rule
@@ -36,7 +37,10 @@ def _softmax(node: Node, x: Value, axis: int) -> Value:
     if name == "hardmax":
         return _hardmax(node, x, axis)
     apply: Callable[..., Any] = getattr(node.make, name)
-    return apply(x, axis=axis)
+    dtype = node.dtype(x)
+    if dtype not in (d.f16, d.bf16):
+        return apply(x, axis=axis)
+    return node.make.to(apply(node.make.to(x, d.f32), axis=axis), dtype)  # see `unrounded`
 
 
 def _hardmax(node: Node, x: Value, axis: int) -> Value:
