@@ -23,7 +23,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    StringAttr,
+    i64,
+)
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -35,8 +42,8 @@ from ..ir.interpret_launch import kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.control import If, While
 from ..ir.ops.steps import Choose, Loop, Steps
-from ..ir.ops.structure import Buffer, Constant, Launch, View, Weight, Yield
-from ..ir.placement import ALIGNMENT, ROLE, WEIGHTS, align, space_type
+from ..ir.ops.structure import Buffer, Constant, Kernel, Launch, View, Weight, Yield
+from ..ir.placement import ALIGNMENT, ROLE, WEIGHTS, WORKSPACE, align, space_type
 from ..ir.program import (
     NAME,
     argument_names,
@@ -135,6 +142,8 @@ class Bufferiser:
         for argument in self.old_arguments:
             block.erase_arg(argument)
         block.add_op(ReturnOp())
+        # until plan-memory lays buffers over each other; without it the program still runs
+        self.function.attributes[WORKSPACE] = IntegerAttr(self.offset, i64)
 
     def signature(self, last: ReturnOp) -> None:
         """Add the buffers as arguments and write the new type."""
@@ -207,6 +216,8 @@ class Bufferiser:
             self.loop(op)
         elif isinstance(op, Op) and op.name == "gv.reshape":
             self.view(op)
+        elif isinstance(op, Kernel):
+            raise CompileError(f"{op.name} has no place in memory: expected outline-kernels before")
 
     def weight(self, op: Op, name: str) -> None:
         """Place a weight in the blob, or take the raw one."""

@@ -9,7 +9,7 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // ->
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
-//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 64 : i64} {
 //     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
 //     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     gv.launch %0, %result0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
@@ -33,7 +33,7 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
 
 // ->
 // builtin.module attributes {gv.level = "planned", gv.weights = [["w", 0 : i64, 12 : i64], ["constant.0", 64 : i64, 12 : i64]]} {
-//   func.func @main(%arg0: memref<3xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<3xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//   func.func @main(%arg0: memref<3xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<3xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 0 : i64} {
 //     %0 = gv.buffer %weights {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 3>} : (memref<?xi8>) -> memref<3xf32>
 //     %1 = gv.buffer %weights {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 3>} : (memref<?xi8>) -> memref<3xf32>
 //     gv.launch %arg0, %0, %1, %result0 {inputs = 3 : i64, kernel = @k0} : (memref<3xf32>, memref<3xf32>, memref<3xf32>, memref<3xf32>) -> ()
@@ -59,7 +59,7 @@ builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>}} {
 
 // ->
 // builtin.module attributes {gv.ranges = {N = array<i64: 1, 8>}, gv.level = "planned", gv.weights = []} {
-//   func.func @main(%arg0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//   func.func @main(%arg0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<?x4xf32, #gv.dims<"N, 4">> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 256 : i64} {
 //     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = #gv.dims<"N, 4">} : (memref<?xi8>) -> memref<?x4xf32, #gv.dims<"N, 4">>
 //     gv.launch %arg0, %arg1, %0 {dims = #gv.dims<"N">, inputs = 2 : i64, kernel = @k0} : (memref<?x4xf32, #gv.dims<"N, 4">>, memref<4x4xf32>, memref<?x4xf32, #gv.dims<"N, 4">>) -> ()
 //     %1 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 128 : i64, shape = #gv.dims<"N, 4">} : (memref<?xi8>) -> memref<?x4xf32, #gv.dims<"N, 4">>
@@ -84,7 +84,7 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<16xf32> {
 
 // ->
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
-//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<16xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %result0: memref<16xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 0 : i64} {
 //     %0 = gv.view %result0 {shape = array<i64: 4, 4>} : (memref<16xf32>) -> memref<4x4xf32>
 //     gv.launch %arg0, %0 {inputs = 1 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>) -> ()
 //     %1 = gv.view %0 {shape = array<i64: 2, 8>} : (memref<4x4xf32>) -> memref<2x8xf32>
@@ -113,7 +113,7 @@ func.func @main(%p: tensor<i1>, %x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> ten
 
 // ->
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
-//   func.func @main(%arg0: memref<i1> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %arg2: memref<4x4xf32> {gv.name = "arg2", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//   func.func @main(%arg0: memref<i1> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %arg2: memref<4x4xf32> {gv.name = "arg2", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 0 : i64} {
 //     gv.choose %arg0 ({
 //       gv.launch %arg1, %arg2, %result0 {inputs = 2 : i64, kernel = @k0} : (memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
 //       gv.yield : () -> ()
@@ -152,7 +152,7 @@ func.func @main(%n: tensor<i32>, %x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> te
 
 // ->
 // builtin.module attributes {gv.level = "planned", gv.weights = []} {
-//   func.func @main(%arg0: memref<i32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %arg2: memref<4x4xf32> {gv.name = "arg2", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) {
+//   func.func @main(%arg0: memref<i32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<4x4xf32> {gv.name = "arg1", gv.role = "input"}, %arg2: memref<4x4xf32> {gv.name = "arg2", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 256 : i64} {
 //     %i = gv.buffer %workspace {dtype = #gv.dtype<i32>, offset = 0 : i64, shape = array<i64>} : (memref<?xi8>) -> memref<i32>
 //     gv.launch %arg0, %i {inputs = 1 : i64, kernel = @copy0} : (memref<i32>, memref<i32>) -> ()
 //     gv.launch %arg1, %result0 {inputs = 1 : i64, kernel = @copy1} : (memref<4x4xf32>, memref<4x4xf32>) -> ()

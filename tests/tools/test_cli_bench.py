@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,86 @@ def test_library_can_be_measured_but_not_its_launches(
     refused = gravure("bench", path, "--layers")
     assert refused.status == 2
     assert "--layers needs the model" in refused.err
+
+
+def test_launches_are_set_beside_the_machines_limit_and_traced(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    trace = tmp_path / "t.json"
+    options = ("--layers", "--trace", trace, *SHORT)
+    found = gravure("bench", models / "digits.onnx", *options, "--json").json["layers"]
+    assert found["limits"]["flops_per_second"] > 1e8
+    assert len(found["limits"]["bytes_per_second"]) == 4
+    for row in found["launches"]:
+        assert row["limit"] in ("arithmetic", "cache", "memory")
+        assert row["limit_share"] > 0
+    events = [e for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X"]
+    assert [e["args"]["launch"] for e in events] == [*range(len(found["launches"]))]
+    assert sum(e["dur"] for e in events) / 1e6 == pytest.approx(
+        sum(row["seconds"] for row in found["launches"])
+    )
+
+
+PEER = """
+import numpy as np
+import onnx.reference
+
+def prepare(model, inputs, threads):
+    machine = onnx.reference.ReferenceEvaluator(model)
+    return lambda: machine.run(None, inputs), onnx.__version__
+"""
+
+
+def test_a_peer_is_measured_in_turns_and_a_missing_one_named(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    file, kept = tmp_path / "reference.py", tmp_path / "r.json"
+    file.write_text(PEER)
+    broken = tmp_path / "broken.py"
+    broken.write_text("def prepare(model, inputs, threads):\n    import no_such_runtime\n")
+    peers = (f"reference={sys.executable},{file}", f"broken={sys.executable},{broken}")
+    options = [word for peer in peers for word in ("--peer", peer)]
+    found = gravure("bench", models / "mlp.onnx", *SHORT, *options, "-o", kept)
+    assert found.status == 0
+    record = json.loads(kept.read_text())
+    own, other = record["runtimes"]
+    assert (own["name"], other["name"]) == ("gravure", "reference")
+    low, high = other["ratio_interval"]
+    assert 0 < low <= other["ratio"] <= high < 1
+    assert other["difference"] < 1e-5
+    assert "no_such_runtime" in record["absent"]["broken"]
+    assert "broken: not measured: not installed" in found.out
+
+
+def test_a_peer_must_be_known(gravure: Any, models: Path) -> None:
+    for words in (("--peers", "no_such"), ("--peer", "x=/usr/bin/python3"), ("--peer", "x")):
+        found = gravure("bench", models / "mlp.onnx", *words)
+        assert found.status == 2
+        assert "peer" in found.err
+
+
+def test_each_pass_is_left_out_and_put_in(gravure: Any, models: Path, tmp_path: Path) -> None:
+    page, kept = tmp_path / "p.html", tmp_path / "p.json"
+    options = ("--html", page, "-o", kept, "--seconds", "0.01")
+    found = gravure("bench", models / "mlp.onnx", *options, "--passes")
+    assert found.status == 0
+    record = json.loads(kept.read_text())
+    rows = {(row["kind"], row["pass"]): row for row in record["variants"]}
+    assert rows["all", ""]["ratio"] == 1
+    assert "needed" in rows["without", "fuse"]
+    without = rows["without", "hoist-prepare"]
+    assert without["launches"] > rows["all", ""]["launches"]
+    assert without["error"] < 1e-5
+    assert rows["without", "winograd"]["same_code"]
+    assert any(kind == "up to" for kind, _ in rows)
+    text = page.read_text()
+    assert text.count("<svg") == 5
+    assert "http" not in text
+    assert "script" not in text
+
+
+def test_html_is_about_passes(gravure: Any, models: Path, tmp_path: Path) -> None:
+    found = gravure("bench", models / "mlp.onnx", "--html", tmp_path / "p.html")
+    assert found.status == 2
+    bare = gravure("bench", "--passes", models / "mlp.onnx", "--seconds", "0.01", "--json")
+    assert bare.json["schema"] == "gravure.ablation/1"

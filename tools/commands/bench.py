@@ -1,20 +1,26 @@
-"""Measure how long a model takes, and compare with an earlier measurement.
+"""Measure how long a model takes, and compare it with others, or with itself without a pass.
 
     gravure bench model.onnx
     gravure bench model.so --threads 4 --seconds 5 -o today.json
     gravure bench model.onnx --against yesterday.json     # exit status 1 if it is slower
-    gravure bench model.onnx --layers                     # how long each launch takes
+    gravure bench model.onnx --layers --trace run.json    # each launch, and how near to the limit
+    gravure bench model.onnx --peers onnxruntime,openvino # side by side, in turns
+    gravure bench model.onnx --peer ort=/venv/bin/python,mine.py
+    gravure bench model.onnx --passes --html passes.html  # what each pass buys
 
 Inputs are random unless -i says otherwise (see gravure run). The calls are made one after the other
 on the same arrays, after a warm-up. A model is slower than before if the
 medians of 20 blocks of samples lie three standard errors above the older ones, or more, and by more
-than the threshold.
+than the threshold. --passes without a pipeline leaves out each pass in turn, and adds them one by
+one; needed passes stay. Peers run in processes of their own; --peer names the interpreter that has
+one, and with FILE.py one of your own (see tools/measuring/peer_process.py).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +41,13 @@ from .run import add_inputs, sizes_of
 
 if TYPE_CHECKING:
     from ...codegen.compile import Compiled
-    from ...codegen.profile import LaunchInfo
     from ...runtime.measure import Timing
     from ...runtime.model import Model
-    from ...runtime.profile import Profile
+    from ..measuring.layers import Layers
 
 NAME = "bench"
+EACH = "each"
+"""What `--passes` says if no pipeline follows it."""
 NOISY = 0.05
 """A confidence interval wider than this share of the mean is worth a warning."""
 
@@ -58,16 +65,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--threshold", type=float, default=0.05, metavar="X", help="share that is no change (0.05)"
     )
     parser.add_argument("--layers", action="store_true", help="measure every launch")
+    parser.add_argument("--trace", metavar="FILE", help="launches, for trace viewers")
+    parser.add_argument(
+        "--peers", action="append", default=[], metavar="NAME,...", help="runtimes to compare with"
+    )
+    parser.add_argument(
+        "--peer", action="append", default=[], metavar="NAME=PYTHON", help="one of another Python"
+    )
+    parser.add_argument("--html", metavar="FILE", help="page with plots of --passes")
     add_compile(parser)
+    for action in parser._actions:
+        if action.dest == "passes":
+            action.nargs, action.const = "?", EACH
+            action.help = "a pipeline; alone: leave each out in turn"
+        elif action.dest == "model":
+            action.nargs = "?"
 
 
 def run(args: argparse.Namespace) -> int:
+    """Measure in the way that is asked for."""
+    if args.model is None and Path(args.passes).suffix:  # --passes took the model for a pipeline
+        args.model, args.passes = args.passes, EACH
+    if args.model is None:
+        raise UsageError("no model", hint="gravure bench --help shows the arguments")
+    if args.html and args.passes != EACH:
+        raise UsageError("--html is a page about --passes")
+    if args.passes == EACH:
+        from ..measuring.ablation import run as run_ablation
+
+        return run_ablation(args)
+    return compare_peers(args) if args.peers or args.peer else measure_one(args)
+
+
+def measure_one(args: argparse.Namespace) -> int:
     """Measure, record, compare."""
-    from ...runtime.files import replacing
     from ...runtime.measure import Plan, change, measure
     from ..inputs import make_inputs
 
-    output = output_of(args.output, args.model)
+    outputs = [output_of(name, args.model) for name in (args.output, args.trace)]
     source = source_of(args.model)
     console: Console = args.console
     old = read_record(args.against) if args.against else None
@@ -79,27 +114,72 @@ def run(args: argparse.Namespace) -> int:
         plan = Plan(args.warm_up, args.seconds, args.iterations)
         timing = measure(model.bind(inputs), plan)
     record = record_of(args, model, inputs, timing)
-    layers = _layers(args, compiled, inputs) if args.layers else None
     if compiled is not None and compiled.program is not None:
         record["cost"] = _cost(compiled, model, inputs)
+    layers = _layers(args, compiled, model, inputs) if args.layers or args.trace else None
     if layers is not None:
-        record["layers"] = layers[0].as_json() | {
-            "launches": [
-                {"seconds": t, **info.as_json()}
-                for t, info in zip(layers[0].launches, layers[1], strict=True)
-            ]
-        }
+        record["layers"] = layers.as_json()
     verdict = None
     if old is not None:
         verdict = change(timing.blocks, old["timing"]["blocks"], args.threshold)
         record["against"] = {"file": args.against, **verdict.as_json()}
-    if output is not None:
-        with replacing(output) as file:
-            file.write(f"{to_json(record)}\n".encode())
-    console.result(text_of(record, layers), record)
+    _keep(outputs[0], to_json(record))
+    if layers is not None and outputs[1] is not None:
+        from ..measuring.trace import trace_of
+
+        _keep(outputs[1], trace_of(layers, record["model"]))
+    console.result(text_of(record, layers if args.layers else None), record)
     for warning in warnings(record, old):
         console.say(f"gravure bench: warning: {warning}")
     return int(verdict is not None and verdict.verdict == "slower")
+
+
+def _keep(path: Path | None, text: str) -> None:
+    """Write a text to a file, if there is one."""
+    from ...runtime.files import replacing
+
+    if path is not None:
+        with replacing(path) as file:
+            file.write(f"{text}\n".encode())
+
+
+def compare_peers(args: argparse.Namespace) -> int:
+    """Measure the model in several runtimes, side by side."""
+    from ..inputs import make_inputs
+    from ..machine import machine, now, versions
+    from ..measuring.peers import Duel, compare, peers_of, rows_of, text_of
+
+    output = output_of(args.output, args.model)
+    peers = peers_of([n for each in args.peers for n in each.split(",") if n], args.peer)
+    if is_library(source_of(args.model)):
+        raise UsageError("other runtimes need the model, not a library of it")
+    console: Console = args.console
+    with console.progress(f"compiling {args.model}"):
+        model, compiled = _model(args, source_of(args.model))
+    assert compiled is not None, "what is no library is compiled"
+    inputs = make_inputs(args.input, model.inputs, model.dims, {})
+    threads = args.threads or 1
+    with tempfile.TemporaryDirectory(prefix="gravure-") as folder:
+        library = Path(folder) / "model.so"
+        model.save(library)
+        with console.progress("measuring"):
+            duel = Duel(library, args.model, inputs, threads, args.seconds)
+            running, absent = compare(duel, peers)
+    rows = rows_of(running)
+    record = {
+        "schema": "gravure.peers/1",
+        "model": Path(args.model).name,
+        "time": now(),
+        "inputs": {name: [str(a.dtype), list(a.shape)] for name, a in inputs.items()},
+        "threads": threads,
+        "runtimes": rows,
+        "absent": absent,
+        "machine": machine(),
+        "versions": versions(),
+    }
+    _keep(output, to_json(record))
+    console.result(text_of(rows, absent), record)
+    return 0
 
 
 def _model(args: argparse.Namespace, source: str | bytes) -> tuple[Model, Compiled | None]:
@@ -109,7 +189,7 @@ def _model(args: argparse.Namespace, source: str | bytes) -> tuple[Model, Compil
 
     threads = args.threads or 1
     if is_library(source):
-        if args.layers:
+        if args.layers or args.trace:
             raise UsageError("--layers needs the model: a library does not know its launches")
         return load(source, threads=threads, weights=args.weights_file), None
     options = options_of(args, slots=threads)
@@ -138,19 +218,15 @@ def _cost(compiled: Compiled, model: Model, inputs: dict[str, Any]) -> dict[str,
 
 
 def _layers(
-    args: argparse.Namespace, compiled: Compiled | None, inputs: dict[str, Any]
-) -> tuple[Profile, list[LaunchInfo]]:
+    args: argparse.Namespace, compiled: Compiled | None, model: Model, inputs: dict[str, Any]
+) -> Layers:
     """Return how long each launch takes, and what it is."""
-    from ...codegen.profile import launches_of, profiled
-    from ...frontend.compile import load_compiled
-    from ...runtime.profile import profile
+    from ..measuring.layers import measure_layers
 
     assert compiled is not None, "libraries are refused before"
-    assert compiled.program is not None, "what is compiled now has its program"
     with args.console.progress("measuring launches"):
-        model = load_compiled(profiled(compiled), args.threads or 1)
-        found = profile(model, inputs, seconds=args.seconds / 2)
-    return found, launches_of(compiled.program, _sizes(model, inputs))
+        sizes = _sizes(model, inputs)
+        return measure_layers(compiled, inputs, sizes, args.threads or 1, args.seconds / 2)
 
 
 def record_of(
@@ -192,7 +268,7 @@ def read_record(path: str) -> dict[str, Any]:
     return data
 
 
-def text_of(record: dict[str, Any], layers: tuple[Profile, list[LaunchInfo]] | None) -> str:
+def text_of(record: dict[str, Any], layers: Layers | None) -> str:
     """Return a measurement for reading, with what each figure means."""
     timing, metrics = record["timing"], record["metrics"]
     shapes = ", ".join(
@@ -213,7 +289,7 @@ def text_of(record: dict[str, Any], layers: tuple[Profile, list[LaunchInfo]] | N
     if "against" in record:
         parts.append(_compared(record["against"]))
     if layers is not None:
-        parts.append(layers_text(*layers, min(layers[0].whole, timing["p50"])))
+        parts.append(layers.text(min(layers.found.whole, timing["p50"])))
     return "\n".join(parts)
 
 
@@ -235,24 +311,6 @@ def _compared(against: dict[str, Any]) -> str:
         f"against {against['file']}: {words[against['verdict']]}, "
         f"{against['ratio']:.3f} times as long, {apart} standard errors apart"
     )
-
-
-def layers_text(found: Profile, infos: list[LaunchInfo], whole: float) -> str:
-    """Return how long each launch takes, and what share that is of a whole call."""
-    rows = [["launch", "time", "share", "GFLOP/s", "GB/s", "kind", "computes"]]
-    for number, (seconds, info) in enumerate(zip(found.launches, infos, strict=True)):
-        rows.append([str(number), *_layer(seconds, info, whole)])
-    total = sum(found.launches)
-    rows.append(["launches", in_seconds(total), f"{total / whole:.1%}", "", "", "", ""])
-    rows.append(["whole", in_seconds(whole), "100.0%", "", "", "", "median of calls"])
-    return f"\n{table(rows, right='1234')}"
-
-
-def _layer(seconds: float, info: LaunchInfo, whole: float) -> list[str]:
-    moved, each = info.cost.read + info.cost.written, max(seconds, 1e-12)
-    rates = [f"{info.cost.flops / each / 1e9:.1f}", f"{moved / each / 1e9:.1f}"]
-    nodes = ", ".join(info.sources) or ", ".join(info.operations)
-    return [in_seconds(seconds), f"{seconds / whole:.1%}", *rates, info.kind, nodes]
 
 
 def warnings(record: dict[str, Any], old: dict[str, Any] | None) -> list[str]:

@@ -1,0 +1,8 @@
+"""What `gravure bench` does beyond timing one model.
+
+- `statistics`: medians and their intervals, ratios of interleaved measurements.
+- `limits`: what the machine could do at most, and how near a launch comes to it.
+- `trace`: launches as a file that trace viewers show.
+- `peers` and `peer_process`: other runtimes side by side, each in its own process.
+- `ablation` and `page`: what each pass buys, as a table, JSON and a page with plots.
+"""
