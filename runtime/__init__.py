@@ -6,4 +6,8 @@ becomes code), `model` (the code becomes something to call), `pool` (threads), a
 that take nanoseconds). `measure`, `profile` and `compare` say how long runs take, what in them
 takes how long, and how far results are apart. `include/gravure.h` is what all models have in common
 for C.
+
+For GPUs: `gpu_plan` (what a compiled model is), `gpu_driver` (what running it needs of a device),
+`gpu_model` (something to call) and `device_array`; the drivers are `cuda` with `cuda_calls`, and
+`emulated`, which runs the same code by `ptx_emulator`.
 """

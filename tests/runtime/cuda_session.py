@@ -1,0 +1,78 @@
+"""Run a model through pycuda on the fake library: `python cuda_session.py LIBRARY`.
+
+Prints what the calls were and what came out, as JSON. Its folder and the checkout must be on
+Python's path.
+"""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fake_cuda import FakeCuda
+from test_gpu_model import BODIES, CHAIN, plan_of
+
+from gravure.errors import GravureError
+from gravure.runtime.cuda import CHUNK, CudaDriver, device_count
+from gravure.runtime.device_array import DeviceArray
+from gravure.runtime.gpu_driver import Tiles
+from gravure.runtime.gpu_model import GpuModel
+from gravure.runtime.gpu_plan import GpuModule
+
+
+def message(function: Any) -> str:
+    try:
+        function()
+    except GravureError as error:
+        return str(error)
+    return "nothing was wrong"
+
+
+def main(library: str) -> dict[str, Any]:
+    fake = FakeCuda(Path(library))
+    found: dict[str, Any] = {"devices": device_count()}
+    driver = CudaDriver()
+    found |= {"name": driver.name, "sm": driver.architecture, "version": driver.version}
+    plan = plan_of(BODIES, CHAIN)
+    with GpuModel(plan, None, driver) as model:
+        found["results"] = [
+            bool((model.run([np.arange(n, dtype=np.float32)])[0] == 2 * np.arange(n) + 1).all())
+            for n in (3, 200, 3)
+        ]
+        found["graphs"] = fake.calls.count("cuGraphInstantiateWithFlags")
+        found["launches"] = fake.calls.count("cuGraphLaunch")
+        x = DeviceArray.of(driver, np.ones(5, np.float32))
+        again = model.bind([x])
+        fake.calls.clear()
+        [y] = again()
+        found["calls of a bound run"] = [*fake.calls]
+        assert isinstance(y, DeviceArray)
+        found["bound"] = y.numpy().tolist()
+    large = np.random.default_rng(0).integers(0, 255, 2 * CHUNK + 5, np.uint8)
+    copied = DeviceArray.of(driver, large)
+    found["large copy"] = bool((copied.numpy() == large).all())
+    found["seconds"] = driver.seconds(lambda: None)
+    box = Tiles(copied.address, "bf16", (64, 64), (128,), (64, 8), 128)
+    found["map"] = len(driver.tensor_map(box))
+    found["bad map"] = message(lambda: driver.tensor_map(replace(box, dtype="f64", strides=(0,))))
+    found["no memory"] = message(lambda: driver.allocate(1 << 40))
+    found["no device"] = message(lambda: CudaDriver(3))
+    bad = GpuModule("broken", ".version 8.0\n.target sm_80\n.func f() {}", "sm_80", (8, 0))
+    found["bad module"] = message(lambda: driver.load([bad]))
+    wrong = plan_of({**BODIES, "twice": "mov.b64 %d2, 64; ld.global.f32 %r1, [%d2];"}, CHAIN)
+    for check in (False, True):
+        with GpuModel(wrong, None, driver, check=check) as model:
+            key = "checked" if check else "plain"
+            found[key] = message(lambda: model.run([np.zeros(4, np.float32)]))
+    copied.close()
+    x.close()
+    y.close()
+    driver.close()
+    found["left"] = len(fake.heap.starts)
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1])))

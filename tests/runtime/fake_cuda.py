@@ -1,0 +1,291 @@
+"""A `libcuda.so.1` that is none: its functions call Python, and kernels run on the emulator.
+
+The library is built by the C compiler of the machine; every function of it takes twelve words and
+gives them to a function of Python that was registered for its name, or says "not supported". So
+pycuda and our own calls can be tried where there is no GPU, in a process of its own (see
+`cuda_session.py`), for such a library stays loaded.
+"""
+
+# ruff: noqa: N802, N815
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gravure.runtime.cuda_calls import KernelParameters
+from gravure.runtime.ptx_emulator import Heap, Image, Launch, TensorBox, read_module
+
+WORDS = 12
+NOT_SUPPORTED, INVALID, OUT_OF_MEMORY, NOT_FOUND, LAUNCH_FAILED = 801, 1, 2, 500, 719
+LIMIT = 1 << 28
+"""The bytes of memory that the device has."""
+Words = tuple[int, ...]
+
+
+def build(folder: Path, names: list[str], compiler: str) -> Path:
+    """Return the library made by a C compiler; it has all `names`, of which some do something."""
+    words = ", ".join(f"long a{number}" for number in range(WORDS))
+    given = ", ".join(f"a{number}" for number in range(WORDS))
+    lines = ["#include <string.h>", f"typedef int (*function)({words});"]
+    for name in names:
+        lines.append(f"static function of_{name};")
+        lines.append(f"int {name}({words}) {{ return of_{name} ? of_{name}({given}) : 801; }}")
+    rows = ", ".join(f'{{"{name}", &of_{name}}}' for name in names)
+    lines.append(f"static struct {{ const char *name; function *of; }} all[] = {{{rows}}};")
+    lines.append(
+        "void fake_set(const char *name, function of) {"
+        f" for (int i = 0; i < {len(names)}; i++)"
+        " if (!strcmp(all[i].name, name)) *all[i].of = of; }"
+    )
+    source, library = folder / "fake.c", folder / "libcuda.so.1"
+    source.write_text("\n".join(lines))
+    options = ["-shared", "-fPIC", "-O1", "-w", "-Wl,-soname,libcuda.so.1"]
+    subprocess.run([compiler, *options, str(source), "-o", str(library)], check=True)
+    return library
+
+
+def put(address: int, form: str, *values: Any) -> None:
+    """Write numbers at an address of this process."""
+    data = struct.pack(form, *values)
+    ctypes.memmove(address, data, len(data))
+
+
+def text_at(address: int) -> str:
+    """Return the text at an address of this process."""
+    return ctypes.string_at(address).decode()
+
+
+class FakeCuda:
+    """What the functions of the library do."""
+
+    def __init__(self, library: Path) -> None:
+        self.heap = Heap()
+        self.library = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+        self.objects: dict[int, Any] = {}
+        self.calls: list[str] = []
+        self.used = 0
+        self._kept: list[Any] = []
+        form = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_long] * WORDS)
+        for name in implemented():
+            function = form(self._counted(name, getattr(self, name)))
+            self._kept.append(function)
+            self.library.fake_set(name.encode(), function)
+
+    def _counted(self, name: str, function: Callable[..., int]) -> Callable[..., int]:
+        def call(*words: int) -> int:
+            self.calls.append(name)
+            count = function.__code__.co_argcount - 1
+            return function(*words[:count])
+
+        return call
+
+    def _new(self, value: Any) -> int:
+        number = 0x1000 + 16 * len(self.objects)
+        self.objects[number] = value
+        return number
+
+    def _make(self, out: int, value: Any = None) -> int:
+        put(out, "Q", self._new(value))
+        return 0
+
+    def _nothing(self) -> int:
+        return 0
+
+    cuInit = cuCtxSynchronize = cuStreamSynchronize = cuEventRecord = _nothing
+    cuStreamDestroy_v2 = cuEventDestroy_v2 = cuEventSynchronize = cuEventQuery = _nothing
+    cuDevicePrimaryCtxRelease_v2 = cuCtxPushCurrent_v2 = cuFuncSetAttribute = _nothing
+    cuGraphDestroy = cuGraphExecDestroy = cuMemFreeHost = _nothing
+
+    def cuDriverGetVersion(self, out: int) -> int:
+        put(out, "i", 12080)
+        return 0
+
+    def cuDeviceGetCount(self, out: int) -> int:
+        put(out, "i", 1)
+        return 0
+
+    def cuDeviceGet(self, out: int, number: int) -> int:
+        put(out, "i", number & 0xFFFFFFFF)
+        return 0
+
+    def cuDeviceGetName(self, out: int, size: int) -> int:
+        ctypes.memmove(out, b"Fake GPU\0", 9)
+        return 0
+
+    def cuDeviceComputeCapability(self, major: int, minor: int) -> int:
+        put(major, "i", 9)
+        put(minor, "i", 0)
+        return 0
+
+    def cuDeviceGetAttribute(self, out: int, attribute: int) -> int:
+        put(out, "i", {75: 9, 76: 0}.get(attribute & 0xFFFFFFFF, 1))
+        return 0
+
+    def cuDevicePrimaryCtxRetain(self, out: int) -> int:
+        return self._make(out, "context")
+
+    def cuCtxPopCurrent_v2(self, out: int) -> int:
+        if out:
+            put(out, "Q", 0)
+        return 0
+
+    def cuCtxGetDevice(self, out: int) -> int:
+        put(out, "i", 0)
+        return 0
+
+    def cuStreamCreate(self, out: int) -> int:
+        return self._make(out, "stream")
+
+    def cuEventCreate(self, out: int) -> int:
+        return self._make(out, "event")
+
+    def cuEventElapsedTime_v2(self, out: int) -> int:
+        put(out, "f", 2.0)
+        return 0
+
+    def cuMemAlloc_v2(self, out: int, size: int) -> int:
+        if self.used + size > LIMIT:
+            return OUT_OF_MEMORY
+        self.used += size
+        put(out, "Q", self.heap.allocate(size))
+        return 0
+
+    def cuMemFree_v2(self, address: int) -> int:
+        self.heap.free(address)
+        return 0
+
+    def cuMemGetInfo_v2(self, free: int, total: int) -> int:
+        put(free, "Q", LIMIT - self.used)
+        put(total, "Q", LIMIT)
+        return 0
+
+    def cuMemHostAlloc(self, out: int, size: int) -> int:
+        room = ctypes.create_string_buffer(size)
+        self._kept.append(room)
+        put(out, "Q", ctypes.addressof(room))
+        return 0
+
+    def cuMemcpyHtoDAsync_v2(self, to: int, come: int, size: int) -> int:
+        self.heap.bytes_at(to, size)[:] = np.frombuffer(ctypes.string_at(come, size), np.uint8)
+        return 0
+
+    def cuMemcpyDtoHAsync_v2(self, to: int, come: int, size: int) -> int:
+        ctypes.memmove(to, self.heap.bytes_at(come, size).tobytes(), size)
+        return 0
+
+    def cuMemcpyDtoDAsync_v2(self, to: int, come: int, size: int) -> int:
+        self.heap.bytes_at(to, size)[:] = self.heap.bytes_at(come, size)
+        return 0
+
+    def _name(self, out: int, text: bytes) -> int:
+        room = ctypes.create_string_buffer(text)
+        self._kept.append(room)
+        put(out, "Q", ctypes.addressof(room))
+        return 0
+
+    def cuGetErrorName(self, status: int, out: int) -> int:
+        names = {LAUNCH_FAILED: b"CUDA_ERROR_LAUNCH_FAILED", NOT_FOUND: b"CUDA_ERROR_NOT_FOUND"}
+        return self._name(out, names.get(status & 0xFFFFFFFF, b"CUDA_ERROR"))
+
+    def cuGetErrorString(self, status: int, out: int) -> int:
+        return self._name(out, b"said by the fake")
+
+    def cuModuleLoadDataEx(
+        self, out: int, image: int, count: int, options: int, values: int
+    ) -> int:
+        try:
+            return self._make(out, Image(read_module(text_at(image)), self.heap))
+        except Exception as error:
+            kinds = struct.unpack("4i", ctypes.string_at(options, 16))
+            places = struct.unpack("4Q", ctypes.string_at(values, 32))
+            ctypes.memmove(places[kinds.index(5)], str(error).encode() + b"\0", len(str(error)) + 1)
+            return INVALID
+
+    def cuModuleUnload(self, module: int) -> int:
+        self.objects[module].unload()
+        return 0
+
+    def cuModuleGetFunction(self, out: int, module: int, name: int) -> int:
+        image = self.objects[module]
+        if text_at(name) not in image.module.kernels:
+            return NOT_FOUND
+        return self._make(out, (image, text_at(name)))
+
+    def cuLaunchKernel(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int,
+        shared: int, stream: int, parameters: int, extra: int,
+    ) -> int:  # fmt: skip
+        sizes = tuple(size & 0xFFFFFFFF for size in (gx, gy, gz, bx, by, bz))
+        return self._run(function, sizes, shared & 0xFFFFFFFF, packed(extra))
+
+    def _run(self, function: int, sizes: Words, shared: int, arguments: bytes) -> int:
+        image, name = self.objects[function]
+        gx, gy, gz, bx, by, bz = sizes
+        try:
+            image.launch(name, Launch((gx, gy, gz), (bx, by, bz), shared, arguments))
+        except Exception:
+            return LAUNCH_FAILED
+        return 0
+
+    def cuGraphCreate(self, out: int) -> int:
+        return self._make(out, [])
+
+    def cuGraphAddKernelNode_v2(
+        self, out: int, graph: int, before: int, count: int, given: int
+    ) -> int:
+        parameters = KernelParameters.from_address(given)
+        needed = struct.unpack(f"{count}Q", ctypes.string_at(before, 8 * count))
+        nodes = self.objects[graph]
+        known = {node for node, *_ in nodes}
+        if not set(needed) <= known:
+            return INVALID
+        sizes = (*parameters.grid, *parameters.block)
+        node = self._new("node")
+        nodes.append(
+            (node, parameters.function, sizes, parameters.shared, packed(parameters.extra))
+        )
+        put(out, "Q", node)
+        return 0
+
+    def cuGraphInstantiateWithFlags(self, out: int, graph: int) -> int:
+        return self._make(out, list(self.objects[graph]))
+
+    def cuGraphLaunch(self, graph: int, stream: int) -> int:
+        for _, function, sizes, shared, arguments in self.objects[graph]:
+            status = self._run(function, sizes, shared, arguments)
+            if status:
+                return status
+        return 0
+
+    def cuTensorMapEncodeTiled(
+        self, out: int, kind: int, rank: int, at: int, shape: int, strides: int, box: int,
+        steps: int, interleave: int, swizzle: int,
+    ) -> int:  # fmt: skip
+        count = rank & 0xFFFFFFFF
+        size = {0: 1, 1: 2, 2: 4, 3: 4, 4: 8, 5: 8, 6: 2, 7: 4, 8: 8, 9: 2}[kind & 0xFFFFFFFF]
+        shapes = struct.unpack(f"{count}Q", ctypes.string_at(shape, 8 * count))
+        apart = struct.unpack(f"{count - 1}Q", ctypes.string_at(strides, 8 * (count - 1)))
+        boxes = struct.unpack(f"{count}I", ctypes.string_at(box, 4 * count))
+        width = (0, 32, 64, 128)[swizzle & 0xFFFFFFFF]
+        ctypes.memmove(out, TensorBox(at, size, shapes, apart, boxes, width).encode(), 128)
+        return 0
+
+
+def packed(extra: int) -> bytes:
+    """Return the packed arguments of a launch."""
+    words = struct.unpack("5Q", ctypes.string_at(extra, 40))
+    assert (words[0], words[2], words[4]) == (1, 2, 0)
+    size = struct.unpack("Q", ctypes.string_at(words[3], 8))[0]
+    return ctypes.string_at(words[1], size)
+
+
+def implemented() -> list[str]:
+    """Return the names of the functions that do something."""
+    return [name for name in vars(FakeCuda) if name.startswith("cu") and name[2].isupper()]
