@@ -19,10 +19,11 @@ from xdsl.ir import Operation, SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.dims import Dim, product
-from ..ir.dtypes import DType, bf16, f32
+from ..ir.dtypes import DType, i8, i32
 from ..ir.op import REGISTRY
 from ..ir.ops.conv_weights import ConvWeightsPacked
 from ..ir.ops.packed import (
+    DOTS,
     NARROW,
     ConvPacked,
     DepthwisePacked,
@@ -75,7 +76,7 @@ def is_weighted(op: Op, fixed: dict[SSAValue, bool]) -> bool:
     """Say whether the right operand alone is known ahead of time, in a type with fast tiles."""
     left, right = op.operands[:2]
     known = fixed.get(right, False) and not fixed.get(left, False)
-    return known and op.specs[0].dtype.name in FAST
+    return known and op.specs[0].dtype.name in (*FAST, "i32")
 
 
 def is_packed(op: Op, fixed: dict[SSAValue, bool]) -> bool:
@@ -106,7 +107,7 @@ def before_widening(value: SSAValue, dtype: DType) -> tuple[SSAValue, TensorSpec
     """Return what a value was before it became a type of more bits, if panels can be of that."""
     if isinstance(value.owner, Op) and value.owner.name == "gv.cast":
         (narrow,) = value.owner.operands
-        if (dtype, spec_of(narrow.type).dtype) in NARROW:
+        if (dtype, spec_of(narrow.type).dtype) in (*NARROW, (i32, i8)):
             return narrow, spec_of(narrow.type)
     return value, spec_of(value.type)
 
@@ -119,6 +120,8 @@ def _matmul(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
         return None
     rhs, right = before_widening(rhs, left.dtype)
     narrow, groups = groups_of(lhs, right, target)
+    if not groups and left.dtype == i32:
+        return None
     if attributes["transpose_rhs"]:
         rhs = emit(REGISTRY["gv.transpose"], rhs, order=(1, 0))
         right = right.with_shape(right.dims[::-1])
@@ -133,12 +136,33 @@ def _matmul(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
 
 
 def groups_of(lhs: SSAValue, right: TensorSpec, target: Target) -> tuple[SSAValue, bool]:
-    """Return what was rounded to become the left operand, and if that and rows are multiplied."""
-    narrow, left = before_widening(lhs, f32)
-    pairs = left.dtype == right.dtype == bf16 and target.has("avx512bf16") and target.lanes == 16
-    rounded = isinstance(narrow.owner, Op) and narrow.owner.name == "gv.cast"
+    """Return what became the left operand, and if groups of it and of rows are multiplied."""
+    owner = lhs.owner
+    if not isinstance(owner, Op) or owner.name != "gv.cast":
+        return lhs, False
+    (narrow,) = owner.operands
+    left = spec_of(narrow.type)
+    dots = next((n for n, kinds in DOTS.items() if kinds[:2] == (left.dtype, right.dtype)), 0)
     depth = left.dims[-1]
-    return narrow, pairs and rounded and isinstance(depth, int) and depth % 2 == 0
+    fits = dots > 0 and isinstance(depth, int) and depth % dots == 0
+    return narrow, fits and adds_up(target, left.dtype) and lies_in_rows(narrow)
+
+
+def adds_up(target: Target, dtype: DType) -> bool:
+    """Say whether a machine has an instruction that adds up products of neighbours of a type."""
+    feature = {"bf16": "avx512bf16", "u8": "avx512vnni"}.get(dtype.name)
+    return not target.is_gpu and target.lanes == 16 and feature is not None and target.has(feature)
+
+
+def lies_in_rows(value: SSAValue) -> bool:
+    """Say whether the last axis of a value will lie without gaps, at whole groups."""
+    owner = value.owner
+    while isinstance(owner, Op) and owner.name == "gv.reshape":
+        (source,) = owner.operands
+        if spec_of(source.type).dims[-1:] != owner.result_specs[0].dims[-1:]:
+            return False
+        owner = source.owner
+    return not isinstance(owner, Op) or owner.name == "gv.cast"
 
 
 def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:

@@ -1,0 +1,118 @@
+"""Quantised products as integers: what they compute without optimisation, by other instructions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import gravure as gv
+from gravure.ir.target import Target
+
+Array = np.ndarray[Any, Any]
+RANDOM = np.random.default_rng(0)
+TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8, np.float32: TensorProto.FLOAT}
+TYPES[np.int32] = TensorProto.INT32
+HAS_QUADS = Target.parse("native").has("avx512vnni")
+
+
+def levels(dtype: Any, *shape: int) -> Array:
+    """Return random integers of 8 bits."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return RANDOM.integers(low, high + 1, shape).astype(dtype)
+
+
+def model(
+    nodes: Sequence[onnx.NodeProto], x: Array, made: Any, constants: dict[str, Array]
+) -> bytes:
+    """Return a model of one input and one result."""
+    graph = helper.make_graph(
+        nodes, "g",
+        [helper.make_tensor_value_info("x", TYPES[x.dtype.type], x.shape)],
+        [helper.make_tensor_value_info("y", TYPES[made], None)],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )  # fmt: skip
+    opset = helper.make_opsetid("", 21)
+    return helper.make_model(graph, opset_imports=[opset]).SerializeToString()
+
+
+def check(data: bytes, x: Array, *, exact: bool, quads: bool = True) -> None:
+    """Compare with what unoptimised code gives, and look for grouped panels."""
+    wanted, found = gv.compile(data, level="O0"), gv.compile(data, verify=True)
+    a, b = wanted(x), found(x)
+    if exact:
+        np.testing.assert_array_equal(a, b)
+    else:
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * float(np.abs(a).max()))
+    assert ("x16x4xi8>" in gv.ir.print_module(found.compiled.program.module)) == (
+        quads and HAS_QUADS
+    )
+
+
+@pytest.mark.parametrize("left", [np.uint8, np.int8])
+@pytest.mark.parametrize("right", [np.uint8, np.int8])
+@pytest.mark.parametrize("zeros", [(), (0,), (0, 1)])
+def test_integers_are_multiplied_exactly(left: Any, right: Any, zeros: tuple[int, ...]) -> None:
+    x = levels(left, 7, 24)
+    kinds = [left, right]
+    points = {f"z{n}": levels(kinds[n], *(() if n == 0 else (16,))) for n in zeros}
+    node = helper.make_node("MatMulInteger", ["x", "w", *points], ["y"])
+    data = model([node], x, np.int32, {"w": levels(right, 24, 16), **points})
+    check(data, x, exact=True)
+
+
+@pytest.mark.parametrize("right", [np.uint8, np.int8])
+def test_a_quantised_product_is_quantised_again(right: Any) -> None:
+    x = levels(np.uint8, 5, 32)
+    names = ["x", "sx", "zx", "w", "sw", "zw", "sy", "zy"]
+    constants = {
+        "sx": np.float32(0.02), "zx": np.uint8(119), "w": levels(right, 32, 16),
+        "sw": np.float32(0.01), "zw": right(3), "sy": np.float32(0.7), "zy": np.uint8(128),
+    }  # fmt: skip
+    data = model(
+        [helper.make_node("QLinearMatMul", names, ["y"])], x, np.uint8,
+        {name: np.asarray(value) for name, value in constants.items()},
+    )  # fmt: skip
+    check(data, x, exact=True)
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_floats_between_quantised_values_are_left_out(per_column: bool, transposed: bool) -> None:
+    x = RANDOM.standard_normal((6, 24)).astype(np.float32)
+    shape = (16, 24) if transposed else (24, 16)
+    axis = 0 if transposed else 1
+    scale = np.full(16, 0.013, np.float32) + np.arange(16, dtype=np.float32) / 1000
+    constants = {
+        "s": np.array(0.03, np.float32), "z": np.array(117, np.uint8), "w": levels(np.int8, *shape),
+        "t": scale if per_column else scale[0], "b": np.ones(16, np.float32),
+    }  # fmt: skip
+    flat = {"axis": axis} if per_column else {}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["a"]),
+        helper.make_node("DequantizeLinear", ["w", "t"], ["v"], **flat),
+        helper.make_node("Gemm", ["a", "v", "b"], ["y"], transB=int(transposed)),
+    ]
+    data = model(nodes, x, np.float32, {k: np.asarray(v) for k, v in constants.items()})
+    check(data, x, exact=False)
+
+
+def test_a_dynamically_quantised_product_is_one_of_integers() -> None:
+    x = RANDOM.standard_normal((3, 16)).astype(np.float32)
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        helper.make_node("MatMulInteger", ["q", "w", "z"], ["p"]),
+        helper.make_node("Cast", ["p"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["f", "s"], ["y"]),
+    ]
+    data = model(nodes, x, np.float32, {"w": levels(np.int8, 16, 16)})
+    check(data, x, exact=False)
+
+
+def test_a_depth_that_four_does_not_divide_is_multiplied_as_before() -> None:
+    x = levels(np.uint8, 3, 10)
+    node = helper.make_node("MatMulInteger", ["x", "w"], ["y"])
+    check(model([node], x, np.int32, {"w": levels(np.int8, 10, 16)}), x, exact=True, quads=False)
