@@ -35,7 +35,7 @@ def traced(
     label: str, graph: Graph, function: Callable[..., Any], specs: Sequence[TensorSpec], tree: Any
 ) -> tuple[FuncGraph, Any]:
     """Return a function of no or some arguments as a graph, and the structure that it returns."""
-    inner = FuncGraph(label, graph, graph.tensor_class)
+    inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
     with entered(inner):
         given = [inner.argument(spec, "arg") for spec in specs]
         made = function(*nest.pack(tree, given)) if specs else function()

@@ -7,7 +7,7 @@ can be differentiated again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -69,8 +69,15 @@ def _frozen(value: Any) -> Any:
     return made
 
 
+Sparse = Callable[[Use, Sequence[Any]], Sequence[Any] | None]
+"""Gives the gradients of a use of which some are slices with indices, or None."""
+
+
 def backward(
-    uses: Sequence[Use], targets: Mapping[object, Any], sources: Sequence[Any]
+    uses: Sequence[Use],
+    targets: Mapping[object, Any],
+    sources: Sequence[Any],
+    sparse: Sparse | None = None,
 ) -> list[Any]:
     """Return the gradient of each source, None where the targets do not depend on it.
 
@@ -85,10 +92,10 @@ def backward(
         if not any(key in totals for key in keys):
             continue
         received = [totals.pop(key, None) for key in keys]
-        for x, grad in zip(use.operands, _gradients(use, received), strict=True):
+        for x, grad in zip(use.operands, _gradients(use, received, sparse), strict=True):
             key = key_of(x)
             if grad is not None and key in active:
-                totals[key] = grad if key not in totals else totals[key] + grad
+                totals[key] = grad if key not in totals else added(totals[key], grad)
         totals.update(
             {k: g for k, g in zip(keys, received, strict=True) if g is not None and k in wanted}
         )
@@ -104,8 +111,25 @@ def _extends(use: Use, active: set[object]) -> bool:
     return bool(made)
 
 
-def _gradients(use: Use, received: list[Any]) -> Sequence[Any]:
+def dense(grad: Any) -> Any:
+    """Return a gradient as one tensor, if it is slices with indices."""
+    return grad.to_dense() if hasattr(grad, "to_dense") else grad
+
+
+def added(a: Any, b: Any) -> Any:
+    """Return the sum of two gradients; slices with indices are joined."""
+    if hasattr(a, "to_dense") and hasattr(b, "to_dense"):
+        return a.joined(b)
+    return dense(a) + dense(b)
+
+
+def _gradients(use: Use, received: list[Any], sparse: Sparse | None) -> Sequence[Any]:
     """Return the gradient of each operand of a use."""
+    if use.name != "ReadVariableOp":
+        received = list(map(dense, received))
+    found = None if sparse is None else sparse(use, received)
+    if found is not None:
+        return found
     grads = [
         filled_like(r, 0) if g is None and is_smooth(r) else g
         for r, g in zip(use.results, received, strict=True)

@@ -49,6 +49,51 @@ class DataType:
         """Return the bytes of one element."""
         return int(self.numpy.itemsize)
 
+    @property
+    def size(self) -> int:
+        """Return the bytes of one element."""
+        return self.itemsize
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """Return numpy's class of elements."""
+        return self.numpy.type
+
+    @property
+    def base_dtype(self) -> DataType:
+        """Return the type itself: there are no references."""
+        return self
+
+    @property
+    def is_floating(self) -> bool:
+        """Say whether elements are real floats."""
+        return self.kind == "f"
+
+    @property
+    def is_integer(self) -> bool:
+        """Say whether elements are integers."""
+        return self.kind in "iu"
+
+    @property
+    def is_bool(self) -> bool:
+        """Say whether elements are truth values."""
+        return self.kind == "b"
+
+    @property
+    def is_complex(self) -> bool:
+        """Say whether elements are complex."""
+        return self.kind == "c"
+
+    @property
+    def max(self) -> Any:
+        """Return the largest element."""
+        return self.numpy.type(self.row.maximum)
+
+    @property
+    def min(self) -> Any:
+        """Return the smallest element."""
+        return self.numpy.type(self.row.minimum)
+
     def __repr__(self) -> str:
         return f"gravure.{self.name}"
 

@@ -6,6 +6,7 @@ a frame gives is the meaning of a graph; `staged.py` compiles whole plans to the
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,6 +36,9 @@ class Store:
 
     def __init__(self) -> None:
         self.values: dict[Any, Array] = {}
+        self.queues: dict[Any, Any] = {}
+        self.lock = threading.RLock()
+        """Held while a variable is changed, and by steps that need not wait for others."""
         self.draws: dict[Any, int] = {}
         """How often each random operation was run."""
         self.initialise = False
@@ -134,6 +138,8 @@ class Plan:
             forward for op in self.ops if (forward := op.attributes.get("forward")) is not None
         }
         self.fed = set(feeds)
+        self.waits = any(may_wait(op.kind) for op in self.ops)
+        """Whether it may wait for another step: a lock must not be held meanwhile."""
         self.refusal = ""
         """Why the plan is not compiled, if it was tried."""
         self.compiled: dict[Any, Any] = {}
@@ -188,6 +194,15 @@ class Plan:
                 env[tensor] = value
                 if value is not DEAD and not is_static(tensor):
                     frame.bind(tensor, value)
+
+
+def may_wait(kind: Any) -> bool:
+    """Say whether a kind, or what it calls, may wait for another step."""
+    if kind.waits:
+        return True
+    parts = [getattr(kind, name, None) for name in ("graph", "test", "body")]
+    graphs = [*(part for part in parts if part is not None), *getattr(kind, "branches", ())]
+    return any(may_wait(op.kind) for graph in graphs for op in graph.operations)
 
 
 def is_static(tensor: GraphTensor) -> bool:

@@ -23,7 +23,7 @@ from . import nest
 from .bound import Bound, call_with, describe, spec_for, structure_key, value_key, within
 from .context import STATE, entered, record
 from .execute import Frame, Store
-from .func_graph import CallGraph, FuncGraph
+from .func_graph import CallGraph, FuncGraph, touched_by
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, dims_or_none
 from .origin import short, user_line
@@ -266,6 +266,16 @@ class ConcreteFunction:
     def captured_inputs(self) -> list[Any]:
         """Return what is taken from outside: tensors, and variables by reference."""
         return [*self.graph.captures, *(v.owner() for v in self.graph.variables())]
+
+    @property
+    def variables(self) -> list[Any]:
+        """Return the variables that are used."""
+        return [v.owner() for v in touched_by([self.graph])]
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """Return the variables that are used and are among what optimisers change."""
+        return [v for v in self.variables if v.trainable]
 
     @property
     def structured_outputs(self) -> Any:

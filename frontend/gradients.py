@@ -14,13 +14,15 @@ import numpy as np
 
 from ..ir import REGISTRY
 from ..ir.compositions import Maker
+from ..ir.dtypes import DType
 from ..ir.op import Op
 from ..ir.ops.families import spec_of_value
 from ..ir.tensor import TensorSpec
-from .context import STATE, record
+from .context import STATE, accessed, record
+from .differentiate import dense
 from .execute import Frame
 from .graph import Graph, GraphTensor, Operation
-from .kinds import CONSTANT, Composite, Kind, primitive
+from .kinds import CONSTANT, Composite, Kind, Rule, primitive, register_rule
 from .recorded import Recorded
 from .tensor import apply
 
@@ -86,13 +88,20 @@ def zeros_like(frame: Frame, value: Any) -> Any:
     return Maker(frame.emit).filled(0, spec.dtype, spec.dims)
 
 
-ZEROS = Composite("ZerosLike", lambda m, x: _filled(m, x, 0.0), differentiable=False)
-ONES = Composite("OnesLike", lambda m, x: _filled(m, x, 1.0), differentiable=False)
-
-
-def _filled(make: Maker, x: Any, value: float) -> Any:
+def _filled(make: Maker, x: Any, value: float, dtype: DType | None = None) -> Any:
     spec = spec_of_value(x)
-    return make.filled(value, spec.dtype, spec.dims)
+    return make.filled(value, dtype or spec.dtype, spec.dims)
+
+
+def _like(type_: str, label: str, value: float) -> Rule:
+    def function(make: Maker, x: Any, dtype: DType | None = None) -> Any:
+        return _filled(make, x, value, dtype)
+
+    return register_rule(Rule(type_, function, label, differentiable=False))
+
+
+ZEROS = Composite(_like("ZerosLike", "zeros_like", 0.0))
+ONES = Composite(_like("OnesLike", "ones_like", 1.0))
 
 
 def add_op(graph: Graph, kind: Kind, inputs: Sequence[GraphTensor], **attributes: Any) -> Any:
@@ -142,6 +151,9 @@ def node_backward(op: Operation) -> tuple[Callable[..., Sequence[Any]], list[Any
     """
     states = list(dict.fromkeys(op.kind.variables(op)))
     owners = [state.owner() for state in states]
+    for owner in owners:
+        if owner is not None:
+            accessed(owner)
 
     def backward(*grads: Any) -> Sequence[Any]:
         walk = Walk(op.graph, [*op.inputs, *states], (), {op})
@@ -206,10 +218,15 @@ class Walk:
 
     def visit(self, op: Operation, grads: Sequence[Any]) -> None:
         """Pass gradients through one operation."""
+        if op.type != "ReadVariableOp":
+            grads = list(map(dense, grads))
         override = self.graph.gradient_overrides.get(op.type)
+        rows = None if override is not None else self.graph.sparse_gradient(op, grads)
         if override is not None:
             made = OVERRIDES[override](op, *grads)
             found: Any = made if isinstance(made, tuple | list) else (made,)
+        elif rows is not None:
+            found = rows
         else:
             wanted = op.attributes.get("gradient_with", op.kind).gradient(op, grads, self.emit)
             found = self.recorded(op, grads) if wanted is None else wanted
@@ -255,5 +272,9 @@ class Walk:
         if not parts:
             return None
         while len(parts) > 1:
-            parts[:2] = [self.emit(REGISTRY["gv.add"], parts[0], parts[1])]
+            a, b = parts[:2]
+            if hasattr(a, "to_dense") and hasattr(b, "to_dense"):
+                parts[:2] = [a.joined(b)]
+            else:
+                parts[:2] = [self.emit(REGISTRY["gv.add"], dense(a), dense(b))]
         return parts[0]

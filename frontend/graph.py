@@ -189,6 +189,16 @@ class Graph(Context):
         self._control: list[Operation] = []
         self.gradient_overrides: dict[str, str] = {}
 
+    def sparse_gradient(self, op: Operation, grads: Sequence[Any]) -> Sequence[Any] | None:
+        """Return the gradients of an operation of which some are slices with indices, or None."""
+        return None
+
+    def inner_class(self) -> type[Any]:
+        """Return the class of graphs inside of it: branches and bodies."""
+        from .func_graph import FuncGraph  # noqa: PLC0415  (func_graph -> graph)
+
+        return FuncGraph
+
     def apply(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
         """Add an operation of the IR."""
         from .kinds import primitive  # noqa: PLC0415  (kinds -> graph)

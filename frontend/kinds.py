@@ -7,6 +7,7 @@ once on arrays or by appending to a program, so that one rule serves to run and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -38,6 +39,8 @@ class Kind:
 
     type: str = "Op"
     stateful: bool = False
+    waits: bool = False
+    """Whether it may wait for another step or thread."""
     takes_dead: bool = False
     """Whether it runs although an input comes from a way that was not taken."""
 
@@ -146,44 +149,67 @@ def primitive(op: type[Op]) -> Primitive:
     return PRIMITIVES[op.name]
 
 
+@dataclass(frozen=True)
+class Rule:
+    """What an operation of several does: a function of a `Maker`, values, and options by name."""
+
+    type: str
+    function: Callable[..., Any]
+    label: str = ""
+    """The default name of its operations, if it is not the type."""
+    differentiable: bool | None = True
+    """False: nothing depends on the inputs smoothly. None: a gradient is refused by name."""
+    gives_list: bool = False
+    """Whether the results are a list even if there is one."""
+
+
+RULES: dict[str, Rule] = {}
+"""All rules by their type: graphs that are read from text find them here."""
+
+
+def register_rule(rule: Rule) -> Rule:
+    """Enter a rule under its type."""
+    if rule.type in RULES:
+        raise ValueError(f"a rule {rule.type!r} is there already")
+    RULES[rule.type] = rule
+    return rule
+
+
 class Composite(Kind):
     """A function of a `Maker` and values: several operations of the IR under one name."""
 
-    def __init__(
-        self,
-        type_: str,
-        function: Callable[..., Any],
-        *,
-        name: str = "",
-        differentiable: bool | None = True,
-    ) -> None:
-        self.type, self.function, self.name = type_, function, name
-        self.differentiable = differentiable
+    def __init__(self, rule: Rule, options: dict[str, Any] | None = None) -> None:
+        self.rule, self.type, self.options = rule, rule.type, options or {}
 
     @property
     def label(self) -> str:
         """Return the default name."""
-        return self.name or self.type
+        return self.rule.label or self.type
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
     ) -> Sequence[TensorSpec]:
         """Infer by the function on specs."""
-        return infer_function(self.function, specs, attributes.get("known", {}))
+        return infer_function(self.call, specs, attributes.get("known", {}))
+
+    def call(self, make: Maker, *values: Any) -> Any:
+        """Return what the function gives."""
+        return self.rule.function(make, *values, **self.options)
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Call the function."""
-        return names_of_results(self.function(Maker(frame.emit), *inputs))
+        return names_of_results(self.call(Maker(frame.emit), *inputs))
 
     def gradient(
         self, op: Operation, grads: Sequence[Any], emit: Callable[..., Any]
     ) -> Sequence[Any] | None:
         """Record the function, or say that nothing depends on its inputs smoothly."""
-        if self.differentiable is None:
+        smooth = self.rule.differentiable
+        if smooth is None:
             raise NoGradientError(
                 f"No gradient defined for operation '{op.name}' (op type: {self.type})"
             )
-        return None if self.differentiable else (None,) * len(op.inputs)
+        return None if smooth else (None,) * len(op.inputs)
 
 
 class Constant(Kind):

@@ -51,3 +51,18 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
     """
     columns = [flatten(structure) for structure in structures]
     return pack(structures[0], [function(*row) for row in zip(*columns, strict=True)])
+
+
+def assert_same(a: Any, b: Any) -> None:
+    """Raise `ValueError` or `TypeError` unless two structures have the same form."""
+    if is_nested(a) != is_nested(b):
+        raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
+    if not is_nested(a):
+        return
+    if isinstance(a, Mapping) != isinstance(b, Mapping):
+        raise TypeError(f"The two structures don't have the same type: {type(a)}, {type(b)}")
+    keys = (list(a), list(b)) if isinstance(a, Mapping) else (range(len(a)), range(len(b)))
+    if sorted(map(str, keys[0])) != sorted(map(str, keys[1])):
+        raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
+    for key in keys[0]:
+        assert_same(a[key], b[key])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Session:
         self.compiles = 0
         """How many plans were made."""
         self._plans: dict[Any, Plan] = {}
-        self._lock = threading.RLock()
+        self._lock = self.store.lock
         self._closed = False
         self._before: list[Any] = []
 
@@ -66,7 +67,7 @@ class Session:
             tensor = self._feed_key(key)
             given[tensor] = self._feed_value(tensor, value)
         plan = self._plan(wanted, list(given))
-        with self._lock:
+        with nullcontext() if plan.waits else self._lock:
             try:
                 values = self._run(plan, list(given.values()))
             except MissingFeedError as error:
@@ -90,7 +91,7 @@ class Session:
 
     def _run(self, plan: Plan, values: list[Array]) -> list[Any]:
         """Run a plan: compiled, if it was run often with these shapes."""
-        native = compiled_for(plan, values, COMPILE_AFTER)
+        native = None if plan.waits else compiled_for(plan, values, COMPILE_AFTER)
         if native is not None:
             return native.run(self.store, values)
         return plan.run(Frame(self.store), values)
@@ -135,6 +136,10 @@ class Session:
             if hasattr(fetches, "_fields"):
                 return lambda found: kind(*[part(found) for part in listed])
             return lambda found: kind([part(found) for part in listed])
+        if hasattr(fetches, "fetched"):
+            parts_of = (fetches.values, fetches.indices, fetches.dense_shape)
+            several = [self._flatten(each, wanted) for each in parts_of]
+            return lambda found: fetches.fetched([part(found) for part in several])
         if fetches is None:
             raise TypeError(f"Argument `fetch` = {fetches!r} has invalid type. Cannot be None")
         try:

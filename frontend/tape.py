@@ -204,8 +204,12 @@ class GradientTape:
         if not self._persistent:
             self._uses = []
 
+    def sparse(self, use: Use, grads: Sequence[Any]) -> Sequence[Any] | None:
+        """Return the gradients of a use of which some are slices with indices, or None."""
+        return None
+
     def _backward(self, given: dict[object, Any], sources: Sequence[Any]) -> list[Any]:
-        return backward(list(self._uses), given, sources)
+        return backward(list(self._uses), given, sources, self.sparse)
 
 
 def _value(target: Any) -> Any:

@@ -201,11 +201,12 @@ class Variable(Operators):
             return graph.add(kind, [graph.owned(v) for v in values], attributes).outputs[0]
         arrays = [v.numpy() for v in values]
         state, store = self.state, ACTIVE[-1]
-        if kind.change is None:
-            state.put_in(store, np.array(arrays[0]))
-        else:
-            made = kind.change(EMIT, state.value_in(store), *arrays)
-            state.put_in(store, np.asarray(made))
+        with store.lock:
+            if kind.change is None:
+                state.put_in(store, np.array(arrays[0]))
+            else:
+                made = kind.change(EMIT, state.value_in(store), *arrays)
+                state.put_in(store, np.asarray(made))
         return self
 
     def _fitting(self, value: Any) -> Tensor:

@@ -161,10 +161,11 @@ class AssignVariable(Kind):
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Write."""
         state = op.attributes["variable"]()
-        made = inputs[0]
-        if self.change is not None:
-            made = self.change(frame.emit, frame.read(state), *inputs)
-        frame.write(state, made)
+        with frame.store.lock:
+            made = inputs[0]
+            if self.change is not None:
+                made = self.change(frame.emit, frame.read(state), *inputs)
+            frame.write(state, made)
         return (made,)
 
     def variables(self, op: Operation) -> Sequence[Any]:

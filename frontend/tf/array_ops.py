@@ -1,61 +1,23 @@
-"""Shaping, joining, cutting, gathering and ordering by TensorFlow's names."""
+"""Shaping, joining, cutting and choosing by TensorFlow's names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...ir import compositions as c
-from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dims import product
+from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
-from ..abstract import Abstract, UnknownValueError
-from ..context import STATE
-from ..graph import Graph, GraphTensor
-from .core import (
-    OPERATORS,
-    EagerTensor,
-    InGraph,
-    array_of,
-    convert,
-    graph_of,
-    op,
-    perform,
-    row_of,
-    same,
-    static,
-)
+from ..abstract import Abstract
+from .calls import op, perform, rule
+from .core import OPERATORS
+from .creation import constant, ints, named_row
 from .shapes import TensorShape
-
-
-def ints(value: Any) -> list[Any]:
-    """Return a tensor of integers as Python numbers, nested as it is."""
-    found: list[Any] = np.asarray(value).tolist()
-    return found
-
-
-def number(value: Any) -> int:
-    """Return a tensor of one integer as a Python number."""
-    return int(np.asarray(value))
-
-
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
-    """Make a tensor of known elements."""
-    if isinstance(value, GraphTensor):
-        raise TypeError("a symbolic tensor is no constant")
-    if hasattr(value, "numpy"):
-        value = value.numpy()
-    array = array_of(value, row_of(dtype))
-    if shape is not None:
-        dims = TensorShape(shape).as_list()
-        array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
-    graph = STATE.context
-    if isinstance(graph, Graph):
-        return graph.constant(array, name)
-    return EagerTensor(np.array(array))
+from .values import InGraph, InvalidShapesError, convert, graph_of, same, static
 
 
 @op("Reshape", "tensor", "shape", strict=False)
@@ -84,7 +46,17 @@ def transpose(m: Maker, a: Any, perm: Any = None) -> Any:
     return m.transpose(a, order=order)
 
 
-def _listed(type_: str, label: str, rule: Callable[..., Any]) -> Callable[..., Any]:
+@rule("ConcatV2", label="concat")
+def _concat(m: Maker, *xs: Any, axis: int) -> Any:
+    return m.concat(*xs, axis=axis % spec_of_value(xs[0]).rank)
+
+
+@rule("Pack", label="stack")
+def _stack(m: Maker, *xs: Any, axis: int) -> Any:
+    return c.stack(m.emit, xs, axis % (spec_of_value(xs[0]).rank + 1))
+
+
+def _listed(type_: str) -> Callable[..., Any]:
     def function(values: Any, axis: Any = 0, name: str | None = None) -> Any:
         """Join tensors along an axis."""
         given = (
@@ -93,61 +65,62 @@ def _listed(type_: str, label: str, rule: Callable[..., Any]) -> Callable[..., A
             else [convert(values)[i] for i in range(len(values))]
         )
         with InGraph(graph_of(given)):
-            at = int(static(axis))
-            return perform(
-                type_, lambda m, *xs: rule(m, xs, at), same(*given), name=name, label=label
-            )
+            return perform(type_, same(*given), name=name, axis=int(static(axis)))
 
     return function
 
 
-def _concat(m: Maker, xs: Sequence[Any], axis: int) -> Any:
-    return m.concat(*xs, axis=axis % spec_of_value(xs[0]).rank)
-
-
-def _stack(m: Maker, xs: Sequence[Any], axis: int) -> Any:
-    return c.stack(m.emit, xs, axis % (spec_of_value(xs[0]).rank + 1))
-
-
-concat = _listed("ConcatV2", "concat", _concat)
-stack = _listed("Pack", "stack", _stack)
+concat, stack = _listed("ConcatV2"), _listed("Pack")
 OPERATORS["stack"] = stack
 
 
-def _parts(type_: str, label: str, rule: Callable[..., Any], x: Any, name: Any) -> Any:
-    rule.gives_list = True  # type: ignore[attr-defined]
-    made = perform(type_, rule, [convert(x)], name=name, label=label)
-    return list(made) if isinstance(made, list | tuple) else [made]
+@rule("Split", label="split", gives_list=True)
+def _split(m: Maker, x: Any, sizes: Any, axis: int) -> Any:
+    at = axis % spec_of_value(x).rank
+    extent = spec_of_value(x).dims[at]
+    if isinstance(sizes, int):
+        if isinstance(extent, int) and extent % sizes:
+            raise TypeError(f"Dimension size, given by scalar input {extent}, must be evenly "
+                            f"divisible by {sizes}")  # fmt: skip
+        parts = [extent // sizes] * sizes
+    else:
+        parts = list(sizes)
+    if -1 in parts:
+        parts[parts.index(-1)] = extent - sum(p for p in parts if p != -1)
+    return tuple(c.split(m.emit, x, at, parts))
 
 
-def split(value: Any, num_or_size_splits: Any, axis: int = 0, name: str | None = None) -> Any:
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = None
+) -> Any:
     """Cut an axis into equal parts, or into parts of given sizes."""
-    sizes = static(num_or_size_splits)
-
-    def rule(m: Maker, x: Any) -> Any:
-        at = axis % spec_of_value(x).rank
-        extent = spec_of_value(x).dims[at]
-        parts = [extent // sizes] * sizes if isinstance(sizes, int) else list(sizes)
-        if -1 in parts:
-            parts[parts.index(-1)] = extent - sum(p for p in parts if p != -1)
-        return tuple(c.split(m.emit, x, at, parts))
-
+    del num
     with InGraph(graph_of([value])):
-        return _parts("Split", "split", rule, value, name)
+        sizes = static(num_or_size_splits)
+        return perform("Split", [convert(value)], name=name, sizes=sizes, axis=int(static(axis)))
+
+
+@rule("Unpack", label="unstack", gives_list=True)
+def _unstack(m: Maker, x: Any, num: int | None, axis: int) -> Any:
+    dims = spec_of_value(x).dims
+    at = axis % len(dims)
+    extent = dims[at] if num is None else num
+    if not isinstance(extent, int):
+        raise TypeError("Cannot infer argument `num` from an unknown extent")
+    cuts = [c.cut(m.emit, x, at, i, i + 1) for i in range(extent)]
+    return tuple(c.squeeze(m.emit, each, (at,)) for each in cuts)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
     """Return the slices along an axis."""
-
-    def rule(m: Maker, x: Any) -> Any:
-        dims = spec_of_value(x).dims
-        at = axis % len(dims)
-        extent = dims[at] if num is None else num
-        cuts = [c.cut(m.emit, x, at, i, i + 1) for i in range(int(extent))]  # type: ignore[arg-type]
-        return tuple(c.squeeze(m.emit, each, (at,)) for each in cuts)
-
     with InGraph(graph_of([value])):
-        return _parts("Unpack", "unstack", rule, value, name)
+        x = convert(value)
+        dims = x.shape._dims
+        if num is None and (dims is None or dims[axis] is None):
+            raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
+        if num is None and dims[axis] == 0:
+            return []
+        return perform("Unpack", [x], name=name, num=num, axis=axis)
 
 
 @op("Slice", "input_", "begin", "size", strict=False)
@@ -156,6 +129,10 @@ def slice_(m: Maker, input_: Any, begin: Any, size: Any) -> Any:
     dims = spec_of_value(input_).dims
     starts = tuple(int(b) for b in ints(begin))
     stops = tuple(d if s == -1 else b + s for b, s, d in zip(starts, ints(size), dims, strict=True))
+    for axis, (low, high, extent) in enumerate(zip(starts, stops, dims, strict=True)):
+        ends_known = isinstance(extent, int) and isinstance(high, int)
+        if ends_known and not 0 <= low <= high <= extent:  # type: ignore[operator]
+            raise TypeError(f"Expected size[{axis}] in [0, {extent - low}], but got {high - low}")
     return m.slice(input_, starts=starts, stops=stops, steps=(1,) * len(dims))
 
 
@@ -172,6 +149,11 @@ def squeeze(m: Maker, input: Any, axis: Any = None) -> Any:
     dims = spec_of_value(input).dims
     given = np.asarray(static(axis)).ravel().tolist() if axis is not None else []
     axes = [a % len(dims) for a in given] or [i for i, d in enumerate(dims) if d == 1]
+    for axis_ in axes:
+        if isinstance(dims[axis_], int) and dims[axis_] != 1:
+            raise TypeError(
+                f"Can not squeeze dim[{axis_}], expected a dimension of 1, got {dims[axis_]}"
+            )
     return c.squeeze(m.emit, input, axes)
 
 
@@ -179,6 +161,22 @@ def squeeze(m: Maker, input: Any, axis: Any = None) -> Any:
 def tile(m: Maker, input: Any, multiples: Any) -> Any:
     """Repeat the tensor along each axis."""
     return c.tile(m.emit, input, ints(multiples))
+
+
+@op("Repeat", "input", "repeats", strict=False)
+def _repeat(m: Maker, input: Any, repeats: Any, axis: int) -> Any:
+    counts = np.asarray(repeats)
+    extent = spec_of_value(input).dims[axis]
+    if not isinstance(extent, int):
+        raise TypeError("an extent that is not known is not repeated")
+    order = np.repeat(np.arange(extent), counts)
+    return m.gather(input, m.constant(value=order), axis=axis % spec_of_value(input).rank)
+
+
+def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
+    """Repeat each slice of an axis, or each element if no axis is given."""
+    x = convert(input)
+    return _repeat(reshape(x, [-1]) if axis is None else x, repeats, axis=axis or 0, name=name)
 
 
 @op("ReverseV2", "tensor", strict=False)
@@ -201,7 +199,7 @@ def pad(
     return m.pad(tensor, pads=pads, value=float(static(constant_values)))
 
 
-def _symmetric(m: Maker, x: Any, pads: Sequence[tuple[int, int]]) -> Any:
+def _symmetric(m: Maker, x: Any, pads: Any) -> Any:
     for axis, (low, high) in enumerate(pads):
         extent = spec_of_value(x).dims[axis]
         count: Any = extent
@@ -211,127 +209,36 @@ def _symmetric(m: Maker, x: Any, pads: Sequence[tuple[int, int]]) -> Any:
     return x
 
 
-@op("GatherV2", "params", "indices", strict=False)
-def gather(
-    m: Maker, params: Any, indices: Any, axis: Any = None, batch_dims: int = 0, **_: Any
-) -> Any:
-    """Take slices along an axis."""
-    spec = spec_of_value(params)
-    at = batch_dims if axis is None else int(static(axis)) % spec.rank
-    check_indices(indices, spec.dims[at])
-    if not batch_dims:
-        return m.gather(params, indices, axis=at)
-    inner = spec_of_value(indices)
-    column = c.unsqueeze(m.emit, m.to(indices, rows.i64), (inner.rank,))
-    return m.gather_nd(params, column, batch_dims=batch_dims)
-
-
-def check_indices(indices: Any, extent: Any) -> None:
-    """Raise where known indices are outside of an axis."""
-    if isinstance(indices, Abstract) and indices.value is None:
-        return
-    try:
-        found = np.asarray(indices)
-    except (TypeError, UnknownValueError):
-        return
-    if found.dtype.kind not in "iu" or not found.size or not isinstance(extent, int):
-        return
-    if not (found.min() >= 0 and found.max() < extent):
-        wrong = found.max() if found.max() >= extent else found.min()
-        raise IndexError(f"indices = {wrong} is not in [0, {extent})")
-
-
-@op("GatherNd", "params", "indices", strict=False)
-def gather_nd(m: Maker, params: Any, indices: Any, batch_dims: int = 0) -> Any:
-    """Take the slices that rows of indices name."""
-    return m.gather_nd(params, m.to(indices, rows.i64), batch_dims=batch_dims)
-
-
-@op("ScatterNd", "indices", "updates", "shape", strict=False)
-def scatter_nd(m: Maker, indices: Any, updates: Any, shape: Any) -> Any:
-    """Add slices into zeros."""
-    zeros = m.filled(0, spec_of_value(updates).dtype, ints(shape))
-    return m.scatter_nd(zeros, m.to(indices, rows.i64), updates, reduction="add")
-
-
-def _scatter(type_: str, reduction: str) -> Callable[..., Any]:
-    def rule(m: Maker, tensor: Any, indices: Any, updates: Any) -> Any:
-        return m.scatter_nd(tensor, m.to(indices, rows.i64), updates, reduction=reduction)
-
-    def function(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Return the tensor with slices changed."""
-        with InGraph(graph_of([tensor, indices, updates])):
-            x, u = same(tensor, updates)
-            return perform(type_, rule, [x, convert(indices), u], name=name)
-
-    return function
-
-
-tensor_scatter_nd_update = _scatter("TensorScatterUpdate", "none")
-tensor_scatter_nd_add = _scatter("TensorScatterAdd", "add")
-
-
-@op("OneHot", "indices", strict=False)
-def one_hot(
-    m: Maker,
-    indices: Any,
-    depth: Any,
-    on_value: Any = 1.0,
-    off_value: Any = 0.0,
-    axis: int = -1,
-    dtype: Any = "float32",
-) -> Any:
-    """Return vectors that are one at an index; outside of the range none is."""
-    count, row = int(static(depth)), row_of(dtype)
-    assert row is not None, "a type was given"
-    spec = spec_of_value(indices)
-    at = axis % (spec.rank + 1)
-    shape = tuple(count if i == at else 1 for i in range(spec.rank + 1))
-    place = m.reshape(m.iota(shape=(count,), axis=0, dtype=spec.dtype), shape=shape)
-    hit = m.equal(c.unsqueeze(m.emit, indices, (at,)), place)
-    return m.select(
-        hit, m.number(float(static(on_value)), row), m.number(float(static(off_value)), row)
-    )
+@rule("Shape", differentiable=False)
+def _shape(m: Maker, x: Any, dtype: DType) -> Any:
+    dims = spec_of_value(x).dims
+    if isinstance(x, Abstract) and not all(isinstance(d, int) for d in dims):
+        return Abstract(x.spec.with_shape((len(dims),)).with_dtype(dtype))
+    return m.constant(value=np.array(dims, dtype.numpy))
 
 
 def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Any:
     """Return the extents as a tensor."""
     with InGraph(graph_of([input])):
-        x = convert(input)
-        row = row_of(out_type)
-        assert row is not None, "a type was given"
+        x, row = convert(input), named_row(out_type)
         if x.spec.shape is not None and x.spec.is_static:
             return constant(np.array(x.spec.static_shape, row.numpy), name=name or "Shape")
-
-        def rule(m: Maker, x: Any) -> Any:
-            dims = spec_of_value(x).dims
-            if isinstance(x, Abstract) and not all(isinstance(d, int) for d in dims):
-                return Abstract(x.spec.with_shape((len(dims),)).with_dtype(row))
-            return m.constant(value=np.array(dims, row.numpy))
-
-        return perform("Shape", rule, [x], name=name, differentiable=False)
+        return perform("Shape", [x], name=name, dtype=row)
 
 
 @op("Rank", "input", strict=False, differentiable=False)
 def rank(m: Maker, input: Any) -> Any:
     """Return the number of axes."""
-    return m.number(spec_of_value(input).rank, rows.i32)
+    return m.number(spec_of_value(input).rank, named_row("int32"))
 
 
 @op("Size", "input", strict=False, differentiable=False)
 def size(m: Maker, input: Any, out_type: Any = "int32") -> Any:
     """Return the number of elements."""
-    count, row = spec_of_value(input).size, row_of(out_type)
-    assert row is not None, "a type was given"
+    count, row = spec_of_value(input).size, named_row(out_type)
     if not isinstance(count, int):
         return Abstract(spec_of_value(input).with_shape(()).with_dtype(row))
     return m.number(count, row)
-
-
-@op("Fill", "dims", "value", strict=False)
-def fill(m: Maker, dims: Any, value: Any) -> Any:
-    """Make a tensor of one element many times."""
-    return m.broadcast_to(value, shape=tuple(ints(dims)))
 
 
 @op("BroadcastTo", "input", "shape", strict=False)
@@ -340,106 +247,14 @@ def broadcast_to(m: Maker, input: Any, shape: Any) -> Any:
     return m.broadcast_to(input, shape=tuple(ints(shape)))
 
 
-def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
-    """Make zeros."""
-    return _full(shape, 0, dtype, name or "zeros")
+@rule("Where", differentiable=False)
+def _places(m: Maker, p: Any) -> Any:
+    return np.argwhere(np.asarray(p)).astype(np.int64)
 
 
-def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
-    """Make ones."""
-    return _full(shape, 1, dtype, name or "ones")
-
-
-def _full(shape: Any, value: int, dtype: Any, name: str) -> Any:
-    dims = static(shape)
-    if isinstance(dims, int):
-        dims = [dims]
-    row = row_of(dtype)
-    assert row is not None, "a type was given"
-    if isinstance(dims, list | tuple) and all(isinstance(d, int) for d in dims):
-        return constant(np.full(dims, value, row.numpy), name=name)
-    return fill(
-        stack(list(dims)) if isinstance(dims, list | tuple) else dims,
-        constant(value, row),
-        name=name,
-    )
-
-
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """Make zeros of a tensor's shape."""
-    return _like(input, 0, dtype, name, "ZerosLike")
-
-
-def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """Make ones of a tensor's shape."""
-    return _like(input, 1, dtype, name, "OnesLike")
-
-
-def _like(input: Any, value: int, dtype: Any, name: str | None, type_: str) -> Any:
-    def rule(m: Maker, x: Any) -> Any:
-        spec = spec_of_value(x)
-        return m.filled(value, row_of(dtype) or spec.dtype, spec.dims)
-
-    with InGraph(graph_of([input])):
-        return perform(
-            type_,
-            rule,
-            [convert(input)],
-            name=name,
-            label=type_.replace("Like", "_like").lower(),
-            differentiable=False,
-        )
-
-
-def eye(
-    num_rows: int,
-    num_columns: int | None = None,
-    dtype: Any = "float32",
-    name: str | None = None,
-    **_: Any,
-) -> Any:
-    """Make a matrix that is one on the diagonal."""
-    row = row_of(dtype)
-    assert row is not None, "a type was given"
-    return constant(np.eye(int(static(num_rows)), num_columns, dtype=row.numpy), name=name)
-
-
-def range_(
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
-) -> Any:
-    """Make numbers from start (0 if only one is given) up to the limit."""
-    if limit is None:
-        start, limit = 0, start
-    row = row_of(dtype)
-    with InGraph(graph_of([start, limit, delta])):
-        typed = (
-            same(start, limit, delta)
-            if row is None
-            else [
-                convert(v, row) if not hasattr(v, "spec") else convert(v)
-                for v in (start, limit, delta)
-            ]
-        )
-
-        def rule(m: Maker, a: Any, b: Any, d: Any) -> Any:
-            low, high, step = (np.asarray(x)[()] for x in (a, b, d))
-            kind = np.asarray(a).dtype if row is None else row.numpy
-            made: Any = np.arange
-            return m.constant(value=made(low, high, step).astype(kind))
-
-        return perform("Range", rule, typed, name=name, differentiable=False)
-
-
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
-    """Make evenly spaced numbers, both ends included."""
-
-    def rule(m: Maker, a: Any, b: Any) -> Any:
-        count = int(static(num))
-        row = spec_of_value(a).dtype
-        place = m.constant(value=np.linspace(0.0, 1.0, count).astype(row.numpy))
-        return m.add(a, m.mul(m.sub(b, a), place))
-
-    return perform("LinSpace", rule, same(start, stop), name=name)
+@rule("SelectV2")
+def _select(m: Maker, p: Any, a: Any, b: Any) -> Any:
+    return m.select(p, a, b)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
@@ -447,52 +262,19 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     with InGraph(graph_of([condition, x, y])):
         test = convert(condition)
         if x is None:
-
-            def places(m: Maker, p: Any) -> Any:
-                return np.argwhere(np.asarray(p)).astype(np.int64)
-
-            return perform("Where", places, [test], name=name, differentiable=False)
+            return perform("Where", [test], name=name)
         a, b = same(x, y)
-        return perform("SelectV2", lambda m, p, a, b: m.select(p, a, b), [test, a, b], name=name)
+        return perform("SelectV2", [test, a, b], name=name)
 
 
-def boolean_mask(tensor: Any, mask: Any, axis: int = 0, name: str | None = None) -> Any:
+@op("BooleanMask", "tensor", "mask", strict=False, label="boolean_mask")
+def boolean_mask(m: Maker, tensor: Any, mask: Any, axis: Any = 0) -> Any:
     """Take the slices for which a mask holds."""
-
-    def rule(m: Maker, x: Any, p: Any) -> Any:
-        found = np.asarray(p)
-        dims = spec_of_value(x).dims
-        flat = m.reshape(
-            x,
-            shape=(
-                *dims[:axis],
-                product(dims[axis : axis + found.ndim]),
-                *dims[axis + found.ndim :],
-            ),
-        )
-        return m.gather(flat, m.constant(value=np.flatnonzero(found)), axis=axis)
-
-    with InGraph(graph_of([tensor, mask])):
-        return perform("BooleanMask", rule, [convert(tensor), convert(mask)], name=name)
-
-
-def meshgrid(*args: Any, indexing: str = "xy", **_: Any) -> list[Any]:
-    """Spread vectors over a grid."""
-    xs = same(*args)
-
-    def rule(m: Maker, *xs: Any) -> Any:
-        counts = [spec_of_value(x).dims[0] for x in xs]
-        axes = list(range(len(xs)))
-        if indexing == "xy" and len(xs) > 1:
-            axes[0], axes[1] = 1, 0
-        full = [counts[axes.index(i)] for i in range(len(xs))]
-        made = []
-        for x, axis in zip(xs, axes, strict=True):
-            dims = tuple(full[i] if i == axis else 1 for i in range(len(xs)))
-            made.append(m.broadcast_to(m.reshape(x, shape=dims), shape=tuple(full)))
-        return tuple(made)
-
-    return list(perform("Meshgrid", rule, xs))
+    found, dims = np.asarray(mask), spec_of_value(tensor).dims
+    at = int(static(axis) or 0)
+    behind = at + found.ndim
+    flat = m.reshape(tensor, shape=(*dims[:at], product(dims[at:behind]), *dims[behind:]))
+    return m.gather(flat, m.constant(value=np.flatnonzero(found)), axis=at)
 
 
 @op("Roll", "input", strict=False)
@@ -503,3 +285,49 @@ def roll(m: Maker, input: Any, shift: Any, axis: Any) -> Any:
     for by, at in zip(shifts, axes, strict=True):
         moved = c.roll(m.emit, moved, at % rank_, int(by))
     return moved
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """Return the tensor, whose shape must be as stated."""
+    from .math_ops import identity  # noqa: PLC0415
+
+    value, wanted = convert(x), TensorShape(shape)
+    if not value.shape.is_compatible_with(wanted):
+        raise InvalidShapesError(
+            f"Shape of tensor {value.shape} is not compatible with expected shape {wanted}"
+        )
+    made = identity(value, name=name)
+    if not made.eager and wanted._dims is not None:
+        made.set_shape(wanted)
+    return made
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> Any:
+    """Cut slices with steps out, as indexing does."""
+    del name
+    starts, stops = static(begin), static(end)
+    steps = [1] * len(starts) if strides is None else static(strides)
+    keys: list[Any] = []
+    for i, (low, high, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            keys.append(Ellipsis)
+        elif new_axis_mask & bit:
+            keys.append(None)
+        elif shrink_axis_mask & bit:
+            keys.append(low)
+        else:
+            first = None if begin_mask & bit else low
+            keys.append(slice(first, None if end_mask & bit else high, step))
+    return OPERATORS["getitem"](convert(input_), tuple(keys))

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import nest
-from ..context import entered
-from ..control_flow import choose, loop
+from ..context import Use, entered
+from ..control_flow import choose
 from ..gradients import gradients as graph_gradients
 from ..kinds import (
     ENTER,
@@ -23,10 +23,10 @@ from ..kinds import (
     Switch,
 )
 from ..tape import GradientTape as CoreTape
-from .array_ops import constant, zeros_like
-from .core import InGraph, convert, dressed, graph_of, row_of, shape_spec, wrap
-from .shapes import TensorShape
-from .state import TensorSpec
+from .core import dressed, row_of, wrap
+from .creation import zeros_like
+from .indexed_slices import of_use
+from .values import InGraph, convert, graph_of
 
 SWITCH, MERGE = Switch(), Merge()
 
@@ -45,7 +45,8 @@ class Switched(NamedTuple):
     output_true: Any
 
 
-def _truth(pred: Any) -> Any:
+def truth(pred: Any) -> Any:
+    """Return a condition as a tensor."""
     return convert(pred, "bool") if not hasattr(pred, "spec") else convert(pred)
 
 
@@ -59,7 +60,7 @@ def cond(
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()
     with InGraph(graph):
-        return choose(graph, _truth(pred), [false_fn, true_fn], name, "If")
+        return choose(graph, truth(pred), [false_fn, true_fn], name, "If")
 
 
 def switch_case(
@@ -92,65 +93,6 @@ def case(
 
 def _either(pred: Any, yes: Any, no: Any) -> Callable[[], Any]:
     return lambda: cond(pred, yes, no)
-
-
-def while_loop(
-    cond: Any,
-    body: Any,
-    loop_vars: Any,
-    shape_invariants: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    maximum_iterations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """Run the body as long as the condition holds."""
-    flat = nest.flatten(loop_vars)
-    graph = graph_of(flat)
-    tree = loop_vars if isinstance(loop_vars, list | tuple) else [loop_vars]
-    single = not isinstance(loop_vars, list | tuple)
-
-    def listed(made: Any) -> Any:
-        if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
-            return [made]
-        return made
-
-    if graph is None:
-        now, trips = list(tree), 0
-        while bool(cond(*now)) and (maximum_iterations is None or trips < int(maximum_iterations)):
-            made, trips = listed(body(*now)), trips + 1
-            now = nest.pack(tree, [convert(x) for x in nest.flatten(made)])
-        return now[0] if single else nest.pack(tree, nest.flatten(now))
-    with InGraph(graph):
-        values = [convert(x) for x in flat]
-        full: Any = [constant(0, "int32"), *tree]
-        specs = None
-        if shape_invariants is not None:
-            shapes = _leaves(shape_invariants)
-            specs = [
-                full[0].spec,
-                *(shape_spec(v.dtype, s) for v, s in zip(values, shapes, strict=True)),
-            ]
-
-        def test(trips: Any, *state: Any) -> Any:
-            holds = _truth(cond(*state))
-            if maximum_iterations is None:
-                return holds
-            return holds & (trips < constant(int(maximum_iterations)))
-
-        def step(trips: Any, *state: Any) -> Any:
-            return [trips + 1, *nest.flatten(listed(body(*state)))]
-
-        found = loop(graph, test, step, [full[0], *values], [full[0], *tree], specs, name)[1:]
-    return found[0] if single else nest.pack(loop_vars, found)
-
-
-def _leaves(shapes: Any) -> list[Any]:
-    """Return the shapes in a structure: a shape is a leaf."""
-    if isinstance(shapes, TensorShape | TensorSpec) or shapes is None:
-        return [shapes.shape if isinstance(shapes, TensorSpec) else shapes]
-    return [leaf for each in shapes for leaf in _leaves(each)]
 
 
 def gradients(
@@ -189,8 +131,19 @@ def gradients(
     return found
 
 
+class UnconnectedGradients:
+    """What a gradient is where nothing depends."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
 class GradientTape(CoreTape):
     """Records operations for gradients."""
+
+    def sparse(self, use: Use, grads: Sequence[Any]) -> Sequence[Any] | None:
+        """Return the gradients of a use of which some are `IndexedSlices`, or None."""
+        return of_use(use, grads)
 
     def gradient(
         self,
@@ -200,6 +153,9 @@ class GradientTape(CoreTape):
         unconnected_gradients: Any = "none",
     ) -> Any:
         """Return the gradients of the sum of the target."""
+        for x in nest.flatten(sources):
+            if not hasattr(x, "spec"):
+                raise TypeError(f"{x!r} is no tensor or variable to differentiate by")
         try:
             made = super().gradient(target, sources, output_gradients, unconnected_gradients)
         except RuntimeError as error:
@@ -222,7 +178,7 @@ def switch(data: Any, pred: Any, name: str | None = None) -> tuple[Any, Any]:
     if graph is None:
         raise TypeError("switch is an operation of graphs")
     with InGraph(graph):
-        inputs = [graph.owned(convert(data)), graph.owned(_truth(pred))]
+        inputs = [graph.owned(convert(data)), graph.owned(truth(pred))]
         no, yes = graph.add(SWITCH, inputs, name=name).outputs
     return Switched(no, yes)
 
@@ -249,9 +205,12 @@ def passing(kind: Kind, data: Any, name: str | None = None, **attributes: Any) -
 
 
 def enter(
-    data: Any, frame_name: str, is_constant: bool = False, parallel_iterations: int = 10,
+    data: Any,
+    frame_name: str,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Bring a tensor into a loop."""
     return passing(ENTER, data, name, frame_name=frame_name, is_constant=is_constant)
 
@@ -268,7 +227,7 @@ def next_iteration(data: Any, name: str | None = None) -> Any:
 
 def loop_condition(input: Any, name: str | None = None) -> Any:
     """Mark what says whether a loop has another trip."""
-    return passing(LOOP_CONDITION, _truth(input), name)
+    return passing(LOOP_CONDITION, truth(input), name)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:

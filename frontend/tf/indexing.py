@@ -8,40 +8,65 @@ import numpy as np
 
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
-from .core import OPERATORS, InGraph, convert, graph_of, perform, static
+from .calls import perform, rule
+from .core import OPERATORS
+from .values import InGraph, convert, graph_of
+
+
+@rule("StridedSlice", label="strided_slice")
+def _strided_slice(m: Maker, x: Any, *given: Any, keys: tuple[Any, ...]) -> Any:
+    rest = iter(given)
+
+    def ready(key: Any) -> Any:
+        if isinstance(key, slice):
+            return slice(*map(ready, (key.start, key.stop, key.step)))
+        return int(np.asarray(next(rest))) if key == TENSOR else key
+
+    return _index(m, x, tuple(map(ready, keys)))
 
 
 def _getitem(x: Any, key: Any) -> Any:
     """Index a tensor."""
     keys = key if isinstance(key, tuple) else (key,)
-    tensors = [k for k in keys if hasattr(k, "spec") and not isinstance(k, slice)]
+    parts = [
+        part for k in keys for part in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))
+    ]
+    tensors = [part for part in parts if _is_tensor(part)]
+    if not keys or (len(keys) == 1 and _is_mask(keys[0])):
+        return _masked(x, keys[0] if keys else Ellipsis)
     with InGraph(graph_of([x, *tensors])):
-        base = convert(x)
-        fixed = tuple(_fixed(k) for k in keys)
-
-        def rule(m: Maker, x: Any, *given: Any) -> Any:
-            rest = iter(given)
-            ready = tuple(int(np.asarray(next(rest))) if k is TENSOR else k for k in fixed)
-            return _index(m, x, ready)
-
-        return perform(
-            "StridedSlice", rule, [base, *[convert(t) for t in tensors]], label="strided_slice"
-        )
+        given = [convert(x), *map(convert, tensors)]
+        return perform("StridedSlice", given, keys=tuple(map(_fixed, keys)))
 
 
-TENSOR = object()
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "spec")
+
+
+def _is_mask(key: Any) -> bool:
+    return _is_tensor(key) and key.dtype.name == "bool"
+
+
+def _masked(x: Any, key: Any) -> Any:
+    from .array_ops import boolean_mask  # noqa: PLC0415
+
+    return convert(x) if key is Ellipsis else boolean_mask(x, key)
+
+
+TENSOR = "tensor"
+"""Stands in keys for a number that is an operand."""
 
 
 def _fixed(key: Any) -> Any:
     if isinstance(key, slice):
-        return slice(
-            *(None if v is None else int(static(v)) for v in (key.start, key.stop, key.step))
-        )
-    if hasattr(key, "spec"):
+        return slice(*(None if v is None else _fixed(v) for v in (key.start, key.stop, key.step)))
+    if _is_tensor(key):
         return TENSOR
     if key is None or key is Ellipsis:
         return key
     if isinstance(key, int | np.integer):
+        return int(key)
+    if isinstance(key, np.ndarray) and key.ndim == 0 and key.dtype.kind in "iu":
         return int(key)
     raise TypeError(
         f"Only integers, slices, ellipsis and scalar tensors are valid indices, got {key!r}"

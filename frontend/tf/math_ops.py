@@ -9,12 +9,19 @@ import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
-from .core import OPERATORS, InvalidTypesError, convert, op, perform, row_of, same
+from ..tensor import Tensor
+from .calls import op, perform, rule
+from .core import OPERATORS, row_of
+from .values import InGraph, InvalidTypesError, convert, graph_of, same
+
+STEPS = ("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not")
+"""Functions that have no gradient."""
 
 
-def _unary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
-    @op(type_, "x", strict=False, label=label)
+def _unary(type_: str, gv: str) -> Callable[..., Any]:
+    @op(type_, "x", strict=False, differentiable=gv not in STEPS)
     def function(m: Maker, x: Any) -> Any:
         """Apply the function to each element."""
         return getattr(m, gv)(x)
@@ -22,10 +29,23 @@ def _unary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
     return function
 
 
+DIVISIONS = ("floor_divide", "mod", "div")
+
+
+def refuse_zeros(divisor: Any) -> None:
+    """Raise where an integer divisor that is known is zero."""
+    if isinstance(divisor, Tensor) and divisor.eager:
+        divisor = divisor.numpy()
+    if isinstance(divisor, np.ndarray) and divisor.dtype.kind in "iu" and not divisor.all():
+        raise TypeError("Integer division by zero")
+
+
 def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
     @op(type_, "x", "y", label=label)
     def function(m: Maker, x: Any, y: Any) -> Any:
         """Combine the elements of two tensors of one type."""
+        if gv in DIVISIONS:
+            refuse_zeros(y)
         return getattr(m, gv)(x, y)
 
     return function
@@ -98,29 +118,44 @@ def identity(m: Maker, x: Any) -> Any:
     return m.reshape(x, shape=spec.dims)
 
 
+@rule("Cast")
+def _cast(m: Maker, x: Any, dtype: DType) -> Any:
+    return m.cast(x, dtype=dtype)
+
+
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """Convert the elements to another type; out of range integers wrap."""
     row = row_of(dtype)
-    x = convert(x)
-    if x.spec.dtype == row:
-        return x
+    with InGraph(graph_of([x])):
+        x = convert(x)
+        return x if x.spec.dtype == row else perform("Cast", [x], name=name, dtype=row)
 
-    def rule(m: Maker, x: Any) -> Any:
-        return m.cast(x, dtype=row)
 
-    return perform("Cast", rule, [x], name=name)
+OPERATORS["cast"] = cast
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+    """Convert the elements to another type, whose range limits them."""
+    x, row = convert(value), row_of(dtype)
+    assert row is not None, "a type was given"
+    wide = x.spec.dtype
+    low, high = max(row.minimum, wide.minimum), min(row.maximum, wide.maximum)
+    limited = FUNCTIONS["minimum"](FUNCTIONS["maximum"](x, low), high)
+    return cast(limited, dtype, name)
+
+
+@rule("AddN")
+def _add_n(m: Maker, *xs: Any) -> Any:
+    total = xs[0]
+    for x in xs[1:]:
+        total = m.add(total, x)
+    return total
 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
     """Add several tensors of one shape."""
-
-    def rule(m: Maker, *xs: Any) -> Any:
-        total = xs[0]
-        for x in xs[1:]:
-            total = m.add(total, x)
-        return total
-
-    return perform("AddN", rule, same(*inputs), name=name)
+    with InGraph(graph_of(inputs)):
+        return perform("AddN", same(*inputs), name=name)
 
 
 def _axes(x: Any, axis: Any) -> tuple[int, ...]:
@@ -246,36 +281,44 @@ def matmul(
     return m.matmul(a, b, transpose_lhs=transpose_a, transpose_rhs=transpose_b)
 
 
-def _host(type_: str, function: Callable[[Any], Any], slope: Callable[..., Any] | None) -> Any:
-    """Return a function that numpy computes from Python, with its derivative."""
-    del slope
+def identity_n(input: Any, name: str | None = None) -> list[Any]:
+    """Return the tensors themselves, as values of their own."""
+    return [identity(x) for x in input]
 
-    @op(type_, "x", strict=False, differentiable=False)
-    def made(m: Maker, x: Any) -> Any:
-        """Apply the function to each element."""
-        array = np.asarray(x)
-        return np.asarray(np.vectorize(function, otypes=[np.float64])(array), array.dtype)
+
+def _parts(type_: str, function: Callable[..., Any], row: DType | None) -> Callable[..., Any]:
+    """Return a function of complex numbers that numpy carries out."""
+
+    @op(type_, "input", strict=False, differentiable=None)
+    def made(m: Maker, input: Any) -> Any:
+        """Compute on the host."""
+        array = np.asarray(function(np.asarray(input)))
+        return array if row is None else array.astype(row.numpy)
 
     return made
 
 
-def _digamma(x: float) -> float:
-    total = 0.0
-    while x < 6.0:
-        total, x = total - 1.0 / x, x + 1.0
-    f = 1.0 / (x * x)
-    series = f * (1 / 12 - f * (1 / 120 - f * (1 / 252 - f * (1 / 240 - f / 132))))
-    return total + float(np.log(x)) - 0.5 / x - series
+real, imag = _parts("Real", np.real, None), _parts("Imag", np.imag, None)
+conj = _parts("Conj", np.conj, None)
+_complex_abs = _parts("ComplexAbs", np.abs, None)
 
 
-def _lgamma(x: float) -> float:
-    import math  # noqa: PLC0415
+@op("Complex", "real", "imag", differentiable=None)
+def complex_(m: Maker, real: Any, imag: Any) -> Any:
+    """Make complex numbers of their parts."""
+    a, b = np.asarray(real), np.asarray(imag)
+    return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
 
-    return math.lgamma(x)
+
+def absolute(x: Any, name: str | None = None) -> Any:
+    """Return the size of each element, of complex numbers too."""
+    value = convert(x)
+    function = _complex_abs if value.spec.dtype.kind == "c" else _real_abs
+    return function(value, name=name)
 
 
-lgamma = _host("Lgamma", _lgamma, None)
-digamma = _host("Digamma", _digamma, None)
+_real_abs = FUNCTIONS["abs"]
+FUNCTIONS["abs"] = absolute
 
 
 def _logic(name: str) -> Callable[..., Any]:

@@ -10,7 +10,9 @@ from ...ir import compositions as c
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
-from .core import convert, op, perform, static
+from .calls import op, perform, rule
+from .gathering import check_indices
+from .values import InGraph, convert, graph_of, same, static
 
 
 def _unary(type_: str, gv: str, **attributes: Any) -> Any:
@@ -75,6 +77,7 @@ def softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any, axis: 
 def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any:
     """Return the cross entropy of numbered classes and softmax."""
     at = spec_of_value(logits).rank - 1
+    check_indices(labels, spec_of_value(logits).dims[at])
     logs = m.log_softmax(logits, axis=at)
     column = c.unsqueeze(m.emit, m.to(labels, rows.i64), (at,))
     return m.neg(c.squeeze(m.emit, m.gather_elements(logs, column, axis=at), (at,)))
@@ -117,17 +120,18 @@ def clip_by_norm(m: Maker, t: Any, clip_norm: Any, axes: Any = None) -> Any:
     return m.div(m.mul(t, clip_norm), m.maximum(norm, clip_norm))
 
 
+@rule("GlobalNorm", label="global_norm")
+def _global_norm(m: Maker, *xs: Any) -> Any:
+    total = None
+    for x in xs:
+        part = m.sum(m.mul(x, x), axes=tuple(range(spec_of_value(x).rank)))
+        total = part if total is None else m.add(total, part)
+    return m.sqrt(total)
+
+
 def global_norm(t_list: Any, name: str | None = None) -> Any:
     """Return the norm of several tensors together."""
-
-    def rule(m: Maker, *xs: Any) -> Any:
-        total = None
-        for x in xs:
-            part = m.sum(m.mul(x, x), axes=tuple(range(spec_of_value(x).rank)))
-            total = part if total is None else m.add(total, part)
-        return m.sqrt(total)
-
-    return perform("GlobalNorm", rule, [convert(t) for t in t_list if t is not None], name=name)
+    return perform("GlobalNorm", [convert(t) for t in t_list if t is not None], name=name)
 
 
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: Any = None) -> Any:
@@ -150,22 +154,12 @@ def moments(x: Any, axes: Any, keepdims: bool = False, name: Any = None, **_: An
     return reduce_mean(x, axes, keepdims), reduce_variance(x, axes, keepdims)
 
 
-@op("Inv", "input", strict=False)
-def inv(m: Maker, input: Any) -> Any:
-    """Return the inverse of matrices, by Gauss and Jordan."""
-    dims = spec_of_value(input).dims
-    row, n = spec_of_value(input).dtype, int(dims[-1])  # type: ignore[arg-type]
-    rank = len(dims)
-    a = input
-    b = m.broadcast_to(m.constant(value=np.eye(n, dtype=row.numpy)), shape=dims)
-    for k in range(n):
-        unit = np.zeros((n, 1), row.numpy)
-        unit[k] = 1
-        column = c.cut(m.emit, a, rank - 1, k, k + 1)
-        pivot = c.cut(m.emit, column, rank - 2, k, k + 1)
-        factor = m.div(m.sub(column, m.constant(value=unit)), pivot)
-        a, b = (m.sub(x, m.mul(factor, c.cut(m.emit, x, rank - 2, k, k + 1))) for x in (a, b))
-    return b
+@op("ZeroFraction", "value", strict=False, differentiable=False)
+def zero_fraction(m: Maker, value: Any) -> Any:
+    """Return how much of a tensor is 0."""
+    spec = spec_of_value(value)
+    hits = m.cast(m.equal(value, m.number(0, spec.dtype)), dtype=rows.f32)
+    return m.mean(hits, axes=tuple(range(spec.rank)))
 
 
 @op("BandPart", "input", strict=False)
@@ -194,14 +188,12 @@ def diag_part(m: Maker, input: Any) -> Any:
     return m.sum(m.mul(input, eye), axes=(spec.rank - 1,))
 
 
-@op("Einsum", "x", "y")
-def _einsum2(m: Maker, x: Any, y: Any, equation: str) -> Any:
-    return m.einsum(x, y, equation=equation.replace(" ", ""))
+@rule("Einsum", label="einsum")
+def _einsum(m: Maker, *xs: Any, equation: str) -> Any:
+    return m.einsum(*xs, equation=equation)
 
 
-def einsum(equation: str, *inputs: Any, **_: Any) -> Any:
+def einsum(equation: str, *inputs: Any, name: str | None = None, **_: Any) -> Any:
     """Products and sums by an equation."""
-    from .core import same  # noqa: PLC0415
-
-    rule = lambda m, *xs: m.einsum(*xs, equation=equation.replace(" ", ""))  # noqa: E731
-    return perform("Einsum", rule, same(*inputs))
+    with InGraph(graph_of(inputs)):
+        return perform("Einsum", same(*inputs), name=name, equation=equation.replace(" ", ""))

@@ -12,16 +12,17 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.random import normal as ir_normal
 from ...ir.ops.random import uniform as ir_uniform
-from ...ir.tensor import TensorSpec
-from ..context import STATE
+from ...ir.tensor import Array, TensorSpec
+from ..context import STATE, entered
 from ..execute import Frame, key_of
 from ..function import ACTIVE
-from ..graph import Graph, Operation
+from ..graph import Graph, Operation, spec_with_unknowns
 from ..kinds import Kind
 from ..recorded import EMIT
-from .array_ops import ints
-from .core import convert, dressed, row_of, static, wrap
+from .core import dressed, row_of, wrap
+from .creation import ints
 from .shapes import TensorShape
+from .values import convert, static
 
 
 class Seeds:
@@ -41,64 +42,98 @@ def set_seed(seed: int | None) -> None:
     ACTIVE[-1].draws.clear()
 
 
+Drawing = Any
+DRAWS: dict[str, Drawing] = {}
+"""By type: a function of a `Maker`, a key, a shape, an element type and options."""
+
+
 class Draw(Kind):
     """Numbers that differ in each run; the operation's seed and the count of runs are the key."""
 
     stateful = True
 
-    def __init__(self, type_: str, rule: Any, row: rows.DType, seed: Any) -> None:
-        self.type, self.rule, self.row, self.seed = type_, rule, row, seed
+    def __init__(self, type_: str, row: rows.DType, seed: Any, options: dict[str, Any]) -> None:
+        self.type, self.row, self.seed, self.options = type_, row, seed, options
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
     ) -> Sequence[TensorSpec]:
-        """Return the shape, if it is known."""
-        return (TensorSpec(self.row, attributes.get("shape")),)
+        """Return the shape, as far as it is known."""
+        dims = attributes.get("shape")
+        return (spec_with_unknowns(self.row, dims),)
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Draw."""
-        shape = tuple(ints(inputs[0]))
-        return (self.rule(Maker(frame.emit), frame.key(op, self.seed), shape),)
+        shape, key = tuple(ints(inputs[0])), frame.key(op, self.seed)
+        return (DRAWS[self.type](Maker(frame.emit), key, shape, self.row, **self.options),)
 
     def gradient(self, op: Operation, grads: Sequence[Any], emit: Any) -> Sequence[Any]:
         """Return nothing."""
         return (None,) * len(op.inputs)
 
 
-def draw(type_: str, shape: Any, row: rows.DType, seed: Any, rule: Any, name: Any) -> Any:
+def draw(type_: str, shape: Any, row: rows.DType, seed: Any, name: Any, **options: Any) -> Any:
     """Draw numbers now, or add the operation to a graph."""
     graph = STATE.context
     if isinstance(graph, Graph):
-        base = graph.seed if graph.seed is not None else Seeds.value
-        number = len(graph.operations)
-        full = (
-            (base, seed, number if seed is None else 0)
-            if (base, seed) != (None, None)
-            else secrets.token_hex(8)
-        )
-        known = static(shape)
-        dims = (
-            tuple(known)
-            if isinstance(known, list | tuple) and all(isinstance(d, int) for d in known)
-            else None
-        )
-        kind = Draw(type_, rule, row, full)
-        op = graph.add(
-            kind,
-            [
-                graph.owned(
-                    convert(shape, "int32") if dims != () else graph.constant(np.zeros(0, np.int32))
-                )
-            ],
-            {"shape": dims},
-            name=name,
-        )
-        return op.outputs[0]
+        return _draw_in(graph, Draw(type_, row, _seed_in(graph, seed), options), shape, name)
     Seeds.draws += 1
     pair = (Seeds.value, seed)
     key = key_of(*pair, Seeds.draws) if pair != (None, None) else key_of(secrets.token_hex(8))
-    made = rule(Maker(EMIT), key, tuple(TensorShape(static(shape)).as_list()))
-    return dressed(wrap(np.asarray(made)))
+    dims = tuple(TensorShape(static(shape)).as_list())
+    return dressed(wrap(np.asarray(DRAWS[type_](Maker(EMIT), key, dims, row, **options))))
+
+
+def _seed_in(graph: Graph, seed: Any) -> Any:
+    base = graph.seed if graph.seed is not None else Seeds.value
+    if (base, seed) == (None, None):
+        return secrets.token_hex(8)
+    return (base, seed, len(graph.operations) if seed is None else 0)
+
+
+def _draw_in(graph: Graph, kind: Draw, shape: Any, name: Any) -> Any:
+    known = static(shape)
+    dims = None
+    if isinstance(known, list | tuple):
+        dims = tuple(d if isinstance(d, int) else None for d in known)
+    given = convert(shape, "int32") if dims != () else graph.constant(np.zeros(0, np.int32))
+    op = graph.add(kind, [graph.owned(given)], {"shape": dims}, name=name)
+    return op.outputs[0]
+
+
+def _row(dtype: Any) -> rows.DType:
+    row = row_of(dtype)
+    assert row is not None, "a type was given"
+    return row
+
+
+def _uniform(
+    m: Maker, key: Any, dims: tuple[int, ...], row: rows.DType, low: Any, high: Any
+) -> Any:
+    wide = row if row.is_float else rows.f64
+    unit = ir_uniform(m.emit, key, dims, wide)
+    made = m.add(m.mul(unit, m.number(high - low, wide)), m.number(low, wide))
+    return made if row.is_float else m.cast(m.floor(made), dtype=row)
+
+
+def _normal(
+    m: Maker, key: Any, dims: tuple[int, ...], row: rows.DType, mean: float, stddev: float
+) -> Any:
+    made = ir_normal(m.emit, key, dims, row)
+    return m.add(m.mul(made, m.number(stddev, row)), m.number(mean, row))
+
+
+def _truncated(
+    m: Maker, key: Any, dims: tuple[int, ...], row: rows.DType, mean: float, stddev: float
+) -> Any:
+    made = np.asarray(ir_normal(EMIT, np.asarray(key, np.uint32), (8, *dims), rows.f64))
+    inside = np.abs(made) < 2.0
+    first = np.argmax(inside, axis=0)
+    chosen = np.clip(np.take_along_axis(made, first[None], 0)[0], -2.0, 2.0)
+    return (chosen * stddev + mean).astype(row.numpy)
+
+
+DRAWS.update(RandomUniform=_uniform, RandomStandardNormal=_normal, TruncatedNormal=_truncated)
 
 
 def uniform(
@@ -110,17 +145,11 @@ def uniform(
     name: str = "random_uniform",
 ) -> Any:
     """Draw evenly between two bounds."""
-    row = row_of(dtype)
-    assert row is not None, "a type was given"
-    low, high = static(minval), 1 if maxval is None else static(maxval)
-
-    def rule(m: Maker, key: Any, dims: tuple[int, ...]) -> Any:
-        wide = row if row.is_float else rows.f64
-        unit = ir_uniform(m.emit, key, dims, wide)
-        made = m.add(m.mul(unit, m.number(high - low, wide)), m.number(low, wide))
-        return made if row.is_float else m.cast(m.floor(made), dtype=row)
-
-    return draw("RandomUniform", shape, row, seed, rule, name)
+    row, low = _row(dtype), static(minval)
+    if maxval is None and not row.is_float:
+        raise ValueError(f"Must specify maxval for integer dtype {row}")
+    high = 1 if maxval is None else static(maxval)
+    return draw("RandomUniform", shape, row, seed, name, low=low, high=high)
 
 
 def normal(
@@ -132,15 +161,8 @@ def normal(
     name: str = "random_normal",
 ) -> Any:
     """Draw from the normal distribution."""
-    row = row_of(dtype)
-    assert row is not None, "a type was given"
-    centre, width = static(mean), static(stddev)
-
-    def rule(m: Maker, key: Any, dims: tuple[int, ...]) -> Any:
-        made = ir_normal(m.emit, key, dims, row)
-        return m.add(m.mul(made, m.number(width, row)), m.number(centre, row))
-
-    return draw("RandomStandardNormal", shape, row, seed, rule, name)
+    given = {"mean": static(mean), "stddev": static(stddev)}
+    return draw("RandomStandardNormal", shape, _row(dtype), seed, name, **given)
 
 
 def truncated_normal(
@@ -152,38 +174,63 @@ def truncated_normal(
     name: str = "truncated_normal",
 ) -> Any:
     """Draw from the normal distribution, within two deviations."""
-    row = row_of(dtype)
-    assert row is not None, "a type was given"
+    given = {"mean": static(mean), "stddev": static(stddev)}
+    return draw("TruncatedNormal", shape, _row(dtype), seed, name, **given)
 
-    def rule(m: Maker, key: Any, dims: tuple[int, ...]) -> Any:
-        made = np.asarray(ir_normal(EMIT, np.asarray(key, np.uint32), (8, *dims), rows.f64))
-        inside = np.abs(made) < 2.0
-        first = np.argmax(inside, axis=0)
-        chosen = np.clip(np.take_along_axis(made, first[None], 0)[0], -2.0, 2.0)
-        return (chosen * stddev + mean).astype(row.numpy)
 
-    return draw("TruncatedNormal", shape, row, seed, rule, name)
+def eager_normal(shape: Sequence[int], seed: Any) -> Array:
+    """Return numbers of the normal distribution as an array, at once."""
+    with entered(None):
+        made: Array = normal(list(shape), dtype="float64", seed=seed).numpy()
+    return made
 
 
 def shuffle(value: Any, seed: Any = None, name: str = "shuffle") -> Any:
     """Put the slices of a tensor in a random order."""
-    from .array_ops import gather  # noqa: PLC0415
+    from .array_ops import shape  # noqa: PLC0415
+    from .gathering import gather  # noqa: PLC0415
     from .sorting import argsort  # noqa: PLC0415
 
     x = convert(value)
-    count = x.shape[0]
-    return gather(x, argsort(uniform([count], seed=seed)))
+    count = shape(x)[0] if x.shape._dims is None or x.shape[0] is None else x.shape[0]
+    return gather(x, argsort(uniform([count], seed=seed)), name=name)
+
+
+def _stateless(shape: Any, seed: Any) -> tuple[Any, tuple[int, ...]]:
+    return key_of(*np.asarray(static(seed)).tolist()), tuple(static(shape))
 
 
 def stateless_uniform(
     shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", **_: Any
 ) -> Any:
-    """Draw what the seed says."""
-    row = row_of(dtype)
-    assert row is not None, "a type was given"
-    key = key_of(*np.asarray(static(seed)).tolist())
-    unit = np.asarray(
-        ir_uniform(EMIT, key, tuple(static(shape)), row if row.is_float else rows.f64)
-    )
-    made = unit * ((1 if maxval is None else maxval) - minval) + minval
-    return convert(np.asarray(made).astype(row.numpy))
+    """Draw what the seed says, evenly."""
+    key, dims = _stateless(shape, seed)
+    high = 1 if maxval is None else static(maxval)
+    made = _uniform(Maker(EMIT), key, dims, _row(dtype), static(minval), high)
+    return convert(np.asarray(made))
+
+
+def stateless_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", **_: Any
+) -> Any:
+    """Draw what the seed says, from the normal distribution."""
+    key, dims = _stateless(shape, seed)
+    made = _normal(Maker(EMIT), key, dims, _row(dtype), static(mean), static(stddev))
+    return convert(np.asarray(made))
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = "int64", seed: Any = None, name: Any = None
+) -> Any:
+    """Draw classes of each row of logarithms of their chances."""
+    from .array_ops import expand_dims, shape  # noqa: PLC0415
+    from .math_ops import FUNCTIONS, argmax  # noqa: PLC0415
+
+    x = convert(logits)
+    dims = [shape(x)[0], num_samples, shape(x)[1]]
+    known = x.shape.as_list()
+    if None not in known:
+        dims = [known[0], num_samples, known[1]]
+    drawn, log = uniform(dims, 1e-20, 1.0, x.dtype, seed), FUNCTIONS["log"]
+    noise = -log(-log(drawn))
+    return argmax(noise + expand_dims(x, 1), axis=2, output_type=dtype, name=name)

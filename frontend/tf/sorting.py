@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -9,12 +10,21 @@ import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
-from .core import convert, op, perform, row_of, static
+from ..kinds import RULES
+from .calls import op, perform, rule
+from .core import row_of
+from .math_ops import cast
+from .values import InGraph, convert, graph_of, static
+
+TopK = namedtuple("TopK", "values indices")
+Unique = namedtuple("Unique", "y idx")
+UniqueWithCounts = namedtuple("UniqueWithCounts", "y idx count")
 
 
-@op("TopKV2", "input", strict=False, label="TopKV2")
-def top_k(m: Maker, input: Any, k: int = 1, sorted: bool = True) -> Any:
+@op("TopKV2", "input", strict=False)
+def _top_k(m: Maker, input: Any, k: int = 1, sorted: bool = True) -> Any:
     """Return the largest elements of each row, and where they are."""
     values, places = m.top_k(
         input, k=int(static(k)), axis=spec_of_value(input).rank - 1, largest=True, sorted=True
@@ -22,20 +32,33 @@ def top_k(m: Maker, input: Any, k: int = 1, sorted: bool = True) -> Any:
     return values, m.cast(places, dtype=rows.i32)
 
 
-def _order(values: Any, axis: int, direction: str, *, places: bool, name: Any) -> Any:
-    def rule(m: Maker, x: Any) -> Any:
-        at = axis % spec_of_value(x).rank
-        down = direction.upper() == "DESCENDING"
-        if places:
-            return m.cast(m.argsort(x, axis=at, descending=down), dtype=rows.i32)
-        return m.sort(x, axis=at, descending=down)
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> TopK:
+    """Return the largest elements of each row, and where they are."""
+    return TopK(*_top_k(input, k=int(static(k)), sorted=sorted, name=name))
 
-    return perform("Sort", rule, [convert(values)], name=name)
+
+@rule("Sort", label="sort")
+def _sort(m: Maker, x: Any, axis: int, descending: bool) -> Any:
+    return m.sort(x, axis=axis % spec_of_value(x).rank, descending=descending)
+
+
+@rule("ArgSort", label="argsort", differentiable=False)
+def _argsort(m: Maker, x: Any, axis: int, descending: bool) -> Any:
+    made = m.argsort(x, axis=axis % spec_of_value(x).rank, descending=descending)
+    return m.cast(made, dtype=rows.i32)
+
+
+def _order(type_: str, values: Any, axis: int, direction: str, name: Any) -> Any:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"`direction` should be one of ['ASCENDING', 'DESCENDING']: {direction}")
+    with InGraph(graph_of([values])):
+        down = direction == "DESCENDING"
+        return perform(type_, [convert(values)], name=name, axis=axis, descending=down)
 
 
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
     """Put elements in order along an axis."""
-    return _order(values, axis, direction, places=False, name=name)
+    return _order("Sort", values, axis, direction, name)
 
 
 def argsort(
@@ -46,7 +69,7 @@ def argsort(
     name: str | None = None,
 ) -> Any:
     """Return where the elements in order come from."""
-    return _order(values, axis, direction, places=True, name=name)
+    return _order("ArgSort", values, axis, direction, name)
 
 
 def _host(type_: str, *operands: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -54,7 +77,7 @@ def _host(type_: str, *operands: str) -> Callable[[Callable[..., Any]], Callable
 
 
 @op("Unique", "x", strict=False, differentiable=None)
-def unique(m: Maker, x: Any) -> Any:
+def _unique(m: Maker, x: Any) -> Any:
     """Return the different elements in the order they come, and which one each is."""
     array = np.asarray(x)
     _, first, back = np.unique(array, return_index=True, return_inverse=True)
@@ -64,10 +87,56 @@ def unique(m: Maker, x: Any) -> Any:
     return array[np.sort(first)], rank[back].astype(np.int32)
 
 
+@op("UniqueWithCounts", "x", strict=False, differentiable=None)
+def _unique_with_counts(m: Maker, x: Any) -> Any:
+    """Return the different elements, which one each is, and how often each comes."""
+    values, places = RULES["Unique"].function(m, x)
+    return values, places, np.bincount(places, minlength=len(values)).astype(np.int32)
+
+
+def unique(x: Any, out_idx: Any = "int32", name: str | None = None) -> Unique:
+    """Return the different elements in the order they come, and which one each is."""
+    y, idx = _unique(x, name=name)
+    return Unique(y, cast(idx, out_idx))
+
+
+def unique_with_counts(x: Any, out_idx: Any = "int32", name: str | None = None) -> UniqueWithCounts:
+    """Return the different elements, which one each is, and how often each comes."""
+    y, idx, found = _unique_with_counts(x, name=name)
+    return UniqueWithCounts(y, cast(idx, out_idx), cast(found, out_idx))
+
+
 @_host("Bincount", "arr")
-def bincount(m: Maker, arr: Any, minlength: Any = None, **_: Any) -> Any:
-    """Count each number."""
-    return np.bincount(np.asarray(arr).ravel(), minlength=int(minlength or 0)).astype(np.int32)
+def _bincount(m: Maker, arr: Any, least: int, most: int | None, dtype: DType) -> Any:
+    found = np.asarray(arr).ravel()
+    return _cut(np.bincount(found, minlength=least), most).astype(dtype.numpy)
+
+
+@_host("WeightedBincount", "arr", "weights")
+def _weighted(m: Maker, arr: Any, weights: Any, least: int, most: int | None) -> Any:
+    weight = np.asarray(weights)
+    found = np.bincount(np.asarray(arr).ravel(), weight.ravel(), minlength=least)
+    return _cut(found, most).astype(weight.dtype)
+
+
+def _cut(counts: Any, most: int | None) -> Any:
+    return counts if most is None else counts[:most]
+
+
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = "int32",
+    name: str | None = None,
+) -> Any:
+    """Count each number, or add up the weights of each number."""
+    least = 0 if minlength is None else int(static(minlength))
+    most = None if maxlength is None else int(static(maxlength))
+    if weights is not None:
+        return _weighted(arr, weights, least=least, most=most, name=name)
+    return _bincount(arr, least=least, most=most, dtype=row_of(dtype), name=name)
 
 
 @_host("SearchSorted", "sorted_sequence", "values")
@@ -93,28 +162,11 @@ def count_nonzero(
     """Count elements that are not 0."""
     row = row_of(dtype)
     assert row is not None, "a type was given"
-    return np.asarray(np.count_nonzero(np.asarray(input), axis=axis, keepdims=keepdims), row.numpy)
+    along = None if axis is None else tuple(np.ravel(static(axis)).tolist())
+    return np.asarray(np.count_nonzero(np.asarray(input), axis=along, keepdims=keepdims), row.numpy)
 
 
 @_host("InvertPermutation", "x")
 def invert_permutation(m: Maker, x: Any) -> Any:
     """Return where each number is."""
     return np.argsort(np.asarray(x)).astype(np.asarray(x).dtype)
-
-
-@op("SegmentSum", "data", "segment_ids", strict=False)
-def segment_sum(m: Maker, data: Any, segment_ids: Any) -> Any:
-    """Add rows by their segment."""
-    return _segments(m, data, segment_ids, int(np.asarray(segment_ids).max(initial=-1)) + 1)
-
-
-@op("UnsortedSegmentSum", "data", "segment_ids", strict=False)
-def unsorted_segment_sum(m: Maker, data: Any, segment_ids: Any, num_segments: int) -> Any:
-    """Add rows by their segment."""
-    return _segments(m, data, segment_ids, int(static(num_segments)))
-
-
-def _segments(m: Maker, data: Any, ids: Any, count: int) -> Any:
-    from ...ir.compositions import sum_along  # noqa: PLC0415
-
-    return sum_along(m.emit, data, m.to(ids, rows.i64), 0, count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 
 from .. import nest
 from ..context import STATE, entered
+from ..differentiate import key_of
 from ..func_graph import FuncGraph
 from ..function import Function
-from ..graph import Graph, GraphTensor, op_of
+from ..graph import Graph, GraphTensor, Operation, op_of
 from ..kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ..session import Session as CoreSession
 from ..session import stack
@@ -20,17 +22,15 @@ from ..variable import Variable as CoreVariable
 from .core import (
     OPERATORS,
     Common,
-    InGraph,
     SymbolicTfTensor,
-    convert,
     dressed,
-    graph_of,
     row_of,
-    shape_spec,
     wrap,
 )
+from .indexed_slices import of_node
 from .math_ops import identity
 from .shapes import TensorShape
+from .values import InGraph, convert, graph_of, shape_spec
 
 
 class TfGraph(Graph):
@@ -43,6 +43,25 @@ class TfGraph(Graph):
         """Let operations go here."""
         with entered(self):
             yield self
+
+    def convert(self, value: Any, dtype: Any = None) -> Any:
+        """Return a value from outside as a tensor of this graph, by TensorFlow's rules."""
+        with entered(self) if STATE.context is not self else nullcontext():
+            return self.owned(convert(value, dtype))
+
+    def as_graph_def(self, **_: Any) -> Any:
+        """Return the graph as data."""
+        from .graph_def import GraphDef  # noqa: PLC0415  (graph_def -> state)
+
+        return GraphDef(self)
+
+    def sparse_gradient(self, op: Operation, grads: Sequence[Any]) -> Sequence[Any] | None:
+        """Return the gradients of an operation of which some are `IndexedSlices`, or None."""
+        return of_node(op, grads)
+
+    def inner_class(self) -> type[FuncGraph]:
+        """Return the class of graphs inside of it: branches and bodies."""
+        return TfFuncGraph
 
     def is_feedable(self, tensor: Any) -> bool:
         """Say whether a tensor may be fed: all may."""
@@ -208,6 +227,38 @@ class InitialisingSession(Session):
         super().__init__(target, graph, config, strict)
 
 
+class InteractiveSession(Session):
+    """A session that is the default one from the start."""
+
+    def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        stack().append(self)
+
+    def close(self) -> None:
+        """Run nothing any more, and be no default."""
+        if self in stack():
+            stack().remove(self)
+        super().close()
+
+
+def disable_eager_execution() -> None:
+    """Let operations go to the default graph from now on."""
+    STATE.set(get_default_graph(), ())
+
+
+def enable_eager_execution() -> None:
+    """Let operations run at once again."""
+    STATE.set(None, ())
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Say whether what is outside of all functions runs at once."""
+    context: Any = STATE.context
+    while isinstance(context, FuncGraph):
+        context = context.outer
+    return context is None
+
+
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
@@ -228,13 +279,13 @@ class Variable(Common, CoreVariable):
         collections: Any = None,
         **_: Any,
     ) -> None:
-        del validate_shape, use_resource, collections
+        del validate_shape, use_resource
         declared = None if shape is None else TensorShape(shape).as_list()
         super().__init__(initial_value, trainable, name, dtype, declared)
         if self.graph is not None:
-            self.graph.add_to_collection(GLOBAL, self)
-            if trainable:
-                self.graph.add_to_collection(TRAINABLE, self)
+            names = list(collections) if collections is not None else [GLOBAL]
+            for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
+                self.graph.add_to_collection(each, self)
 
     @property
     def spec(self) -> Any:
@@ -290,7 +341,9 @@ class Variable(Common, CoreVariable):
     def __getitem__(self, key: Any) -> Any:
         found = Common.__getitem__(self, key)
         if self._home() is None and STATE.context is None:
-            return SlicedVariable(found._array, self, key)
+            made = SlicedVariable(found._array, self, key)
+            made._key = key_of(found)
+            return made
         return found
 
     def __len__(self) -> int:
@@ -324,14 +377,22 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
         return self._of
 
 
+def get_collection(name: str, scope: Any = None) -> list[Any]:
+    """Return a list of the default graph; of those with names that begin with the scope."""
+    found = get_default_graph().get_collection(name)
+    if scope is None:
+        return found
+    return [x for x in found if re.match(scope, getattr(x, "name", ""))]
+
+
 def global_variables(scope: Any = None) -> list[Any]:
     """Return the variables of the default graph."""
-    return get_default_graph().get_collection(GLOBAL)
+    return get_collection(GLOBAL, scope)
 
 
 def trainable_variables(scope: Any = None) -> list[Any]:
     """Return the trainable variables of the default graph."""
-    return get_default_graph().get_collection(TRAINABLE)
+    return get_collection(TRAINABLE, scope)
 
 
 def group(*inputs: Any, name: str | None = None) -> Any:

@@ -10,8 +10,9 @@ from ...ir import compositions as c
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
-from .core import convert, op, perform, static
+from .calls import op, perform, rule
 from .math_ops import FUNCTIONS
+from .values import InGraph, convert, graph_of, same, static
 
 
 def _pair(value: Any, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
@@ -95,6 +96,25 @@ def depthwise_conv2d(
     )  # fmt: skip
 
 
+@rule("Conv2DBackpropInput", label="conv2d_transpose")
+def _conv2d_transpose(
+    m: Maker, x: Any, f: Any, wanted: tuple[int, ...], strides: Any, padding: Any
+) -> Any:
+    h, w, _, _ = spec_of_value(f).dims
+    steps = _pair(strides, True)
+    pads = _pads(padding, wanted[1:3], (h, w), steps, (1, 1))
+    kernel = m.transpose(f, order=(3, 2, 0, 1))
+    sizes = _spatial(x, True)
+    extra = tuple(
+        want - ((n - 1) * s + k - lo - hi)
+        for want, n, s, k, (lo, hi) in zip(wanted[1:3], sizes, steps, (h, w), pads, strict=True)
+    )
+    return m.conv_transpose(
+        x, kernel, strides=steps, pads=pads, dilations=(1, 1), output_pads=extra, groups=1,
+        channels_last=True,
+    )  # fmt: skip
+
+
 def conv2d_transpose(
     input: Any,
     filters: Any,
@@ -105,24 +125,10 @@ def conv2d_transpose(
     **_: Any,
 ) -> Any:
     """Return what the gradient of a convolution is; filters are [height, width, out, in]."""
-    wanted = [int(d) for d in static(output_shape)]
-
-    def rule(m: Maker, x: Any, f: Any) -> Any:
-        h, w, _, _ = spec_of_value(f).dims
-        steps = _pair(strides, True)
-        pads = _pads(padding, wanted[1:3], (h, w), steps, (1, 1))
-        kernel = m.transpose(f, order=(3, 2, 0, 1))
-        sizes = _spatial(x, True)
-        extra = tuple(
-            want - ((n - 1) * s + k - lo - hi)
-            for want, n, s, k, (lo, hi) in zip(wanted[1:3], sizes, steps, (h, w), pads, strict=True)
-        )
-        return m.conv_transpose(
-            x, kernel, strides=steps, pads=pads, dilations=(1, 1), output_pads=extra, groups=1,
-            channels_last=True,
-        )  # fmt: skip
-
-    return perform("Conv2DBackpropInput", rule, [convert(input), convert(filters)], name=name)
+    wanted = tuple(int(d) for d in static(output_shape))
+    given = {"wanted": wanted, "strides": static(strides), "padding": padding}
+    with InGraph(graph_of([input, filters])):
+        return perform("Conv2DBackpropInput", same(input, filters), name=name, **given)
 
 
 def _pool(type_: str, gv: str) -> Any:
@@ -204,7 +210,8 @@ def dropout(
     x: Any, rate: Any = 0.5, noise_shape: Any = None, seed: Any = None, name: Any = None
 ) -> Any:
     """Set elements to 0 by chance, and scale the others up."""
-    from .array_ops import shape, where, zeros_like  # noqa: PLC0415
+    from .array_ops import shape, where  # noqa: PLC0415
+    from .creation import zeros_like  # noqa: PLC0415
     from .random_ops import uniform  # noqa: PLC0415
 
     x = convert(x)
@@ -221,7 +228,7 @@ def dropout(
 
 def embedding_lookup(params: Any, ids: Any, **_: Any) -> Any:
     """Take rows of a table."""
-    from .array_ops import gather  # noqa: PLC0415
+    from .gathering import gather  # noqa: PLC0415
 
     return gather(params, ids)
 
@@ -243,27 +250,26 @@ def matvec(m: Maker, a: Any, b: Any, transpose_a: bool = False) -> Any:
     return c.squeeze(m.emit, m.matmul(a, column, transpose_lhs=transpose_a), (rank,))
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> Any:
+@rule("Tensordot", label="Tensordot")
+def _tensordot(m: Maker, x: Any, y: Any, axes: Any) -> Any:
+    p, q = spec_of_value(x).rank, spec_of_value(y).rank
+    if isinstance(axes, int):
+        left, right = list(range(p - axes, p)), list(range(axes))
+    else:
+        left, right = (np.ravel(g).tolist() for g in axes)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    first = list(letters[:p])
+    second = list(letters[p : p + q])
+    for i, j in zip(left, right, strict=True):
+        second[j] = first[i % p]
+    out = [s for s in first if s not in second] + [s for s in second if s not in first]
+    return m.einsum(x, y, equation=f"{''.join(first)},{''.join(second)}->{''.join(out)}")
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     """Multiply along several axes."""
-    from .core import same  # noqa: PLC0415
-
-    given = static(axes)
-
-    def rule(m: Maker, x: Any, y: Any) -> Any:
-        p, q = spec_of_value(x).rank, spec_of_value(y).rank
-        if isinstance(given, int):
-            left, right = list(range(p - given, p)), list(range(given))
-        else:
-            left, right = (np.ravel(g).tolist() for g in given)
-        letters = "abcdefghijklmnopqrstuvwxyz"
-        first = list(letters[:p])
-        second = list(letters[p : p + q])
-        for i, j in zip(left, right, strict=True):
-            second[j] = first[i % p]
-        out = [s for s in first if s not in second] + [s for s in second if s not in first]
-        return m.einsum(x, y, equation=f"{''.join(first)},{''.join(second)}->{''.join(out)}")
-
-    return perform("Tensordot", rule, same(a, b), name=name)
+    with InGraph(graph_of([a, b])):
+        return perform("Tensordot", same(a, b), name=name, axes=static(axes))
 
 
 @op("Norm", "tensor", strict=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import numerics
 from ..dtypes import c64, c128
-from ..op import Array, register
+from ..op import REGISTRY, Array, Call, register
 from ..scalar_math import Term
 from .families import (
     FLOATS,
@@ -267,6 +267,15 @@ class Sign(Unary):
         """Compare with 0."""
         positive = (x > 0).where(1, x)
         return positive if x.dtype.kind == "u" else (x < 0).where(-1, positive)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Return zeros: beside 0 nothing changes."""
+        spec = call.specs[0]
+        if spec.dtype.kind not in "fc":
+            return (None,)
+        zero = call.emit(REGISTRY["gv.constant"], value=np.zeros((), spec.dtype.numpy))
+        return (call.emit(REGISTRY["gv.mul"], grads[0], zero),)
 
 
 @register

@@ -9,11 +9,15 @@ import numpy as np
 
 from ..context import STATE, entered
 from ..graph import Graph
-from .array_ops import zeros_like
-from .core import convert
+from .array_ops import expand_dims, reshape, shape, where
+from .checkpoints import settle
+from .creation import ones_like, zeros_like
 from .flow import gradients
+from .gathering import scatter_nd
+from .indexed_slices import IndexedSlices
 from .math_ops import FUNCTIONS, cast, square
 from .state import Variable, group, trainable_variables
+from .values import convert
 
 sqrt = FUNCTIONS["sqrt"]
 
@@ -76,7 +80,15 @@ class Optimizer:
                 with entered(None):
                     value = np.full(variable.state.value.shape, start, variable.spec.dtype.numpy)
                     kept[name] = Variable(value, trainable=False, name=label)
+            settle()
         return kept[name]
+
+    def checkpoint_parts(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps, by name."""
+        made: dict[str, Any] = {"iterations": self.iterations}
+        if self._rate_variable is not None:
+            made["learning_rate"] = self._rate_variable
+        return {**made, "_variables": self.variables()}
 
     def start(self, name: str) -> float:
         """Return what a slot starts with."""
@@ -113,9 +125,8 @@ class Optimizer:
         self._before()
         step = self.iterations.assign_add(np.int64(1))
         for grad, variable in pairs:
-            self.rule(
-                convert(grad), variable, self.rate(variable), cast(convert(step), variable.dtype)
-            )
+            count = cast(convert(step), variable.dtype)
+            self.apply_one(grad, variable, self.rate(variable), count)
         return self.iterations
 
     def _before(self) -> None:
@@ -132,13 +143,37 @@ class Optimizer:
                 count = self._steps.assign_add(np.int64(1))
             for grad, variable in pairs:
                 step = None if count is None else cast(count, variable.dtype)
-                made.append(self.rule(grad, variable, self.rate(variable), step))
+                made.append(self.apply_one(grad, variable, self.rate(variable), step))
             if global_step is not None:
                 with graph.control_dependencies(made):
                     made.append(global_step.assign_add(1))
             return group(*made)
 
     counts = False
+
+    def apply_one(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Change one variable by its gradient, which may be slices with indices."""
+        self.rows = grad if isinstance(grad, IndexedSlices) else None
+        made = self.rule(convert(grad), variable, rate, step)
+        self.rows = None
+        return made
+
+    rows: IndexedSlices | None = None
+    """The gradient that is being applied, if it is slices with indices."""
+
+    def squared(self, grad: Any) -> Any:
+        """Return the squares of a gradient."""
+        return square(grad)
+
+    def touched(self, new: Any, old: Any) -> Any:
+        """Return new values in the rows that the gradient has, old ones elsewhere."""
+        if self.rows is None:
+            return new
+        hits = ones_like(self.rows.indices, dtype="float32")
+        column = expand_dims(self.rows.indices, -1)
+        count = scatter_nd(column, hits, [shape(old)[0]])
+        mask = reshape(count > 0.0, [-1, *[1] * (len(old.shape) - 1)])
+        return where(mask, new, old)
 
     def variables(self) -> list[Any]:
         """Return what the optimiser keeps."""
@@ -169,6 +204,22 @@ class GradientDescent(Optimizer):
         return variable.assign_sub(grad * rate)
 
 
+class KerasRules:
+    """How Keras treats slices with indices: squares are of each slice, all rows change."""
+
+    rows: IndexedSlices | None
+
+    def squared(self, grad: Any) -> Any:
+        """Return the squares of a gradient; of equal indices they add up."""
+        if self.rows is None:
+            return square(grad)
+        return self.rows.with_values(square(self.rows.values)).to_dense()
+
+    def touched(self, new: Any, old: Any) -> Any:
+        """Return the new values."""
+        return new
+
+
 class Momentum(Optimizer):
     """With momentum, as in the graph API."""
 
@@ -188,10 +239,10 @@ class Momentum(Optimizer):
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Keep a running sum."""
         kept = self.slot(variable, "momentum")
-        total = kept.assign(kept.read_value() * self.momentum + grad)
-        total = convert(total)
+        old = kept.read_value()
+        total = convert(kept.assign(self.touched(old * self.momentum + grad, old)))
         change = grad * rate + total * (rate * self.momentum) if self.nesterov else total * rate
-        return variable.assign_sub(change)
+        return variable.assign_sub(self.touched(change, zeros_like(change)))
 
 
 class Adam(Optimizer):
@@ -221,14 +272,16 @@ class Adam(Optimizer):
         power = FUNCTIONS["pow"]
         scale = rate * sqrt(1.0 - power(self.beta2, step)) / (1.0 - power(self.beta1, step))
         first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
-        second = convert(v.assign(v.read_value() * self.beta2 + square(grad) * (1.0 - self.beta2)))
+        second = convert(
+            v.assign(v.read_value() * self.beta2 + self.squared(grad) * (1.0 - self.beta2))
+        )
         change = first * scale / (sqrt(second) + self.epsilon)
         if self.weight_decay:
             change = change + variable.read_value() * (rate * self.weight_decay)
         return variable.assign_sub(change)
 
 
-class KerasAdam(Adam):
+class KerasAdam(KerasRules, Adam):
     """Adam, as in Keras."""
 
     def __init__(
@@ -279,12 +332,12 @@ class Adagrad(Optimizer):
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Divide by the root of the sum of squares."""
         kept = self.slot(variable, "accumulator")
-        total = convert(kept.assign_add(square(grad)))
+        total = convert(kept.assign_add(self.squared(grad)))
         total = convert(kept) if total is kept else total
         return variable.assign_sub(grad * rate / sqrt(total + self.epsilon))
 
 
-class KerasAdagrad(Adagrad):
+class KerasAdagrad(KerasRules, Adagrad):
     """Adagrad, as in Keras."""
 
     epsilon = 1e-7
@@ -310,17 +363,18 @@ class RMSProp(Optimizer):
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Divide by the root of the running mean of squares."""
         rms = self.slot(variable, "rms")
-        mean = convert(
-            rms.assign(rms.read_value() * self.decay + square(grad) * (1.0 - self.decay))
-        )
+        old = rms.read_value()
+        new = old * self.decay + self.squared(grad) * (1.0 - self.decay)
+        mean = convert(rms.assign(self.touched(new, old)))
         change = grad * rate / sqrt(mean + self.epsilon)
         if self.momentum:
             kept = self.slot(variable, "momentum")
-            change = convert(kept.assign(kept.read_value() * self.momentum + change))
-        return variable.assign_sub(change)
+            before = kept.read_value()
+            change = convert(kept.assign(self.touched(before * self.momentum + change, before)))
+        return variable.assign_sub(self.touched(change, zeros_like(change)))
 
 
-class KerasRMSprop(RMSProp):
+class KerasRMSprop(KerasRules, RMSProp):
     """RMSProp, as in Keras."""
 
     slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0}
@@ -336,7 +390,7 @@ class KerasRMSprop(RMSProp):
         super().__init__(learning_rate, rho, momentum, epsilon)
 
 
-class KerasSGD(Optimizer):
+class KerasSGD(KerasRules, Optimizer):
     """Gradient descent with momentum, as in Keras."""
 
     slots: ClassVar[dict[str, float]] = {"momentum": 0.0}

@@ -1,0 +1,196 @@
+"""Operations on queues.
+
+Each session has the elements of its own, the process has those of eager code and of functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.dtypes import DType
+from ..ir.tensor import TensorSpec, spec_of_array
+from ..runtime.queues import ClosedError, DrainedError, Queue, stacked
+from .execute import Frame, Store
+from .graph import Operation, spec_with_unknowns
+from .kinds import Kind
+from .run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from .staged import NotStageableError
+
+
+class QueueSpec:
+    """What graphs know of a queue: its kind, its capacity, and what an element is."""
+
+    def __init__(  # noqa: PLR0913  (as many as a queue has)
+        self,
+        name: str,
+        capacity: int,
+        dtypes: Sequence[DType],
+        shapes: Sequence[Any] | None,
+        *,
+        least: int = 0,
+        shuffled: bool = False,
+        seed: Any = None,
+        shared: str = "",
+    ) -> None:
+        self.name, self.capacity, self.dtypes = name, capacity, tuple(dtypes)
+        self.shapes = None if shapes is None else tuple(shapes)
+        self.least, self.shuffled, self.seed, self.shared = least, shuffled, seed, shared
+
+    @property
+    def kind(self) -> str:
+        """Return the name of the kind of queue."""
+        return "RandomShuffleQueue" if self.shuffled else "FIFOQueue"
+
+    def specs(self, count: int | None = None) -> list[TensorSpec]:
+        """Return the specs of one element, or of several along a first axis (-1: unknown)."""
+        front = () if count is None else (None if count < 0 else count,)
+        shapes = self.shapes or (None,) * len(self.dtypes)
+        return [
+            spec_with_unknowns(d, None if s is None else (*front, *s))
+            for d, s in zip(self.dtypes, shapes, strict=True)
+        ]
+
+    def queue(self, store: Store) -> Queue:
+        """Return the queue in a store, made now if there is none."""
+        key = self.shared or self
+        with store.lock:
+            found: Queue | None = store.queues.get(key)
+            if found is None:
+                random = np.random.default_rng(self.seed) if self.shuffled else None
+                found = store.queues[key] = Queue(self.capacity, self.least, random)
+        return found
+
+    def check(self, values: Sequence[Any], front: int) -> None:
+        """Raise unless values have the shapes of elements, behind so many axes."""
+        for i, (value, shape) in enumerate(zip(values, self.shapes or (), strict=False)):
+            found = np.asarray(value).shape[front:]
+            if shape is not None and (
+                len(found) != len(shape)
+                or any(s is not None and s != f for s, f in zip(shape, found, strict=True))
+            ):
+                raise InvalidArgumentError(
+                    f"Shape mismatch in tuple component {i}. Expected {list(shape)}, "
+                    f"got {list(found)}"
+                )
+
+
+Step = Callable[[QueueSpec, Queue, Sequence[Any]], Sequence[Any]]
+
+
+class QueueKind(Kind):
+    """One use of a queue, which may wait for another thread."""
+
+    stateful = True
+    waits = True
+
+    def __init__(
+        self, name: str, queue: QueueSpec, step: Step, specs: Sequence[TensorSpec]
+    ) -> None:
+        self.type, self.queue, self.step, self.specs = name, queue, step, list(specs)
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the specs of the results."""
+        return self.specs
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Use the queue of the session."""
+        if frame.is_staging:
+            raise NotStageableError("a queue")
+        return carry_out(self, self.queue.queue(frame.store), [np.asarray(x) for x in inputs])
+
+    def gradient(self, op: Operation, grads: Sequence[Any], emit: Any) -> Sequence[Any]:
+        """Return nothing: what comes out of a queue was put in by another step."""
+        return (None,) * len(op.inputs)
+
+
+def carry_out(kind: QueueKind, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+    """Use a queue; what its state forbids is an error by TensorFlow's name."""
+    name = kind.queue.name
+    try:
+        return kind.step(kind.queue, queue, values)
+    except ClosedError:
+        raise CancelledError(f"{kind.queue.kind} '{name}' is closed.") from None
+    except DrainedError as error:
+        raise OutOfRangeError(
+            f"{kind.queue.kind} '{name}' is closed and has insufficient elements ({error})"
+        ) from None
+
+
+def _enqueue(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+    spec.check(values, 0)
+    queue.put(tuple(values))
+    return ()
+
+
+def _enqueue_many(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+    spec.check(values, 1)
+    for row in zip(*values, strict=True):
+        queue.put(tuple(np.asarray(x) for x in row))
+    return ()
+
+
+def _dequeue(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+    return queue.take(1)[0]
+
+
+def _many(*, partial: bool) -> Step:
+    def step(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+        count = int(values[0])
+        if not count:
+            shapes = spec.shapes or ()
+            return [np.zeros((0, *s), d.numpy) for s, d in zip(shapes, spec.dtypes, strict=True)]
+        return stacked(queue.take(count, partial=partial))
+
+    return step
+
+
+def _close(cancel: bool) -> Step:
+    def step(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+        queue.close(cancel=cancel)
+        return ()
+
+    return step
+
+
+INT, TRUTH = spec_of_array(np.array(0, np.int32)), spec_of_array(np.array(True))
+
+
+def enqueue(queue: QueueSpec) -> QueueKind:
+    """Return the operation that puts one element in."""
+    return QueueKind("QueueEnqueueV2", queue, _enqueue, ())
+
+
+def enqueue_many(queue: QueueSpec) -> QueueKind:
+    """Return the operation that puts the slices along the first axis in."""
+    return QueueKind("QueueEnqueueManyV2", queue, _enqueue_many, ())
+
+
+def dequeue(queue: QueueSpec) -> QueueKind:
+    """Return the operation that takes one element out."""
+    return QueueKind("QueueDequeueV2", queue, _dequeue, queue.specs())
+
+
+def dequeue_many(queue: QueueSpec, count: int, *, partial: bool = False) -> QueueKind:
+    """Return the operation that takes several elements out, stacked."""
+    name = "QueueDequeueUpToV2" if partial else "QueueDequeueManyV2"
+    return QueueKind(name, queue, _many(partial=partial), queue.specs(-1 if partial else count))
+
+
+def close(queue: QueueSpec, *, cancel: bool) -> QueueKind:
+    """Return the operation that lets nothing more in."""
+    return QueueKind("QueueCloseV2", queue, _close(cancel), ())
+
+
+def size(queue: QueueSpec) -> QueueKind:
+    """Return the operation that counts the elements."""
+    return QueueKind("QueueSizeV2", queue, lambda s, q, v: (np.array(q.size(), np.int32),), (INT,))
+
+
+def is_closed(queue: QueueSpec) -> QueueKind:
+    """Return the operation that asks whether the queue is closed."""
+    return QueueKind("QueueIsClosedV2", queue, lambda s, q, v: (np.array(q.closed),), (TRUTH,))

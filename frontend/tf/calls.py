@@ -1,0 +1,112 @@
+"""How a function of a `Maker` and values becomes an operation by its name.
+
+`rule` enters the function under the type of the operation; `perform` carries the operation out:
+called eagerly it computes, in a graph it adds one node. `op` makes a public function of a rule.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.compositions import Maker
+from ..context import STATE, record
+from ..eager import OperandError
+from ..gradients import node_backward
+from ..kinds import RULES, Composite, Rule, register_rule
+from ..run_errors import OpError
+from ..tensor import Tensor, apply
+from .core import dressed
+from .sizes import infer_sizes
+from .values import InGraph, InvalidShapesError, convert, graph_of, same
+
+Function = Callable[..., Any]
+
+
+def rule(type_: str, **known: Any) -> Callable[[Function], Function]:
+    """Enter a function as the rule of a type; `known` are fields of `Rule`."""
+
+    def decorate(function: Function) -> Function:
+        register_rule(Rule(type_, function, **known))
+        return function
+
+    return decorate
+
+
+def perform(type_: str, tensors: Sequence[Any], *, name: str | None = None, **options: Any) -> Any:
+    """Carry out the operation of a type on tensors."""
+    found = RULES[type_]
+    graph = graph_of(tensors)
+    if graph is None:
+        try:
+            with np.errstate(all="ignore"):
+                made = found.function(Maker(apply), *tensors, **options)
+        except (OpError, InvalidShapesError):
+            raise
+        except (OperandError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+            raise InvalidShapesError(f"{error} [Op:{type_}]") from error
+        if isinstance(made, tuple | list):
+            return [dressed(_tensor(x)) for x in made]
+        return dressed(_tensor(made))
+    inputs = [graph.owned(x) for x in tensors]
+    kind = Composite(found, options)
+    known = {i: x.op.attributes["value"] for i, x in enumerate(inputs) if x.op.type == "Const"}
+    attributes = {"known": known}
+    specs = infer_sizes(kind, inputs, known)
+    try:
+        op = graph.add(kind, inputs, attributes, specs=specs, name=name)
+    except TypeError as error:
+        raise InvalidShapesError(str(error)) from None
+    if STATE.recorders:
+        backward, _ = node_backward(op)
+        record(type_, tensors, op.outputs, backward)
+    single = not found.gives_list and len(op.outputs) == 1
+    return op.outputs[0] if single else list(op.outputs)
+
+
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, Tensor) else Tensor(np.asarray(value))
+
+
+def op(
+    type_: str, *operands: str, strict: bool = True, **known: Any
+) -> Callable[[Function], Function]:
+    """Make an operation of a function; `operands` names the parameters that are tensors.
+
+    With `strict`, the tensors have one element type. `known` are fields of `Rule`.
+    """
+
+    def decorate(function: Function) -> Function:
+        register_rule(Rule(type_, function, **known))
+        signature = inspect.signature(function)
+        parameters = list(signature.parameters.values())[1:]
+        public = signature.replace(parameters=parameters)
+
+        @functools.wraps(function)
+        def called(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
+            bound = public.bind(*args, **kwargs)
+            bound.apply_defaults()
+            values = [bound.arguments.pop(each) for each in operands]
+            rest = dict(bound.arguments)
+            rest.pop("_", None)
+            graph = graph_of(values)
+            with InGraph(graph):
+                if graph is None or all(isinstance(v, Tensor) for v in values):
+                    tensors = same(*values) if strict else [convert(v) for v in values]
+                    return perform(type_, tensors, name=name, **rest)
+                with graph.name_scope(name or known.get("label") or type_) as scope:
+                    labels = list(operands)
+                    if strict:
+                        tensors = same(*values, names=labels)
+                    else:
+                        tensors = [convert(v, None, n) for v, n in zip(values, labels, strict=True)]
+                return perform(type_, tensors, name=scope, **rest)
+
+        called.__signature__ = public  # type: ignore[attr-defined]
+        return called
+
+    return decorate

@@ -1,0 +1,204 @@
+"""Making tensors of known elements, and tensors like others, by TensorFlow's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir import dtypes as rows
+from ...ir.compositions import Maker
+from ...ir.dtypes import DType
+from ...ir.ops.families import spec_of_value
+from ..context import STATE
+from ..graph import Graph, GraphTensor
+from .calls import op, perform, rule
+from .core import OPERATORS, EagerTensor, row_of
+from .shapes import TensorShape
+from .values import InGraph, array_of, convert, graph_of, same, static
+
+
+def ints(value: Any) -> list[Any]:
+    """Return a tensor of integers as Python numbers, nested as it is."""
+    found: list[Any] = np.asarray(value).tolist()
+    return found
+
+
+def named_row(dtype: Any) -> DType:
+    """Return the row of a type that must be given."""
+    row = row_of(dtype)
+    assert row is not None, "a type was given"
+    return row
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
+    """Make a tensor of known elements."""
+    if isinstance(value, GraphTensor):
+        raise TypeError("a symbolic tensor is no constant")
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    array = array_of(value, row_of(dtype))
+    if shape is not None:
+        dims = TensorShape(shape).as_list()
+        array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        return graph.constant(array, name)
+    return EagerTensor(np.array(array))
+
+
+@op("Fill", "dims", "value", strict=False)
+def fill(m: Maker, dims: Any, value: Any) -> Any:
+    """Make a tensor of one element many times."""
+    return m.broadcast_to(value, shape=tuple(ints(dims)))
+
+
+def zeros(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
+    """Make zeros."""
+    return _full(shape, 0, dtype, name or "zeros")
+
+
+def ones(shape: Any, dtype: Any = "float32", name: str | None = None) -> Any:
+    """Make ones."""
+    return _full(shape, 1, dtype, name or "ones")
+
+
+def _full(shape: Any, value: int, dtype: Any, name: str) -> Any:
+    dims = static(shape)
+    if isinstance(dims, int):
+        dims = [dims]
+    row = named_row(dtype)
+    if isinstance(dims, list | tuple) and all(isinstance(d, int) for d in dims):
+        if row.kind == "s":
+            return constant(np.full(dims, b"", object), name=name)
+        return constant(np.full(dims, value, row.numpy), name=name)
+    lengths = OPERATORS["stack"](list(dims)) if isinstance(dims, list | tuple) else dims
+    return fill(lengths, constant(value, row), name=name)
+
+
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Make zeros of a tensor's shape."""
+    return _like("ZerosLike", input, dtype, name)
+
+
+def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Make ones of a tensor's shape."""
+    return _like("OnesLike", input, dtype, name)
+
+
+def _like(type_: str, input: Any, dtype: Any, name: str | None) -> Any:
+    with InGraph(graph_of([input])):
+        return perform(type_, [convert(input)], name=name, dtype=row_of(dtype))
+
+
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = "float32",
+    name: str | None = None,
+) -> Any:
+    """Make matrices that are one on the diagonal."""
+    columns = None if num_columns is None else int(static(num_columns))
+    one = np.eye(int(static(num_rows)), columns, dtype=named_row(dtype).numpy)
+    batch = [] if batch_shape is None else list(static(batch_shape))
+    return constant(np.broadcast_to(one, (*batch, *one.shape)), name=name)
+
+
+@rule("Range", label="range", differentiable=False)
+def _range(m: Maker, start: Any, limit: Any, delta: Any, dtype: DType | None) -> Any:
+    low, high, step = (np.asarray(x)[()] for x in (start, limit, delta))
+    if step == 0:
+        raise TypeError("Requires delta != 0: 0")
+    kind = np.asarray(start).dtype if dtype is None else dtype.numpy
+    made: Any = np.arange
+    return m.constant(value=made(low, high, step).astype(kind))
+
+
+def range_(
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None
+) -> Any:
+    """Make numbers from start (0 if only one is given) up to the limit."""
+    if limit is None:
+        start, limit = 0, start
+    row, given = row_of(dtype), (start, limit, delta)
+    with InGraph(graph_of(given)):
+        if row is None:
+            typed = same(*given)
+        else:
+            typed = [convert(v) if hasattr(v, "spec") else convert(v, row) for v in given]
+        return perform("Range", typed, name=name, dtype=row)
+
+
+@rule("LinSpace")
+def _linspace(m: Maker, start: Any, stop: Any, num: int, axis: int) -> Any:
+    spec = spec_of_value(start)
+    at = axis % (spec.rank + 1)
+    shape = tuple(num if i == at else 1 for i in range(spec.rank + 1))
+    place = m.constant(value=np.linspace(0.0, 1.0, num).astype(spec.dtype.numpy).reshape(shape))
+    dims = [*spec.dims[:at], 1, *spec.dims[at:]]
+    low, high = (m.reshape(x, shape=tuple(dims)) for x in (start, stop))
+    return m.add(low, m.mul(m.sub(high, low), place))
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
+    """Make evenly spaced numbers, both ends included."""
+    with InGraph(graph_of([start, stop])):
+        values = same(start, stop)
+        if values[0].dtype.kind not in "fc":
+            values = [OPERATORS["cast"](x, rows.f64) for x in values]
+        return perform("LinSpace", values, name=name, num=int(static(num)), axis=axis)
+
+
+@rule("Meshgrid", gives_list=True)
+def _meshgrid(m: Maker, *xs: Any, indexing: str) -> Any:
+    counts = [spec_of_value(x).size for x in xs]
+    axes = list(range(len(xs)))
+    if indexing == "xy" and len(xs) > 1:
+        axes[0], axes[1] = 1, 0
+    full = [counts[axes.index(i)] for i in range(len(xs))]
+    made = []
+    for x, axis in zip(xs, axes, strict=True):
+        dims = tuple(full[i] if i == axis else 1 for i in range(len(xs)))
+        made.append(m.broadcast_to(m.reshape(x, shape=dims), shape=tuple(full)))
+    return tuple(made)
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:
+    """Spread vectors over a grid."""
+    with InGraph(graph_of(args)):
+        return list(perform("Meshgrid", same(*args), name=name, indexing=indexing))
+
+
+@op("OneHot", "indices", strict=False, label="one_hot")
+def _one_hot(m: Maker, indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: DType) -> Any:
+    spec = spec_of_value(indices)
+    at = axis % (spec.rank + 1)
+    shape = tuple(depth if i == at else 1 for i in range(spec.rank + 1))
+    place = m.reshape(m.iota(shape=(depth,), axis=0, dtype=spec.dtype), shape=shape)
+    dims = (*spec.dims[:at], 1, *spec.dims[at:])
+    hit = m.equal(m.reshape(indices, shape=dims), place)
+    return m.select(hit, m.number(on, dtype), m.number(off, dtype))
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Return vectors that are one at an index; outside of the range none is."""
+    row = row_of(dtype)
+    for given in (on_value, off_value):
+        if row is None and given is not None:
+            row = convert(given).spec.dtype
+    row = row or rows.f32
+    on = 1 if on_value is None else static(on_value)
+    off = 0 if off_value is None else static(off_value)
+    at = -1 if axis is None else int(axis)
+    return _one_hot(
+        indices, depth=int(static(depth)), on=on, off=off, axis=at, dtype=row, name=name
+    )

@@ -1,0 +1,91 @@
+"""Checks that fail with a message, when they are made or when they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kinds import PyFunction
+from ..run_errors import InvalidArgumentError
+from .calls import op
+from .values import InGraph, convert, graph_of, same
+
+
+def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a check of two tensors."""
+
+    def check(x: Any, y: Any, message: Any = None, summarize: Any = None, name: Any = None) -> Any:
+        """Raise unless the relation holds for all elements."""
+
+        def run(a: Any, b: Any) -> Any:
+            if not np.all(holds(a, b)):
+                text = f"{message or ''} Condition x {sign} y did not hold. x = {a}, y = {b}"
+                raise InvalidArgumentError(text)
+            return ()
+
+        graph = graph_of([x, y])
+        with InGraph(graph):
+            values = same(x, y)
+            return _checked(graph, run, values, name)
+
+    return check
+
+
+def _checked(graph: Any, run: Callable[..., Any], values: list[Any], name: Any) -> Any:
+    if graph is None:
+        run(*[v.numpy() for v in values])
+        return None
+    kind = PyFunction(run, (), pure=False)
+    return graph.add(kind, [graph.owned(v) for v in values], name=name)
+
+
+assert_greater = _assert(">", np.greater)
+assert_less = _assert("<", np.less)
+assert_equal = _assert("==", np.equal)
+assert_none_equal = _assert("!=", np.not_equal)
+assert_greater_equal = _assert(">=", np.greater_equal)
+assert_less_equal = _assert("<=", np.less_equal)
+
+
+def _assert_sign(check: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, message=None, summarize=None, name=None: check(x, 0, message, name=name)
+
+
+assert_positive, assert_negative = _assert_sign(assert_greater), _assert_sign(assert_less)
+assert_non_negative = _assert_sign(assert_greater_equal)
+assert_non_positive = _assert_sign(assert_less_equal)
+
+
+def assert_true(condition: Any, data: Any, summarize: Any = None, name: Any = None) -> Any:
+    """Raise with the data unless a condition holds."""
+
+    def run(holds: Any, *values: Any) -> Any:
+        if not np.all(holds):
+            raise InvalidArgumentError(f"Expected '{name or 'condition'}' to be true. "
+                                       f"Summarized data: {list(values)}")  # fmt: skip
+        return ()
+
+    graph = graph_of([condition, *data])
+    with InGraph(graph):
+        return _checked(graph, run, [convert(condition), *map(convert, data)], name)
+
+
+def assert_shapes(shapes: Any, **_: Any) -> None:
+    """Raise unless tensors have the shapes stated, of which letters stand for equal sizes."""
+    sizes: dict[Any, int] = {}
+    for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
+        found = convert(tensor).shape.as_list()
+        if len(found) != len(wanted):
+            raise ValueError(f"shape {found}, expected {tuple(wanted)}")
+        for size, name in zip(found, wanted, strict=True):
+            known = name if isinstance(name, int) else sizes.setdefault(name, size)
+            if size != known:
+                raise ValueError(f"size {size} where {name} is {known}")
+
+
+@op("CheckNumerics", "tensor", strict=False)
+def check_numerics(m: Any, tensor: Any, message: str) -> Any:
+    """Return the tensor, or raise with the message where an element is NaN or infinite."""
+    return m.check_numerics(tensor, message=message)

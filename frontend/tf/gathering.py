@@ -1,0 +1,212 @@
+"""Taking slices by indices, putting them at indices, and adding them up by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir import compositions as c
+from ...ir import dtypes as rows
+from ...ir.compositions import Maker
+from ...ir.ops.families import spec_of_value
+from ..abstract import Abstract, UnknownValueError
+from .calls import op, perform, rule
+from .creation import ints
+from .values import InGraph, convert, graph_of, same, static
+
+
+@op("GatherV2", "params", "indices", strict=False)
+def _gather(m: Maker, params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    """Take slices along an axis."""
+    rank, batch = spec_of_value(params).rank, batch_dims
+    at = axis % rank
+    check_indices(indices, spec_of_value(params).dims[at])
+    if not batch:
+        return m.gather(params, indices, axis=at)
+    between = tuple(range(batch, at))
+    rest = tuple(range(at + 1, rank))
+    front = m.transpose(params, order=(*range(batch), at, *between, *rest))
+    inner = spec_of_value(indices).rank
+    column = c.unsqueeze(m.emit, m.to(indices, rows.i64), (inner,))
+    taken = m.gather_nd(front, column, batch_dims=batch)
+    new = tuple(range(batch, inner))
+    order = (
+        *range(batch),
+        *(inner + i for i in range(len(between))),
+        *new,
+        *(inner + len(between) + i for i in range(len(rest))),
+    )
+    return m.transpose(taken, order=order)
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> Any:
+    """Take slices along an axis."""
+    del validate_indices
+    at = batch_dims if axis is None else int(static(axis))
+    return _gather(params, indices, axis=at, batch_dims=int(batch_dims), name=name)
+
+
+def check_indices(indices: Any, extent: Any) -> None:
+    """Raise where known indices are outside of an axis."""
+    if isinstance(indices, Abstract) and indices.value is None:
+        return
+    try:
+        found = np.asarray(indices)
+    except (TypeError, UnknownValueError):
+        return
+    if found.dtype.kind not in "iu" or not isinstance(extent, int):
+        return  # it is known only when it is run
+    if found.size and not (found.min() >= 0 and found.max() < extent):
+        wrong = found.max() if found.max() >= extent else found.min()
+        raise IndexError(f"indices = {wrong} is not in [0, {extent})")
+
+
+@op("GatherNd", "params", "indices", strict=False)
+def gather_nd(m: Maker, params: Any, indices: Any, batch_dims: int = 0) -> Any:
+    """Take the slices that rows of indices name."""
+    return m.gather_nd(params, m.to(indices, rows.i64), batch_dims=batch_dims)
+
+
+@op("ScatterNd", "indices", "updates", "shape", strict=False)
+def scatter_nd(m: Maker, indices: Any, updates: Any, shape: Any) -> Any:
+    """Add slices into zeros."""
+    zeros = m.filled(0, spec_of_value(updates).dtype, ints(shape))
+    return m.scatter_nd(zeros, m.to(indices, rows.i64), updates, reduction="add")
+
+
+def _scatter(type_: str, reduction: str) -> Callable[..., Any]:
+    @rule(type_)
+    def changed(m: Maker, tensor: Any, indices: Any, updates: Any) -> Any:
+        given = m.neg(updates) if reduction == "sub" else updates
+        kind = "add" if reduction == "sub" else reduction
+        return m.scatter_nd(tensor, m.to(indices, rows.i64), given, reduction=kind)
+
+    def function(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Return the tensor with slices changed."""
+        with InGraph(graph_of([tensor, indices, updates])):
+            x, u = same(tensor, updates)
+            return perform(type_, [x, convert(indices), u], name=name)
+
+    return function
+
+
+tensor_scatter_nd_update = _scatter("TensorScatterUpdate", "none")
+tensor_scatter_nd_add = _scatter("TensorScatterAdd", "add")
+tensor_scatter_nd_sub = _scatter("TensorScatterSub", "sub")
+tensor_scatter_nd_max = _scatter("TensorScatterMax", "max")
+tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
+
+
+@rule("DynamicPartition", gives_list=True)
+def _partition(m: Maker, x: Any, p: Any, count: int) -> Any:
+    ids, dims = np.asarray(p), spec_of_value(x).dims
+    flat = m.reshape(x, shape=(ids.size, *dims[ids.ndim :]))
+    places = [np.flatnonzero(ids.ravel() == i) for i in range(count)]
+    return tuple(m.gather(flat, m.constant(value=at), axis=0) for at in places)
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Any]:
+    """Part rows by numbers."""
+    with InGraph(graph_of([data, partitions])):
+        values = [convert(data), convert(partitions)]
+        return list(perform("DynamicPartition", values, name=name, count=int(num_partitions)))
+
+
+@rule("DynamicStitch")
+def _stitch(m: Maker, *xs: Any) -> Any:
+    count = len(xs) // 2
+    ids = [np.asarray(i) for i in xs[:count]]
+    flat = np.concatenate([i.ravel() for i in ids])
+    rest = spec_of_value(xs[count]).dims[ids[0].ndim :]
+    parts = [m.reshape(x, shape=(i.size, *rest)) for i, x in zip(ids, xs[count:], strict=True)]
+    last = {int(at): place for place, at in enumerate(flat)}
+    order = np.array([last.get(i, 0) for i in range(int(flat.max(initial=-1)) + 1)], np.int64)
+    return m.gather(m.concat(*parts, axis=0), m.constant(value=order), axis=0)
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
+    """Put rows where indices say; later ones win."""
+    with InGraph(graph_of([*indices, *data])):
+        return perform("DynamicStitch", [*map(convert, indices), *same(*data)], name=name)
+
+
+def _column(m: Maker, ids: Any, count: int) -> Any:
+    """Return indices for segments; what has a negative one goes behind the last."""
+    at = m.to(ids, rows.i64)
+    at = m.select(m.less(at, m.number(0, rows.i64)), m.number(count, rows.i64), at)
+    return c.unsqueeze(m.emit, at, (spec_of_value(ids).rank,))
+
+
+def _segments(m: Maker, data: Any, ids: Any, count: int, how: str) -> Any:
+    """Combine rows by their segment; segments without rows get the neutral element."""
+    spec = spec_of_value(data)
+    dims = (count + 1, *spec.dims[spec_of_value(ids).rank :])
+    ends = {"add": 0, "mul": 1, "max": spec.dtype.minimum, "min": spec.dtype.maximum}
+    start = m.filled(ends[how], spec.dtype, dims)
+    total = m.scatter_nd(start, _column(m, ids, count), data, reduction=how)
+    return c.cut(m.emit, total, 0, 0, count)
+
+
+def _counts(m: Maker, data: Any, ids: Any, count: int) -> Any:
+    """Return how many rows each segment has, at least 1, to be divided by."""
+    spec, rank = spec_of_value(data), spec_of_value(ids).rank
+    one = m.filled(1, spec.dtype, spec_of_value(ids).dims)
+    found = m.maximum(_segments(m, one, ids, count, "add"), m.number(1, spec.dtype))
+    return m.reshape(found, shape=(count, *(1 for _ in spec.dims[rank:])))
+
+
+def _segment(type_: str, how: str) -> Callable[..., Any]:
+    @op(type_, "data", "segment_ids", strict=False)
+    def function(m: Maker, data: Any, segment_ids: Any) -> Any:
+        """Combine rows by their segment; the segments are in order."""
+        found = np.asarray(segment_ids)
+        if found.size and (np.diff(found) < 0).any():
+            raise TypeError("segment ids are not increasing")
+        count = int(found.max(initial=-1)) + 1
+        if how == "mean":
+            total = _segments(m, data, segment_ids, count, "add")
+            return m.div(total, _counts(m, data, segment_ids, count))
+        made = _segments(m, data, segment_ids, count, how)
+        if how not in ("max", "min"):
+            return made
+        row = spec_of_value(made).dtype
+        there = np.isin(np.arange(count), found).reshape(
+            count, *[1] * (spec_of_value(made).rank - 1)
+        )
+        return m.select(m.constant(value=there), made, m.number(0, row))
+
+    return function
+
+
+segment_sum, segment_prod = _segment("SegmentSum", "add"), _segment("SegmentProd", "mul")
+segment_max, segment_min = _segment("SegmentMax", "max"), _segment("SegmentMin", "min")
+segment_mean = _segment("SegmentMean", "mean")
+
+
+def _unsorted(type_: str, how: str) -> Callable[..., Any]:
+    @op(type_, "data", "segment_ids", strict=False)
+    def function(m: Maker, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+        """Combine rows by their segment; what has a negative one is left out."""
+        count = int(static(num_segments))
+        if how == "mean":
+            total = _segments(m, data, segment_ids, count, "add")
+            return m.div(total, _counts(m, data, segment_ids, count))
+        return _segments(m, data, segment_ids, count, how)
+
+    return function
+
+
+unsorted_segment_sum = _unsorted("UnsortedSegmentSum", "add")
+unsorted_segment_max = _unsorted("UnsortedSegmentMax", "max")
+unsorted_segment_mean = _unsorted("UnsortedSegmentMean", "mean")

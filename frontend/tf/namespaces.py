@@ -1,0 +1,201 @@
+"""TensorFlow's namespaces: `tf.math`, `tf.nn`, `tf.train` and so on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from .. import nest as _nest
+from ..function import Settings as _Settings
+from ..function import run_functions_eagerly
+from . import checkpoints as _ck
+from . import creation as _c
+from . import gathering as _g
+from . import initial_values as _i
+from . import linear_ops as _la
+from . import loss_ops as _l
+from . import math_ops as _m
+from . import monitored as _ms
+from . import nn_ops as _n
+from . import optimiser_ops as _o
+from . import random_ops as _r
+from . import savers as _t
+from . import sorting as _s
+from . import special as _sp
+from . import window_ops as _w
+from .queues import FIFOQueue, RandomShuffleQueue
+from .saved_model import load as _load
+from .saved_model import save as _save
+
+math = SimpleNamespace(
+    **_m.FUNCTIONS,
+    **_m.REDUCTIONS,
+    **{
+        n: getattr(_m, n)
+        for n in (
+            *("square", "squared_difference", "truediv", "add_n", "argmax", "argmin", "cumsum"),
+            *("cumprod", "reduce_mean", "reduce_variance", "reduce_std", "real", "imag", "conj"),
+        )
+    },
+    **{n: getattr(_s, n) for n in ("top_k", "bincount", "count_nonzero", "invert_permutation")},
+    **{
+        n: getattr(_g, n)
+        for n in (
+            *("segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"),
+            *("unsorted_segment_sum", "unsorted_segment_mean", "unsorted_segment_max"),
+        )
+    },
+    **{
+        n: getattr(_sp, n)
+        for n in (
+            *("lgamma", "digamma", "erfc", "log_sigmoid", "divide_no_nan", "xlogy", "xlog1py"),
+            "multiply_no_nan",
+        )
+    },
+    divide=_m.truediv,
+    mod=_m.FUNCTIONS["floormod"],
+    rint=_m.FUNCTIONS["round"],
+    in_top_k=lambda targets, predictions, k, name=None: _w.in_top_k(targets, predictions, k=k),
+    l2_normalize=_w.l2_normalize,
+    log_softmax=_n.log_softmax,
+    softmax=_n.softmax,
+    zero_fraction=_n.zero_fraction,
+)
+nn = SimpleNamespace(
+    **{
+        n: getattr(_n, n)
+        for n in (
+            *("relu", "relu6", "elu", "selu", "swish", "leaky_relu", "gelu", "softmax"),
+            *("log_softmax", "softmax_cross_entropy_with_logits", "bias_add", "l2_loss"),
+            *("sparse_softmax_cross_entropy_with_logits", "sigmoid_cross_entropy_with_logits"),
+            *("moments", "zero_fraction"),
+        )
+    },
+    **{
+        n: getattr(_w, n)
+        for n in (
+            *("conv1d", "conv2d", "conv2d_transpose", "depthwise_conv2d", "max_pool2d"),
+            *("avg_pool2d", "batch_normalization", "l2_normalize", "dropout"),
+            *("local_response_normalization", "embedding_lookup"),
+        )
+    },
+    max_pool=_w.max_pool2d,
+    avg_pool=_w.avg_pool2d,
+    lrn=_w.local_response_normalization,
+    sigmoid=_m.FUNCTIONS["sigmoid"],
+    tanh=_m.FUNCTIONS["tanh"],
+    softplus=_m.FUNCTIONS["softplus"],
+    softsign=_sp.softsign,
+    silu=_n.swish,
+    top_k=_s.top_k,
+    in_top_k=_w.in_top_k,
+)
+bitwise = SimpleNamespace(
+    invert=_m.FUNCTIONS["invert"],
+    **{
+        n: _m.FUNCTIONS[n]
+        for n in ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
+    },
+)
+linalg = SimpleNamespace(
+    **{
+        n: getattr(_la, n)
+        for n in (
+            *("inv", "det", "cholesky", "solve", "triangular_solve", "matrix_transpose"),
+            "logdet",
+        )
+    },
+    band_part=_n.band_part,
+    diag=_n.diag,
+    diag_part=_n.diag_part,
+    matmul=_m.matmul,
+    eye=_c.eye,
+    einsum=_n.einsum,
+    trace=_w.trace,
+    matvec=_w.matvec,
+    tensordot=_w.tensordot,
+    norm=_w.norm,
+    global_norm=_n.global_norm,
+    l2_normalize=_w.l2_normalize,
+)
+random = SimpleNamespace(
+    uniform=_r.uniform,
+    normal=_r.normal,
+    truncated_normal=_r.truncated_normal,
+    shuffle=_r.shuffle,
+    set_seed=_r.set_seed,
+    stateless_uniform=_r.stateless_uniform,
+    stateless_normal=_r.stateless_normal,
+    categorical=_r.categorical,
+)
+nest = SimpleNamespace(
+    flatten=_nest.flatten,
+    map_structure=_nest.map_structure,
+    pack_sequence_as=_nest.pack,
+    is_nested=_nest.is_nested,
+    assert_same_structure=_nest.assert_same,
+)
+config = SimpleNamespace(
+    run_functions_eagerly=run_functions_eagerly,
+    functions_run_eagerly=lambda: _Settings.run_eagerly,
+    set_soft_device_placement=lambda enabled: None,
+    get_soft_device_placement=lambda: True,
+    list_physical_devices=lambda device_type=None: _devices(device_type, "/physical_device:"),
+    list_logical_devices=lambda device_type=None: _devices(device_type, "/device:"),
+)
+
+
+def _devices(kind: str | None, prefix: str) -> list[Any]:
+    """Return the devices of a kind."""
+    found = [SimpleNamespace(name=f"{prefix}CPU:0", device_type="CPU")]
+    return [d for d in found if kind in (None, d.device_type)]
+
+
+initializers = SimpleNamespace(
+    **{
+        new: getattr(_i, name)
+        for name, new in (
+            *(("Zeros", "zeros"), ("Ones", "ones"), ("Constant", "constant")),
+            *(("Identity", "identity"), ("RandomUniform", "random_uniform")),
+            *(("RandomNormal", "random_normal"), ("TruncatedNormal", "truncated_normal")),
+            *(("GlorotUniform", "glorot_uniform"), ("GlorotNormal", "glorot_normal")),
+            *(("HeUniform", "he_uniform"), ("HeNormal", "he_normal")),
+            *(("LecunUniform", "lecun_uniform"), ("LecunNormal", "lecun_normal")),
+            *(("VarianceScaling", "variance_scaling"), ("Orthogonal", "orthogonal")),
+        )
+        for new in (name, new)
+    }
+)
+zeros_initializer, ones_initializer = _i.Zeros, _i.Ones
+constant_initializer = _i.Constant
+random_uniform_initializer, random_normal_initializer = _i.RandomUniform, _i.RandomNormal
+keras = SimpleNamespace(
+    optimizers=SimpleNamespace(
+        SGD=_o.KerasSGD,
+        Adam=_o.KerasAdam,
+        AdamW=_o.KerasAdamW,
+        Adagrad=_o.KerasAdagrad,
+        RMSprop=_o.KerasRMSprop,
+    ),
+    losses=_l.KERAS,
+    initializers=initializers,
+)
+losses, optimizers = keras.losses, keras.optimizers
+queue = SimpleNamespace(FIFOQueue=FIFOQueue, RandomShuffleQueue=RandomShuffleQueue)
+saved_model = SimpleNamespace(save=_save, load=_load)
+train = SimpleNamespace(
+    Checkpoint=_ck.Checkpoint,
+    CheckpointManager=_ck.CheckpointManager,
+    MonitoredTrainingSession=_ms.MonitoredTrainingSession,
+    Saver=_t.Saver,
+    latest_checkpoint=_t.latest_checkpoint,
+    list_variables=_t.list_variables,
+    load_variable=_t.load_variable,
+    GradientDescentOptimizer=_o.GradientDescent,
+    MomentumOptimizer=_o.Momentum,
+    AdamOptimizer=_o.Adam,
+    AdagradOptimizer=_o.Adagrad,
+    RMSPropOptimizer=_o.RMSProp,
+    get_or_create_global_step=_t.get_or_create_global_step,
+    get_global_step=_t.get_global_step,
+)

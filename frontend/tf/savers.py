@@ -1,0 +1,120 @@
+"""Saving variables and reading them again: Saver, Checkpoint, and looking into files.
+
+The data is a safetensors file, replaced as a whole; beside it, `checkpoint` names the latest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...ir.op import Array
+from ..checkpoint_ops import (
+    OBJECT_GRAPH,
+    SUFFIX,
+    RestoreVariables,
+    SaveVariables,
+    has_objects,
+    note_latest,
+    read,
+)
+from ..context import entered
+from ..run_errors import NotFoundError
+from .creation import constant
+from .state import Variable, get_default_graph, global_variables, placeholder_with_default
+
+
+def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
+    """Return the newest checkpoint of a folder."""
+    state = Path(checkpoint_dir) / (latest_filename or "checkpoint")
+    if not state.exists():
+        return None
+    found: str = os.path.join(checkpoint_dir, json.loads(state.read_text())["latest"])
+    return found
+
+
+def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
+    """Return names and shapes."""
+    path = _file(ckpt_dir_or_file)
+    found = [(name, list(value.shape)) for name, value in read(path).items()]
+    return sorted([*found, (OBJECT_GRAPH, [])] if has_objects(path) else found)
+
+
+def load_variable(ckpt_dir_or_file: str, name: str) -> Array:
+    """Return one value."""
+    found = read(_file(ckpt_dir_or_file)).get(name.removesuffix(":0"))
+    if found is None:
+        raise NotFoundError(f"Key {name} not found in checkpoint")
+    return found
+
+
+def _file(path: str) -> str:
+    return (latest_checkpoint(path) or path) if os.path.isdir(path) else path
+
+
+class Saver:
+    """Saves and restores the variables of a session, by nodes of the graph."""
+
+    def __init__(
+        self, var_list: Any = None, max_to_keep: int | None = 5, name: str | None = None, **_: Any
+    ) -> None:
+        found = var_list if var_list is not None else global_variables()
+        if not found:
+            raise ValueError("No variables to save")
+        self._variables = (
+            dict(found) if isinstance(found, dict) else {v.state.name: v for v in found}
+        )
+        self._keep = max_to_keep
+        self.last_checkpoints: list[str] = []
+        states = {n: v.state for n, v in self._variables.items()}
+        first = next(iter(self._variables.values()))
+        graph = first.graph or get_default_graph()
+        with entered(graph), graph.control_dependencies(None), graph.name_scope(name or "save"):
+            self._path = placeholder_with_default(constant("model"), [], name="Const")
+            self._save = graph.add(SaveVariables(states), [self._path], name="SaveV2")
+            self._restore = graph.add(RestoreVariables(states), [self._path], name="restore_all")
+
+    def save(
+        self,
+        sess: Any,
+        save_path: str,
+        global_step: Any = None,
+        write_meta_graph: bool = True,
+        **_: Any,
+    ) -> str:
+        """Write the values; return the path with the step in it."""
+        path = save_path
+        if global_step is not None:
+            step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
+            path = f"{save_path}-{step}"
+        sess.run(self._save, {self._path: path})
+        note_latest(path)
+        self.last_checkpoints = [p for p in self.last_checkpoints if p != path] + [path]
+        while self._keep and len(self.last_checkpoints) > self._keep:
+            Path(self.last_checkpoints.pop(0) + SUFFIX).unlink(missing_ok=True)
+        return path
+
+    def restore(self, sess: Any, save_path: str) -> None:
+        """Read the values; nothing is changed if one is missing."""
+        sess.run(self._restore, {self._path: save_path})
+
+
+def get_or_create_global_step(graph: Any = None) -> Any:
+    """Return the count of steps of a graph, made now if there is none."""
+    found = get_global_step(graph)
+    if found is None:
+        home = graph or get_default_graph()
+        with entered(home):
+            found = Variable(np.int64(0), trainable=False, name="global_step")
+        home.add_to_collection("global_step", found)
+    return found
+
+
+def get_global_step(graph: Any = None) -> Any:
+    """Return the count of steps of a graph, None if there is none."""
+    found = (graph or get_default_graph()).get_collection("global_step")
+    return found[0] if found else None

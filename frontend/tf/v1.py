@@ -1,0 +1,169 @@
+"""TensorFlow's first version: `compat.v1`. What is not said here is as at the top."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..kinds import Kind
+from ..session import default_session
+from . import functional as _f
+from . import initial_values as _i
+from . import loss_ops as _l
+from . import random_ops as _r
+from . import scopes as _sc
+from . import state as _st
+from .creation import constant
+from .graph_def import GraphDef, import_graph_def
+from .values import shape_spec
+
+
+class Report(Kind):
+    """The names of variables without a value."""
+
+    type = "ReportUninitialized"
+
+    def __init__(self, variables: Any) -> None:
+        self.reported = list(variables)
+
+    def infer(self, specs: Any, attributes: Any) -> Any:
+        """Return a list of text."""
+        return (shape_spec("string", [None]),)
+
+    def run(self, frame: Any, op: Any, inputs: Any) -> Any:
+        """Look."""
+        names = [v.state.name.encode() for v in self.reported if not v.state.has_value(frame.store)]
+        made = np.empty(len(names), object)
+        made[:] = names
+        return (made,)
+
+
+def report_uninitialized_variables(var_list: Any = None, name: Any = None) -> Any:
+    """Return the names of variables without a value."""
+    variables = _st.global_variables() if var_list is None else var_list
+    return _st.get_default_graph().add(Report(variables), (), name=name).outputs[0]
+
+
+def is_variable_initialized(variable: Any) -> Any:
+    """Return whether a variable has a value."""
+    return variable.is_initialized()
+
+
+def scatter(method: str) -> Any:
+    """Return what changes rows of a variable."""
+
+    def change(ref: Any, indices: Any, updates: Any, name: Any = None, **_: Any) -> Any:
+        from .array_ops import expand_dims  # noqa: PLC0415
+
+        return getattr(ref, method)(expand_dims(indices, -1), updates)
+
+    return change
+
+
+def assigning(method: str) -> Any:
+    """Return what changes a variable."""
+
+    def change(ref: Any, value: Any, name: Any = None, **_: Any) -> Any:
+        return getattr(ref, method)(value)
+
+    return change
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """Put a value into a list of the default graph."""
+    _st.get_default_graph().add_to_collection(name, value)
+
+
+def reset_default_graph() -> None:
+    """Begin the default graph anew."""
+    _st.DEFAULT[0] = _st.TfGraph()
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    """Make a tensor whose value is fed."""
+    return _st.placeholder(dtype, shape, name)
+
+
+def get_seed(seed: Any) -> Any:
+    """Return the seeds of the graph and of an operation."""
+    return _st.get_default_graph().seed, seed
+
+
+class V1:
+    """The names of the first version."""
+
+    Session = _st.Session
+    InteractiveSession = _st.InteractiveSession
+    Variable = _st.Variable
+    placeholder = staticmethod(placeholder)
+    placeholder_with_default = staticmethod(_st.placeholder_with_default)
+    global_variables_initializer = staticmethod(_st.global_variables_initializer)
+    initialize_all_variables = staticmethod(_st.global_variables_initializer)
+    local_variables_initializer = staticmethod(lambda: _st.no_op("init_locals"))
+    variables_initializer = staticmethod(_st.variables_initializer)
+    global_variables = staticmethod(_st.global_variables)
+    all_variables = staticmethod(_st.global_variables)
+    trainable_variables = staticmethod(_st.trainable_variables)
+    get_default_graph = staticmethod(_st.get_default_graph)
+    reset_default_graph = staticmethod(reset_default_graph)
+    report_uninitialized_variables = staticmethod(report_uninitialized_variables)
+    is_variable_initialized = staticmethod(is_variable_initialized)
+    get_default_session = staticmethod(default_session)
+    get_variable = staticmethod(_sc.get_variable)
+    variable_scope = staticmethod(_sc.variable_scope)
+    get_variable_scope = staticmethod(_sc.get_variable_scope)
+    VariableScope = _sc.VariableScope
+    AUTO_REUSE = _sc.AUTO_REUSE
+    GraphDef = GraphDef
+    import_graph_def = staticmethod(import_graph_def)
+    ConfigProto = SimpleNamespace
+    GPUOptions = SimpleNamespace
+    RunOptions = SimpleNamespace
+    RunMetadata = SimpleNamespace
+    random_uniform = staticmethod(_r.uniform)
+    random_normal = staticmethod(_r.normal)
+    truncated_normal = staticmethod(_r.truncated_normal)
+    random_shuffle = staticmethod(_r.shuffle)
+    set_random_seed = staticmethod(_r.set_seed)
+    hessians = staticmethod(_f.hessians)
+    scatter_add = staticmethod(scatter("scatter_nd_add"))
+    scatter_sub = staticmethod(scatter("scatter_nd_sub"))
+    scatter_update = staticmethod(scatter("scatter_nd_update"))
+    assign = staticmethod(assigning("assign"))
+    assign_add = staticmethod(assigning("assign_add"))
+    assign_sub = staticmethod(assigning("assign_sub"))
+    add_to_collection = staticmethod(add_to_collection)
+    get_collection = staticmethod(_st.get_collection)
+    constant = staticmethod(constant)
+    zeros_initializer = _i.Zeros
+    ones_initializer = _i.Ones
+    constant_initializer = _i.Constant
+    random_uniform_initializer = _i.RandomUniform
+    random_normal_initializer = _i.V1RandomNormal
+    truncated_normal_initializer = _i.V1TruncatedNormal
+    glorot_uniform_initializer = _i.GlorotUniform
+    glorot_normal_initializer = _i.GlorotNormal
+    orthogonal_initializer = _i.Orthogonal
+    variance_scaling_initializer = _i.VarianceScaling
+    disable_eager_execution = staticmethod(_st.disable_eager_execution)
+    enable_eager_execution = staticmethod(_st.enable_eager_execution)
+    disable_v2_behavior = staticmethod(_st.disable_eager_execution)
+    executing_eagerly_outside_functions = staticmethod(_st.executing_eagerly_outside_functions)
+    losses = _l.V1
+
+    class GraphKeys:
+        """The names of the lists of a graph."""
+
+        GLOBAL_VARIABLES = _st.GLOBAL
+        TRAINABLE_VARIABLES = _st.TRAINABLE
+        LOCAL_VARIABLES = "local_variables"
+        LOSSES = "losses"
+        REGULARIZATION_LOSSES = "regularization_losses"
+        SUMMARIES = "summaries"
+        UPDATE_OPS = "update_ops"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.modules[__package__], name)

@@ -1,0 +1,192 @@
+"""Python values as tensors by TensorFlow's rules: types are never promoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir import dtypes as rows
+from ...ir.dtypes import DType
+from ...ir.tensor import Array, TensorSpec
+from ..context import STATE
+from ..graph import Graph, GraphTensor, spec_with_unknowns
+from ..run_errors import InvalidArgumentError
+from ..tensor import Tensor
+from .core import OPERATORS, EagerTensor, dressed, row_of
+from .shapes import TensorShape
+
+
+def array_of(value: Any, dtype: DType | None = None) -> Array:
+    """Return a Python value as an array by TensorFlow's rules: int32 and float32."""
+    typed = isinstance(value, np.ndarray | np.generic)
+    array = np.asarray(value)
+    if array.dtype.kind in "SUO":
+        flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+        if any(not isinstance(x, bytes) for x in flat):
+            raise TypeError(f"{value!r} cannot be converted to a tensor")
+        made = np.empty(array.shape, object)
+        made.ravel()[:] = flat
+        return made.reshape(array.shape)
+    if dtype is not None:
+        kinds = {"f": "fiub", "c": "cfiub", "i": "iub", "u": "iub", "b": "b"}
+        if not array.size:
+            return array.astype(dtype.numpy)
+        small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
+        if not small and array.dtype.kind not in kinds.get(dtype.kind, ""):
+            raise TypeError(f"cannot convert {value!r} to {dtype}")
+        return array if typed and array.dtype == dtype.numpy else array.astype(dtype.numpy)
+    if not typed and not _typed_inside(value):
+        if array.dtype == np.int64:
+            return array.astype(np.int32) if np.abs(array).max(initial=0) < 2**31 else array
+        if array.dtype == np.float64:
+            return array.astype(np.float32)
+    return array
+
+
+def _typed_inside(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_typed_inside, value))
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def convert(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """Return a value as a tensor; `dtype` is that of numbers, and must be that of tensors."""
+    row = row_of(dtype)
+    read = getattr(value, "__gv_tensor__", None)
+    found = read() if read is not None else value
+    if hasattr(found, "to_dense"):
+        found = found.to_dense()
+    if isinstance(found, Tensor):
+        if row is not None and found.spec.dtype != row:
+            raise ValueError(
+                f"Tensor conversion requested dtype {row} for Tensor with dtype {found.spec.dtype}"
+            )
+        return dressed(found)
+    if isinstance(found, list | tuple) and _has_tensors(found):
+        return OPERATORS["stack"]([convert(x, dtype) for x in found])
+    if isinstance(found, TensorShape):
+        found = found.as_list()
+    array = array_of(found, row)
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        return graph.constant(array, name)
+    return EagerTensor(array)
+
+
+def _has_tensors(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_has_tensors, value))
+    return isinstance(value, Tensor) or hasattr(value, "__gv_tensor__")
+
+
+def same(*values: Any, names: Sequence[str | None] | None = None) -> list[Any]:
+    """Return values as tensors of one element type: Python numbers take that of a tensor.
+
+    `names` are those of the constants that are made.
+    """
+    labels = names or [None] * len(values)
+    ready = [
+        convert(v, None, n) if is_typed(v) else None for v, n in zip(values, labels, strict=True)
+    ]
+    row = next((x.spec.dtype for x in ready if x is not None), None)
+    if row is None:
+        kinds = [array_of(v).dtype for v in values]
+        wide = next((k for k in kinds if k.kind in "fc"), kinds[0])
+        row = rows.of_numpy(wide) if wide.kind != "O" else None
+    made = []
+    for value, x, label in zip(values, ready, labels, strict=True):
+        if x is not None and row is not None and x.spec.dtype != row:
+            raise InvalidTypesError(
+                f"cannot compute as an input was expected to be a {row} tensor but is a "
+                f"{x.spec.dtype} tensor"
+            )
+        try:
+            made.append(convert(value, row, label) if x is None else x)
+        except TypeError as error:
+            raise InvalidTypesError(
+                f"cannot compute as an input was expected to be a {row} tensor: {error}"
+            ) from None
+    return made
+
+
+class InvalidTypesError(InvalidArgumentError, TypeError):
+    """Element types differ."""
+
+    code = "GV2318"
+
+
+class InvalidShapesError(InvalidArgumentError, ValueError):
+    """Operands of a graph do not fit together."""
+
+    code = "GV2319"
+
+
+def is_typed(value: Any) -> bool:
+    """Say whether a value has an element type of its own."""
+    return (
+        isinstance(value, Tensor | np.ndarray | np.generic)
+        or hasattr(value, "__gv_tensor__")
+        or hasattr(value, "to_dense")
+        or (isinstance(value, list | tuple) and any(map(is_typed, value)))
+    )
+
+
+def graph_of(values: Sequence[Any]) -> Graph | None:
+    """Return the graph that operations on values go to, None to run them now."""
+    context = STATE.context
+    if isinstance(context, Graph):
+        return context
+    for value in values:
+        if isinstance(value, GraphTensor):
+            value.home()  # raises if the tensor has leaked
+            return value.graph
+        if isinstance(value, list | tuple):
+            inner = graph_of(value)
+            if inner is not None:
+                return inner
+        home = getattr(value, "graph", None)
+        if isinstance(home, Graph) and hasattr(value, "__gv_tensor__"):
+            return home
+    return None
+
+
+class InGraph:
+    """Make a graph the present context if there is none."""
+
+    def __init__(self, graph: Graph | None) -> None:
+        self.graph = graph if STATE.context is None else None
+
+    def __enter__(self) -> None:
+        if self.graph is not None:
+            self.before = STATE.context, STATE.recorders
+            STATE.set(self.graph, STATE.recorders)
+
+    def __exit__(self, *error: object) -> None:
+        if self.graph is not None:
+            STATE.set(*self.before)
+
+
+def static(value: Any) -> Any:
+    """Return a tensor's value as Python numbers if it is known, else the tensor."""
+    if isinstance(value, TensorShape):
+        return value.as_list()
+    if isinstance(value, GraphTensor):
+        return value.op.attributes["value"].tolist() if value.op.type == "Const" else value
+    if isinstance(value, Tensor):
+        return value._array.tolist()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [static(v) for v in value]
+    if hasattr(value, "__gv_tensor__"):
+        return static(value.read_value())
+    return value
+
+
+def shape_spec(dtype: Any, shape: Any) -> TensorSpec:
+    """Return a spec for a type and a shape of which parts may be unknown."""
+    row = row_of(dtype)
+    assert row is not None, "a spec has an element type"
+    return spec_with_unknowns(row, TensorShape(shape)._dims)

@@ -1,0 +1,97 @@
+"""Queues between steps and threads: bounded, blocking, closed by whoever is done.
+
+A queue holds elements, each a tuple of arrays. Taking and putting wait for one another; a closed
+queue refuses what is put in, and gives what is left.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Element = tuple[Any, ...]
+
+
+class ClosedError(Exception):
+    """An element was put into a closed queue, or the wait for room was called off."""
+
+
+class DrainedError(Exception):
+    """More was asked for than a closed queue holds."""
+
+
+class Queue:
+    """First in, first out; with a source of random numbers, in any order.
+
+    `least` elements stay behind while the queue is open, so that what is taken is mixed.
+    """
+
+    def __init__(
+        self, capacity: int, least: int = 0, random: np.random.Generator | None = None
+    ) -> None:
+        self.capacity = capacity if capacity >= 0 else 2**31 - 1
+        self.least, self.random = least, random
+        self.elements: list[Element] = []
+        self.closed = self.cancelled = False
+        self.changed = threading.Condition()
+        self._waiting: list[object] = []
+        """Who waits to take, the first one first."""
+
+    def size(self) -> int:
+        """Return how many elements there are."""
+        with self.changed:
+            return len(self.elements)
+
+    def put(self, element: Element) -> None:
+        """Put an element in; wait while the queue is full."""
+        with self.changed:
+            if self.closed:
+                raise ClosedError
+            self._wait(lambda: len(self.elements) < self.capacity or self.cancelled)
+            if self.cancelled:
+                raise ClosedError
+            self.elements.append(element)
+            self.changed.notify_all()
+
+    def take(self, count: int, *, partial: bool = False) -> list[Element]:
+        """Take elements out; wait till there are so many.
+
+        When the queue is closed and holds less, `partial` takes the rest.
+        """
+        with self.changed:
+            turn = object()
+            self._waiting.append(turn)
+            try:
+                self._wait(lambda: self._waiting[0] is turn and self._ready(count))
+                found = len(self.elements)
+                if found < count and not (partial and found):
+                    raise DrainedError(f"requested {count}, current size {found}")
+                return [self._next() for _ in range(min(count, found))]
+            finally:
+                self._waiting.remove(turn)
+                self.changed.notify_all()
+
+    def _ready(self, count: int) -> bool:
+        return self.closed or len(self.elements) >= count + self.least
+
+    def _next(self) -> Element:
+        at = 0 if self.random is None else int(self.random.integers(len(self.elements)))
+        return self.elements.pop(at)
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
+        self.changed.wait_for(ready)
+
+    def close(self, *, cancel: bool = False) -> None:
+        """Let nothing more in; with `cancel`, who waits for room fails at once."""
+        with self.changed:
+            self.closed = True
+            self.cancelled = self.cancelled or cancel
+            self.changed.notify_all()
+
+
+def stacked(elements: Sequence[Element]) -> list[Any]:
+    """Return the components of several elements, each along a new first axis."""
+    return [np.stack([np.asarray(x) for x in column]) for column in zip(*elements, strict=True)]
