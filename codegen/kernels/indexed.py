@@ -90,6 +90,8 @@ def _trace_pad(tracer: Tracer, op: Op, index: Indices) -> None:
             of(Opaque(None, d)) if low or high else s
             for s, d, (low, high) in zip(source, op.specs[0].dims, _pads(op), strict=True)
         ]
+    else:
+        source = [Linear() if d == 1 else s for s, d in zip(source, op.specs[0].dims, strict=True)]
     tracer.visit(op.operands[0], tuple(source))
 
 
@@ -102,11 +104,13 @@ def _build_pad(reader: Reader, op: Op, index: Indices) -> Element:
     saved = reader.mask
     for moved, (low, high), extent in zip(_moved(op, index), _pads(op), spec.dims, strict=True):
         if low == 0 and high == 0:
-            source.append(moved)
+            source.append(Linear() if extent == 1 else moved)
             continue
         value, lanes, inside = reader.inside(moved, extent)
         outside.append(Element(inside, dtypes.bool_, lanes))
-        if lanes and reader.space.is_contiguous(moved):
+        if extent == 1:
+            source.append(Linear())
+        elif lanes and reader.space.is_contiguous(moved):
             mask = reader.mask
             reader.mask = (
                 inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -220,6 +221,7 @@ class ConvTranspose(Op):
                    groups=2),
         ),
         Sample(((1, 4, 3), (3, 2, 3)), _moves(1, channels_last=True, output_pads=(0,))),
+        Sample(((2, 3, 3, 2), (3, 4, 1, 1)), _moves(2, strides=(2, 3), output_pads=(1, 0))),
         Sample(((0, 2, 3), (2, 2, 2)), _moves(1, strides=(2,), output_pads=(0,))),
     )  # fmt: skip
 
@@ -289,6 +291,8 @@ class ConvTranspose(Op):
         windows = Windows.of(call.specs[1].dims[2:], call.attributes)
         if set(windows.strides) == {1}:
             return _turned(call, windows)
+        if set(windows.kernel) == {1}:
+            return _apart(call, windows)
         return _by_phases(call, windows)
 
     @classmethod
@@ -314,6 +318,28 @@ def _turned(call: Call, windows: Windows) -> Any:
     pads = [(span - 1 - low, span - 1 - high + more) for span, (low, high), more in rows]
     kept = {name: call.attributes[name] for name in ("groups", "channels_last", "dilations")}
     made = conv_any_pads(call.emit, x, weights, pads, strides=windows.strides, **kept)
+    return restated(call.emit, made, call.result_specs[0].dims)
+
+
+def _apart(call: Call, windows: Windows) -> Any:
+    """Return the transpose of a strided convolution by windows of one element: zeros between."""
+    x, w = call.operands
+    last, ones = call.attributes["channels_last"], (1,) * len(windows.kernel)
+    weights = _turned_weights(
+        call.emit, w, replace(windows, strides=ones), call.attributes["groups"]
+    )
+    made = call.emit(
+        Conv, x, weights, strides=ones, pads=((0, 0),) * len(ones), dilations=ones,
+        groups=call.attributes["groups"], channels_last=last,
+    )  # fmt: skip
+    spec = spec_of_value(made)
+    for axis, step in zip(
+        spatial_axes(spec.rank, channels_last=last), windows.strides, strict=True
+    ):
+        made = dilate(call.emit, made, axis, step)
+    reach = spatial(spec_of_value(made), channels_last=last)
+    edges = _edges(windows, reach, spatial(call.result_specs[0], channels_last=last))
+    made = resize_edges(call.emit, made, image((0, 0), (0, 0), edges, channels_last=last))
     return restated(call.emit, made, call.result_specs[0].dims)
 
 
