@@ -1,0 +1,148 @@
+"""Attention over heads as graph operations: what the contrib operators have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir import Dim
+from ...ir import compositions as c
+from ...ir import dtypes as d
+from .node import Node, Value
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Queries, keys and values: [B, N, S, D], [B, N, T, D], [B, N, T, E]."""
+
+    q: Value
+    k: Value
+    v: Value
+
+
+def split_heads(node: Node, x: Value, count: int) -> Value:
+    """Turn [B, S, N * D] into [B, N, S, D]."""
+    batch, steps, width = node.shape(x)
+    parts = node.make.reshape(x, shape=(batch, steps, count, width // count))
+    return node.make.transpose(parts, order=(0, 2, 1, 3))
+
+
+def join_heads(node: Node, x: Value) -> Value:
+    """Turn [B, N, S, D] into [B, S, N * D]."""
+    batch, count, steps, width = node.shape(x)
+    rows = node.make.transpose(x, order=(0, 2, 1, 3))
+    return node.make.reshape(rows, shape=(batch, steps, count * width))
+
+
+def shared_heads(node: Node, x: Value, count: int) -> Value:
+    """Repeat each head so that there are so many: several queries share a key."""
+    own = node.shape(x)[1]
+    if own == count:
+        return x
+    if not isinstance(own, int) or count % own:
+        node.fail(f"{count} heads do not share {own}")
+    return c.repeat(node.emit, x, (1, count // own, 1, 1))
+
+
+def attend(
+    node: Node, heads: Heads, scale: float, bias: Value | None = None, softcap: float = 0.0
+) -> Value:
+    """Return the values, weighed by how queries and keys agree; computed in f32, rounded once.
+
+    The bias is added to the scores: it holds masks too, as numbers far below zero.
+    """
+    make, dtype = node.make, node.dtype(heads.q)
+    wide = d.f64 if dtype == d.f64 else d.f32
+    q, k, v = (make.to(x, wide) for x in (heads.q, heads.k, heads.v))
+    scores = make.matmul(make.mul(q, make.number(scale or _usual(node, q), wide)),
+                         make.transpose(k, order=(0, 1, 3, 2)))  # fmt: skip
+    if softcap:
+        cap = make.number(softcap, wide)
+        scores = make.mul(make.tanh(make.div(scores, cap)), cap)
+    if bias is not None:
+        scores = make.add(scores, make.to(bias, wide))
+    return make.to(make.matmul(make.softmax(scores, axis=3), v), dtype)
+
+
+def _usual(node: Node, q: Value) -> float:
+    width = node.shape(q)[-1]
+    if not isinstance(width, int):
+        node.refuse(f"heads of {width} elements, expected a number")
+    return float(width) ** -0.5
+
+
+def added(node: Node, *masks: Value | None) -> Value | None:
+    """Return the sum of biases, of which some may be none."""
+    total = None
+    for mask in masks:
+        if mask is not None:
+            total = mask if total is None else node.make.add(total, mask)
+    return total
+
+
+def hidden_where(node: Node, visible: Value, low: float) -> Value:
+    """Return a bias that hides what is not visible."""
+    make = node.make
+    return make.select(visible, make.number(0, d.f32), make.number(low, d.f32))
+
+
+def key_mask(
+    node: Node, mask: Value | None, batch: Dim, total: Dim, low: float
+) -> Value | None:  # fmt: skip
+    """Return the bias of a mask of keys: lengths [B], or flags [B, T], [B, S, T], [B, 1, S, T]."""
+    if mask is None:
+        return None
+    make, shape = node.make, node.shape(mask)
+    if len(shape) == 1:
+        if shape != (batch,):
+            node.refuse(f"a mask of shape {[*shape]}, expected one length for each of {batch}")
+        place = make.iota(shape=(1, total), axis=1, dtype=d.i64)
+        visible = make.less(place, c.unsqueeze(node.emit, make.to(mask, d.i64), (1,)))
+    else:
+        visible = make.not_equal(mask, make.number(0, node.dtype(mask)))
+    places = {2: (1, 2), 3: (1,), 4: ()}[node.rank(visible)]
+    return hidden_where(node, c.unsqueeze(node.emit, visible, places), low)
+
+
+LOWEST = -3.0e38
+"""Added to scores of what comes later, which weighs nothing even where all else is masked."""
+
+
+def causal_mask(node: Node, steps: Dim, total: Dim) -> Value:
+    """Return the bias [S, T] that hides keys behind a query; the last query sees all of them."""
+    make = node.make
+    row = make.add(make.iota(shape=(steps, 1), axis=0, dtype=d.i64), make.extent_of(total - steps))
+    column = make.iota(shape=(1, total), axis=1, dtype=d.i64)
+    return hidden_where(node, make.less_equal(column, row), LOWEST)
+
+
+def rotated(
+    node: Node, x: Value, tables: tuple[Value, Value], places: Value, *, interleaved: bool
+) -> Value:
+    """Turn pairs of elements of [B, N, S, D] by the angles of their places [B, S].
+
+    Pairs are halves of the head, or neighbours; what the tables [max, R / 2] leave stays.
+    """
+    make, (batch, count, steps, width) = node.make, node.shape(x)
+    half = node.static_shape(tables[0], "for a rotation")[1]
+    cosine, sine = (
+        c.unsqueeze(node.emit, make.to(make.gather(table, places, axis=0), node.dtype(x)), (1,))
+        for table in tables
+    )
+    turned = c.cut(node.emit, x, 3, 0, 2 * half)
+    if interleaved:
+        pairs = make.reshape(turned, shape=(batch, count, steps, half, 2))
+        first, second = (
+            c.squeeze(node.emit, c.cut(node.emit, pairs, 4, i, i + 1), (4,)) for i in (0, 1)
+        )
+    else:
+        first, second = (c.cut(node.emit, turned, 3, i * half, (i + 1) * half) for i in (0, 1))
+    one = make.sub(make.mul(first, cosine), make.mul(second, sine))
+    two = make.add(make.mul(second, cosine), make.mul(first, sine))
+    if interleaved:
+        made = c.stack(node.emit, (one, two), 4)
+        made = make.reshape(made, shape=(batch, count, steps, 2 * half))
+    else:
+        made = make.concat(one, two, axis=3)
+    if width == 2 * half:
+        return made
+    return make.concat(made, c.cut(node.emit, x, 3, 2 * half, width), axis=3)

@@ -1,0 +1,104 @@
+"""Contrib operators of transformers, beside onnxruntime, which defines them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+RANDOM = np.random.default_rng(3)
+
+
+def draw(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32) * 0.5
+
+
+def i32(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def i64(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+B, S, N, D = 2, 4, 2, 6
+H = N * D
+X = draw(B, S, H)
+ANGLES = RANDOM.uniform(-1, 1, (9, 3)).astype(np.float32)
+TABLES = {"cos": np.cos(ANGLES), "sin": np.sin(ANGLES)}
+QKV = {"w": draw(H, 3 * H), "b": draw(3 * H)}
+PACKED = RANDOM.integers(0, 256, (5, 3, 8), np.uint8)
+SCALES = np.abs(draw(15)) + 0.1
+CACHE = {"pk": draw(B, 1, 3, 16), "pv": draw(B, 1, 3, 16)}
+WIDE = RANDOM.uniform(-1, 1, (9, 8)).astype(np.float32)
+TURNS = {"cos": np.cos(WIDE), "sin": np.sin(WIDE)}
+GQA = {"num_heads": N, "kv_num_heads": 1}
+
+# Name, inputs in order ("" is one left out), outputs, attributes.
+CASES: list[tuple[str, dict[str, Any], int, dict[str, Any]]] = [
+    ("Gelu", {"x": X}, 1, {}),
+    ("BiasGelu", {"x": X, "b": draw(H)}, 1, {}),
+    ("FastGelu", {"x": X, "b": draw(H)}, 1, {}),
+    ("FastGelu", {"x": X}, 1, {}),
+    ("QuickGelu", {"x": X}, 1, {"alpha": 1.5}),
+    ("FusedMatMul", {"x": X, "y": draw(B, 5, H)}, 1, {"transB": 1, "alpha": 0.25}),
+    ("SkipLayerNormalization", {"x": X, "s": draw(B, S, H), "g": draw(H), "b": draw(H),
+                                "c": draw(H)}, 4, {"epsilon": 1e-5}),
+    ("SkipLayerNormalization", {"x": X, "s": draw(B, S, H), "g": draw(H)}, 1, {}),
+    ("SkipSimplifiedLayerNormalization", {"x": X, "s": draw(B, S, H), "g": draw(H)}, 4, {}),
+    ("EmbedLayerNormalization", {
+        "ids": np.array([[1, 2, 0], [3, 4, 4]], np.int32), "seg": np.ones((2, 3), np.int32),
+        "w": draw(5, H), "p": draw(4, H), "k": draw(2, H), "g": draw(H), "b": draw(H),
+        "m": np.array([[1, 1, 0], [1, 1, 1]], np.int32)}, 2, {}),
+    ("Attention", {"x": X, **QKV}, 1, {"num_heads": N}),
+    ("Attention", {"x": X, **QKV, "m": i32(2, 4)}, 1, {"num_heads": N}),
+    ("Attention", {"x": X, **QKV, "m": np.array([[1, 1, 1, 0], [0, 1, 1, 1]], np.int32)}, 1,
+     {"num_heads": N, "unidirectional": 1}),
+    ("Attention", {"x": X, **QKV, "m": np.ones((B, S + 3), np.int32), "p": draw(2, B, N, 3, D)}, 2,
+     {"num_heads": N, "unidirectional": 1}),
+    ("MultiHeadAttention", {"q": X, "k": draw(B, 5, H), "v": draw(B, 5, H), "b": draw(3 * H)}, 1,
+     {"num_heads": N}),
+    ("MultiHeadAttention", {"q": X, "k": draw(B, 5, H), "v": draw(B, 5, H), "b": None,
+                            "m": np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32),
+                            "e": draw(1, N, S, 5)}, 1, {"num_heads": N, "scale": 0.3}),
+    ("MultiHeadAttention", {"q": X, "k": draw(B, S, H), "v": draw(B, S, H), "b": None, "m": None,
+                            "e": None, "pk": draw(B, N, 3, D), "pv": draw(B, N, 3, D)}, 3,
+     {"num_heads": N, "unidirectional": 1}),
+    ("RotaryEmbedding", {"x": X, "p": np.array([[0, 1, 2, 3], [2, 3, 4, 5]]), **TABLES}, 1,
+     {"num_heads": N}),
+    ("RotaryEmbedding", {"x": draw(B, N, S, 6), "p": i64(4), **TABLES}, 1, {"interleaved": 1}),
+    ("GroupQueryAttention", {"q": draw(B, S, 32), "k": draw(B, S, 16), "v": draw(B, S, 16),
+                             "pk": None, "pv": None, "n": i32(3, 1), "t": np.array(4, np.int32)}, 3, GQA),
+    ("GroupQueryAttention", {"q": draw(B, 1, 32), "k": draw(B, 1, 16), "v": draw(B, 1, 16),
+                             **CACHE, "n": i32(3, 3), "t": np.array(4, np.int32)}, 3,
+     {**GQA, "local_window_size": 2}),
+    ("GroupQueryAttention", {"q": draw(B, 1, 64), "k": None, "v": None, **CACHE, "n": i32(3, 3),
+                             "t": np.array(4, np.int32), **TURNS}, 3, {**GQA, "do_rotary": 1}),
+    ("MatMulNBits", {"a": draw(2, 40), "b": PACKED, "s": SCALES}, 1,
+     {"K": 40, "N": 5, "bits": 4, "block_size": 16}),
+    ("MatMulNBits", {"a": draw(2, 40), "b": PACKED, "s": SCALES,
+                     "z": RANDOM.integers(0, 256, (5, 2), np.uint8)}, 1,
+     {"K": 40, "N": 5, "bits": 4, "block_size": 16}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{'-'.join(case[1])}")
+def test_an_operator_is_what_onnxruntime_says(
+    case: tuple[str, dict[str, Any], int, dict[str, Any]],
+    model: Callable[..., Any],
+    same_as_onnxruntime: Callable[..., None],
+) -> None:
+    operator, operands, count, attributes = case
+    given = {name: x for name, x in operands.items() if x is not None}
+    moving = {name: x for name, x in given.items() if x.dtype == np.float32}
+    fixed = {name: x for name, x in given.items() if name not in moving}
+    names = [name if x is not None else "" for name, x in operands.items()]
+    outputs = [f"y{i}" for i in range(count)]
+    if operator.startswith("Skip") and count == 4:  # mean and deviation are for training
+        outputs[1:3] = ["", ""]
+    node = helper.make_node(operator, names, outputs, domain="com.microsoft", **attributes)
+    inputs = {name: ("f32", x.shape) for name, x in moving.items()}
+    made = model([node], inputs, list(filter(None, outputs)), fixed)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    same_as_onnxruntime(made, *moving.values())
