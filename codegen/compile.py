@@ -23,6 +23,7 @@ from xdsl.dialects.func import FuncOp
 from ..errors import CompileError
 from ..ir import Program, erase
 from ..ir.collection import paused
+from ..ir.host import refuse_host_steps
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.placement import WORKSPACE, weight_rows
@@ -144,6 +145,7 @@ def compile_program(
     options = options or Options()
     if not options.tag.isascii() or not options.tag.isidentifier():
         raise CompileError(f"tag {options.tag!r} is no identifier of C")
+    refuse_host_steps(program)
     target = Target.parse(options.target, options.mattr)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     seconds: dict[str, float] = {}

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import StringAttr
 
 from ..errors import GraphError
 from ..ir import Array, Program
+from ..ir.host import refuse_host_steps
 from ..ir.levels import KIND
 from ..ir.program import functions
 from ..ir.target import Target
@@ -82,6 +83,8 @@ def lower(
     program: Program, options: Options, stage: str, observers: Sequence[Observer] = ()
 ) -> Report:
     """Run the passes that lead to a stage of IR; the program is changed in place."""
+    if stage != IR_STAGES[0]:
+        refuse_host_steps(program)
     target = Target.parse(options.target, options.mattr)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     report = run(

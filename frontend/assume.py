@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..ir import Dim, DimExpr, TensorSpec
 from ..ir import dims as dim_rules
 from ..ir.dims import Atom, Monomial
+from ..ir.shapes import UnequalError
 from .slices import Knowledge
 
 DEPTH = 4
@@ -48,24 +49,36 @@ def assumption_for(
     known: Knowledge,
     nameless: Sequence[str],
     reason: str,
-    data: Sequence[str] = (),
 ) -> Assumption | None:
     """Return what to assume for tensors of these shapes to fit together, if that is clear.
 
-    `nameless` are symbols that nobody named: such a one may be taken for equal to another. `data`
-    are sizes that a run tells: such a one may be taken for equal to any dimension.
+    `nameless` are symbols that nobody named: such a one may be taken for equal to another.
     """
     for a, b in clashes(specs):
         for small, large in _needed(a, b, DEPTH) or ():
             if not known.at_least(large, small):
                 return Assumption(small, large, are_equal=False, reason=reason)
-        for small, large in ((b, a), (a, b)):
-            if str(small) in data and str(small) not in dim_rules.symbols(large):
-                return Assumption(small, large, are_equal=True, reason=reason, of_data=True)
         names = str(a), str(b)
         if all(name.isidentifier() for name in names) and set(names) & set(nameless):
             first, second = (a, b) if names[0] in nameless else (b, a)
             return Assumption(first, second, are_equal=True, reason=reason)
+    return None
+
+
+def assumption_of(error: BaseException, data: Sequence[str], reason: str) -> Assumption | None:
+    """Return that a size which only a run tells is the one that an operation needs, if it is so.
+
+    `data` are the symbols of such sizes. Each run checks what is assumed of them.
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, UnequalError):
+        cause = cause.__cause__
+    if cause is None:
+        return None
+    a, b = cause.sizes
+    for small, large in ((b, a), (a, b)):
+        if str(small) in data and str(small) not in dim_rules.symbols(large):
+            return Assumption(small, large, are_equal=True, reason=reason, of_data=True)
     return None
 
 

@@ -96,12 +96,8 @@ def compile_source(
     observers: Sequence[Observer] = (),
 ) -> Compiled:
     """Return the compiled program of a source, not yet loaded; refuse one with host steps."""
-    from .stepped import host_steps, refuse_library  # noqa: PLC0415  (as above)
-
     made = _compiled(source, options, shapes, dims, observers)
-    if not isinstance(made, Compiled):
-        refuse_library(host_steps(made), made.source or "the program")
-    return made
+    return made if isinstance(made, Compiled) else compile_program(made, options, observers)
 
 
 def _compiled(

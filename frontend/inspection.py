@@ -24,9 +24,11 @@ from ..codegen.profile import launches_of
 from ..errors import GraphError, UnsupportedOp
 from ..ir import Op, Program
 from ..ir.dims import Range
+from ..ir.host import host_steps, is_host
 from ..ir.placement import roles
-from ..ir.program import argument_names, argument_specs, result_names, result_specs
+from ..ir.program import argument_names, result_names
 from ..ir.tensor import TensorSpec, spec_of
+from ..ir.values import Spec, value_spec
 from ..passes.analysis.cost import Cost, cost_of, largest, total
 from .files import Bytes, map_file
 from .load import guess_format, load_program
@@ -45,12 +47,18 @@ class Tensor:
     name: str
     dtype: str
     shape: tuple[int | str, ...]
+    holder: str = ""
+    """What it is where it is no tensor, such as `sequence(f32[any])`."""
 
     def __str__(self) -> str:
+        if self.holder:
+            return self.holder
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name."""
+        if self.holder:
+            return {"name": self.name, "kind": self.holder}
         return {"name": self.name, "dtype": self.dtype, "shape": list(self.shape)}
 
 
@@ -75,6 +83,8 @@ class Inspection:
     """The same as gravure calls them."""
     unsupported: Mapping[str, int] = field(default_factory=dict)
     """Operators of the file that gravure has not."""
+    host_steps: tuple[str, ...] = ()
+    """What is done between compiled pieces: node and operation."""
     faults: str = ""
     """Why the model cannot be compiled as it is, every reason; empty if it can."""
     tensors: tuple[Tensor, ...] = ()
@@ -98,6 +108,7 @@ class Inspection:
         return {
             "schema": "gravure.inspect/1",
             **{name: getattr(self, name) for name in (*plain, "unsupported", "faults")},
+            "host_steps": list(self.host_steps),
             **rows,
             "dims": {name: list(found) for name, found in self.ranges.items()},
             "parameters": self.parameters,
@@ -160,6 +171,8 @@ def _look(found: Inspection, program: Program) -> None:
     main = program.main
     found.level, found.ranges = program.level, program.ranges
     found.inputs, found.outputs = _arguments(main, program.level)
+    if program.level == "graph":
+        found.host_steps = tuple(map(str, host_steps(program)))
     ops = [op for op in program.module.walk() if isinstance(op, Op)]
     found.operations = _counted(op.name.removeprefix("gv.") for op in ops)
     if found.format != "onnx":
@@ -170,7 +183,7 @@ def _look(found: Inspection, program: Program) -> None:
         launches = launches_of(program, found.sizes)
         found.costs = _summed((launch.kind, launch.cost) for launch in launches)
     elif program.level != "loops":
-        inner = [op for op in main.body.block.walk() if isinstance(op, Op)]
+        inner = [op for op in main.body.block.walk() if isinstance(op, Op) and not is_host(op)]
         rows = ((op.name.removeprefix("gv."), cost_of(op, found.sizes)) for op in inner)
         found.costs = {name: cost for name, cost in _summed(rows).items() if cost != Cost()}
     found.cost = total(found.costs.values())
@@ -199,11 +212,14 @@ def _arguments(main: FuncOp, level: str) -> tuple[tuple[Tensor, ...], tuple[Tens
             for wanted in ("input", "output")
         )
         return inputs, outputs
-    inputs = tuple(map(_tensor, names, argument_specs(main)))
-    return inputs, tuple(map(_tensor, result_names(main), result_specs(main)))
+    inputs = tuple(map(_tensor, names, map(value_spec, main.function_type.inputs)))
+    results = map(value_spec, main.function_type.outputs)
+    return inputs, tuple(map(_tensor, result_names(main), results))
 
 
-def _tensor(name: str, spec: TensorSpec) -> Tensor:
+def _tensor(name: str, spec: Spec) -> Tensor:
+    if not isinstance(spec, TensorSpec):
+        return Tensor(name, "", (), str(spec))
     dims = spec.shape if spec.shape is not None else ("*",)
     return Tensor(name, spec.dtype.name, tuple(d if isinstance(d, int) else str(d) for d in dims))
 

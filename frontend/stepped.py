@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -22,7 +21,7 @@ from ..codegen.compile import Options, compile_program
 from ..errors import CompileError, RuntimeInputError
 from ..ir import Array, Interpreter, Op, Program, TensorSpec, dims
 from ..ir.dims import Range
-from ..ir.host import is_host
+from ..ir.host import host_steps, refuse_host_steps
 from ..ir.interpret import bind_symbols
 from ..ir.program import (
     argument_names,
@@ -44,37 +43,6 @@ FIRST = 64
 ANY_SIZE: Range = (0, None)
 """The range of a size that nothing is said about."""
 
-QUIET = ("builtin.module", "func.func", "gv.room", "func.return", "gv.yield", "gv.constant")
-"""What is not worth naming as a host step."""
-
-
-@dataclass(frozen=True)
-class HostStep:
-    """One host step, for people."""
-
-    operation: str
-    """The operation's name."""
-    source: str
-    """The node that it comes from."""
-
-    def __str__(self) -> str:
-        name = self.operation.removeprefix("gv.")
-        return f"{self.source} ({name})" if self.source else name
-
-
-def host_steps(program: Program) -> list[HostStep]:
-    """Return the host steps of a program, those in regions too, in order."""
-    found = [op for op in program.module.walk() if op.name not in QUIET and is_host(op)]
-    return [HostStep(op.name, getattr(op.attributes.get("source"), "data", "")) for op in found]
-
-
-def refuse_library(steps: Sequence[HostStep], what: str) -> NoReturn:
-    """Say that host steps cannot go into a file of compiled code."""
-    raise CompileError(
-        f"{what} has host steps, which no library can hold: {', '.join(map(str, steps))}",
-        hint="run it from Python, or cut the model around these nodes",
-    )
-
 
 class Piece:
     """One compiled piece, compiled again when sizes outgrow it."""
@@ -92,22 +60,33 @@ class Piece:
             (str(dim), number, axis)
             for number, argument in enumerate(function.body.block.args)
             for axis, dim in enumerate(value_spec(argument.type).dims)  # type: ignore[union-attr]
-            if not isinstance(dim, int) and self.ranges.get(str(dim), ANY_SIZE)[1] is None
+            if str(dim).isidentifier() and self.ranges.get(str(dim), ANY_SIZE)[1] is None
         ]
         """Symbol, input and axis of the sizes without a bound."""
-        self.bounds = {name: FIRST for name, _, _ in self.open}
         self.lock = Lock()
-        self.model = self.compiled()
+        bounds = {name: FIRST for name, _, _ in self.open}
+        self.made = bounds, self.compiled(bounds)
+        """Up to which sizes it was compiled last, and what it then became."""
 
-    def compiled(self) -> CompiledModel:
-        """Compile for sizes up to the bounds."""
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        """Return the sizes that it can take now, of those without a bound."""
+        return self.made[0]
+
+    @property
+    def model(self) -> CompiledModel:
+        """Return the piece as it was compiled last."""
+        return self.made[1]
+
+    def compiled(self, bounds: Mapping[str, int]) -> CompiledModel:
+        """Compile for sizes up to some bounds."""
         main = self.function.clone()
         main.properties["sym_name"] = StringAttr("main")
         main.properties.pop("sym_visibility", None)
         module = ModuleOp([main])
         set_level(module, "graph")
         open_ranges = {
-            name: (self.ranges.get(name, ANY_SIZE)[0], bound) for name, bound in self.bounds.items()
+            name: (self.ranges.get(name, ANY_SIZE)[0], bound) for name, bound in bounds.items()
         }
         set_ranges(module, {**self.ranges, **open_ranges})
         made = compile_program(Program(module, self.weights), self.options)
@@ -115,18 +94,22 @@ class Piece:
 
     def run(self, arrays: Sequence[Array]) -> list[Array]:
         """Run the piece."""
-        if any(arrays[number].shape[axis] > self.bounds[name] for name, number, axis in self.open):
-            self.grow(arrays)
-        return self.model.run(arrays)
+        bounds, model = self.made
+        if any(arrays[number].shape[axis] > bounds[name] for name, number, axis in self.open):
+            model = self.grown(arrays)
+        return model.run(arrays)
 
-    def grow(self, arrays: Sequence[Array]) -> None:
-        """Compile for sizes up to the next powers of two."""
+    def grown(self, arrays: Sequence[Array]) -> CompiledModel:
+        """Return the piece for sizes up to the next powers of two."""
         with self.lock:
+            bounds = dict(self.bounds)
             for name, number, axis in self.open:
                 size = arrays[number].shape[axis]
-                if size > self.bounds[name]:
-                    self.bounds[name] = 1 << (size - 1).bit_length()
-            self.model = self.compiled()
+                if size > bounds[name]:
+                    bounds[name] = 1 << (size - 1).bit_length()
+            if bounds != self.bounds:
+                self.made = bounds, self.compiled(bounds)
+            return self.model
 
 
 class Stepper(Interpreter):
@@ -164,7 +147,7 @@ class SteppedModel(CompiledModel):
         results = [value_spec(t) for t in main.function_type.outputs]
         self.outputs = tuple(map(info_of, result_names(main), results))
         self.dims = tuple(self._dims())
-        self._threads = threads
+        self._threads, self._options = threads, options
         self.pieces = {
             function.sym_name.data: Piece(function, program, options, threads)
             for function in functions(program.module)
@@ -197,12 +180,19 @@ class SteppedModel(CompiledModel):
     @property
     def manifest(self) -> Mapping[str, Any]:
         """What the model is."""
+        made = [piece.model.manifest for piece in self.pieces.values()]
         return {
             "schema": "gravure.stepped/1",
+            "target": self._options.target,
+            "features": sorted({name for each in made for name in each["features"]}),
+            "threads": self._threads,
+            "workspace_bytes": self.workspace_bytes,
+            "peak_bytes": max((int(each["peak_bytes"]) for each in made), default=0),
+            "weights_bytes": sum(int(each["weights_bytes"]) for each in made),
             "inputs": [str(info) for info in self.inputs],
             "outputs": [str(info) for info in self.outputs],
             "host_steps": [str(step) for step in self.host_steps],
-            "pieces": {name: piece.model.manifest for name, piece in self.pieces.items()},
+            "pieces": dict(zip(self.pieces, made, strict=True)),
         }
 
     @property
@@ -245,7 +235,8 @@ class SteppedModel(CompiledModel):
             if not dim.low <= machine.symbols.get(dim.name, dim.low) <= dim.high:
                 size = machine.symbols[dim.name]
                 raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
-        return list(machine.block(self.program.main.body.block, values))
+        results = machine.block(self.program.main.body.block, values)
+        return [copied(r) if any(r is value for value in values) else r for r in results]
 
     def _call(self, *values: Any) -> Any:
         results = self.run(values)
@@ -277,7 +268,7 @@ class SteppedModel(CompiledModel):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Refuse: a library has no host steps."""
-        refuse_library(self.host_steps, "the model")
+        refuse_host_steps(self.program)
 
     def set_weights(self, weights: object) -> None:
         """Refuse: the pieces have their weights for good."""
@@ -296,6 +287,13 @@ class SteppedModel(CompiledModel):
 
 OPEN = "any"
 """What stands in a sequence's type for a size that each tensor has for itself."""
+
+
+def copied(value: Any) -> Any:
+    """Return a value that is new, of an array or what holds arrays."""
+    if isinstance(value, list):
+        return [copied(each) for each in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def info_of(name: str, spec: Spec) -> TensorInfo:

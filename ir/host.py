@@ -15,12 +15,13 @@ same symbol may stand in several results; its value must then be the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.ir import Operation
 
-from ..errors import RuntimeInputError
+from ..errors import CompileError, RuntimeInputError
 from .dims import Dim
 from .op import Op
 from .program import Program, optional_function
@@ -69,7 +70,43 @@ def has_host_steps(program: Program) -> bool:
     main = optional_function(program.module, "main")
     if program.level != "graph" or main is None:
         return False
-    return any(is_host(op) for op in main.body.block.ops)
+    types = (*main.function_type.inputs, *main.function_type.outputs)
+    return not all(map(is_compilable, types)) or any(is_host(op) for op in main.body.block.ops)
+
+
+QUIET = ("builtin.module", "func.func", "gv.room", "func.return", "gv.yield", "gv.constant")
+"""What is not worth naming as a host step."""
+
+
+@dataclass(frozen=True)
+class HostStep:
+    """One host step, for people."""
+
+    operation: str
+    """The operation's name."""
+    source: str
+    """The node that it comes from."""
+
+    def __str__(self) -> str:
+        name = self.operation.removeprefix("gv.")
+        return f"{self.source} ({name})" if self.source else name
+
+
+def host_steps(program: Program) -> list[HostStep]:
+    """Return the host steps of a program, those in regions too, in order."""
+    found = [op for op in program.module.walk() if op.name not in QUIET and is_host(op)]
+    return [HostStep(op.name, getattr(op.attributes.get("source"), "data", "")) for op in found]
+
+
+def refuse_host_steps(program: Program) -> None:
+    """Raise where a program cannot be compiled as one piece, with the names of its host steps."""
+    if has_host_steps(program):
+        names = ", ".join(map(str, host_steps(program))) or "values that are no tensors of numbers"
+        raise CompileError(
+            f"the program has host steps, which no compiled code can hold: {names}",
+            location=program.source,
+            hint="gravure.compile runs it from Python; or cut the model around these nodes",
+        )
 
 
 def sized(spec: Spec, sizes: Sequence[Dim]) -> Spec:

@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from .dims import Dim
 
 
+class UnequalError(TypeError):
+    """Two sizes that must be equal are not."""
+
+    def __init__(self, message: str, a: Dim, b: Dim) -> None:
+        super().__init__(message)
+        self.sizes = a, b
+
+
 def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
     """Return the shape that shapes broadcast to, by numpy's rule, or raise `TypeError`.
 
@@ -21,7 +29,8 @@ def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
         if any(d != wide[0] for d in wide):
             names = " and ".join(_shape(s) for s in shapes)
             others = [d for d in wide if d != wide[0]]
-            raise TypeError(f"shapes {names} do not broadcast: {wide[0]} against {others[0]}")
+            message = f"shapes {names} do not broadcast: {wide[0]} against {others[0]}"
+            raise UnequalError(message, wide[0], others[0])
         result.append(wide[0] if wide else 1)
     return tuple(result)
 

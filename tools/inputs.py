@@ -23,6 +23,7 @@ import numpy as np
 from ..frontend.symbols import did_you_mean
 from ..runtime.arguments import numpy_dtype
 from ..runtime.artifact import DTYPES, DimInfo, TensorInfo, bindings
+from ..runtime.values import ValueInfo
 from .errors import DataError, UsageError
 from .options import readable
 
@@ -52,6 +53,11 @@ def make_inputs(
     made = {}
     for info in infos:
         array = makers.arrays.get(info.name)
+        if array is None and isinstance(info, ValueInfo):
+            raise UsageError(
+                f"input {info.name!r} is {info}, which cannot be made up",
+                hint="give texts as @FILE.npz; run sequences and optionals from Python",
+            )
         if array is None:
             shape, dtype, how = makers.described(info)
             wanted = info.shape_for(values) if shape is None else shape

@@ -27,7 +27,13 @@ from ...ir import dims as dim_rules
 from ...ir.dtypes import of_numpy
 from ...ir.program import finish, new_function, set_level, set_ranges
 from ...ir.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
-from ..assume import Assumption, NeedsAssumptionError, assumption_for, clashes
+from ..assume import (
+    Assumption,
+    NeedsAssumptionError,
+    assumption_for,
+    assumption_of,
+    clashes,
+)
 from ..files import Bytes
 from ..slices import Knowledge
 from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
@@ -434,7 +440,8 @@ class Reader:
         symbols = self.symbols
         known = Knowledge(symbols.ranges, symbols.facts)
         reason = f"node {node.label!r}: {error}"
-        found = assumption_for(specs, known, symbols.nameless, reason, symbols.data)
+        found = assumption_of(error, symbols.data, reason)
+        found = found or assumption_for(specs, known, symbols.nameless, reason)
         if found is not None:
             raise NeedsAssumptionError(found)
 

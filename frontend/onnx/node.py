@@ -220,18 +220,32 @@ class Node:
             return ()
         return self.unknown(spec.shape.count(ANY))
 
-    def sizes(self, value: SSAValue, what: str, high: Dim | None = None) -> tuple[Dim, ...]:
-        """Return the elements of an input as sizes; a host step reads those that are data."""
-        spec = self.spec(value)
-        if self.known(value) is not None or spec.dtype.kind not in "iu":
-            return self.dims(value, what)
-        count = spec.size
+    def is_data(self, value: SSAValue) -> bool:
+        """Say whether an input of integers is known in a run only."""
+        return self.known(value) is None
+
+    def count(self, value: SSAValue, what: str) -> int:
+        """Return how many numbers an input has, or refuse."""
+        count = self.spec(value).size
         if not isinstance(count, int):
             self.refuse(f"input {what} has {count} numbers, expected a known number of them")
+        return count
+
+    def vector(self, value: SSAValue) -> SSAValue:
+        """Return a value as a vector."""
+        if self.rank(value) == 1:
+            return value
+        made: SSAValue = self.make.reshape(value, shape=(self.spec(value).size,))
+        return made
+
+    def sizes(self, value: SSAValue, what: str, high: Dim | None = None) -> tuple[Dim, ...]:
+        """Return the elements of an input as sizes; a host step reads those that are data."""
+        if not self.is_data(value) or self.dtype(value).kind not in "iu":
+            return self.dims(value, what)
+        count = self.count(value, what)
         sizes = self.unknown(count, high)
-        vector = self.make.reshape(value, shape=(count,))
         most = () if high is None else (high,) * count
-        self.make.read_sizes(vector, sizes=sizes, most=most)
+        self.make.read_sizes(self.vector(value), sizes=sizes, most=most)
         return sizes
 
     # Attributes.

@@ -77,7 +77,7 @@ def tensor_scatter(node: Node, cache: Value, update: Value, at: Value | None = N
 def one_hot(node: Node, indices: Value, depth: Value, values: Value) -> Value:
     """Return `on` where the place on a new axis is the index, `off` elsewhere."""
     make = node.make
-    (count,) = node.dims(make.to(make.reshape(depth, shape=()), d.i64), "depth")
+    (count,) = node.sizes(make.to(make.reshape(depth, shape=()), d.i64), "depth")
     rank = node.rank(indices)
     axis = normalize_axis(node.integer("axis", -1), rank + 1)
     wide = make.to(indices, d.i64)
@@ -96,11 +96,12 @@ def one_hot(node: Node, indices: Value, depth: Value, values: Value) -> Value:
 @rule("TopK")
 def top_k(node: Node, x: Value, k: Value | None = None) -> Sequence[Value]:
     """Return the largest or smallest elements along an axis, and where they are."""
-    count = node.integer("k") if k is None else node.integers_of(k, "K")[0]
+    axis = normalize_axis(node.integer("axis", -1), node.rank(x))
+    count = node.integer("k") if k is None else node.sizes(k, "K", node.shape(x)[axis])[0]
     made: Sequence[Value] = node.make.top_k(
         x,
         k=count,
-        axis=normalize_axis(node.integer("axis", -1), node.rank(x)),
+        axis=axis,
         largest=bool(node.integer("largest", 1)),
         sorted=bool(node.integer("sorted", 1)),
     )

@@ -62,10 +62,13 @@ def size_of(node: Node, x: Value) -> Value:
 def reshape(node: Node, x: Value, shape: Value | None = None) -> Value:
     """Give another shape, in which 0 keeps a dimension and -1 takes what is left."""
     node.has("consumed_inputs")
-    given = node.integers("shape") or ()
-    wanted = list(node.dims(shape, "shape") if shape is not None else given)
+    given, keeps = node.integers("shape") or (), not node.integer("allowzero", 0)
     source = node.spec(x)
-    if not node.integer("allowzero", 0):
+    if shape is not None and node.is_data(shape):
+        sizes = node.unknown(node.count(shape, "shape"), source.size)
+        return node.make.reshape_to(x, node.vector(shape), sizes=sizes, zero=not keeps)
+    wanted = list(node.dims(shape, "shape") if shape is not None else given)
+    if keeps:
         for axis, dim in enumerate(wanted):
             if isinstance(dim, int) and dim == 0:
                 if axis >= source.rank:
@@ -157,6 +160,12 @@ def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Value]:
 @rule("Expand")
 def expand(node: Node, x: Value, shape: Value) -> Value:
     """Broadcast against a shape, in both directions."""
+    if node.is_data(shape):
+        rank = node.rank(x)
+        own = [*(1,) * (node.count(shape, "shape") - rank), *node.shape(x)]
+        # What is more than 1 can only stay as it is.
+        sizes = tuple(dim if isinstance(dim, int) and dim > 1 else node.unknown()[0] for dim in own)
+        return node.make.expand_to(x, node.vector(shape), sizes=sizes)
     wanted = node.dims(shape, "shape")
     return node.make.broadcast_to(x, shape=broadcast(node.shape(x), wanted))
 
@@ -164,7 +173,7 @@ def expand(node: Node, x: Value, shape: Value) -> Value:
 @rule("Tile", until=5)
 def tile_axis(node: Node, x: Value, count: Value, axis: Value) -> Value:
     """Repeat the tensor along one axis."""
-    (times,), (along,) = node.dims(count, "tiles"), node.integers_of(axis, "axis")
+    (times,), (along,) = node.sizes(count, "tiles"), node.integers_of(axis, "axis")
     repeats: list[Dim] = [1] * node.rank(x)
     repeats[along] = times
     return c.tile(node.emit, x, repeats)
@@ -173,7 +182,7 @@ def tile_axis(node: Node, x: Value, count: Value, axis: Value) -> Value:
 @rule("Tile", since=6)
 def tile(node: Node, x: Value, repeats: Value) -> Value:
     """Repeat the tensor along each axis."""
-    given = node.dims(repeats, "repeats")
+    given = node.sizes(repeats, "repeats")
     if len(given) != node.rank(x):
         node.fail(f"{len(given)} repeats, expected {node.rank(x)}")
     return c.tile(node.emit, x, given)
@@ -188,9 +197,11 @@ def pad(
     mode = node.text("mode", "constant")
     rank = node.rank(x)
     given: Sequence[Dim] = node.integers("pads") or node.integers("paddings") or ()
+    along = range(rank) if axes is None else node.integers_of(axes, "axes")
+    if pads is not None and node.is_data(pads):
+        return _pad_by(node, x, pads, value, [normalize_axis(a, rank) for a in along])
     if pads is not None:
         given = node.dims(pads, "pads")
-    along = range(rank) if axes is None else node.integers_of(axes, "axes")
     if len(given) != 2 * len(along):
         node.fail(f"{len(given)} pads, expected {2 * len(along)}")
     rows: list[tuple[Dim, Dim]] = [(0, 0)] * rank
@@ -203,6 +214,14 @@ def pad(
             return _pad_with(node, x, rows, value)
         fill = float(known.ravel()[0])
     return node.make.pad(x, pads=tuple(rows), mode=mode, value=fill)
+
+
+def _pad_by(node: Node, x: Value, pads: Value, value: Value | None, axes: Sequence[int]) -> Value:
+    """Pad by numbers that are data."""
+    make, dtype = node.make, node.dtype(x)
+    fill = make.number(0, dtype) if value is None else make.reshape(value, shape=())
+    sizes, mode = node.unknown(len(axes)), node.text("mode", "constant")
+    return make.pad_by(x, node.vector(pads), fill, axes=tuple(axes), sizes=sizes, mode=mode)
 
 
 def _pad_with(node: Node, x: Value, pads: list[tuple[Dim, Dim]], value: Value) -> Value:
@@ -218,7 +237,7 @@ def constant_of_shape(node: Node, shape: Value) -> Value:
     """Return a tensor of one number."""
     number = node.tensor("value")
     value = node.constant(np.zeros((), np.float32) if number is None else number.reshape(()))
-    return node.make.broadcast_to(value, shape=node.dims(shape, "shape"))
+    return node.make.broadcast_to(value, shape=node.sizes(shape, "shape"))
 
 
 @rule("Range")
@@ -227,7 +246,7 @@ def range_(node: Node, start: Value, limit: Value, delta: Value) -> Value:
     dtype = node.dtype(start)
     found = [node.known(v) for v in (start, limit, delta)]
     if any(value is None for value in found):
-        node.refuse("start, limit and delta must be computed from constants and shapes")
+        return node.make.range_of(start, limit, delta, sizes=node.unknown())
     first, last, step = (value.reshape(()).item() for value in found if value is not None)
     if isinstance(step, DimExpr) or step == 0:
         node.refuse(f"delta is {step}, expected a number other than 0")

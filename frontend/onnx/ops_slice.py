@@ -26,10 +26,24 @@ def slice_by_inputs(
     steps: Value | None = None,
 ) -> Value:  # fmt: skip
     """Cut axes by inputs."""
+    if node.is_data(starts) or node.is_data(ends):
+        return _slice_by(node, x, starts, ends, axes, steps)
     first, last = node.dims(starts, "starts"), node.dims(ends, "ends")
     along = range(len(first)) if axes is None else node.integers_of(axes, "axes")
     by = node.integers_of(steps, "steps") if steps is not None else None
     return _slice(node, x, first, last, along, by)
+
+
+def _slice_by(
+    node: Node, x: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None
+) -> Value:
+    """Cut by bounds that are data."""
+    make, count = node.make, node.count(starts, "starts")
+    given = range(count) if axes is None else node.integers_of(axes, "axes")
+    along = tuple(normalize_axis(axis, node.rank(x)) for axis in given)
+    by = make.filled(1, node.dtype(starts), (count,)) if steps is None else steps
+    sizes = tuple(node.unknown(high=node.shape(x)[axis])[0] for axis in along)
+    return make.slice_by(x, starts, ends, by, axes=along, sizes=sizes)
 
 
 def _slice(

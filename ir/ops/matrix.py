@@ -16,7 +16,7 @@ from ..iteration import Affine, Iteration, dim
 from ..numerics import round_to, widen
 from ..op import Array, Call, Op, register
 from ..samples import Sample
-from ..shapes import broadcast
+from ..shapes import UnequalError, broadcast
 from ..tensor import TensorSpec, spec_of_array
 from .families import REAL, expect, expect_same, spec_of_value, unbroadcast
 
@@ -62,7 +62,8 @@ class Matmul(Op):
         m, k = _matrix(lhs, transpose_lhs)
         rows, n = _matrix(rhs, transpose_rhs)
         if k != rows:
-            raise TypeError(f"{k} columns on the left, expected {rows} as the rows on the right")
+            message = f"{k} columns on the left, expected {rows} as the rows on the right"
+            raise UnequalError(message, k, rows)
         return (lhs.with_shape((*broadcast(lhs.dims[:-2], rhs.dims[:-2]), m, n)),)
 
     @classmethod

@@ -184,7 +184,8 @@ def compare_peers(args: argparse.Namespace) -> int:
 
 def _model(args: argparse.Namespace, source: str | bytes) -> tuple[Model, Compiled | None]:
     """Return the model, and what it was compiled to if it was compiled now."""
-    from ...frontend.compile import compile_source, load, load_compiled
+    from ...frontend.compile import compile_model, load
+    from ...frontend.stepped import SteppedModel
     from ...passes.base import Observer
 
     threads = args.threads or 1
@@ -193,11 +194,16 @@ def _model(args: argparse.Namespace, source: str | bytes) -> tuple[Model, Compil
             raise UsageError("--layers needs the model: a library does not know its launches")
         return load(source, threads=threads, weights=args.weights_file), None
     options = options_of(args, slots=threads)
-    compiled = compile_source(
-        source, options, shapes=shapes_of(args), dims=dims_of(args),
+    model = compile_model(
+        source, options, threads, shapes=shapes_of(args), dims=dims_of(args),
         observers=[Observer()],  # the program is wanted, so it is not taken from the cache
     )  # fmt: skip
-    return load_compiled(compiled, threads), compiled
+    if not isinstance(model, SteppedModel):
+        return model, model.compiled
+    if args.layers:
+        steps = ", ".join(map(str, model.host_steps))
+        raise UsageError(f"--layers needs a model without host steps, here are {steps}")
+    return model, None
 
 
 def _sizes(model: Model, inputs: dict[str, Any]) -> dict[str, int]:

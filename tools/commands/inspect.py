@@ -7,6 +7,7 @@
     gravure inspect model.onnx --json | jq .parameters
 
 A MAC is a multiplication with addition, and two flops; functions are exp, tanh, sqrt and the like.
+Host steps are what is not compiled: a model that has them runs from Python and makes no library.
 Dimensions without a number count as their largest, or as 1 if they have no bound.
 """
 
@@ -70,6 +71,7 @@ def overview(found: Inspection) -> str:
         ["stored", _stored(found)],
         *_listed("operators", _counts(found.operators)),
         *_listed("operations", _counts(found.operations)),
+        *_listed("host steps", list(found.host_steps)),
     ]  # fmt: skip
     if found.faults:
         rows += _listed("unsupported", _counts(found.unsupported))

@@ -60,6 +60,7 @@ def describe(name: str, op: type[Op]) -> dict[str, Any]:
         "defaults": {key: str(value) for key, value in signature.defaults.items()},
         "onnx": op.ONNX,
         "level": op.LEVEL,
+        "host": op.HOST is not None,
         "rules": [rule for rule in RULES if op.has(rule)],
     }
 
@@ -86,5 +87,6 @@ def page(row: dict[str, Any]) -> str:
             f"rules: {', '.join(row['rules'])}",
             f"ONNX: {row['onnx'] or 'no operator of the same form'}",
             f"from level: {row['level']}",
+            f"carried out by: {'the host' if row['host'] else 'compiled code'}",
         ]
     )

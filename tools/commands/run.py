@@ -103,14 +103,13 @@ def run(args: argparse.Namespace) -> int:
 
 def model_of(args: argparse.Namespace, source: str | bytes) -> Model:
     """Return the model, loaded or compiled."""
-    from ...frontend.compile import compile_source, load, load_compiled
+    from ...frontend.compile import compile_model, load
 
     threads = args.threads or 1
     if is_library(source):
         return load(source, threads=threads, weights=args.weights_file)
     options = options_of(args, slots=threads)
-    compiled = compile_source(source, options, shapes=shapes_of(args), dims=dims_of(args))
-    return load_compiled(compiled, threads)
+    return compile_model(source, options, threads, shapes=shapes_of(args), dims=dims_of(args))
 
 
 def compiled_from(args: argparse.Namespace, source: str | bytes) -> tuple[Any, Any]:
@@ -195,27 +194,33 @@ def _worst(name: str, each: Difference) -> str:
     return f"{name}[{place}] is {each.found}, expected {each.wanted}"
 
 
-def _look(array: Array) -> list[str]:
+def _look(array: Any) -> list[str]:
     """Return type, range and first elements of a result."""
     import numpy as np
 
+    if array is None or isinstance(array, list):
+        inner = "; ".join(_look(each)[0] for each in array[:SHOWN]) if array else ""
+        return ["nothing" if array is None else f"{len(array)} values", "", inner]
     kind = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
     if not array.size:
         return [kind, "", ""]
     first = ", ".join(str(x) for x in array.reshape(-1)[:SHOWN])
     more = ", ..." if array.size > SHOWN else ""
-    if array.dtype.kind == "c":
+    if array.dtype.kind in "cO":
         return [kind, "", f"{first}{more}"]
     wide = array.astype(np.float64)
     return [kind, f"{wide.min():.5g} to {wide.max():.5g}, mean {wide.mean():.5g}", first + more]
 
 
+def _described(value: Any) -> dict[str, Any]:
+    if value is None or isinstance(value, list):
+        return {"values": None if value is None else [_described(each) for each in value]}
+    return {"dtype": str(value.dtype), "shape": list(value.shape)}
+
+
 def data_of(found: dict[str, Array], verdicts: dict[str, dict[str, Difference]]) -> dict[str, Any]:
     """Return results and comparisons as plain data."""
-    outputs = [
-        {"name": name, "dtype": str(array.dtype), "shape": list(array.shape)}
-        for name, array in found.items()
-    ]
+    outputs = [{"name": name, **_described(value)} for name, value in found.items()]
     compared = {
         judge: {name: each.as_json() for name, each in rows.items()}
         for judge, rows in verdicts.items()

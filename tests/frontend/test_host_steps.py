@@ -1,0 +1,319 @@
+"""Models that are cut at host steps: right for all sizes, and open about what is not compiled."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+import gravure as gv
+from gravure.errors import CompileError, GraphError, RuntimeInputError, UnsupportedOp
+from gravure.frontend.load import load_program
+from gravure.frontend.stepped import FIRST, SteppedModel
+from gravure.ir import interpret, parse, print_module
+
+node = helper.make_node
+Make = Callable[..., onnx.ModelProto]
+RANDOM = np.random.default_rng(1)
+
+
+def stepped(made: onnx.ModelProto, **options: Any) -> SteppedModel:
+    """Compile a model that has host steps."""
+    model = gv.compile(made.SerializeToString(), **options)
+    assert isinstance(model, SteppedModel)
+    return model
+
+
+def check(made: onnx.ModelProto, *sets: Sequence[Any], **options: Any) -> SteppedModel:
+    """Compare the compiled and the interpreted model with the standard's own evaluator."""
+    model = stepped(made, **options)
+    text = print_module(load_program(made.SerializeToString(), **options).module)
+    assert print_module(parse(text)) == text
+    judge = ReferenceEvaluator(made)
+    for inputs in sets:
+        wanted: Any = judge.run(None, dict(zip(judge.input_names, inputs, strict=True)))
+        program = load_program(made.SerializeToString(), **options)
+        for results in (model.run(inputs), interpret(program, inputs)):
+            for found, expected in zip(results, wanted, strict=True):
+                assert found.dtype == expected.dtype
+                np.testing.assert_allclose(found, expected, rtol=1e-5)
+    return model
+
+
+def f32(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def test_what_lies_between_host_steps_is_compiled(model: Make) -> None:
+    made = model(
+        [
+            node("Relu", ["x"], ["a"]),
+            node("NonZero", ["a"], ["places"], name="find"),
+            node("Transpose", ["places"], ["rows"]),
+            node("GatherND", ["a", "rows"], ["b"]),
+            node("Exp", ["b"], ["c"]),
+            node("ReduceSum", ["c"], ["y"], keepdims=0),
+        ],
+        {"x": ("f32", [2, 3])},
+        ["b", "y"],
+    )
+    found = check(made, [f32(2, 3)], [-np.ones((2, 3), np.float32)])
+    assert [str(step) for step in found.host_steps] == ["find (non_zero)"]
+    assert list(found.pieces) == ["segment0", "segment1"]
+    assert [str(info) for info in found.outputs] == ["f32[places]", "f32[]"]
+
+
+def test_one_model_serves_all_sizes(model: Make) -> None:
+    nodes = [
+        node("Range", ["zero", "n", "one"], ["r"]),
+        node("Cast", ["r"], ["f"], to=TensorProto.FLOAT),
+        node("Sin", ["f"], ["y"]),
+    ]
+    made = model(nodes, {"n": ("i64", [])}, ["y"], {"zero": np.int64(0), "one": np.int64(1)})
+    found = stepped(made)
+    piece = found.pieces["segment0"]
+    for size in (3, 0, FIRST, 5000, 700):
+        wanted = np.sin(np.arange(size, dtype=np.float32))
+        np.testing.assert_allclose(found.run([np.int64(size)])[0], wanted, rtol=1e-5, atol=1e-6)
+    assert piece.bounds == {"r": 8192}
+    with ThreadPoolExecutor(4) as pool:
+        sizes = [*range(8100, 8300, 10)]
+        for size, [y] in zip(
+            sizes, pool.map(found.run, [[np.int64(s)] for s in sizes]), strict=True
+        ):
+            assert y.shape == (size,)
+
+
+SHAPES: list[tuple[Any, dict[str, Any], list[Any]]] = [
+    (node("Reshape", ["x", "s"], ["y"]), {"s": ("i64", [2])}, [np.array([0, -1])]),
+    (node("Reshape", ["x", "s"], ["y"]), {"s": ("i64", [3])}, [np.array([2, 3, 4])]),
+    (node("Expand", ["x", "s"], ["y"]), {"s": ("i64", [3])}, [np.array([5, 1, 6])]),
+    (node("Slice", ["x", "a", "b"], ["y"]), {"a": ("i64", [2]), "b": ("i64", [2])},
+     [np.array([1, -2]), np.array([9, -1])]),
+    (node("Slice", ["x", "a", "b", "ax", "st"], ["y"]),
+     {"a": ("i64", [1]), "b": ("i64", [1]), "st": ("i64", [1])},
+     [np.array([5]), np.array([-100]), np.array([-2])]),
+    (node("Pad", ["x", "p"], ["y"]), {"p": ("i64", [4])}, [np.array([1, 0, 3, 2])]),
+    (node("Pad", ["x", "p"], ["y"], mode="edge"), {"p": ("i64", [4])}, [np.array([1, 0, 2, 2])]),
+    (node("Tile", ["x", "r"], ["y"]), {"r": ("i64", [2])}, [np.array([2, 3])]),
+    (node("Tile", ["x", "r"], ["y"]), {"r": ("i64", [2])}, [np.array([0, 3])]),
+    (node("ConstantOfShape", ["s"], ["y"]), {"s": ("i64", [2])}, [np.array([2, 3])]),
+    (node("TopK", ["x", "k"], ["y", "z"], axis=1), {"k": ("i64", [1])}, [np.array([3])]),
+    (node("OneHot", ["i", "n", "v"], ["y"]), {"n": ("i64", [])}, [np.array(4)]),
+    (node("Compress", ["x", "c"], ["y"], axis=1), {"c": ("bool", [6])},
+     [np.array([True, False, True, True, False, False])]),
+    (node("Unique", ["x"], ["y", "i", "j", "n"]), {}, []),
+]  # fmt: skip
+CONSTANTS = {
+    "ax": np.array([1]),
+    "i": np.array([1, 3]),
+    "v": np.float32([0, 1]),
+}
+
+
+@pytest.mark.parametrize(
+    ("each", "inputs", "values"), SHAPES, ids=lambda x: getattr(x, "op_type", "")
+)
+def test_shapes_that_are_data(
+    model: Make, each: Any, inputs: dict[str, Any], values: list[Any]
+) -> None:
+    outputs = list(each.output)
+    more = [node("Cast", [name], [f"{name}2"], to=TensorProto.DOUBLE) for name in outputs]
+    kept = {name: value for name, value in CONSTANTS.items() if name in each.input}
+    given = {"x": ("f32", [4, 6])} if "x" in each.input else {}
+    made = model([each, *more], {**given, **inputs}, [f"{n}2" for n in outputs], kept)
+    check(made, [*([f32(4, 6)] if given else []), *values])
+
+
+def test_result_of_a_host_step_must_fit_what_was_assumed(model: Make) -> None:
+    nodes = [node("Reshape", ["x", "s"], ["a"], name="r"), node("MatMul", ["a", "w"], ["y"])]
+    made = model(nodes, {"x": ("f32", [6]), "s": ("i64", [2])}, ["y"], {"w": f32(3, 4)})
+    found = check(made, [f32(6), np.array([2, 3])], [f32(6), np.array([-1, 3])])
+    with pytest.raises(RuntimeInputError, match=r"node 'r'.*shape \[3, 2\], expected f32\[a,3\]"):
+        found.run([f32(6), np.array([3, 2])])
+    with pytest.raises(RuntimeInputError, match="cannot reshape"):
+        found.run([f32(6), np.array([4, 3])])
+
+
+def test_sizes_that_are_data_can_be_bounded(model: Make) -> None:
+    made = model([node("NonZero", ["x"], ["p"]), node("Neg", ["p"], ["y"])],
+                 {"x": ("f32", ["N"])}, ["y"])  # fmt: skip
+    found = stepped(made, dims={"N": (1, 9), "p": (0, 9)})
+    assert not found.pieces["segment0"].open
+    assert [(d.name, d.low, d.high) for d in found.dims] == [("N", 1, 9)]
+    with pytest.raises(RuntimeInputError, match="N is 10, expected 1 to 9"):
+        found.run([np.ones(10, np.float32)])
+    with pytest.raises(GraphError, match="there is no dimension 'q'"):
+        stepped(made, dims={"N": (1, 9), "q": 4})
+    with pytest.raises(CompileError, match="dimension N has no upper bound"):
+        stepped(made)
+
+
+def loop(*nodes: Any, outputs: Sequence[str], state: Any) -> onnx.GraphProto:
+    """Return the body of a loop of one state."""
+    inputs = [
+        helper.make_tensor_value_info("i", TensorProto.INT64, []),
+        helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+        state,
+    ]
+    made = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    return helper.make_graph(nodes, "body", inputs, made)
+
+
+def test_loop_of_unknown_trips_collects_and_grows(model: Make) -> None:
+    body = loop(
+        node("Concat", ["s", "tail"], ["next"], axis=0),
+        node("ReduceSum", ["next"], ["sum"], keepdims=0),
+        node("Less", ["sum", "limit"], ["on"]),
+        outputs=["on", "next", "sum"],
+        state=helper.make_tensor_value_info("s", TensorProto.FLOAT, None),
+    )
+    made = model(
+        [node("Loop", ["", "", "start"], ["last", "sums"], body=body, name="l")],
+        {"start": ("f32", [2]), "limit": ("f32", []), "tail": ("f32", [1])},
+        ["last", "sums"],
+    )
+    found = stepped(made)
+    assert [str(step) for step in found.host_steps] == ["l (host_loop)"]
+    for limit in (0.0, 3.5, 90.0):
+        last, sums = found.run([np.float32([1, 1]), np.float32(limit), np.float32([1])])
+        trips = max(1, int(np.ceil(limit)) - 2)
+        np.testing.assert_array_equal(last, np.ones(trips + 2, np.float32))
+        np.testing.assert_array_equal(sums, np.arange(3, trips + 3, dtype=np.float32))
+
+
+def test_sequence_that_a_loop_collects_is_joined(model: Make) -> None:
+    body = loop(
+        node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+        node("Mul", ["x", "f"], ["part"]),
+        node("SequenceInsert", ["s", "part"], ["next"]),
+        node("Identity", ["go"], ["on"]),
+        outputs=["on", "next"],
+        state=helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None),
+    )
+    nodes = [
+        node("SequenceEmpty", [], ["none"]),
+        node("Loop", ["n", "", "none"], ["all"], body=body),
+        node("ConcatFromSequence", ["all"], ["y"], axis=0, new_axis=1),
+        node("SequenceAt", ["all", "n2"], ["z"]),
+        node("Exp", ["z"], ["e"]),
+    ]
+    inputs = {"x": ("f32", [2, 2]), "n": ("i64", []), "n2": ("i64", [])}
+    found = stepped(model(nodes, inputs, ["y", "e"]))
+    x = f32(2, 2)
+    y, e = found.run([x, np.int64(5), np.int64(-2)])
+    np.testing.assert_array_equal(y, np.stack([x * i for i in range(5)]).astype(np.float32))
+    np.testing.assert_allclose(e, np.exp(x * 3), rtol=1e-5)
+    with pytest.raises(RuntimeInputError, match="position 7 of a sequence of 5"):
+        found.run([x, np.int64(5), np.int64(7)])
+    with pytest.raises(RuntimeInputError, match="the sequence is empty"):
+        found.run([x, np.int64(0), np.int64(0)])
+
+
+def choice(name: str, kind: int, shape: list[int]) -> onnx.GraphProto:
+    """Return a branch that gives the first rows of `x`."""
+    one = helper.make_tensor(f"{name}_one", TensorProto.INT64, shape, [2] * len(shape))
+    nodes = [node("Slice", ["x", "zero", f"{name}_one"], [name])]
+    made = [helper.make_tensor_value_info(name, kind, None)]
+    return helper.make_graph(nodes, name, [], made, [one])
+
+
+def test_branches_of_different_sizes(model: Make) -> None:
+    then = choice("a", TensorProto.FLOAT, [1])
+    other = helper.make_graph(
+        [node("Relu", ["x"], ["b"])], "o", [], [helper.make_empty_tensor_value_info("b")]
+    )
+    made = model(
+        [node("If", ["c"], ["r"], then_branch=then, else_branch=other), node("Neg", ["r"], ["y"])],
+        {"c": ("bool", []), "x": ("f32", [5, 3])},
+        ["y"],
+        {"zero": np.array([0])},
+    )
+    x = f32(5, 3)
+    found = stepped(made)
+    np.testing.assert_array_equal(found.run([np.bool_(True), x])[0], -x[:2])
+    np.testing.assert_array_equal(found.run([np.bool_(False), x])[0], -np.maximum(x, 0))
+
+
+def test_optionals_go_in_and_out() -> None:
+    inner = helper.make_tensor_type_proto(TensorProto.FLOAT, [2])
+    kind = helper.make_optional_type_proto(inner)
+    graph = helper.make_graph(
+        [node("OptionalHasElement", ["x"], ["y"]), node("Identity", ["x"], ["z"])],
+        "g",
+        [helper.make_value_info("x", kind)],
+        [
+            helper.make_tensor_value_info("y", TensorProto.BOOL, []),
+            helper.make_value_info("z", kind),
+        ],
+    )
+    found = stepped(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]))
+    assert [str(info) for info in found.inputs] == ["optional(f32[2])"]
+    assert found.run([None])[1] is None
+    x = f32(2)
+    y, z = found.run([x])
+    assert y
+    assert z is not x
+    np.testing.assert_array_equal(z, x)
+    with pytest.raises(RuntimeInputError, match=r"argument 'x' is optional\(f32\[2\]\)"):
+        found.run([f32(3)])
+
+
+def test_texts(model: Make) -> None:
+    nodes = [
+        node("StringConcat", ["a", "b"], ["c"]),
+        node("StringSplit", ["c"], ["parts", "counts"], delimiter="-"),
+        node("Cast", ["counts"], ["n"], to=TensorProto.FLOAT),
+        node("Sqrt", ["n"], ["y"]),
+        node("Reshape", ["parts", "flat"], ["words"]),
+        node("Cast", ["y"], ["t"], to=TensorProto.STRING),
+    ]
+    made = model(nodes, {}, ["words", "y", "t"], {"flat": np.array([-1])}, opset=20)
+    for name in "ab":
+        made.graph.input.append(helper.make_tensor_value_info(name, TensorProto.STRING, [2]))
+    found = stepped(made)
+    words, y, t = found.run({"a": ["x-y", "z"], "b": np.array(["!", "-?"])})
+    assert words.tolist() == ["x", "y!", "z", "?"]
+    np.testing.assert_allclose(y, np.sqrt(np.float32([2, 2])))
+    assert t.tolist() == ["1.4142135"] * 2
+    with pytest.raises(RuntimeInputError, match=r"argument 'a' is string\[2\] and was called with"):
+        found.run({"a": [1, 2], "b": ["!", "?"]})
+
+
+def test_library_is_refused_and_names_the_nodes(model: Make, tmp_path: Path) -> None:
+    made = model([node("NonZero", ["x"], ["y"], name="find")], {"x": ("f32", [3])}, ["y"])
+    found = stepped(made)
+    with pytest.raises(CompileError, match=r"host steps.*find \(non_zero\)"):
+        found.save(tmp_path / "m.so")
+    assert not list(tmp_path.iterdir())
+    assert found.manifest["host_steps"] == ["find (non_zero)"]
+    assert "1 host steps" in repr(found)
+
+
+def test_bound_models_see_new_contents(model: Make) -> None:
+    made = model([node("NonZero", ["x"], ["y"])], {"x": ("f32", [3])}, ["y"])
+    x = np.zeros(3, np.float32)
+    found = stepped(made, threads=2)
+    again = found.bind([x])
+    assert again()[0].shape == (1, 0)
+    x[1] = 1
+    assert again()[0].tolist() == [[1]]
+    place = np.zeros((1, 1), np.int64)
+    assert found.bind({"x": x}, [place])()[0] is place
+    assert place.tolist() == [[1]]
+    found.threads = 1
+    assert found.threads == 1
+
+
+def test_what_is_no_host_operation_is_never_run_by_the_host(model: Make) -> None:
+    made = model([node("Relu", ["x"], ["y"])], {"x": ("f32", [3])}, ["y"])
+    assert not isinstance(gv.compile(made.SerializeToString()), SteppedModel)
+    wrong = model([node("NonZero", ["x"], ["p"]), node("ImageDecoder", ["p"], ["y"], name="i")],
+                  {"x": ("f32", [3])}, ["y"], opset=20)  # fmt: skip
+    with pytest.raises(UnsupportedOp, match="node 'i': ImageDecoder"):
+        gv.compile(wrong.SerializeToString())
