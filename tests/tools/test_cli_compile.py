@@ -315,8 +315,8 @@ def test_several_kinds_do_not_fit_into_one_stream(gravure: Any, model: Path) -> 
 def test_unsupported_operators_are_all_listed(gravure: Any, tmp_path: Path) -> None:
     node = helper.make_node
     nodes = [
-        node("Unique", ["x"], ["a"], name="first"),
-        node("Compress", ["x", "c"], ["b"], name="second"),
+        node("NoSuch", ["x"], ["a"], name="first"),
+        node("NorThis", ["x", "c"], ["b"], name="second"),
     ]
     value = helper.make_tensor_value_info
     graph = helper.make_graph(
@@ -332,8 +332,29 @@ def test_unsupported_operators_are_all_listed(gravure: Any, tmp_path: Path) -> N
     assert "second" in found.err
     seen = gravure("inspect", path)
     assert seen.status == 0
-    assert "1 Compress, 1 Unique" in seen.out
+    assert "1 NoSuch, 1 NorThis" in seen.out
     assert gravure("inspect", path, "--check").status == 1
+
+
+def test_host_steps_are_told_and_go_into_no_library(gravure: Any, tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("NonZero", ["x"], ["a"], name="find"),
+        helper.make_node("Neg", ["a"], ["y"]),
+    ]
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "g", [value("x", TensorProto.FLOAT, [4])], [value("y", TensorProto.INT64, None)]
+    )
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), path)
+    for more in ((), ("--to", "fused")):
+        found = gravure("compile", path, "-o", tmp_path / "m.so", *more)
+        assert found.status == 69
+        assert "find (non_zero)" in found.err
+    assert [*tmp_path.iterdir()] == [path]
+    assert "host steps  find (non_zero)" in gravure("inspect", path, "--check").out
+    assert gravure("run", path, "--vs", "interp").status == 0
+    assert gravure("bench", path, "--layers", "--seconds", "0.01").status == 2
 
 
 def test_failing_pass_leaves_a_reproducer_that_fails_the_same(
