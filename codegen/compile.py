@@ -46,6 +46,7 @@ from .llvm.cache import Cache, default_cache
 from .llvm.entry import entry_objects
 from .objects import Objects
 from .prepare import prepared_weights
+from .ptx import kernels as gpu_kernels
 from .ptx.compile import SLOTS, compile_gpu
 
 
@@ -232,9 +233,10 @@ def compile_kernels(
 def lower_kernels(program: Program, target: Target) -> None:
     """Replace every kernel function by its loops: the level `loops`."""
     block = program.module.body.block
+    lower = gpu_kernels.lower if target.is_gpu else kernels.lower
     for function in functions(program.module):
         if KIND in function.attributes:
-            block.insert_op_before(kernels.lower(function, target), function)
+            block.insert_op_before(lower(function, target), function)
             erase(function)
     set_level(program.module, "loops")
 

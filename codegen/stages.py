@@ -27,6 +27,7 @@ from .compile import Compiled, Options, lower_kernels, name_kernels, spell
 from .llvm.emit import emit_kernel
 from .llvm.entry import emit_entry, emit_support
 from .llvm.listing import listing, listing_assembly
+from .ptx.listing import llvm_text, ptx_text
 
 STAGES: Mapping[str, str] = {
     "import": "operations on tensors, as the model has them",
@@ -35,7 +36,7 @@ STAGES: Mapping[str, str] = {
     "planned": "places in memory, and a list of kernel launches",
     "loops": "each distinct kernel as loops over vectors",
     "llvm": "one LLVM module with kernels and entry",
-    "asm": "the processor's instructions",
+    "asm": "the processor's instructions; the PTX of a GPU",
 }
 """Every stage that has a text, from the top down."""
 
@@ -152,6 +153,9 @@ def text_of(compiled: Compiled, stage: str) -> str:
     """
     program, target = compiled.program, compiled.target
     assert program is not None, "a program from the cache has no text"
+    if compiled.plan is not None:
+        text = llvm_text(program, compiled.plan, target)
+        return text if stage == "llvm" else ptx_text(compiled.plan)
     if program.level == "planned":
         lower_kernels(program, target)
     kernels = [emit_kernel(f, target) for f in functions(program.module) if KIND in f.attributes]

@@ -67,6 +67,7 @@ KINDS: Mapping[str, Kind] = {
     "manifest": Kind(".json", "what the model is and how it was made", True),
     "llvm": Kind(".ll", "one LLVM module with kernels and entry", True),
     "asm": Kind(".s", "assembly", True),
+    "ptx": Kind(".ptx", "the assembly of a GPU", True),
     **{
         f"ir@{stage}": Kind(".mlir", f"IR at the stage {stage!r}, weights beside it", True)
         for stage in IR_STAGES
@@ -223,7 +224,7 @@ class _Job:
         """Do all that does not depend on where the files go."""
         ask = self.request
         stages = ask.stages
-        if not (stages or ask.observers or ask.start or {"llvm", "asm"} & {*ask.kinds}):
+        if not (stages or ask.observers or ask.start or {"llvm", "asm", "ptx"} & {*ask.kinds}):
             self.made.compiled = compile_source(
                 ask.source, ask.options, shapes=ask.shapes, dims=ask.dims
             )
@@ -272,7 +273,9 @@ class _Job:
 
 def bytes_of(compiled: Compiled, kind: str) -> bytes:
     """Return what a file of a kind holds."""
-    if kind in ("llvm", "asm"):
+    if kind == "ptx" and compiled.plan is None:
+        raise EmitError(f"target {compiled.target} has no PTX, expected one like cuda:sm_90a")
+    if kind in ("llvm", "asm", "ptx"):
         return text_of(compiled, kind).encode()
     forms = {"static": archive_of, "object": object_of, "header": header_of}
     if kind in forms:

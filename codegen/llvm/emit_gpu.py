@@ -13,11 +13,15 @@ from .emitter import Emit, Emitter
 from .text import Shape, Text
 
 
+SHARED = "@shared"
+"""What the names of shared memory begin with."""
+
+
 def _shared(e: Emitter, op: Operation) -> None:
     kind = op.results[0].type
     assert isinstance(kind, MemRefType), f"{op.name}: unexpected {kind}"
     size, stored = kind.get_shape()[0], e.stored(op.results[0])
-    name = f"@shared{len(e.text.declarations)}"
+    name = f"{SHARED}{len(e.text.declarations)}"
     e.text.declare(
         f"{name} = internal addrspace(3) global [{size} x {stored.name}] poison, align 16"
     )
@@ -83,7 +87,7 @@ def _load_matrix(e: Emitter, op: Operation) -> None:
     e.names[op.results[0]] = e.text.value(f"bitcast <4 x i32> {packed} to <8 x i16>")
 
 
-_SHARED = re.compile(r"@shared\d+")
+_SHARED = re.compile(rf"{SHARED}\d+")
 
 
 def _multiply_matrices(e: Emitter, op: Operation) -> None:

@@ -22,7 +22,7 @@ from ...ir.gpu_ops import THREADS
 from ...ir.interpret_launch import SCRATCH, UNITS
 from ...ir.target import Target
 from ..llvm.emit import OPERATIONS
-from ..llvm.emit_gpu import GPU
+from ..llvm.emit_gpu import GPU, SHARED
 from ..llvm.emitter import Emitter
 from ..llvm.text import Text
 
@@ -62,7 +62,7 @@ def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
     text.label("finished")
     text.line("ret void")
     size = threads_of(func) or BLOCK
-    return "\n".join(
+    made = "\n".join(
         [
             f'target triple = "{target.triple}"',
             *text.declarations,
@@ -77,6 +77,8 @@ def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
             "",
         ]
     )
+    # Several kernels may stand in one text of PTX.
+    return made.replace(SHARED, f"{SHARED}_{func.sym_name.data}_")
 
 
 def _inlined(function: str) -> str:

@@ -4,6 +4,7 @@
     gravure compile model.onnx -o m.so --dim batch=1..64 --threads 8
     gravure compile model.onnx -o m.a --target neoverse-n1 --weights file
     gravure compile model.onnx --emit library,header,asm,ir@planned -o m.zip
+    gravure compile model.onnx --target cuda:sm_90 --emit ptx -o m.ptx
     gravure compile model.onnx --to fused                 # IR on the standard output
     gravure compile m.fused.mlir -o m.so                  # goes on from there
 
@@ -105,7 +106,7 @@ def emitted(args: argparse.Namespace) -> tuple[Emitted, bool]:
     source = source_of(args.model)
     options = options_for(args)
     kinds = parse_kinds(f"{args.emit},{_kind_of_stage(args.to)}")
-    if args.report and (args.to or {"llvm", "asm", "ir@loops"} & {*kinds}):
+    if args.report and (args.to or {"llvm", "asm", "ptx", "ir@loops"} & {*kinds}):
         raise UsageError("--report is about compiled programs: leave --to and text kinds out")
     is_text = bool(kinds) and KINDS[kinds[0]].is_text
     if args.output is None and not is_text:
@@ -155,7 +156,7 @@ def _stage(name: str) -> str:
 
 
 def _kind_of_stage(name: str) -> str:
-    return name if name in ("llvm", "asm", "object", "library", "") else f"ir@{_stage(name)}"
+    return name if name in ("llvm", "asm", "ptx", "object", "library", "") else f"ir@{_stage(name)}"
 
 
 def _to_stdout(made: Emitted, args: argparse.Namespace) -> None:
