@@ -12,18 +12,22 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from ..codegen.compile import Compiled, Options, compile_program
 from ..codegen.export import export
 from ..codegen.prepare import runs_here
 from ..codegen.store import find, keep, program_key
+from ..errors import CompileError
 from ..ir import Program
 from ..ir.host import has_host_steps
 from ..ir.target import Target
 from ..passes.base import Observer
 from ..runtime.arguments import check_threads
 from ..runtime.buffer import address
+from ..runtime.cuda import CudaDriver
+from ..runtime.gpu_driver import Driver
+from ..runtime.gpu_model import GpuModel
 from ..runtime.model import Model
 from .load import guess_format, load_program, read_bytes
 from .onnx.wire import split
@@ -43,30 +47,86 @@ class CompiledModel(Model):
         export(self.compiled, path)
 
 
-def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
+class CompiledGpuModel(GpuModel):
+    """A model that was compiled in this process, for a GPU."""
+
+    compiled: Compiled
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what the suffix of `path` asks for."""
+        export(self.compiled, path)
+
+
+@overload
+def compile(  # noqa: A001
     source: Source | Program,
     *,
     threads: int = 1,
     target: str | None = None,
+    device: None = None,
     shapes: Mapping[str, ShapeOption] | None = None,
     dims: Mapping[str, DimOption] | None = None,
     options: Options | None = None,
     observers: Sequence[Observer] = (),
     **more: Any,
-) -> CompiledModel:
+) -> CompiledModel: ...
+
+
+@overload
+def compile(  # noqa: A001
+    source: Source | Program,
+    *,
+    threads: int = 1,
+    target: str | None = None,
+    device: Driver,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    options: Options | None = None,
+    observers: Sequence[Observer] = (),
+    **more: Any,
+) -> CompiledGpuModel: ...
+
+
+def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
+    source: Source | Program,
+    *,
+    threads: int = 1,
+    target: str | None = None,
+    device: Driver | None = None,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    options: Options | None = None,
+    observers: Sequence[Observer] = (),
+    **more: Any,
+) -> CompiledModel | CompiledGpuModel:
     """Compile a model for this process.
 
     `source` is a file (ONNX, graph text, IR text), the bytes of one, or a program. `shapes`
     and `dims` name and bound symbolic dimensions: `shapes={"x": ("N", 784)}, dims={"N": (1,
     64)}`. `target` and further keywords, which are fields of `Options`, go before what
-    `options` says; `threads` is what the library has room for (`Options.slots`). Raises a
-    `GravureError` that lists all faults of the model.
+    `options` says; `threads` is what the library has room for (`Options.slots`). With the target
+    of a GPU, `cuda:sm_90a`, what comes is a model on `device`, or on the first GPU there is. Raises
+    a `GravureError` that lists all faults of the model.
     """
     check_threads(threads)
     options = options or Options()
     target = options.target if target is None else target
     options = replace(options, target=target, slots=threads, **more)
+    if device is not None or Target.parse(options.target, options.mattr).is_gpu:
+        made = compile_source(source, options, shapes=shapes, dims=dims, observers=observers)
+        return load_on_gpu(made, device)
     return compile_model(source, options, threads, shapes=shapes, dims=dims, observers=observers)
+
+
+def load_on_gpu(compiled: Compiled, device: Driver | None) -> CompiledGpuModel:
+    """Load compiled code onto a GPU."""
+    plan = compiled.plan
+    if plan is None:
+        raise CompileError(f"target {compiled.target} is no GPU, expected one like cuda:sm_80")
+    weights = compiled.blob if plan.weights else None
+    model = CompiledGpuModel(plan, weights, device or CudaDriver())
+    model.compiled = compiled
+    return model
 
 
 def compile_model(

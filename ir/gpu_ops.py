@@ -13,11 +13,14 @@ and shuffles in the same order.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.dialects.builtin import (
     BoolAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
+    StringAttr,
     VectorType,
     bf16,
     f16,
@@ -33,12 +36,19 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_result_def,
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 THREADS = "gv.threads"
 """Attribute of a `loops` kernel whose units are blocks: how many threads a block has."""
+
+MAPS = "gv.maps"
+"""Attribute of a kernel: the tensor maps that it gets before all other arguments, as JSON."""
+
+SHARED_BYTES = "gv.shared"
+"""Attribute of a kernel: bytes of shared memory that the launch gives each block."""
 
 WARP = 32
 """Threads that run together: neighbours, who can shuffle."""
@@ -172,7 +182,91 @@ class MultiplyMatrices(IRDLOperation):
         raise VerifyException(f"there is no product of {kinds[0]} and {kinds[1]} to {kinds[2]}")
 
 
+@dataclass(frozen=True)
+class WarpgroupTile:
+    """A tile of a product for the warpgroups of a block, of which each has 64 rows."""
+
+    rows: int
+    columns: int
+    depth: int
+    stages: int
+    """How many tiles of both operands are on their way or in use."""
+
+    @property
+    def groups(self) -> int:
+        """Return how many warpgroups multiply; one more brings what they need."""
+        return self.rows // 64
+
+    @property
+    def threads(self) -> int:
+        """Return the threads of a block."""
+        return 128 * (self.groups + 1)
+
+    @property
+    def stage_bytes(self) -> int:
+        """Return the bytes of the tiles of both operands."""
+        return (self.rows + self.columns) * self.depth * 2
+
+    @property
+    def shared_bytes(self) -> int:
+        """Return the shared memory of a block: stages, and two barriers for each."""
+        return self.stages * (self.stage_bytes + 16)
+
+
+@irdl_op_definition
+class WarpgroupProduct(IRDLOperation):
+    """A tile of the product of two matrices whose rows are depth, brought by tensor maps.
+
+    All threads of a block come here, and those of the first warpgroup leave the kernel. The
+    others get their sums: of each 8 columns two neighbours in the row g of their warp's 16, and two
+    in the row g + 8, as of `gvk.mma`. Beyond the matrices there are zeros.
+    """
+
+    name = "gvk.warpgroup_product"
+    row = operand_def(IndexType)
+    column = operand_def(IndexType)
+    turns = operand_def(IndexType)
+    rows = prop_def(IntegerAttr)
+    columns = prop_def(IntegerAttr)
+    depth = prop_def(IntegerAttr)
+    stages = prop_def(IntegerAttr)
+    element = prop_def(StringAttr)
+    sums = var_result_def(VectorType)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(
+        self, place: tuple[SSAValue, SSAValue], turns: SSAValue, tile: WarpgroupTile, element: str
+    ) -> None:
+        Operation.__init__(
+            self,
+            operands=(*place, turns),
+            result_types=[VectorType(f32, [4])] * (tile.columns // 8),
+            properties={
+                **{name: IntegerAttr(value, 64) for name, value in vars(tile).items()},
+                "element": StringAttr(element),
+            },
+        )
+
+    @property
+    def tile(self) -> WarpgroupTile:
+        """Return the sizes as one value."""
+        return WarpgroupTile(
+            self.rows.value.data,
+            self.columns.value.data,
+            self.depth.value.data,
+            self.stages.value.data,
+        )
+
+    def verify_(self) -> None:
+        """Check the sizes and the number of sums."""
+        tile = self.tile
+        if tile.rows % 64 or tile.columns % 8 or tile.columns > 256 or tile.depth != 64:
+            raise VerifyException(f"there is no product of the sizes {tile}")
+        if len(self.sums) != tile.columns // 8 or self.element.data not in ("f16", "bf16"):
+            raise VerifyException(f"expected {tile.columns // 8} sums of f16 or bf16")
+
+
 HALVES = (f16, bf16)
 """The element types of matrices that a warp multiplies."""
 
-GPU_OPS = (Shared, Barrier, Shuffle, LoadMatrix, MultiplyMatrices)
+GPU_OPS = (Shared, Barrier, Shuffle, LoadMatrix, MultiplyMatrices, WarpgroupProduct)

@@ -7,7 +7,7 @@ A right operand that does not depend on the inputs is packed into panels as wide
 target's tile for these sizes; channels-last convolutions are packed group by group, 1x1
 ones become products, and those with one channel a group get their own form. Needs
 `choose-layout`; the packing operations are moved by `hoist-prepare`. On GPUs weights stay as they
-are: blocks of threads read tiles of any layout.
+are, for blocks of threads read tiles of any layout; those of 16 bits are transposed.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from .analysis.tiles import is_joined, lanes_of, panel_width
 from .base import Pass
 
 FAST = ("f32", "f64")
+HALVES = ("f16", "bf16")
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,32 @@ class PackWeights(Pass):
     def apply(self, program: Program) -> None:
         """Pack in every function."""
         target = target_of(program)
-        if target.is_gpu:
-            return
         for function in functions(program.module):
             fixed: dict[SSAValue, bool] = {}
             for op in list(operations_of(function)):
                 mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name in RULES and is_packed(op, fixed):
+                if target.is_gpu:
+                    self.turn(op, fixed)
+                elif isinstance(op, Op) and op.name in RULES and is_packed(op, fixed):
                     self.pack(op, target, fixed)
+
+    def turn(self, op: Operation, fixed: dict[SSAValue, bool]) -> None:
+        """Have the columns of 16-bit weights, which warpgroups take as rows of depth, in a row."""
+        if not isinstance(op, Op) or op.name != "gv.matmul" or op.specs[1].rank != 2:
+            return
+        left, right = (fixed.get(operand, False) for operand in op.operands)
+        halves = all(spec.dtype.name in HALVES for spec in op.specs)
+        attributes = op.plain_attributes()
+        if left or not right or not halves or attributes["transpose_rhs"]:
+            return
+        emit = GraphEmit.before(op)
+        turned = emit(REGISTRY["gv.transpose"], op.operands[1], order=(1, 0))
+        attributes["transpose_rhs"] = True
+        made = emit(REGISTRY["gv.matmul"], op.operands[0], turned, **attributes)
+        for new in emit.made:
+            mark_fixed(new, fixed)
+        replace(op, made)
+        self.count("turned")
 
     def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is a packed form."""

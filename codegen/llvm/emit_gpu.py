@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import BFloat16Type, MemRefType, VectorType
 from xdsl.ir import Operation, SSAValue
 
 from ...ir.gpu_ops import LoadMatrix, Shuffle
+from .emit_warpgroup import emit_product
 from .emitter import Emit, Emitter
 from .text import Shape, Text
-
 
 SHARED = "@shared"
 """What the names of shared memory begin with."""
@@ -125,5 +125,6 @@ GPU: Mapping[str, Emit] = {
     "gvk.shuffle": _shuffle,
     "gvk.load_matrix": _load_matrix,
     "gvk.mma": _multiply_matrices,
+    "gvk.warpgroup_product": emit_product,
 }
 """Emitters of the operations of blocks."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from ...errors import CompileError
+from ...ir.gpu_ops import MAPS, SHARED_BYTES
 from ...ir.interpret_launch import SCRATCH, UNITS
 from ...ir.target import Target
 from ...ir.text import print_function
@@ -37,6 +38,9 @@ class GpuCode:
     threads: int
     """Threads of a block that is one unit; 0 where a unit is a thread."""
     shared: int = 0
+    """Bytes of shared memory that a launch gives each block."""
+    maps: str = ""
+    """The tensor maps of its operands (`warpgroup.MapRow`), as JSON."""
 
     @property
     def scratch(self) -> bool:
@@ -57,7 +61,14 @@ def gpu_code(loops: FuncOp, target: Target) -> GpuCode:
         text_of(loops, UNITS),
         text_of(loops, SCRATCH),
         threads_of(loops),
+        _number(loops, SHARED_BYTES),
+        text_of(loops, MAPS) if MAPS in loops.attributes else "",
     )
+
+
+def _number(loops: FuncOp, name: str) -> int:
+    row = loops.attributes.get(name)
+    return int(row.value.data) if isinstance(row, IntegerAttr) else 0
 
 
 def gpu_codes(
@@ -120,10 +131,10 @@ def assemble(ptx: str, architecture: str, ptxas: str) -> Assembled:
         said = done.stdout + done.stderr
         if done.returncode:
             raise CompileError(f"ptxas refuses the module for {architecture}: {said.strip()}")
-        return Assembled(result.read_bytes(), *_numbers(said), _warnings(said))
+        return Assembled(result.read_bytes(), *_largest_numbers(said), _warnings(said))
 
 
-def _numbers(said: str) -> tuple[int, int, int, int]:
+def _largest_numbers(said: str) -> tuple[int, int, int, int]:
     def largest(pattern: str) -> int:
         return max((int(number) for number in re.findall(pattern, said)), default=0)
 

@@ -18,17 +18,20 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir.gpu_ops import THREADS
+from ...ir.gpu_ops import MAPS, THREADS
 from ...ir.interpret_launch import SCRATCH, UNITS
 from ...ir.target import Target
 from ..llvm.emit import OPERATIONS
 from ..llvm.emit_gpu import GPU, SHARED
+from ..llvm.emit_warpgroup import DYNAMIC
+from ..llvm.emit_warpgroup import MAPS as MAP_NAMES
 from ..llvm.emitter import Emitter
 from ..llvm.text import Text
 
 BLOCK = 128
 """Threads of a block whose threads have nothing to do with each other."""
 
+_MAP = 'ptr byval([128 x i8]) align 64 "nvvm.grid_constant"'
 _SREG = "@llvm.nvvm.read.ptx.sreg"
 
 
@@ -68,7 +71,7 @@ def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
             *text.declarations,
             *(_inlined(function) for function in text.functions.values()),
             f"define ptx_kernel void @{func.sym_name.data}({', '.join(head)})"
-            f' #0 "nvvm.reqntid"="{size}" {{',
+            f' #0 "nvvm.reqntid"="{size}"{_limits(func)} {{',
             "entry:",
             *text.lines,
             "}",
@@ -78,7 +81,16 @@ def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
         ]
     )
     # Several kernels may stand in one text of PTX.
-    return made.replace(SHARED, f"{SHARED}_{func.sym_name.data}_")
+    for name in (SHARED, DYNAMIC):
+        made = made.replace(name, f"{name}_{func.sym_name.data}_")
+    return made
+
+
+def _limits(func: FuncOp) -> str:
+    """Return what warpgroups must know of registers, of which they give each other some."""
+    if MAPS not in func.attributes:
+        return ""
+    return f' "nvvm.minctasm"="1" "nvvm.maxnreg"="{64 * 1024 // threads_of(func) // 8 * 8}"'
 
 
 def _inlined(function: str) -> str:
@@ -89,7 +101,7 @@ def _inlined(function: str) -> str:
 
 def _parameters(e: Emitter, func: FuncOp) -> list[str]:
     """Name all arguments but the last three; return the parameters."""
-    head: list[str] = []
+    head = [f"{_MAP} {name}" for name in MAP_NAMES] if MAPS in func.attributes else []
     arguments: Sequence[SSAValue] = func.body.block.args[:-3]
     for number, argument in enumerate(arguments):
         if isinstance(argument.type, MemRefType):

@@ -19,6 +19,10 @@ from .matrix import MatrixContraction, multiplies_matrices
 from .nest import anchor_of
 from .rows import GpuRows
 from .tile import Contraction
+from .warpgroup import WarpgroupContraction
+
+HOPPER = "sm_90a"
+"""The architecture whose warpgroups multiply."""
 
 FEWEST_FILTERS = 8
 """Of one channel group: with fewer, most of a tile would be left over."""
@@ -36,12 +40,22 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
     anchor = anchor_of(kernel)
     if anchor is not None and not is_narrow(anchor):
-        template = MatrixContraction if multiplies_matrices(anchor) else Contraction
-        made = template(kernel, anchor, target).build()
+        made = contracted(kernel, anchor, target)
     else:
         made = TEMPLATES.get(kind.data, kernels.lower)(kernel, target)
     made.attributes[KIND] = kind
     return made
+
+
+def contracted(kernel: FuncOp, anchor: Op, target: Target) -> FuncOp:
+    """Return the loops of a product, by the largest unit that can multiply its elements."""
+    if not multiplies_matrices(anchor):
+        return Contraction(kernel, anchor, target).build()
+    if target.cpu == HOPPER:
+        made = WarpgroupContraction(kernel, anchor, target)
+        if made.fits:
+            return made.build()
+    return MatrixContraction(kernel, anchor, target).build()
 
 
 def is_narrow(anchor: Op) -> bool:

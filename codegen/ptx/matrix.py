@@ -27,7 +27,7 @@ from ..kernels.elements import Element
 from ..kernels.loops import Index, storage, vector_type
 from ..kernels.scan import shuffle
 from .nest import Side
-from .shape import HALVES, WarpTile, choose_warp_tile
+from .shape import HALVES, AnyTile, WarpTile, choose_warp_tile
 from .tile import Contraction, Line, Part, shared
 
 DEPTH = 16
@@ -48,7 +48,7 @@ class MatrixContraction(Contraction):
     LOADED = HALVES
     STORED = 2
 
-    def choose(self, batch: Dim) -> WarpTile:
+    def choose(self, batch: Dim) -> AnyTile:
         """Return the tile of a block."""
         return choose_warp_tile(batch, self.rows, self.columns)
 

@@ -117,6 +117,8 @@ class Side:
         self.offsets = [access.offset for access in tracer.accesses]
         self.alone = tracer.alone
         self.dtype = nest.anchor.specs[position].dtype
+        self.value = nest.anchor.operands[position]
+        self.guarded = nest.guarded[position]
 
     def walks(self, token: Token) -> bool:
         """Say whether the operand depends on a token."""

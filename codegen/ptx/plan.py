@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -14,9 +16,9 @@ from ...ir.placement import roles
 from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.bufferise import highest
-from ...runtime.artifact import Description, Scalar
+from ...runtime.artifact import Description, Pointer, Scalar
 from ...runtime.artifact import Launch as LaunchStep
-from ...runtime.gpu_plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan
+from ...runtime.gpu_plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
 from .assemble import GpuCode
 from .emit import BLOCK
 
@@ -71,13 +73,26 @@ def _launches(
         made.append(
             GpuLaunch(
                 step.kernel,
-                (*step.arguments, Scalar(step.count)),
+                (*_maps(step, code), *step.arguments, Scalar(step.count)),
                 (_blocks(step, code, description.slots), 1, 1),
                 after=uses.add(op, scratch=code.scratch),
                 source=tuple(each.data for each in names if isinstance(each, StringAttr)),
             )
         )
     return tuple(made)
+
+
+def _maps(step: LaunchStep, code: GpuCode) -> Iterator[TensorMap]:
+    """Give the tensor maps of a kernel's operands."""
+    for row in json.loads(code.maps or "[]"):
+        buffer = step.arguments[row["buffer"]]
+        assert isinstance(buffer, Pointer), "a tensor map is of a buffer"
+        start = buffer.offset
+        moved = start + row["offset"] if isinstance(start, int) else f"{start} + {row['offset']}"
+        yield TensorMap(
+            replace(buffer, offset=moved), row["dtype"], tuple(row["shape"]),
+            tuple(row["strides"]), tuple(row["box"]), 128,
+        )  # fmt: skip
 
 
 def _blocks(step: LaunchStep, code: GpuCode, slots: int) -> int | str:

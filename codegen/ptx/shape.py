@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ...ir.dims import Dim
 from ...ir.dtypes import DType
+from ...ir.gpu_ops import WarpgroupTile
 
 LANES = 4
 """Elements that a thread loads, multiplies and stores at a time."""
@@ -120,7 +121,7 @@ class WarpTile:
         return self.columns // self.across
 
 
-AnyTile: TypeAlias = Tile | WarpTile
+AnyTile: TypeAlias = Tile | WarpTile | WarpgroupTile
 
 HALVES = 8
 """Elements of 16 bits that a thread loads at a time."""

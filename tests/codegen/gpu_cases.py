@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,14 +10,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from gravure.codegen.compile import Compiled, Options
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
-from gravure.frontend.compile import compile_source
+from gravure.frontend.compile import compile_source, load_on_gpu
 from gravure.ir import REGISTRY, GraphEmit, Program, interpret, parse, print_module, spec_of_array
-from gravure.ir.dtypes import DTYPES
 from gravure.ir.program import finish, new_function
-from gravure.runtime.artifact import Pointer, Scalar, bindings
-from gravure.runtime.expression import evaluate
+from gravure.runtime.emulated import EmulatedDriver
 from gravure.runtime.gpu_plan import GpuPlan
-from gravure.runtime.ptx_emulator import Heap, Image, Launch, Order, read_module
 
 Array = np.ndarray[Any, Any]
 TARGET = "cuda:sm_80"
@@ -50,56 +46,20 @@ def run_plan(
     compiled: Compiled, inputs: Sequence[Array], *, seed: int | None = None
 ) -> list[Array]:
     """Run on the emulator: every access is checked, and whether a barrier orders it."""
-    plan, heap = plan_of(compiled), Heap()
-    images = [Image(read_module(module.ptx), heap) for module in plan.modules]
-    sizes = {
-        name: (inputs[b.input].shape[b.axis] - b.offset) // b.factor
-        for name, b in bindings(plan.inputs, plan.dims).items()
-    }
-    weights = np.asarray(compiled.blob) if plan.weights else np.zeros(1, np.uint8)
-    given = [put(heap, array) for array in inputs]
-    results = [np.zeros(info.shape_for(sizes), DTYPES[info.dtype].numpy) for info in plan.outputs]
-    taken = [heap.allocate(max(1, array.nbytes)) for array in results]
-    places = {
-        "input": given,
-        "output": taken,
-        "workspace": [heap.allocate(max(1, plan.workspace))],
-        "weights": [put(heap, weights)],
-    }
-    for launch in plan.launches:
-        kernel, packed = plan.kernel(launch.kernel), b""
-        for argument in launch.arguments:
-            if isinstance(argument, Scalar):
-                packed += struct.pack("q", evaluate(argument.value, sizes))
-            else:
-                assert isinstance(argument, Pointer)
-                offset = evaluate(argument.offset, sizes)
-                packed += struct.pack("Q", places[argument.base][argument.index] + offset)
-        images[kernel.module].launch(
-            kernel.name,
-            Launch(
-                launch.grid_for(sizes), kernel.block, kernel.shared, packed, Order(seed), races=True
-            ),
-        )
-    for array, place in zip(results, taken, strict=True):
-        flat = heap.bytes_at(place, array.nbytes).copy()
-        array[...] = flat.view(array.dtype).reshape(array.shape)
-    return results
-
-
-def put(heap: Heap, array: Array) -> int:
-    """Return where a copy of an array lies."""
-    plain = np.ascontiguousarray(array)
-    place = heap.allocate(max(1, plain.nbytes))
-    heap.bytes_at(place, plain.nbytes)[:] = plain.reshape(-1).view(np.uint8)
-    return place
+    driver = EmulatedDriver(compiled.target.cpu, seed=seed, races=True)
+    return [np.asarray(array) for array in load_on_gpu(compiled, driver).run(list(inputs))]
 
 
 def check_text(
-    text: str, inputs: Sequence[Array], *, rtol: float = 2e-5, seed: int | None = None
+    text: str,
+    inputs: Sequence[Array],
+    *,
+    rtol: float = 2e-5,
+    target: str = TARGET,
+    seed: int | None = None,
 ) -> GpuPlan:
     """Compare what a module computes on the emulator with its evaluation; assemble it too."""
-    compiled = compiled_text(text)
+    compiled = compiled_text(text, target)
     wanted = interpret(parse(text), inputs)
     for got, want in zip(run_plan(compiled, inputs, seed=seed), wanted, strict=True):
         wide = want.astype(np.float64)

@@ -98,6 +98,25 @@ def test_products_of_matrices_by_warps(
     assert "ldmatrix" in plan.modules[0].ptx
 
 
+@pytest.mark.parametrize("seed", [None, 1])
+def test_products_by_warpgroups(seed: int | None) -> None:
+    """Tiles are brought by tensor maps; what lies outside of the matrices is zero."""
+    text, arrays = product((200, 136), (72, 136), "f16", "right")
+    plan = check_text(text, arrays, rtol=2e-3, target="cuda:sm_90a", seed=seed)
+    assert "wgmma.mma_async" in plan.modules[0].ptx
+    assert plan.kernels[0].block == (384, 1, 1)
+    assert plan.kernels[0].shared > 48 << 10
+
+
+def test_what_warpgroups_cannot_take_goes_by_warps() -> None:
+    small, _ = product((16, 128), (128, 128), "f16", "right")
+    crooked, _ = product((128, 100), (128, 100), "f16", "right")
+    for text in (small, crooked):
+        ptx = plan_of(compiled_text(text, "cuda:sm_90a")).modules[0].ptx
+        assert "wgmma" not in ptx
+        assert "mma.sync" in ptx
+
+
 def test_products_do_not_depend_on_the_order_of_warps() -> None:
     check_text(*product((40, 50), (50, 40)), seed=1)
     check_text(*product((40, 48), (48, 40), "f16"), seed=2, rtol=2e-3)
