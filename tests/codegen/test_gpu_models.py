@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import gravure as gv
 from gravure.codegen.compile import Compiled, Options
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
+from gravure.codegen.ptx.listing import ptx_text
 from gravure.errors import CompileError
 from gravure.frontend.compile import compile_source
+from gravure.frontend.emit import EmitError, emit
 from gravure.ir.target import Target
+from gravure.runtime.emulated import EmulatedDriver
 
 SMALL = Path(__file__).parent.parent / "models" / "small"
-NAMES = ("transformer", "decoder", "resnet", "unet", "gru", "black_scholes")
+NAMES = ("transformer", "resnet", "gru", "black_scholes")
 
 
 def compiled_for(name: str, target: str) -> Compiled:
@@ -26,18 +31,43 @@ def test_kernels_assemble_without_spills(name: str, target: str) -> None:
     plan = compiled_for(name, target).plan
     assert plan is not None
     assert len(plan.modules) == len(plan.kernels)
-    ptxas = find_ptxas()
     for module in plan.modules:
         assert f".entry {module.name}(" in module.ptx
         assert f".target {module.architecture}" in module.ptx
         assert ".extern" not in module.ptx
-        if ptxas is None:
-            continue
-        made = assemble(module.ptx, module.architecture, ptxas)
-        assert (made.spilled, made.stack, made.warnings) == (0, 0, ())
-        assert made.shared <= 48 << 10
+    ptxas = find_ptxas()
     if ptxas is None:
         pytest.skip("nothing assembled: there is no ptxas (wheel nvidia-cuda-nvcc)")
+    made = assemble(ptx_text(plan), plan.modules[0].architecture, ptxas)
+    assert (made.spilled, made.stack, made.warnings) == (0, 0, ())
+    assert made.shared <= 48 << 10
+
+
+@pytest.mark.parametrize("name", ["transformer", "unet", "gru", "mlp"])
+def test_models_compute_on_a_gpu_what_they_compute_here(name: str) -> None:
+    path, random = SMALL / f"{name}.gv", np.random.default_rng(2)
+    here = gv.compile(path)
+    there = gv.compile(path, target="cuda:sm_90a", device=EmulatedDriver(races=True))
+    sizes = {dim.name: 3 for dim in there.dims}
+    inputs = [
+        random.standard_normal(info.shape_for(sizes)).astype(np.float32) for info in there.inputs
+    ]
+    for found, wanted in zip(there.run(inputs), here.run(inputs), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_processor_is_no_device() -> None:
+    with pytest.raises(CompileError, match="is no GPU"):
+        gv.compile(SMALL / "mlp.gv", target="x86-64-v3", device=EmulatedDriver())
+
+
+def test_ptx_is_one_module_of_all_kernels() -> None:
+    made = emit(SMALL / "transformer.gv", None, ("ptx",), Options(target="cuda:sm_90"))
+    text = made.data.decode()
+    assert text.count(".version ") == 1
+    assert text.count(".entry ") == 10
+    with pytest.raises(EmitError, match="no PTX"):
+        emit(SMALL / "mlp.gv", None, ("ptx",), Options(target="x86-64-v3"))
 
 
 def test_launches_wait_for_what_they_use_and_no_more() -> None:
