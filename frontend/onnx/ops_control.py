@@ -31,6 +31,9 @@ from .rules import rule
 UNROLLED_TRIPS, UNROLLED_NODES = 64, 4096
 """Loops of more trips, or of more nodes in all, stay loops."""
 
+COLLECTED = 1 << 24
+"""The most elements that a loop which may end early has room for; else the host collects them."""
+
 SELECTED = 8
 """Branches of no more operations than this are both computed."""
 
@@ -237,8 +240,10 @@ def _compiled_loop(
         goes_on = on if on is flag else make.reshape(on, shape=())
     loop.results = [following, goes_on, *made[: len(states)]]
     parts = made[len(states) :]
-    goes_through = _known_flag(node, goes) and (on is flag or _known_flag(node, on))
-    count = _count(node, limit if goes_through else None) if parts else 0
+    goes_through = bool(_known_flag(node, goes) and (on is flag or _known_flag(node, on)))
+    count = _count(node, limit) if parts else 0
+    if not goes_through and not _is_bounded(node, count, parts):
+        count = None
     if count is None or loop.changes_kinds or any(is_host(op) for op in loop.body.ops):
         loop.give_up()
         return None
@@ -248,7 +253,21 @@ def _compiled_loop(
     def more(index: Value, flag: Value, *others: Value) -> Value:
         return flag if limit is None else make.logical_and(make.less(index, limit), flag)
 
-    return loop.run(more)[2:]
+    trips, _, *results = loop.run(more)
+    if not parts or goes_through:
+        return results
+    sizes = node.unknown(high=count)
+    cut = [make.leading(full, trips, sizes=sizes) for full in results[len(states) :]]
+    return [*results[: len(states)], *cut]
+
+
+def _is_bounded(node: Node, count: Dim | None, parts: Sequence[Value]) -> bool:
+    """Say whether there is room for what a loop may collect that ends by itself."""
+    if count is None:
+        return False
+    whole = [dim_rules.product((count, *node.shape(part))) for part in parts]
+    highs = [dim_rules.bounds(size, node.emitter.ranges)[1] for size in whole]
+    return all(high is not None and high <= COLLECTED for high in highs)
 
 
 def _count(node: Node, limit: Value | None) -> Dim | None:

@@ -34,6 +34,27 @@ class NonZero(HostOp):
 
 
 @register
+class Leading(HostOp):
+    """The first slices along the first axis, as many as a number says."""
+
+    name = "gv.leading"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, count: TensorSpec, *, sizes: tuple[Dim, ...]
+    ) -> Sequence[TensorSpec]:
+        """Return the operand's shape with another first extent."""
+        if x.rank == 0 or count.shape != () or not count.dtype.is_integer:
+            raise TypeError(f"{count} slices of {x}, expected a number of slices of an axis")
+        return (x.with_shape((one_of(sizes), *x.dims[1:])),)
+
+    @classmethod
+    def evaluate(cls, x: Array, count: Array, *, sizes: Any = ()) -> Sequence[Array]:
+        """Cut."""
+        return (x[: int(count)],)
+
+
+@register
 class Unique(HostOp):
     """The distinct slices of an axis, or of all elements: where each first is, and how often.
 

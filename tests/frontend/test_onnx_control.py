@@ -1,0 +1,149 @@
+"""Loops, scans and branches of ONNX models as compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import NodeProto, helper
+
+import gravure as gv
+from gravure.frontend.load import load_program
+from gravure.frontend.stepped import SteppedModel
+from gravure.ir import interpret
+
+node = helper.make_node
+Make = Callable[..., onnx.ModelProto]
+
+
+def graph(
+    nodes: Sequence[NodeProto], inputs: Sequence[str], outputs: Sequence[str], shape: Sequence[Any]
+) -> onnx.GraphProto:
+    """Return a graph inside of a node; `i` is a number, what begins with `go` a truth value."""
+
+    def info(name: str) -> onnx.ValueInfoProto:
+        kind = 7 if name == "i" else 9 if name.startswith("go") else 1
+        return helper.make_tensor_value_info(name, kind, [] if kind != 1 else shape)
+
+    return helper.make_graph(nodes, "inner", [*map(info, inputs)], [*map(info, outputs)])
+
+
+def agrees(made: onnx.ModelProto, cases: Sequence[Sequence[Any]], **options: Any) -> Any:
+    """Compare compiled code with the interpreter; return the model."""
+    data = made.SerializeToString()
+    compiled = gv.compile(data, **options)
+    for case in cases:
+        arrays = [np.asarray(x) for x in case]
+        wanted = interpret(load_program(data, dims=options.get("dims")), arrays)
+        for got, want in zip(compiled.run(arrays), wanted, strict=True):
+            assert got.shape == want.shape
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    return compiled
+
+
+def test_a_loop_of_trips_that_data_tell_packs_the_weights_it_captures(model: Make) -> None:
+    body = graph(
+        [
+            node("MatMul", ["state", "w"], ["product"]),
+            node("Tanh", ["product"], ["next"]),
+            node("Identity", ["go"], ["goes"]),
+        ],
+        ["i", "go", "state"],
+        ["goes", "next"],
+        [4, 8],
+    )
+    weights = np.random.default_rng(0).standard_normal((8, 8)).astype(np.float32)
+    made = model(
+        [node("Loop", ["n", "", "x"], ["last"], body=body), node("Add", ["last", "x"], ["y"])],
+        {"n": ("i64", []), "x": ("f32", [4, 8])},
+        ["y"],
+        {"w": weights},
+    )
+    x = np.random.default_rng(1).standard_normal((4, 8)).astype(np.float32)
+    found = agrees(made, [(trips, x) for trips in (0, 1, 7)])
+    assert any(name.startswith("gemm") for name in found.compiled.description.kernels)
+    assert found.compiled.description.prepare  # the weights are packed once, outside of the loop
+
+
+def test_loops_nest_in_branches_in_loops(model: Make) -> None:
+    inner = graph(
+        [
+            node("Mul", ["t", "two"], ["u"]),
+            node("Abs", ["u"], ["size"]),
+            node("ReduceMax", ["size"], ["most"], keepdims=0),
+            node("Less", ["most", "limit"], ["gone"]),
+        ],
+        ["i", "go", "t"],
+        ["gone", "u"],
+        ["N", 3],
+    )
+    grow = graph([node("Loop", ["", "", "state"], ["g"], body=inner)], [], ["g"], ["N", 3])
+    more = [node("Sin", [f"s{k}"], [f"s{k + 1}"]) for k in range(9)]
+    turn = graph([node("Mul", ["state", "x"], ["s0"]), *more], [], ["s9"], ["N", 3])
+    body = graph(
+        [
+            node("ReduceSum", ["state"], ["total"], keepdims=0),
+            node("Less", ["total", "limit"], ["low"]),
+            node("If", ["low"], ["next"], then_branch=grow, else_branch=turn),
+            node("Identity", ["go"], ["goes"]),
+        ],
+        ["i", "go", "state"],
+        ["goes", "next"],
+        ["N", 3],
+    )
+    made = model(
+        [node("Loop", ["n", "", "x"], ["y"], body=body)],
+        {"n": ("i64", []), "x": ("f32", ["N", 3])},
+        ["y"],
+        {"two": np.float32(2), "limit": np.float32(20)},
+    )
+    rows = [np.full((k, 3), 1.5, np.float32) for k in (1, 4)]
+    agrees(made, [(trips, x) for trips in (0, 1, 4) for x in rows], dims={"N": (1, 8)})
+
+
+def test_a_scan_of_symbolic_length_is_one_loop(model: Make) -> None:
+    body = graph(
+        [
+            node("Mul", ["state", "w"], ["scaled"]),
+            node("Add", ["scaled", "part"], ["next"]),
+            node("Neg", ["next"], ["seen"]),
+        ],
+        ["state", "part"],
+        ["next", "seen"],
+        [2],
+    )
+    made = model(
+        [node("Scan", ["start", "x"], ["last", "all"], body=body, num_scan_inputs=1)],
+        {"start": ("f32", [2]), "x": ("f32", ["T", 2])},
+        ["last", "all"],
+        {"w": np.float32([0.5, 0.9])},
+    )
+    random = np.random.default_rng(2)
+    cases = [(np.float32([1, 2]), random.standard_normal((t, 2)).astype("f")) for t in (1, 90)]
+    found = agrees(made, cases, dims={"T": (1, 100)})
+    assert len(found.compiled.description.steps) < 12
+
+
+def test_a_loop_that_may_end_early_collects_into_what_it_has_room_for(model: Make) -> None:
+    body = graph(
+        [
+            node("Add", ["state", "x"], ["next"]),
+            node("ReduceMax", ["next"], ["most"], keepdims=0),
+            node("Less", ["most", "limit"], ["goes"]),
+            node("Neg", ["next"], ["seen"]),
+        ],
+        ["i", "go", "state"],
+        ["goes", "next", "seen"],
+        [2],
+    )
+    made = model(
+        [node("Loop", ["trips", "", "x"], ["last", "all"], body=body)],
+        {"x": ("f32", [2])},
+        ["last", "all"],
+        {"trips": np.int64(100), "limit": np.float32(20)},
+    )
+    found = agrees(made, [(np.float32(x),) for x in ([1, 1], [30, 1], [6, 0])])
+    assert isinstance(found, SteppedModel)
+    assert [step.operation for step in found.host_steps] == ["gv.leading"]
