@@ -9,7 +9,8 @@
 The loop dims are those of the result, split where a reshape cuts them and merged where all
 accesses walk them as one, so that a plain chain over any shape is one loop. L is what a
 register holds of f32; two vectors at a time hide the latency of polynomials without
-spilling. A single loop is cut into units of 4096 elements: 16 KiB, half of L1.
+spilling. A single loop is cut into units of 4096 elements: 16 KiB, half of L1. What only moves
+elements, across memory, has a file of its own: `turned`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .loops import Index, Loops
 from .plan import Plan, open_kernel, plan, returned_values, write_offset
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
+from .turned import Turned
 
 CHUNK = 4096
 ENOUGH_UNITS = 16
@@ -69,6 +71,10 @@ class MapNest:
         accesses = [*self.plan.offsets, offset]
         groups = merge(self.plan.tokens, accesses, self.plan.alone)
         inner = groups[-1] if groups else Group(())
+        buffers = self.values, self.outputs
+        turned = Turned.of(self.loops, buffers, self.plan, groups, (offset, lanes))
+        if turned is not None:
+            return turned.build()
         lanes = fitting_lanes(inner.extent, lanes, even=self.loops.fine)
         space = Space(groups, inner, lanes)
         self.reader = Reader(self.loops, self.arguments, space)

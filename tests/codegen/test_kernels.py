@@ -431,3 +431,21 @@ def test_the_gradient_of_weights(case: dict[str, tuple[int, ...]]) -> None:
     y = tensor(*taps, case["c"], case["o"])  # type: ignore[arg-type]
     body = f"  %r = gv.conv_weights_packed %x, %g {{{flags}}} : ({x}, {made}) -> {y}"
     check_kernel(kernel("conv_weights", {"x": x, "g": made}, body, y))
+
+
+TURNS = {
+    "matrix": ((37, 21), "order = array<i64: 1, 0>", (21, 37)),
+    "inner axes kept": ((5, 18, 6), "order = array<i64: 1, 0, 2>", (18, 5, 6)),
+    "images": ((2, 5, 7, 19), "order = array<i64: 0, 3, 1, 2>", (2, 19, 5, 7)),
+    "to the front": ((4, 33, 17), "order = array<i64: 2, 0, 1>", (17, 4, 33)),
+}
+
+
+@pytest.mark.parametrize("case", TURNS.values(), ids=TURNS.keys())
+def test_elements_are_moved_across_memory(
+    case: tuple[tuple[int, ...], str, tuple[int, ...]],
+) -> None:
+    source, order, target = case
+    x, y = tensor(*source), tensor(*target)
+    body = f"  %r = gv.transpose %x {{{order}}} : ({x}) -> {y}"
+    check_kernel(kernel("map", {"x": x}, body, y), rtol=0)
