@@ -7,7 +7,7 @@ a frame gives is the meaning of a graph; `staged.py` compiles whole plans to the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -94,6 +94,8 @@ class Frame:
 
     replay: list[Any] | None = None
     """Values that were read when the same was run before, while it is run once more."""
+    order: Callable[[int], int] | None = None
+    """Chooses among the operations that are ready, by their count; None: as they were made."""
 
     def read(self, variable: Any) -> Any:
         """Return the value that a variable has now."""
@@ -151,7 +153,8 @@ class Plan:
         for tensor, value in zip(self.feeds, values, strict=True):
             env[tensor] = value
             frame.bind(tensor, value)
-        for op in self.structured if frame.is_staging else self.ops:
+        ops = self.structured if frame.is_staging else self.ops
+        for op in ops if frame.order is None else by_counts(ops, frame.order):
             self.step(frame, op, env)
         return [None if isinstance(f, Operation) else env[f] for f in self.fetches]
 
@@ -203,6 +206,31 @@ def may_wait(kind: Any) -> bool:
     parts = [getattr(kind, name, None) for name in ("graph", "test", "body")]
     graphs = [*(part for part in parts if part is not None), *getattr(kind, "branches", ())]
     return any(may_wait(op.kind) for graph in graphs for op in graph.operations)
+
+
+def by_counts(ops: Sequence[Operation], choose: Callable[[int], int]) -> Iterator[Operation]:
+    """Give operations as they get ready: each waits for as many others as its count says.
+
+    `choose` says which of the operations that are ready is next.
+    """
+    members = set(ops)
+    waiting: dict[Operation, int] = {}
+    behind: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        before = {t.op for t in op.inputs} | set(op.control_inputs)
+        forward = op.attributes.get("forward")
+        found = (before | ({forward} if forward is not None else set())) & members
+        waiting[op] = len(found)
+        for each in found:
+            behind.setdefault(each, []).append(op)
+    ready = [op for op in ops if not waiting[op]]
+    while ready:
+        op = ready.pop(choose(len(ready)))
+        yield op
+        for each in behind.get(op, ()):
+            waiting[each] -= 1
+            if not waiting[each]:
+                ready.append(each)
 
 
 def is_static(tensor: GraphTensor) -> bool:

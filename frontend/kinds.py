@@ -39,6 +39,8 @@ class Kind:
 
     type: str = "Op"
     stateful: bool = False
+    devices: tuple[str, ...] = ("CPU",)
+    """The kinds of devices that have a kernel for it."""
     waits: bool = False
     """Whether it may wait for another step or thread."""
     takes_dead: bool = False
@@ -98,6 +100,7 @@ class Primitive(Kind):
         words = op.name.removeprefix("gv.").split("_")
         self.type = CAMEL.get(op.name, "".join(word.capitalize() for word in words))
         self.stateful = not op.PURE
+        self.devices = ("CPU",) if op.HOST else ("CPU", "GPU")
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]

@@ -29,6 +29,7 @@ from .graph import (
     dims_or_none,
 )
 from .kinds import DEAD, MissingFeedError
+from .placement import check_placement
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
 from .staged import compiled_for
@@ -45,6 +46,10 @@ class Session:
         self.graph = graph
         self.store = Store()
         self.store.initialise = not strict
+        self.order: Callable[[int], int] | None = None
+        """Chooses among operations that are ready, by their count, to try other orders."""
+        self.soft_placement = False
+        """Whether what asks for a device that is not there runs elsewhere."""
         self.compiles = 0
         """How many plans were made."""
         self._plans: dict[Any, Plan] = {}
@@ -85,16 +90,22 @@ class Session:
         key = (tuple(map(id, fetches)), tuple(map(id, feeds)))
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans[key] = Plan(fetches, feeds)
+            plan = Plan(fetches, feeds)
+            check_placement(plan.ops, soft=self.soft_placement)
+            self._plans[key] = plan
             self.compiles += 1
         return plan
 
     def _run(self, plan: Plan, values: list[Array]) -> list[Any]:
         """Run a plan: compiled, if it was run often with these shapes."""
+        frame = Frame(self.store)
+        if self.order is not None:
+            frame.order = self.order
+            return plan.run(frame, values)
         native = None if plan.waits else compiled_for(plan, values, COMPILE_AFTER)
         if native is not None:
             return native.run(self.store, values)
-        return plan.run(Frame(self.store), values)
+        return plan.run(frame, values)
 
     def _missing(self, op: Operation) -> InvalidArgumentError:
         spec = op.outputs[0].spec
@@ -167,7 +178,7 @@ class Session:
                 f"strings, lists, numpy arrays. It was passed with key {tensor!r}"
             )
         dtype = tensor.spec.dtype
-        array = np.asarray(value) if is_text(dtype) else np.asarray(value, dtype.numpy)
+        array = text_of(value) if is_text(dtype) else np.asarray(value, dtype.numpy)
         shape = dims_or_none(tensor.spec.shape)
         if shape is not None and (
             len(shape) != array.ndim
@@ -191,6 +202,15 @@ class Session:
     def __exit__(self, *error: object) -> None:
         stack().pop()
         self.close()
+
+
+def text_of(value: Any) -> Array:
+    """Return text as an array of bytes."""
+    array = np.asarray(value)
+    flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+    made = np.empty(len(flat), object)
+    made[:] = flat
+    return made.reshape(array.shape)
 
 
 def is_text(dtype: DType) -> bool:

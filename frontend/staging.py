@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import numpy as np
-
 from . import dtypes, nest
 from .context import STATE, entered
 from .control_flow import choose, loop
 from .gradients import gradients as graph_gradients
 from .graph import Graph, GraphTensor, Operation, spec_with_unknowns
-from .kinds import NoOp, Placeholder, PyFunction
+from .kinds import NoOp, Placeholder
+from .py_function import HostFunction, add_function
 from .tensor import Tensor, as_tensor, cast
 
 PLACEHOLDER, NO_OP = Placeholder(), NoOp()
@@ -151,14 +150,9 @@ def py_function(function: Callable[..., Any], inputs: Sequence[Any], dtype: Any)
     if graph is None:
         return function(*map(as_tensor, inputs))
 
-    def host(*arrays: Any) -> Any:
-        with entered(None):
-            made = function(*map(Tensor, arrays))
-        return tuple(np.asarray(x) for x in ([made] if single else made))
-
-    kind = PyFunction(host, rows, pure=False)
+    host = HostFunction(function, rows, single=single)
     with entered(graph) if STATE.context is not graph else nullcontext():
-        outputs = graph.add(kind, [graph.owned(as_tensor(x)) for x in inputs]).outputs
+        outputs = add_function(graph, host, [as_tensor(x) for x in inputs], None)
     return outputs[0] if single else outputs
 
 

@@ -33,7 +33,7 @@ class SymbolicError(GraphError, TypeError):
     is to happen in the graph write `gravure.cond` or `gravure.while_loop`.
     """
 
-    code = "GV2300"
+    code = "GV2337"
 
 
 class LeakedTensorError(SymbolicError):
@@ -43,7 +43,7 @@ class LeakedTensorError(SymbolicError):
     that. Return it from the function instead.
     """
 
-    code = "GV2310"
+    code = "GV2338"
 
 
 class SymbolicTensor(Tensor):

@@ -40,7 +40,7 @@ from .variables import (
 class VariableError(GraphError, ValueError):
     """A variable was given what does not fit it, or made where that is not allowed."""
 
-    code = "GV2320"
+    code = "GV2340"
 
 
 class VariableV2(ReadVariable):

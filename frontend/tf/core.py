@@ -160,7 +160,7 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
 class NotAllowedInGraphError(SymbolicError):
     """Python asked for the elements of a tensor of a graph."""
 
-    code = "GV2311"
+    code = "GV2339"
 
 
 class NoElementsError(SymbolicError, AttributeError):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import nest
-from ..context import Use, entered
+from ..context import Use
 from ..control_flow import choose
 from ..gradients import gradients as graph_gradients
 from ..kinds import (
@@ -18,10 +16,10 @@ from ..kinds import (
     NEXT_ITERATION,
     Kind,
     Merge,
-    PyFunction,
     Stop,
     Switch,
 )
+from ..py_function import HostFunction, add_function
 from ..tape import GradientTape as CoreTape
 from .core import dressed, row_of, wrap
 from .creation import zeros_like
@@ -253,16 +251,13 @@ def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
             else [convert(m, t) for m, t in zip(made, outs, strict=True)]
         )
 
-    def host(*arrays: Any) -> Any:
-        with entered(None):
-            found = func(*[wrap(a) for a in arrays])
-            listed = [found] if single else list(found)
-            return tuple(np.asarray(x.numpy() if hasattr(x, "numpy") else x) for x in listed)
-
+    rows = [row for t in outs if (row := row_of(t)) is not None]
+    host = HostFunction(func, rows, single=single, wrap=wrap)
     with InGraph(graph):
-        kind = PyFunction(host, [row_of(t) for t in outs], pure=False)
-        op = graph.add(kind, [graph.owned(convert(x)) for x in inp], name=name)
-    return op.outputs[0] if single else op.outputs
+        made = add_function(graph, host, [convert(x) for x in inp], name)
+    if not made:
+        return made
+    return dressed(made[0]) if single else list(made)
 
 
 def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None, **_: Any) -> Any:  # noqa: N803

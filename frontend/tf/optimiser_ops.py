@@ -73,7 +73,8 @@ class Optimizer:
         if name not in kept:
             start, label = self.start(name), f"{variable.state.name}/{name}"
             if variable.graph is not None:
-                with variable.graph.name_scope(None):
+                graph = variable.graph
+                with graph.name_scope(None), graph.control_dependencies(None):
                     value = zeros_like(variable.initial_value) + start
                     kept[name] = Variable(value, trainable=False, name=label)
             else:

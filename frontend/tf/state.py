@@ -183,8 +183,9 @@ class Session(CoreSession):
     def __init__(
         self, target: str = "", graph: Any = None, config: Any = None, strict: bool = True
     ) -> None:
-        del target, config
+        del target
         super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
+        self.soft_placement = bool(getattr(config, "allow_soft_placement", False))
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None

@@ -87,8 +87,10 @@ def same(*values: Any, names: Sequence[str | None] | None = None) -> list[Any]:
     `names` are those of the constants that are made.
     """
     labels = names or [None] * len(values)
+    some = any(map(_holds_tensor, values))
     ready = [
-        convert(v, None, n) if is_typed(v) else None for v, n in zip(values, labels, strict=True)
+        convert(v, None, n) if is_typed(v) and (_holds_tensor(v) or not some) else None
+        for v, n in zip(values, labels, strict=True)
     ]
     row = next((x.spec.dtype for x in ready if x is not None), None)
     if row is None:
@@ -121,6 +123,15 @@ class InvalidShapesError(InvalidArgumentError, ValueError):
     """Operands of a graph do not fit together."""
 
     code = "GV2319"
+
+
+def _holds_tensor(value: Any) -> bool:
+    """Say whether a value is a tensor or variable, or a list of some; arrays of numpy are not."""
+    if isinstance(value, list | tuple):
+        return any(map(_holds_tensor, value))
+    return (
+        isinstance(value, Tensor) or hasattr(value, "__gv_tensor__") or hasattr(value, "to_dense")
+    )
 
 
 def is_typed(value: Any) -> bool:
