@@ -18,6 +18,7 @@ from . import recurrent
 from .matrix import MatrixContraction, multiplies_matrices
 from .nest import anchor_of
 from .rows import GpuRows
+from .thin import ThinContraction
 from .tile import Contraction
 from .warpgroup import WarpgroupContraction
 
@@ -49,6 +50,9 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
 
 def contracted(kernel: FuncOp, anchor: Op, target: Target) -> FuncOp:
     """Return the loops of a product, by the largest unit that can multiply its elements."""
+    thin = ThinContraction(kernel, anchor, target)
+    if thin.fits:
+        return thin.build()
     if not multiplies_matrices(anchor):
         return Contraction(kernel, anchor, target).build()
     if target.cpu == HOPPER:

@@ -142,7 +142,7 @@ class Side:
             if groups and not self.along and self.contiguous(groups[-1]):
                 self.along = name
         walked = {"depth": self.depth, "rows": self.rows}.get(self.along, [Group(())])[-1]
-        even = bool(walked.tokens) and remainder(walked.extent, lanes) == 0
+        even = bool(walked.tokens) and lanes > 1 and remainder(walked.extent, lanes) == 0
         self.lanes = lanes if even and not any(t in self.alone for t in walked.tokens) else 0
         every = [*self.batch, *self.rows, *self.depth]
         self.space = Space(every, walked if self.lanes else None, self.lanes)

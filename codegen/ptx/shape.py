@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol
 
 from ...ir.dims import Dim
 from ...ir.dtypes import DType
-from ...ir.gpu_ops import WarpgroupTile
 
 LANES = 4
 """Elements that a thread loads, multiplies and stores at a time."""
@@ -69,16 +68,12 @@ class Tile:
 LARGE = Tile(128, 128, 16, 8, 8)
 MIDDLE = Tile(64, 64, 16, 8, 4)
 SMALL = Tile(32, 32, 16, 4, 4)
-FLAT = Tile(8, 64, 32, 2, 4)
-"""For few rows: what counts is that the right operand is read once, by many."""
 
 
 def choose_tile(batch: Dim, rows: Dim, columns: Dim, dtype: DType) -> Tile:
     """Return the largest tile of which there are enough."""
     if not (isinstance(batch, int) and isinstance(rows, int) and isinstance(columns, int)):
         return MIDDLE
-    if rows <= FLAT.rows:
-        return FLAT
     for tile in (LARGE, MIDDLE):
         blocks = batch * -(-rows // tile.rows) * -(-columns // tile.columns)
         fits = rows > tile.rows // 2 and columns > tile.columns // 2
@@ -121,7 +116,25 @@ class WarpTile:
         return self.columns // self.across
 
 
-AnyTile: TypeAlias = Tile | WarpTile | WarpgroupTile
+class AnyTile(Protocol):
+    """What all tiles have: their sizes, and the threads that compute one."""
+
+    @property
+    def rows(self) -> int:
+        """Return the rows of the result."""
+
+    @property
+    def columns(self) -> int:
+        """Return the columns of the result."""
+
+    @property
+    def depth(self) -> int:
+        """Return the depths that are in shared memory at a time."""
+
+    @property
+    def threads(self) -> int:
+        """Return the threads of a block."""
+
 
 HALVES = 8
 """Elements of 16 bits that a thread loads at a time."""

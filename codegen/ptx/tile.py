@@ -62,9 +62,8 @@ class Contraction:
         )
         self.rows, self.columns, self.depth = rows, columns, depth
         batch = product(tuple(g.extent for g in self.batch))
+        self.open_sides()
         self.tile = self.choose(batch)
-        for side, tokens in zip(self.sides, (self.row_tokens, self.column_tokens), strict=True):
-            side.open(tokens, self.depth_tokens, self.batch, self.LOADED)
         self.results = Results(self)
         self.parts = [
             self.part(side, width, extent)
@@ -72,6 +71,11 @@ class Contraction:
                 self.sides, (self.tile.rows, self.tile.columns), (rows, columns), strict=True
             )
         ]
+
+    def open_sides(self) -> None:
+        """Find along what vectors of the operands lie."""
+        for side, tokens in zip(self.sides, (self.row_tokens, self.column_tokens), strict=True):
+            side.open(tokens, self.depth_tokens, self.batch, self.LOADED)
 
     def choose(self, batch: Dim) -> AnyTile:
         """Return the tile of a block."""
@@ -332,7 +336,7 @@ class Results:
         self.columns = merge(whole.column_tokens, accesses, plan.alone)
         last = self.columns[-1] if self.columns else Group(())
         even = bool(last.tokens) and remainder(last.extent, lanes) == 0
-        straight = even and self.offset.coefficient(last.tokens[-1]) == 1
+        straight = even and lanes > 1 and self.offset.coefficient(last.tokens[-1]) == 1
         self.lanes = lanes if straight else 0
         every = [*self.batch, *self.rows, *self.columns]
         self.space = Space(every, last if self.lanes else None, self.lanes)
@@ -369,6 +373,10 @@ class Results:
     def vector(self, total: SSAValue, row: Index, column: Index) -> None:
         """Finish and store a vector of columns."""
         if self.lanes:
+            with self.only_inside(row, column):
+                self.finish(total, column)
+            return
+        if not isinstance(total.type, VectorType):
             with self.only_inside(row, column):
                 self.finish(total, column)
             return

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from gravure.codegen.ptx.shape import (
-    FLAT,
     FLAT_WARPS,
     LARGE,
     LARGE_WARPS,
@@ -69,6 +68,9 @@ def product(
         ((2, 40, 36), (2, 36, 64), ""),
         ((36, 40), (36, 64), "left"),
         ((3, 20), (130, 20), "right"),
+        ((2, 1, 70), (2, 70, 44), ""),  # few rows: columns are neighbours
+        ((5, 33), (33, 41), ""),
+        ((1, 72), (50, 72), "right"),  # depths are neighbours
     ],
 )
 def test_products_of_elements(left: tuple[int, ...], right: tuple[int, ...], flip: str) -> None:
@@ -84,7 +86,7 @@ def test_products_of_doubles() -> None:
     [
         ((70, 48), (48, 33), "", "f16"),
         ((72, 40), (40, 72), "", "bf16"),
-        ((5, 100), (100, 64), "", "bf16"),
+        ((12, 100), (100, 64), "", "bf16"),
         ((40, 40), (72, 40), "right", "f16"),
         ((64, 40), (64, 56), "left", "bf16"),
     ],
@@ -126,7 +128,6 @@ def test_large_products_have_large_tiles() -> None:
     assert choose_tile(1, 4096, 4096, dtypes.f32) is LARGE
     assert choose_tile(1, 1024, 1024, dtypes.f32) is MIDDLE
     assert choose_tile(1, 128, 128, dtypes.f32) is SMALL
-    assert choose_tile(1, 1, 4096, dtypes.f32) is FLAT
     assert choose_tile(1, 4096, 4096, dtypes.f64) is MIDDLE
     assert choose_warp_tile(1, 4096, 4096) is LARGE_WARPS
     assert choose_warp_tile(1, 512, 512) is MIDDLE_WARPS
