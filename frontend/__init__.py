@@ -7,6 +7,7 @@ Imports everything but `tools`. onnx is imported in `frontend/onnx/` alone, lark
 - `load`: what a file is, and which reader it goes to.
 - `onnx/`: ONNX models. `text/`: graphs as people write them.
 - `symbols`: dimensions that the user names, fixes or bounds. `slices`: bounds of slices.
+- `stepped`: models with host steps. `constraints`: what a program demands of its dimensions.
 - `emit`: a model into files of any kind. `ir_files`: IR text with its weights beside it.
 - `inspection`, `difference`, `reduce`: what is in a model, what differs, what makes it fail.
 - `files`, `weights`: files that a model names, and only those beside it; mapped, not read.

@@ -42,6 +42,8 @@ class Program:
     weights: Mapping[str, Array] = field(default_factory=dict)
     source: str = ""
     """Where it came from, for messages: a file name or a function."""
+    assumed: Sequence[tuple[str, str]] = ()
+    """What is taken for granted of its symbols, and why: such as `M = N` and a node."""
 
     @property
     def main(self) -> FuncOp:

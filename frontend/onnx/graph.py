@@ -78,7 +78,9 @@ def read_onnx(
         for assumption in assumptions:
             symbols.assume(assumption)
         try:
-            return Reader(model, symbols, Faults(name), constants or {}).read(shapes or {})
+            program = Reader(model, symbols, Faults(name), constants or {}).read(shapes or {})
+            program.assumed = [(str(each), each.reason) for each in assumptions]
+            return program
         except NeedsAssumptionError as needs:
             assumptions.append(needs.assumption)
 

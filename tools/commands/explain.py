@@ -1,8 +1,9 @@
-"""Print the page about an error: what it means, and what to do.
+"""Print the page about an error, or what a model demands of its dimensions and why.
 
     gravure explain                                       # all codes
     gravure explain GV2100
     gravure explain UnsupportedOp
+    gravure explain shapes model.onnx --dim N=1..64       # each condition with its node
 
 An error prints its code with -v or --json.
 """
@@ -18,15 +19,22 @@ from pathlib import Path
 
 from ..console import Console, table
 from ..errors import UsageError
+from ..options import add_shapes, dims_of, shapes_of, source_of
 
 NAME = "explain"
+SHAPES = "shapes"
+"""The word instead of a code that asks about a model's dimensions."""
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("ir", "passes", "codegen", "runtime", "frontend", "tools")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("code", nargs="?", help="a code such as GV2000, or an error's class")
+    parser.add_argument(
+        "code", nargs="?", help="a code such as GV2000, an error's class, or the word shapes"
+    )
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="the model, behind shapes")
+    add_shapes(parser)
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,10 @@ class Page:
 def run(args: argparse.Namespace) -> int:
     """Print one page, or all codes."""
     console: Console = args.console
+    if args.code == SHAPES:
+        return explain_shapes(args, console)
+    if args.model is not None:
+        raise UsageError(f"a model stands behind {SHAPES!r} only")
     found = pages()
     if args.code is None:
         rows = [[page.code, page.name, page.text.partition("\n")[0]] for page in found]
@@ -56,6 +68,23 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"there is no error {args.code!r}", hint=hint)
     text = f"{chosen.code} {chosen.name}, exit status {chosen.exit_status}\n\n{chosen.text}"
     console.result(text, {"schema": "gravure.error-page/1", **asdict(chosen)})
+    return 0
+
+
+def explain_shapes(args: argparse.Namespace, console: Console) -> int:
+    """Print what a model demands of its dimensions."""
+    from ...frontend.constraints import constraints
+    from ...frontend.load import load_program
+
+    if args.model is None:
+        raise UsageError("no model", hint="gravure explain shapes model.onnx")
+    program = load_program(source_of(args.model), shapes=shapes_of(args), dims=dims_of(args))
+    found = constraints(program)
+    text = (
+        table([[row.condition, row.cause] for row in found]) if found else "all sizes are numbers"
+    )
+    rows = [row.as_json() for row in found]
+    console.result(text, {"schema": "gravure.constraints/1", "constraints": rows})
     return 0
 
 

@@ -5,13 +5,15 @@
     gravure run model.onnx -i x=3x8xf32:ones --vs interp --vs ort
     gravure run model.onnx -i @inputs.npz --vs expected.npz --rtol 1e-3
     gravure run model.onnx --check-numerics               # names the first node that gives a NaN
+    gravure run --onnx-test FOLDER                        # test folders of the onnx package
 
 An input is @FILE.npz, NAME=@FILE.npy, NAME=2x3xf32, with :ones, :zeros, :iota, :random:SEED or a
 number behind it, or one of these for all inputs. --vs compares with the reference interpreter
 (interp), onnxruntime (ort), results in a file (.npz), or another model; exit status 1 says that
 they differ. Results are found by name, or by order if all have other names. An element is close if
 |found - wanted| <= atol + rtol * |wanted|, or within --ulp representable numbers. Running a library
-runs the code in it: run only what you trust.
+runs the code in it: run only what you trust. A test folder holds model.onnx and sets of inputs with
+results; a folder of such folders runs them all, and exit status 1 says that one is not right.
 """
 
 from __future__ import annotations
@@ -57,6 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check-numerics", action="store_true", help="find what first gives NaN or infinity"
     )
+    parser.add_argument(
+        "--onnx-test", action="store_true", help="MODEL is a folder with the onnx package's tests"
+    )
     add_compile(parser)
 
 
@@ -75,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
     from ..inputs import make_inputs, save_arrays
     from ..judges import Task, judgement
 
+    if args.onnx_test:
+        return run_tests(args)
     outputs = [output_of(name, args.model) for name in (args.output, args.save_inputs)]
     source = source_of(args.model)
     console: Console = args.console
@@ -99,6 +106,23 @@ def run(args: argparse.Namespace) -> int:
         verdicts[judge] = differences(args, model, found, wanted)
     console.result(text_of(found, verdicts), data_of(found, verdicts))
     return int(any(not d.is_close for rows in verdicts.values() for d in rows.values()))
+
+
+def run_tests(args: argparse.Namespace) -> int:
+    """Run the test folders of the onnx package."""
+    from ...runtime.compare import Tolerance
+    from ..onnx_tests import TOLERANCE, data_of, run_folder, text_of
+
+    console: Console = args.console
+    tolerance = Tolerance(
+        TOLERANCE.relative if args.rtol is None else args.rtol,
+        TOLERANCE.absolute if args.atol is None else args.atol,
+        args.ulp,
+    )
+    with console.progress(f"testing {args.model}"):
+        verdicts = list(run_folder(args.model, tolerance))
+    console.result(text_of(verdicts), data_of(verdicts))
+    return int(any(verdict.status != "ok" for verdict in verdicts))
 
 
 def model_of(args: argparse.Namespace, source: str | bytes) -> Model:
