@@ -199,11 +199,17 @@ def test_ir_is_printed_and_dumped(gravure: Any, model: Path, tmp_path: Path) -> 
 def test_report_says_what_became_one_kernel(gravure: Any, model: Path, tmp_path: Path) -> None:
     report = tmp_path / "r.json"
     assert gravure("compile", model, *DIM, "-o", tmp_path / "m.so", "--report", report).status == 0
-    rows = json.loads(report.read_text())["launches"]
+    data = json.loads(report.read_text())
+    rows = data["launches"]
     assert rows[0]["kind"] == "gemm"
     assert rows[0]["sources"] == ["Gemm_h", "Relu_a"]
     assert rows[0]["macs"] == 64 * 8 * 16
     assert all(row["units"] >= 1 for row in rows)
+    assert rows[0]["vector_lanes"] > 1
+    assert all(("not_vectorised" in row) != (row["vector_lanes"] > 1) for row in rows)
+    assert all(("not_parallel" in row) == (row["units"] == 1) for row in rows)
+    why = {row["source"]: row["reason"] for row in data["apart"]}
+    assert "walks its operands in memory" in why["Relu_a"]
 
 
 def test_memory_can_be_limited(gravure: Any, model: Path, tmp_path: Path) -> None:

@@ -34,8 +34,11 @@ from ..options import (
 from ..watch import add_watch, is_watching, observers_of, print_report
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...codegen.compile import Compiled, Options
     from ...frontend.emit import Emitted
+    from ...passes.analysis.apart import Apart
 
 NAME = "compile"
 
@@ -64,7 +67,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--reproducer", type=Path, metavar="FILE", help="replays a pass that fails")
     parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="what became one kernel, as JSON"
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="what was fused, vectorised, shared by threads, and why not, as JSON",
     )
     add_compile(parser)
     add_watch(parser)
@@ -101,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
 def emitted(args: argparse.Namespace) -> tuple[Emitted, bool]:
     """Return what was made, and whether it goes to the standard output."""
     from ...frontend.emit import KINDS, emit, emit_listing, kinds_for, parse_kinds
+    from ...passes.analysis.apart import WhyApart
     from ...passes.base import Observer
 
     source = source_of(args.model)
@@ -122,7 +129,10 @@ def emitted(args: argparse.Namespace) -> tuple[Emitted, bool]:
         if args.model.endswith(".ll") or args.start == "llvm":
             return emit_listing(Path(args.model), path, kinds[0], options), path is None
         observers = observers_of(args)
-        if (is_watching(args) or args.report) and not observers:
+        why = WhyApart()
+        if args.report:
+            observers.append(why)
+        if is_watching(args) and not observers:
             observers = [Observer()]  # what is looked at is not taken from the cache
         made = emit(
             source, path, kinds, options, shapes=shapes_of(args), dims=dims_of(args),
@@ -130,7 +140,7 @@ def emitted(args: argparse.Namespace) -> tuple[Emitted, bool]:
             limit=args.max_memory,
         )  # fmt: skip
     if args.report is not None:
-        write_report(made, args.report)
+        write_report(made, args.report, why.found)
     return made, path is None
 
 
@@ -271,9 +281,9 @@ def _about(made: Emitted) -> str:
     return table(rows)
 
 
-def write_report(made: Emitted, path: Path) -> None:
-    """Write which nodes became one kernel, and what each kernel does."""
-    from ...codegen.profile import launches_of
+def write_report(made: Emitted, path: Path, apart: Sequence[Apart]) -> None:
+    """Write what each kernel does and how, and which operations are not in one kernel, and why."""
+    from ...codegen.report import report
     from ...passes.analysis.cost import largest
     from ...runtime.files import replacing
     from ..console import to_json
@@ -282,8 +292,11 @@ def write_report(made: Emitted, path: Path) -> None:
     assert compiled is not None, "only compiled programs are reported on"
     assert compiled.program is not None, "what is reported on is not taken from the cache"
     sizes = largest(compiled.program.ranges)
-    steps = launches_of(compiled.program, sizes)
-    rows = [{"launch": number, **step.as_json()} for number, step in enumerate(steps)]
-    data = {"schema": "gravure.report/1", "dims": sizes, "launches": rows}
+    data = {
+        "schema": "gravure.report/2",
+        "dims": sizes,
+        "launches": report(compiled, sizes),
+        "apart": [row.as_json() for row in apart],
+    }
     with replacing(path) as file:
         file.write(f"{to_json(data)}\n".encode())
