@@ -31,7 +31,7 @@ from ..ir.tensor import TensorSpec, spec_of
 from ..ir.values import Spec, value_spec
 from ..passes.analysis.cost import Cost, cost_of, largest, total
 from .files import Bytes, map_file
-from .load import guess_format, load_program
+from .load import guess_format, load_program, named_function
 from .symbols import DimOption, ShapeOption
 
 Source = str | os.PathLike[str] | bytes
@@ -128,12 +128,14 @@ def inspect_model(
 
     An ONNX model that cannot be compiled is no error: `faults` says why.
     """
-    data, name, directory = _read(source)
-    found = Inspection(name, guess_format(data, source), data.nbytes)
+    named = named_function(source)
+    data, name, directory = _read(named[0] if named else source)
+    kind = "Python" if named else guess_format(data, source)
+    found = Inspection(str(source) if named else name, kind, data.nbytes)
     if found.format == "onnx":
         _summarise(found, data, directory)
     try:
-        program = load_program(source, shapes=shapes, dims=dims, data=data)
+        program = load_program(source, shapes=shapes, dims=dims, data=None if named else data)
     except (GraphError, UnsupportedOp) as error:
         if found.format != "onnx":
             raise

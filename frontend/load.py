@@ -33,11 +33,17 @@ def load_program(
 ) -> Program:
     """Return the program in a file, in bytes, or on the standard input (`-`).
 
+    A source `file.py:function` is a function of a Python file, which is run: see `python_files`.
+
     `shapes` replaces the shapes of inputs by name, `dims` fixes (`4`) or bounds (`(1, 64)`)
     symbolic dimensions, `constants` turns inputs into constants. A dimension that nobody
     bounds is at least 1. `format` is `onnx`, `gv` or `mlir`; it is guessed if not given.
     `data` are the bytes of the source if they were read already.
     """
+    if (named := named_function(source)) is not None:
+        from .python_files import python_program  # noqa: PLC0415  (Python files only)
+
+        return python_program(*named, shapes or {}, dims or {})
     read, name, directory = _read(source) if data is None else (data, *_place(source))
     kind = format or _kind(read, name)
     if kind not in FORMATS:
@@ -45,6 +51,15 @@ def load_program(
         raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
     options = Options(shapes or {}, dims or {}, constants or {})
     return FORMATS[kind](read, name, directory, options)
+
+
+_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)\Z")
+
+
+def named_function(source: object) -> tuple[str, str] | None:
+    """Return file and function of `file.py:function`, None for other sources."""
+    found = _FUNCTION.match(source) if isinstance(source, str) else None
+    return (found["file"], found["name"]) if found else None
 
 
 class Options:

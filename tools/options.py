@@ -25,7 +25,9 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 def add_model(parser: argparse.ArgumentParser, what: str = "model: ONNX, graph text (.gv)") -> None:
     """Add the model that a verb works on."""
-    parser.add_argument("model", metavar="MODEL", help=f"{what}, IR text (.mlir); - is stdin")
+    parser.add_argument(
+        "model", metavar="MODEL", help=f"{what}, IR text (.mlir), file.py:function, -"
+    )
 
 
 def add_shapes(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +177,10 @@ def source_of(name: str) -> str | bytes:
         if is_terminal(sys.stdin):
             raise UsageError("a model cannot be typed in", hint="name a file, or pipe one in")
         return sys.stdin.buffer.read()
-    readable(name)
+    from ..frontend.load import named_function
+
+    function = named_function(name)
+    readable(function[0] if function else name)
     return name
 
 
@@ -206,6 +211,8 @@ def is_library(source: str | bytes) -> bool:
     """Say whether a source is compiled already."""
     if isinstance(source, bytes):
         return source.startswith(ELF)
+    if not os.path.isfile(source):  # a function of a Python file
+        return False
     with open(source, "rb") as file:
         return file.read(4) == ELF
 

@@ -7,6 +7,7 @@
     gravure compile model.onnx --target cuda:sm_90 --emit ptx -o m.ptx
     gravure compile model.onnx --to fused                 # IR on the standard output
     gravure compile m.fused.mlir -o m.so                  # goes on from there
+    gravure compile train.py:predict --shape x=1,784 -o p.so
 
 Kinds that --emit and the suffix of the output choose: --list-stages lists them. Several kinds are
 written beside each other, or into one file that ends in .zip. A library gets its header beside it.
@@ -47,7 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         "model", nargs="?", metavar="MODEL",
-        help="ONNX, graph text (.gv), IR text (.mlir), LLVM text (.ll); - is stdin",
+        help="ONNX, graph text (.gv), IR text (.mlir), LLVM text (.ll), file.py:function; "
+        "- is stdin",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write; - is stdout")
     parser.add_argument("--emit", default="", metavar="KIND,...", help="what to write")
