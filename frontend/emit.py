@@ -33,7 +33,9 @@ from ..runtime.files import replacing
 from .compile import compile_source, tag_of
 from .ir_files import ir_text, write_ir
 from .load import load_program
+from .save import Saving, save_program
 from .symbols import DimOption, ShapeOption, did_you_mean
+from .text.writer import write_text
 
 Source = str | os.PathLike[str] | bytes
 
@@ -65,6 +67,8 @@ KINDS: Mapping[str, Kind] = {
     "header": Kind(".h", "the C header, with an example of a call", True),
     "weights": Kind(".weights", "the weights, for a library that has them not"),
     "manifest": Kind(".json", "what the model is and how it was made", True),
+    "graph": Kind(".gv", "graph text as the model was read, weights beside it", True),
+    "onnx": Kind(".onnx", "an ONNX model as the model was read; gravure opt writes better ones"),
     "llvm": Kind(".ll", "one LLVM module with kernels and entry", True),
     "asm": Kind(".s", "assembly", True),
     "ptx": Kind(".ptx", "the assembly of a GPU", True),
@@ -77,6 +81,8 @@ KINDS: Mapping[str, Kind] = {
 
 ALIASES = {"shared": "library", "obj": "object", "archive": "static", "ir": "ir@graph"}
 _BY_SUFFIX = {kind.suffix: name for name, kind in KINDS.items()} | {".mlir": "ir@graph"}
+GRAPHS = ("graph", "onnx")
+"""Kinds that are written of the program before any pass."""
 _CODE = ("library", "static", "object")
 
 
@@ -152,13 +158,14 @@ class Request:
     @property
     def native(self) -> list[str]:
         """Return the kinds that are made of compiled code."""
-        return [kind for kind in self.kinds if not kind.startswith("ir@")]
+        return [k for k in self.kinds if not k.startswith("ir@") and k not in GRAPHS]
 
     def path(self, kind: str) -> Path | None:
         """Return where a kind is written."""
         if self.output is None or kind == self.kinds[0]:
             return self.output
-        several = kind.startswith("ir@") and len(self.stages) > 1
+        texts = [each for each in self.kinds if each.startswith("ir@") or each == "graph"]
+        several = kind in texts and len(texts) > 1  # each has weights beside it
         stem = f".{kind.removeprefix('ir@')}" if several else ""
         return self.output.with_suffix(stem + KINDS[kind].suffix)
 
@@ -224,6 +231,8 @@ class _Job:
         """Do all that does not depend on where the files go."""
         ask = self.request
         stages = ask.stages
+        if not (stages or ask.native):
+            return
         if not (stages or ask.observers or ask.start or {"llvm", "asm", "ptx"} & {*ask.kinds}):
             self.made.compiled = compile_source(
                 ask.source, ask.options, shapes=ask.shapes, dims=ask.dims
@@ -253,7 +262,9 @@ class _Job:
     def save(self, kind: str) -> None:
         """Write one file, and its weights, and note them; or only keep what it would hold."""
         path = self.request.path(kind)
-        if kind.startswith("ir@"):
+        if kind in GRAPHS:
+            paths = self.save_graph(kind, path)
+        elif kind.startswith("ir@"):
             stage = kind.removeprefix("ir@")
             kept = self.snapshots.found[stage]
             if path is None:
@@ -269,6 +280,26 @@ class _Job:
             paths = [path]
         for each, name in zip(paths, (kind, "weights"), strict=False):
             self.made.files.append(Written(name, each, each.stat().st_size))
+
+    def save_graph(self, kind: str, path: Path | None) -> list[Path]:
+        """Write the graph as it was read; return the files."""
+        ask = self.request
+        program = load_program(ask.source, shapes=ask.shapes, dims=ask.dims)
+        if path is None:
+            self.made.data = graph_bytes(program, kind, ask.options.tag)
+            return []
+        form = {"graph": "gv", "onnx": "onnx"}[kind]
+        return save_program(program, path, Saving(form, ask.options.tag, ask.weights))
+
+
+def graph_bytes(program: Program, kind: str, name: str) -> bytes:
+    """Return a graph as text, or as an ONNX model."""
+    if kind == "graph":
+        return write_text(program, name=name).encode()
+    from .onnx.export.model import to_model  # noqa: PLC0415  (onnx takes 0.2 s to import)
+
+    data: bytes = to_model(program).SerializeToString(deterministic=True)
+    return data
 
 
 def bytes_of(compiled: Compiled, kind: str) -> bytes:

@@ -20,6 +20,8 @@ from onnx import TensorProto, helper
 
 import gravure as gv
 from gravure.frontend.emit import KINDS
+from gravure.frontend.load import load_program
+from gravure.ir import canonical_hash
 from gravure.passes.dce import DCE
 
 X = np.random.default_rng(3).standard_normal((3, 8)).astype(np.float32)
@@ -388,3 +390,69 @@ def test_list_of_stages(gravure: Any) -> None:
     assert [*found["stages"]][:3] == ["import", "graph", "fused"]
     assert found["kinds"]["library"]["suffix"] == ".so"
     assert gravure("compile").status == 2
+
+
+def test_graph_and_onnx_are_written_as_they_were_read(
+    gravure: Any, models: Path, tmp_path: Path
+) -> None:
+    source, out = models / "digits.onnx", tmp_path / "m.gv"
+    assert gravure("compile", source, "--emit", "graph,onnx,ir@fused", "-o", out).status == 0
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == [
+        "m.fused.mlir", "m.fused.safetensors", "m.gv", "m.onnx", "m.safetensors",
+    ]  # fmt: skip
+    hashes = {canonical_hash(load_program(path).module) for path in (out, tmp_path / "m.onnx")}
+    assert len(hashes) == 1
+    for each in (out, tmp_path / "m.onnx"):
+        assert gravure("run", each, "--vs", source).status == 0
+    assert gravure("compile", source, "--emit", "graph").out.startswith("model digits(")
+    assert gravure("compile", source, "--emit", "bundle", "-o", tmp_path / "m.zip").status == 0
+    assert {"digits.so", "digits.h"} <= {*zipfile.ZipFile(tmp_path / "m.zip").namelist()}
+
+
+FUNCTIONS = """
+import numpy as np
+import gravure as gv
+
+w = gv.Variable(np.arange(12, dtype=np.float32).reshape(4, 3), name="w")
+
+@gv.function
+def forward(x):
+    return gv.nn.relu(x @ w - 1.0)
+
+def changes(x):
+    w.assign_add(w)
+    return x
+"""
+
+
+def test_a_python_function_is_a_model(gravure: Any, tmp_path: Path) -> None:
+    file, text = tmp_path / "f.py", tmp_path / "f.gv"
+    file.write_text(FUNCTIONS)
+    shape = ("--shape", "x=2,4")
+    assert gravure("compile", f"{file}:forward", *shape, "-o", tmp_path / "f.so").status == 0
+    assert gravure("run", f"{file}:forward", *shape, "--vs", "interp").status == 0
+    assert gravure("compile", f"{file}:forward", *shape, "-o", text).status == 0
+    onnx = tmp_path / "f.onnx"
+    assert gravure("convert", f"{file}:forward", *shape, "-o", onnx, "--check").status == 0
+    assert gravure("run", onnx, "--vs", text).status == 0
+    found = gravure("inspect", f"{file}:forward", *shape, "--json").json
+    assert (found["parameters"], found["format"]) == (12, "Python")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "status", "said"),
+    [
+        ("forwrd", ("--shape", "x=2,4"), 65, "did you mean 'forward'?"),
+        ("forward", (), 65, "argument 'x' has no shape"),
+        ("forward", ("--shape", "x=N,4"), 65, "expected numbers"),
+        ("changes", ("--shape", "x=2"), 65, "it changes variables"),
+    ],
+)
+def test_a_python_function_that_is_none(
+    gravure: Any, tmp_path: Path, name: str, options: tuple[str, ...], status: int, said: str
+) -> None:
+    file = tmp_path / "f.py"
+    file.write_text(FUNCTIONS)
+    found = gravure("compile", f"{file}:{name}", *options, "-o", tmp_path / "f.so")
+    assert (found.status, said in found.err) == (status, True), found.err

@@ -114,12 +114,13 @@ def emitted(args: argparse.Namespace) -> tuple[Emitted, bool]:
 
     source = source_of(args.model)
     options = options_for(args)
-    kinds = parse_kinds(f"{args.emit},{_kind_of_stage(args.to)}")
+    is_bundle = args.emit == "bundle" and not args.to
+    kinds = () if is_bundle else parse_kinds(f"{args.emit},{_kind_of_stage(args.to)}")
     if args.report and (args.to or {"llvm", "asm", "ptx", "ir@loops"} & {*kinds}):
         raise UsageError("--report is about compiled programs: leave --to and text kinds out")
     is_text = bool(kinds) and KINDS[kinds[0]].is_text
     if args.output is None and not is_text:
-        suffix = KINDS[kinds[0]].suffix if kinds else ".so"
+        suffix = ".zip" if is_bundle else KINDS[kinds[0]].suffix if kinds else ".so"
         path = output_of(f"{options.tag}{suffix}", args.model)
     else:
         path = output_of(args.output, args.model)
@@ -195,7 +196,7 @@ def stages_text() -> str:
     """Return all stages and kinds as tables."""
     data = stages_data()
     kinds = [[name, kind["suffix"], kind["what"]] for name, kind in data["kinds"].items()]
-    kinds.append(["(several)", ".zip", "all that --emit names, in one file"])
+    kinds.append(["(several)", ".zip", "all that --emit names, or the usual kinds (bundle)"])
     stages = table([[name, what] for name, what in data["stages"].items()], indent="  ")
     return f"stages, from the top down (--to, --from)\n{stages}\nkinds (--emit)\n" + table(
         kinds, indent="  "
