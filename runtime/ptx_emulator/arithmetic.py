@@ -339,7 +339,7 @@ def _set_predicate(instruction: Instruction, decoder: Decoder) -> Plain:
     expect(instruction, "ftz", *_COMPARE, *_JOIN)
     kind, name = instruction.type, instruction.modifiers[0]
     if kind in HALVES:
-        raise UnsupportedPtx(f"setp of {kind}")
+        return _set_two_predicates(instruction, decoder)
     function = comparison(name, kind)
     out, x, y, *other = instruction.operands
     writes = [decoder.write(each, "pred") for each in out.split("|")]
@@ -352,6 +352,26 @@ def _set_predicate(instruction: Instruction, decoder: Decoder) -> Plain:
         for number, write in enumerate(writes):
             value = found if number == 0 else ~found
             write(m, value if join is None or third is None else join(value, third(m)))
+
+    return plain
+
+
+def _set_two_predicates(instruction: Instruction, decoder: Decoder) -> Plain:
+    """Compare the low halves and the high halves of two words."""
+    kind, name = instruction.type, instruction.modifiers[0]
+    if any(each in _JOIN for each in instruction.modifiers[1:]):
+        raise UnsupportedPtx(f"setp of {kind} joined with a predicate")
+    half = np.float16 if kind == "f16x2" else np.uint16
+    function = comparison(name, HALVES[kind])
+    out, x, y = instruction.operands
+    writes = [decoder.write(each, "pred") for each in out.split("|")]
+    first, second = decoder.read(x, kind), decoder.read(y, kind)
+
+    def plain(m: Machine) -> None:
+        words = [first(m), second(m)]
+        for write, shift in zip(writes, (0, 16), strict=True):
+            halves = [(word >> np.uint32(shift)).astype(np.uint16).view(half) for word in words]
+            write(m, function(*halves))
 
     return plain
 
