@@ -176,10 +176,3 @@ def test_reductions_of_rows(shape: tuple[int, ...]) -> None:
     axes = ", ".join(map(str, range(1, len(shape))))
     body = f"  %r = gv.sum %x {{axes = array<i64: {axes}>, keepdims = false}} : ({x}) -> {y}"
     check_text(function({"x": x}, body, y), draw(shape))
-
-
-def test_pairs_of_halves_are_compared_at_once() -> None:
-    x = kind(6, 8, dtype="f16")
-    body = f"  %r = gv.relu %x : ({x}) -> {x}"
-    plan = check_text(function({"x": x}, body, x), draw((6, 8), dtype="f16"), rtol=1e-3)
-    assert ".f16x2 " in plan.modules[0].ptx

@@ -235,6 +235,18 @@ def test_comparisons(name: str, reference: Any) -> None:
     np.testing.assert_array_equal(apply(text, [x, y], np.uint32), reference(x, y))
 
 
+def test_pairs_are_compared_apart() -> None:
+    x = np.array([1.0, 2.0, np.nan, -0.0, 5.0, -7.0], np.float16)
+    y = np.array([2.0, 1.0, 0.0, 0.0, 5.5, -8.0], np.float16)
+    text = (
+        "setp.lt.f16x2 %p1|%p2, $1, $2; selp.u32 %r1, 1, 0, %p1;"
+        " selp.u32 %r2, 2, 0, %p2; or.b32 $0, %r1, %r2"
+    )
+    found = apply(text, [x.view(np.uint32), y.view(np.uint32)], np.uint32)
+    less = x < y
+    np.testing.assert_array_equal(found, less[::2] + 2 * less[1::2])
+
+
 @pytest.mark.parametrize("to", ["s8", "s32", "u32", "s64", "u64"])
 def test_floats_become_the_nearest_integer_in_range(to: str) -> None:
     x = numbers(np.float32)
