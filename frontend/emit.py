@@ -166,7 +166,8 @@ class Request:
             return self.output
         texts = [each for each in self.kinds if each.startswith("ir@") or each == "graph"]
         several = kind in texts and len(texts) > 1  # each has weights beside it
-        stem = f".{kind.removeprefix('ir@')}" if several else ""
+        name = "text" if kind == "graph" else kind.removeprefix("ir@")
+        stem = f".{name}" if several else ""
         return self.output.with_suffix(stem + KINDS[kind].suffix)
 
     def data(self, stage: str, program: Program) -> Path | None:
