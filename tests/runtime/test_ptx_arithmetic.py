@@ -236,8 +236,8 @@ def test_comparisons(name: str, reference: Any) -> None:
 
 
 def test_pairs_are_compared_apart() -> None:
-    x = np.array([1.0, 2.0, np.nan, -0.0, 5.0, -7.0], np.float16)
-    y = np.array([2.0, 1.0, 0.0, 0.0, 5.5, -8.0], np.float16)
+    x = np.tile(np.array([1.0, 2.0, np.nan, -0.0, 5.0, -7.0, 3.0, 0.0], np.float16), 8)
+    y = np.tile(np.array([2.0, 1.0, 0.0, 0.0, 5.5, -8.0, 3.5, np.inf], np.float16), 8)
     text = (
         "setp.lt.f16x2 %p1|%p2, $1, $2; selp.u32 %r1, 1, 0, %p1;"
         " selp.u32 %r2, 2, 0, %p2; or.b32 $0, %r1, %r2"
