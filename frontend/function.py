@@ -13,6 +13,7 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..ir.collection import paused
 from ..ir.tensor import TensorSpec
 from . import nest
 from .bound import Bound, call_with, describe, spec_for, structure_key, value_key, within
-from .context import STATE, entered, record
+from .context import STATE, accessed, entered, record
 from .execute import Frame, Store
 from .func_graph import CallGraph, FuncGraph, touched_by
 from .gradients import node_backward
@@ -30,6 +31,7 @@ from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
 from .staged import COMPILE_AFTER, Staged, compiled_for
+from .staged_gradient import Gradients
 from .tensor import Tensor, apply, as_tensor
 
 PROCESS = Store()
@@ -261,6 +263,7 @@ class ConcreteFunction:
         self.structure = structure
         self.slots = list(outputs)
         self.kind = CallGraph(graph)
+        self.gradients = Gradients()
 
     @property
     def inputs(self) -> list[GraphTensor]:
@@ -355,7 +358,9 @@ class ConcreteFunction:
     def call_now(self, inputs: Sequence[Tensor]) -> Sequence[Any]:
         """Run at once; where a tape watches, every operation is seen by it."""
         store = ACTIVE[-1]
-        if STATE.recorders:
+        if self.is_watched(inputs):
+            if (made := self.call_staged(store, inputs)) is not None:
+                return made
             found = self.graph.run(TapeFrame(store, apply), inputs)
             return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
         with entered(None):
@@ -367,6 +372,48 @@ class ConcreteFunction:
                 found = self.graph.run(Frame(store), arrays)
         wrap = getattr(self.function, "wrap", Tensor)
         return [wrap(np.asarray(unboxed(x))) for x in found]
+
+    def is_watched(self, inputs: Sequence[Any]) -> bool:
+        """Say whether a tape wants gradients that go through a call."""
+        if not STATE.recorders:
+            return False
+        owners = [v.owner() for v in self.graph.variables()]
+        for owner in owners:
+            if owner is not None:
+                accessed(owner)
+        seen = [*inputs, *(owner for owner in owners if owner is not None)]
+        return any(recorder.knows(x) for recorder in STATE.recorders for x in seen)
+
+    def call_staged(self, store: Store, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """Run the forward program under a tape; None where there is none."""
+        if len(STATE.recorders) > 1 or not self.is_dense:
+            return None
+        staged = self.gradients.get(self.graph.whole_plan(), [x.spec for x in inputs])
+        if staged is None:
+            return None
+        with entered(None):
+            made, back = staged.run(store, [x._array for x in inputs])
+        wrap = getattr(self.function, "wrap", Tensor)
+        outputs = [wrap(np.asarray(x)) for x in made]
+        owners = [v.owner() for v in staged.variables]
+
+        def backward(*grads: Any) -> Sequence[Any]:
+            if STATE.busy:
+                raise TypeError(
+                    f"a gradient of {self.function.label!r} is differentiated again: let two tapes "
+                    "watch the call"
+                )
+            found = back([None if g is None else g.numpy() for g in grads])
+            return [None if g is None else wrap(g) for g in found]
+
+        record(self.kind.type, [*inputs, *owners], outputs, backward)
+        return outputs
+
+    @cached_property
+    def is_dense(self) -> bool:
+        """Say whether no gradient is one of rows with indices, and no rule is replaced."""
+        rows = any(op.type == "GatherV2" for op in self.graph.operations)
+        return not rows and not self.graph.gradient_overrides and STATE.rules is None
 
     @property
     def compiled(self) -> dict[Any, Any]:

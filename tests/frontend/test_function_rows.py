@@ -251,3 +251,56 @@ def test_what_only_python_can_do_says_why_it_is_not_compiled():
         assert float(f(tf.constant(1.0))) == 2.0
     [concrete] = f.cache.values()
     assert concrete.graph.refusal == "a Python function"
+
+
+def test_i8_a_call_under_a_tape_is_staged_both_ways():
+    w = tf.Variable(np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2))
+    x = tf.constant([[1.0, 2.0, 3.0]])
+    python = lambda x: tf.reduce_sum(tf.tanh(x @ w) ** 2)  # noqa: E731
+    staged = tf.function(python)
+
+    def gradients(function):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return [y, *tape.gradient(y, [x, w])]
+
+    expected = gradients(python)
+    for _ in range(5):
+        for found, wanted in zip(gradients(staged), expected, strict=True):
+            assert np.allclose(found, wanted, rtol=5e-5)
+    [concrete] = staged.cache.values()
+    assert concrete.gradients.made == 1
+    [pair] = concrete.gradients.known.values()
+    counts = [str(p.module).count("gv.matmul") for p in pair.programs]
+    assert counts == [1, 2], "the product is computed once, and differentiated by both factors"
+    assert sum(str(p.module).count("gv.tanh") for p in pair.programs) == 1
+
+
+def test_i8_effects_happen_once_in_a_staged_call_under_a_tape():
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def f(x):
+        v.assign_add(1.0)
+        return x * v
+
+    x = tf.constant(2.0)
+    for count in range(1, 6):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        assert (float(y), float(tape.gradient(y, x)), float(v)) == (2.0 * count, count, count)
+
+
+def test_i8_a_call_that_two_tapes_watch_has_second_derivatives():
+    f = tf.function(lambda x: x * x * x)
+    x = tf.constant(3.0)
+    for _ in range(4):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x)
+            slope = inner.gradient(y, x)
+        assert (float(slope), float(outer.gradient(slope, x))) == (27.0, 18.0)
