@@ -121,7 +121,10 @@ class Compiled:
     def require_processor(self) -> None:
         """Refuse what there is for processors only."""
         if self.plan is not None:
-            raise CompileError(f"target {self.target}: there are no libraries for GPUs yet")
+            raise CompileError(
+                f"target {self.target}: there are no libraries for GPUs yet",
+                hint="write a file *.gpu, which gravure.load reads",
+            )
 
     def library(self) -> Library:
         """Return the shared library, with its weights if they are to be embedded."""

@@ -5,6 +5,8 @@
 | `.so`     | a shared library: link it, or load it with `gravure.load`       |
 | `.o` `.a` | an object, and an archive of it: for a linker                   |
 | `.h`      | the header: declarations, sizes, and an example of a call       |
+| `.gpu`    | plan, code and weights for a GPU, which `gravure.load` reads    |
+| `.ptx`    | the kernels for a GPU                                           |
 
 A file with another suffix, or none, is a shared library.
 """
@@ -15,16 +17,24 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ..errors import CompileError
 from ..runtime.files import replacing
+from ..runtime.gpu_file import to_bytes
+from ..runtime.gpu_plan import GpuPlan
 from .aot.header import header
 from .aot.static import archive, merge
 from .aot.weights import Weights
 from .compile import Compiled
+from .ptx.listing import ptx_text
 
 
 def export(compiled: Compiled, path: str | os.PathLike[str]) -> None:
     """Write one file, which is replaced only when all of it is written."""
-    made = FORMS.get(Path(path).suffix)
+    suffix = Path(path).suffix
+    made = GPU_FORMS.get(suffix)
+    if made is None:
+        compiled.require_processor()
+        made = FORMS.get(suffix)
     if made is None:
         compiled.library().save(path)
         return
@@ -50,8 +60,30 @@ def header_of(compiled: Compiled) -> bytes:
     return header(compiled.description, embedded=compiled.options.embed).encode()
 
 
+def gpu_file_of(compiled: Compiled) -> bytes:
+    """Return the file of a model for GPUs."""
+    plan = plan_of(compiled)
+    return to_bytes(plan, compiled.blob if plan.weights else None)
+
+
+def ptx_of(compiled: Compiled) -> bytes:
+    """Return the text of all kernels."""
+    return ptx_text(plan_of(compiled)).encode("ascii")
+
+
+def plan_of(compiled: Compiled) -> GpuPlan:
+    """Return the plan of a program compiled for GPUs; refuse another."""
+    if compiled.plan is None:
+        raise CompileError(
+            f"target {compiled.target} is a processor, expected a GPU",
+            hint="--target cuda:sm_80",
+        )
+    return compiled.plan
+
+
 FORMS: Mapping[str, Callable[[Compiled], bytes]] = {
     ".a": archive_of,
     ".h": header_of,
     ".o": object_of,
 }
+GPU_FORMS: Mapping[str, Callable[[Compiled], bytes]] = {".gpu": gpu_file_of, ".ptx": ptx_of}

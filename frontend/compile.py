@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from ..codegen.compile import Compiled, Options, compile_program
 from ..codegen.export import export
@@ -25,9 +25,8 @@ from ..ir.target import Target
 from ..passes.base import Observer
 from ..runtime.arguments import check_threads
 from ..runtime.buffer import address
-from ..runtime.cuda import CudaDriver
 from ..runtime.gpu_driver import Driver
-from ..runtime.gpu_model import GpuModel
+from ..runtime.gpu_file import MAGIC, is_gpu_file
 from ..runtime.model import Model
 from .load import guess_format, load_program, read_bytes
 from .onnx.wire import split
@@ -47,93 +46,51 @@ class CompiledModel(Model):
         export(self.compiled, path)
 
 
-class CompiledGpuModel(GpuModel):
-    """A model that was compiled in this process, for a GPU."""
-
-    compiled: Compiled
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what the suffix of `path` asks for."""
-        export(self.compiled, path)
-
-
-@overload
-def compile(  # noqa: A001
-    source: Source | Program,
-    *,
-    threads: int = 1,
-    target: str | None = None,
-    device: None = None,
-    shapes: Mapping[str, ShapeOption] | None = None,
-    dims: Mapping[str, DimOption] | None = None,
-    options: Options | None = None,
-    observers: Sequence[Observer] = (),
-    **more: Any,
-) -> CompiledModel: ...
-
-
-@overload
-def compile(  # noqa: A001
-    source: Source | Program,
-    *,
-    threads: int = 1,
-    target: str | None = None,
-    device: Driver,
-    shapes: Mapping[str, ShapeOption] | None = None,
-    dims: Mapping[str, DimOption] | None = None,
-    options: Options | None = None,
-    observers: Sequence[Observer] = (),
-    **more: Any,
-) -> CompiledGpuModel: ...
-
-
 def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     source: Source | Program,
     *,
     threads: int = 1,
     target: str | None = None,
-    device: Driver | None = None,
+    device: Driver | str | None = None,
     shapes: Mapping[str, ShapeOption] | None = None,
     dims: Mapping[str, DimOption] | None = None,
     options: Options | None = None,
     observers: Sequence[Observer] = (),
     **more: Any,
-) -> CompiledModel | CompiledGpuModel:
+) -> CompiledModel:
     """Compile a model for this process.
 
     `source` is a file (ONNX, graph text, IR text), the bytes of one, or a program. `shapes`
     and `dims` name and bound symbolic dimensions: `shapes={"x": ("N", 784)}, dims={"N": (1,
     64)}`. `target` and further keywords, which are fields of `Options`, go before what
     `options` says; `threads` is what the library has room for (`Options.slots`). With the target
-    of a GPU, `cuda:sm_90a`, what comes is a model on `device`, or on the first GPU there is. Raises
-    a `GravureError` that lists all faults of the model.
+    of a GPU, `cuda:sm_90a`, the model runs on `device`: `gpu:0` if not said, or `emulated`, or
+    another driver. Raises a `GravureError` that lists all faults of the model.
     """
     check_threads(threads)
     options = options or Options()
     target = options.target if target is None else target
     options = replace(options, target=target, slots=threads, **more)
-    if device is not None or Target.parse(options.target, options.mattr).is_gpu:
-        made = compile_source(source, options, shapes=shapes, dims=dims, observers=observers)
-        return load_on_gpu(made, device)
-    return compile_model(source, options, threads, shapes=shapes, dims=dims, observers=observers)
+    return compile_model(
+        source, options, threads, device=device, shapes=shapes, dims=dims, observers=observers
+    )
 
 
-def load_on_gpu(compiled: Compiled, device: Driver | None) -> CompiledGpuModel:
+def load_on_gpu(compiled: Compiled, device: Driver | str | None = None) -> CompiledModel:
     """Load compiled code onto a GPU."""
-    plan = compiled.plan
-    if plan is None:
+    from .gpu import DeviceModel  # noqa: PLC0415  (gpu -> compile -> gpu)
+
+    if compiled.plan is None:
         raise CompileError(f"target {compiled.target} is no GPU, expected one like cuda:sm_80")
-    weights = compiled.blob if plan.weights else None
-    model = CompiledGpuModel(plan, weights, device or CudaDriver())
-    model.compiled = compiled
-    return model
+    return DeviceModel.of(compiled, device)
 
 
-def compile_model(
+def compile_model(  # noqa: PLR0913  (as `compile`)
     source: Source | Program,
     options: Options,
     threads: int = 1,
     *,
+    device: Driver | str | None = None,
     shapes: Mapping[str, ShapeOption] | None = None,
     dims: Mapping[str, DimOption] | None = None,
     observers: Sequence[Observer] = (),
@@ -141,6 +98,9 @@ def compile_model(
     """Return a model that runs in this process; it may have host steps (`stepped`)."""
     from .stepped import SteppedModel  # noqa: PLC0415  (stepped -> compile -> stepped)
 
+    if device is not None or Target.parse(options.target, options.mattr).is_gpu:
+        found = compile_source(source, options, shapes=shapes, dims=dims, observers=observers)
+        return load_on_gpu(found, device)
     made = _compiled(source, options, shapes, dims, observers)
     if isinstance(made, Compiled):
         return load_compiled(made, threads)
@@ -249,6 +209,26 @@ def tag_of(path: str | os.PathLike[str]) -> str:
     return plain if plain[:1].isalpha() else f"model_{plain}"
 
 
-def load(path: str | os.PathLike[str] | bytes, *, threads: int = 1, weights: Any = None) -> Model:
-    """Load a compiled shared library; see `Model.load`."""
+def load(
+    path: str | os.PathLike[str] | bytes,
+    *,
+    threads: int = 1,
+    weights: Any = None,
+    device: Driver | str | None = None,
+) -> Model:
+    """Load a compiled shared library, see `Model.load`, or a model for GPUs on a device."""
+    if is_for_gpu(path):
+        from .gpu import DeviceModel  # noqa: PLC0415  (gpu -> compile -> gpu)
+
+        return DeviceModel.read(path, device)
     return Model.load(path, threads=threads, weights=weights)
+
+
+def is_for_gpu(path: str | os.PathLike[str] | bytes) -> bool:
+    """Say whether a file, or the bytes of one, is a model for GPUs."""
+    if isinstance(path, bytes):
+        return is_gpu_file(path)
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return is_gpu_file(file.read(len(MAGIC)))

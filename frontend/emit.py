@@ -22,7 +22,7 @@ from typing import Any
 from ..codegen.aot.manifest import peak_bytes
 from ..codegen.aot.weights import Weights
 from ..codegen.compile import Compiled, Options, compile_program, lower_kernels
-from ..codegen.export import archive_of, header_of, object_of
+from ..codegen.export import archive_of, gpu_file_of, header_of, object_of
 from ..codegen.llvm.listing import listing_assembly, listing_object, read_listing
 from ..codegen.stages import IR_STAGES, Snapshots, behind, lower, text_of
 from ..errors import CompileError, GravureError
@@ -72,6 +72,7 @@ KINDS: Mapping[str, Kind] = {
     "llvm": Kind(".ll", "one LLVM module with kernels and entry", True),
     "asm": Kind(".s", "assembly", True),
     "ptx": Kind(".ptx", "the assembly of a GPU", True),
+    "gpu": Kind(".gpu", "a model for a GPU, which gravure.load reads"),
     **{
         f"ir@{stage}": Kind(".mlir", f"IR at the stage {stage!r}, weights beside it", True)
         for stage in IR_STAGES
@@ -309,6 +310,9 @@ def bytes_of(compiled: Compiled, kind: str) -> bytes:
         raise EmitError(f"target {compiled.target} has no PTX, expected one like cuda:sm_90a")
     if kind in ("llvm", "asm", "ptx"):
         return text_of(compiled, kind).encode()
+    if kind == "gpu":
+        return gpu_file_of(compiled)
+    compiled.require_processor()
     forms = {"static": archive_of, "object": object_of, "header": header_of}
     if kind in forms:
         return forms[kind](compiled)

@@ -254,12 +254,12 @@ class Description:
 
     def to_json(self) -> str:
         """Return this as text; equal descriptions give equal text."""
-        return json.dumps(_plain(self), sort_keys=True, indent=1)
+        return json.dumps(plain(self), sort_keys=True, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Description:
         """Return what `to_json` was called on."""
-        value = _rebuild(json.loads(text))
+        value = rebuild(json.loads(text), CLASSES)
         assert isinstance(value, Description), "the text of something else"
         return value
 
@@ -282,7 +282,7 @@ def round_up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple
 
 
-_CLASSES = {
+CLASSES: Mapping[str, type] = {
     each.__name__: each
     for each in (
         *(Description, TensorInfo, DimInfo, Pointer, Scalar),
@@ -291,25 +291,25 @@ _CLASSES = {
 }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return dataclasses as dictionaries that name their class, tuples as lists, JSON as it is."""
     if is_dataclass(value):
-        items = {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        items = {each.name: plain(getattr(value, each.name)) for each in fields(value)}
         return {"kind": type(value).__name__, **items}
     if isinstance(value, Mapping):
         return {"kind": "json", "value": value}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 
-def _rebuild(value: Any) -> Any:
-    """Return what `_plain` was called on, with tuples for all lists."""
+def rebuild(value: Any, classes: Mapping[str, type]) -> Any:
+    """Return what `plain` was called on, with tuples for all lists."""
     if isinstance(value, list):
-        return tuple(_rebuild(item) for item in value)
+        return tuple(rebuild(item, classes) for item in value)
     if not isinstance(value, dict):
         return value
     if value["kind"] == "json":
         return value["value"]
-    items = {key: _rebuild(item) for key, item in value.items() if key != "kind"}
-    return _CLASSES[value["kind"]](**items)
+    items = {key: rebuild(item, classes) for key, item in value.items() if key != "kind"}
+    return classes[value["kind"]](**items)

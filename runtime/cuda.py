@@ -37,11 +37,13 @@ def pycuda_driver() -> Any:
         return import_module("pycuda.driver")
     except ModuleNotFoundError as error:
         raise GpuError(
-            f"pycuda is not installed ({error})", hint="pip install gravure[gpu]"
+            f"pycuda is not installed ({error})",
+            hint="pip install gravure[gpu]; the device 'emulated' needs no GPU",
         ) from error
     except ImportError as error:
         raise GpuError(
-            f"there is no CUDA driver ({error})", hint="install the driver of the NVIDIA GPU"
+            f"there is no CUDA driver ({error})",
+            hint="install the GPU's driver; the device 'emulated' needs no GPU",
         ) from error
 
 

@@ -51,9 +51,6 @@ class GpuModel:
         self, plan: GpuPlan, weights: Array | None, driver: Driver, *, check: bool = False
     ) -> None:
         check_fits(plan, driver)
-        given = 0 if weights is None else weights.nbytes
-        if given != plan.weights:
-            raise ArtifactError(f"weights of {given} bytes, expected {plan.weights}")
         self.plan = plan
         self.driver = driver
         self.inputs: tuple[TensorInfo, ...] = plan.inputs
@@ -68,8 +65,7 @@ class GpuModel:
         for name, size in (("workspace", plan.workspace), ("weights", plan.weights)):
             if size:
                 self._bases[name] = driver.allocate(size)
-        if weights is not None and plan.weights:
-            driver.write(self._bases["weights"], weights)
+        self.set_weights(np.zeros(0, np.uint8) if weights is None else weights)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{info.name}: {info}" for info in self.inputs)
@@ -131,6 +127,14 @@ class GpuModel:
             return results
 
         return run
+
+    def set_weights(self, weights: Array) -> None:
+        """Use other weights, of the same bytes, from the next run on."""
+        if weights.nbytes != self.plan.weights:
+            raise ArtifactError(f"weights of {weights.nbytes} bytes, expected {self.plan.weights}")
+        with self._lock:
+            if weights.nbytes:
+                self.driver.write(self._bases["weights"], weights)
 
     def close(self) -> None:
         """Give back the memory on the device; functions made by `bind` end with it."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..frontend.symbols import DimOption, ShapeOption
 
 ELF = b"\x7fELF"
+GPU = b"GVGPU\0\0\1"
 _DIM = re.compile(r"(\d+)(?:\.\.(\d*))?\Z")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -208,13 +209,13 @@ def _similar(name: str) -> str:
 
 
 def is_library(source: str | bytes) -> bool:
-    """Say whether a source is compiled already."""
+    """Say whether a source is compiled already: a library, or a model for GPUs."""
     if isinstance(source, bytes):
-        return source.startswith(ELF)
+        return source.startswith((ELF, GPU))
     if not os.path.isfile(source):  # a function of a Python file
         return False
     with open(source, "rb") as file:
-        return file.read(4) == ELF
+        return file.read(8).startswith((ELF, GPU))
 
 
 def output_of(name: str | None, *inputs: str) -> Path | None:

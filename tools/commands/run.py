@@ -53,6 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vs", action="append", default=[], metavar="WHAT", help="interp, ort, .npz or a model"
     )
+    parser.add_argument(
+        "--device", metavar="NAME", help="where a model for GPUs runs: gpu:0, or emulated"
+    )
     parser.add_argument("--rtol", type=float, metavar="X", help="relative tolerance")
     parser.add_argument("--atol", type=float, metavar="X", help="absolute tolerance")
     parser.add_argument("--ulp", type=int, default=0, metavar="N", help="tolerance in ulps")
@@ -131,9 +134,16 @@ def model_of(args: argparse.Namespace, source: str | bytes) -> Model:
 
     threads = args.threads or 1
     if is_library(source):
-        return load(source, threads=threads, weights=args.weights_file)
+        return load(source, threads=threads, weights=args.weights_file, device=args.device)
     options = options_of(args, slots=threads)
-    return compile_model(source, options, threads, shapes=shapes_of(args), dims=dims_of(args))
+    return compile_model(
+        source,
+        options,
+        threads,
+        device=args.device,
+        shapes=shapes_of(args),
+        dims=dims_of(args),
+    )
 
 
 def compiled_from(args: argparse.Namespace, source: str | bytes) -> tuple[Any, Any]:

@@ -1,0 +1,37 @@
+"""Devices by their names: `gpu:0`, and `emulated` for one that is none.
+
+>>> open_driver("emulated").name
+'emulated GPU'
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+
+from .cuda import CudaDriver, device_count
+from .emulated import EmulatedDriver
+from .gpu_driver import Driver, GpuError
+
+_NAME = re.compile(r"gpu(?::(\d+))?")
+_open: dict[int, CudaDriver] = {}
+_lock = threading.Lock()
+
+
+def open_driver(name: str = "gpu:0") -> Driver:
+    """Return the driver of a device: the same for each call, or a new emulated one."""
+    if name == "emulated":
+        return EmulatedDriver()
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise GpuError(f"device {name!r} is unknown, expected 'gpu:N' or 'emulated'")
+    index = int(found[1] or 0)
+    with _lock:
+        if index not in _open:
+            _open[index] = CudaDriver(index)
+        return _open[index]
+
+
+def gpu_names() -> list[str]:
+    """Return the names of the GPUs of this machine that can be used."""
+    return [f"gpu:{index}" for index in range(device_count())]
