@@ -19,7 +19,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import gravure as gv
-from gravure.frontend.emit import KINDS
+from gravure.frontend.emit import GPU_KINDS, KINDS
 from gravure.frontend.load import load_program
 from gravure.ir import canonical_hash
 from gravure.passes.dce import DCE
@@ -107,7 +107,8 @@ def test_wrong_stage_of_the_input_is_told(gravure: Any, model: Path, tmp_path: P
 def test_every_kind_beside_each_other_and_in_one_file(
     gravure: Any, model: Path, tmp_path: Path
 ) -> None:
-    kinds = ",".join(kind for kind in KINDS if kind != "ptx")  # which is for a GPU only
+    shown = {name: kind for name, kind in KINDS.items() if name not in GPU_KINDS}
+    kinds = ",".join(shown)
     assert gravure("compile", model, *DIM, "--emit", kinds, "-o", tmp_path / "m.so").status == 0
     beside = {p.name.replace("m.", "mlp_batch.", 1) for p in tmp_path.iterdir()}
     archive = tmp_path / "m.zip"
@@ -117,8 +118,22 @@ def test_every_kind_beside_each_other_and_in_one_file(
     first = archive.read_bytes()
     gravure("compile", model, *DIM, "--emit", kinds, "-o", archive)
     assert archive.read_bytes() == first
-    suffixes = {kind.suffix for kind in KINDS.values()} | {".safetensors"}
+    suffixes = {kind.suffix for kind in shown.values()} | {".safetensors"}
     assert {Path(name).suffix for name in beside} == suffixes
+
+
+def test_files_for_gpus(gravure: Any, model: Path, tmp_path: Path) -> None:
+    options = (*DIM, "--target", "cuda:sm_80")
+    out = tmp_path / "m.gpu"
+    assert gravure("compile", model, *options, "--emit", "gpu,ptx", "-o", out).status == 0
+    assert ".entry" in (tmp_path / "m.ptx").read_text()
+    assert gravure("run", out, "--device", "emulated").status == 0
+    found = gravure("run", model, *options, "--device", "emulated", "--vs", "interp")
+    assert (found.status, "ok" in found.out) == (0, True)
+    found = gravure("compile", model, *options, "-o", tmp_path / "m.so")
+    assert (found.status, "no libraries for GPUs" in found.err) == (69, True)
+    found = gravure("compile", model, *DIM, "-o", tmp_path / "n.gpu")
+    assert (found.status, "is a processor, expected a GPU" in found.err) == (69, True)
 
 
 def test_weights_in_a_file_of_their_own(gravure: Any, models: Path, tmp_path: Path) -> None:
