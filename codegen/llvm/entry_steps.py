@@ -38,15 +38,29 @@ class Steps:
     def functions(self, name: str, steps: Sequence[Step]) -> Iterator[tuple[Routine, str]]:
         """Give every function, with its head; the last one, called `name`, does everything."""
         whole = Routine()
-        for number, start in enumerate(range(0, len(steps), PIECE)):
-            piece = tuple(steps[start : start + PIECE])
-            routine = self.frame.routine()
-            size = max((len(each.arguments) for each in launches(piece)), default=0)
-            routine.line(f"%slots = alloca [{max(size, 1)} x i64], align 16")
-            self.steps(routine, piece)
-            yield routine, f"internal i32 @{self.tag}.{name}{number}(ptr %frame)"
-            whole.line(f"call i32 @{self.tag}.{name}{number}(ptr %frame)")
+        self.name, self.made = name, list[tuple[Routine, str]]()
+        self.pieces(whole, steps)
+        yield from self.made
         yield whole, f"internal i32 @{self.tag}.{name}(ptr %frame)"
+
+    def pieces(self, routine: Routine, steps: Sequence[Step]) -> None:
+        """Make functions of pieces of steps, and call them."""
+        for start in range(0, len(steps), PIECE):
+            piece = tuple(steps[start : start + PIECE])
+            inner = self.frame.routine()
+            size = max((len(each.arguments) for each in launches(piece)), default=0)
+            inner.line(f"%slots = alloca [{max(size, 1)} x i64], align 16")
+            self.steps(inner, piece)
+            head = f"i32 @{self.tag}.{self.name}{len(self.made)}(ptr %frame)"
+            self.made.append((inner, f"internal {head}"))
+            routine.line(f"call {head}")
+
+    def inside(self, routine: Routine, steps: Sequence[Step]) -> None:
+        """Emit the steps of a choice or a loop, as functions of their own if there are many."""
+        if len(steps) > PIECE:
+            self.pieces(routine, steps)
+        else:
+            self.steps(routine, steps)
 
     def steps(self, routine: Routine, steps: Sequence[Step]) -> None:
         """Emit steps one after the other."""
@@ -94,7 +108,7 @@ class Steps:
         routine.line(f"br i1 {chosen}, label %{then}, label %{otherwise}")
         for label, steps in ((then, step.then), (otherwise, step.otherwise)):
             routine.label(label)
-            self.steps(routine, steps)
+            self.inside(routine, steps)
             routine.line(f"br label %{end}")
         routine.label(end)
 
@@ -103,11 +117,11 @@ class Steps:
         test, body, end = (routine.fresh_label() for _ in range(3))
         routine.line(f"br label %{test}")
         routine.label(test)
-        self.steps(routine, step.test)
+        self.inside(routine, step.test)
         more = self.condition(routine, step.condition)
         routine.line(f"br i1 {more}, label %{body}, label %{end}")
         routine.label(body)
-        self.steps(routine, step.body)
+        self.inside(routine, step.body)
         routine.line(f"br label %{test}")
         routine.label(end)
 
@@ -122,7 +136,7 @@ class Steps:
         more = routine.value(f"icmp slt i64 {routine.load('i64', '%frame', place)}, {count}")
         routine.line(f"br i1 {more}, label %{body}, label %{end}")
         routine.label(body)
-        self.steps(routine, step.body)
+        self.inside(routine, step.body)
         following = routine.value(f"add i64 {routine.load('i64', '%frame', place)}, 1")
         routine.store("i64", following, "%frame", place)
         routine.line(f"br label %{test}")

@@ -12,6 +12,7 @@ from gravure.codegen.aot.library import link
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.entry import emit_entry, entry_target
 from gravure.codegen.llvm.entry_cpu import check_cpu
+from gravure.codegen.llvm.entry_steps import PIECE
 from gravure.errors import RuntimeInputError
 from gravure.ir.target import X86_FEATURES
 from gravure.runtime.artifact import (
@@ -310,6 +311,8 @@ def test_steps_are_repeated(kit: Any) -> None:
     nested = Repeat("i", "N", (Repeat("j", "i + 1", (at,)),))
     assert count(kit, 4, True, nested) == [1, 2, 3, 4]
     assert count(kit, 1, True, Repeat("i", 0, (ADD_ONE,))) == [0]
+    many = Repeat("i", "N", (ADD_ONE,) * (2 * PIECE + 1))
+    assert count(kit, 3, True, many, Repeat("j", 2, (many,))) == [9 * (2 * PIECE + 1), 0, 0]
 
 
 def test_steps_depend_on_a_condition(kit: Any) -> None:
