@@ -17,6 +17,7 @@ from .gradients import gradients as graph_gradients
 from .graph import Graph, GraphTensor, Operation, spec_with_unknowns
 from .kinds import NoOp, Placeholder
 from .py_function import HostFunction, add_function
+from .scan import UNROLLED, scanned
 from .tensor import Tensor, as_tensor, cast
 
 PLACEHOLDER, NO_OP = Placeholder(), NoOp()
@@ -100,16 +101,28 @@ def while_loop(
 
 def map_fn(function: Callable[..., Any], xs: Any) -> Any:
     """Return the results of a function of each slice along the first axis, stacked."""
+    graph = present_graph(xs)
+    if graph is not None and _count(xs) > UNROLLED:
+        return _scanned(graph, lambda _, *slices: ((), function(*slices)), (), xs)[1]
     return _stack([function(*_slices(xs, i)) for i in range(_count(xs))])
 
 
 def scan(function: Callable[..., Any], initial: Any, xs: Any) -> Any:
     """Return the last state, and the outputs stacked, of `state, output = f(state, *slices)`."""
+    graph = present_graph(initial, xs)
+    if graph is not None and _count(xs) > UNROLLED:
+        made: tuple[Any, Any] = _scanned(graph, function, initial, xs)
+        return made
     state, outputs = initial, []
     for i in range(_count(xs)):
         state, output = function(state, *_slices(xs, i))
         outputs.append(output)
     return state, _stack(outputs)
+
+
+def _scanned(graph: Graph, step: Callable[..., Any], initial: Any, xs: Any) -> Any:
+    with entered(graph) if STATE.context is not graph else nullcontext():
+        return scanned(graph, step, initial, nest.flatten(xs), _count(xs))
 
 
 def _count(xs: Any) -> int:

@@ -221,3 +221,31 @@ def test_d7_a_merge_of_one_side_only_is_not_compiled(graph):
     assert [session.run(merged, {x: 7.0, p: True}) for _ in range(6)] == [14.0] * 6
     [plan] = session._plans.values()
     assert "node 'both'" in plan.refusal
+
+
+def test_scans_and_maps_of_many_slices_are_one_loop():
+    def both(xs):
+        last, seen = gv.scan(
+            lambda state, x: (state * 0.5 + x, {"seen": gv.exp(-state)}),
+            gv.asarray(np.zeros(2, np.float32)),
+            xs,
+        )
+        return gv.sum(last) + gv.sum(seen["seen"] * gv.map_fn(lambda x: x * x, xs))
+
+    xs = np.random.default_rng(0).standard_normal((30, 2)).astype(np.float32)
+    eager = both(gv.asarray(xs)), slope(both)(gv.asarray(xs))
+    [value], [gradient] = compiled(both, (xs,)), compiled(slope(both), (xs,))
+    np.testing.assert_allclose(value, np.asarray(eager[0]), rtol=1e-5)
+    np.testing.assert_allclose(gradient, np.asarray(eager[1]), rtol=1e-4, atol=1e-5)
+
+
+def test_what_a_loop_carries_changes_in_place_where_it_can():
+    def collected(xs):
+        return gv.map_fn(lambda x: gv.exp(x) * 2.0, xs)
+
+    staged = gv.function(collected)
+    for _ in range(3):
+        staged(gv.asarray(np.ones((100, 64), np.float32)))
+    [concrete] = staged.cache.values()
+    [made] = concrete.compiled.values()
+    assert made.model.compiled.description.workspace < 4096  # the rows are written to the output
