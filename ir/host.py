@@ -14,19 +14,20 @@ same symbol may stand in several results; its value must then be the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from ..errors import CompileError, RuntimeInputError
+from . import dims
 from .dims import Dim
 from .op import Op
 from .program import Program, optional_function
 from .tensor import TensorSpec
-from .values import ANY, Spec, is_compilable
+from .values import ANY, Spec, is_compilable, value_spec
 
 
 class HostOp(Op):
@@ -72,6 +73,44 @@ def has_host_steps(program: Program) -> bool:
         return False
     types = (*main.function_type.inputs, *main.function_type.outputs)
     return not all(map(is_compilable, types)) or any(is_host(op) for op in main.body.block.ops)
+
+
+def defined(op: Operation) -> set[str]:
+    """Return the symbols that get their values when a host step is run."""
+    if not isinstance(op, HostOp):
+        return set()
+    names = {name for size in op.plain_attributes().get("sizes", ()) for name in dims.symbols(size)}
+    if op.regions:
+        names |= {name for result in op.results for name in symbols_in(result.type)}
+    return names
+
+
+def symbols_of(op: Operation) -> list[str]:
+    """Return the symbols in an operation's types and attributes, inside of it too, in order."""
+    found: dict[str, None] = {}
+    for each in op.walk():
+        inner = [a.type for r in each.regions for b in r.blocks for a in b.args]
+        for type_ in (*(value.type for value in (*each.operands, *each.results)), *inner):
+            found.update(dict.fromkeys(symbols_in(type_)))
+        if isinstance(each, Op):
+            values = each.plain_attributes().values()
+            found.update(dict.fromkeys(name for v in values for name in _symbols(v)))
+    return list(found)
+
+
+def symbols_in(type_: Attribute) -> Iterator[str]:
+    """Give the symbols in the type of a tensor."""
+    spec = value_spec(type_)
+    if isinstance(spec, TensorSpec):
+        yield from _symbols(spec.shape or ())
+
+
+def _symbols(value: Any) -> Iterator[str]:
+    if isinstance(value, dims.DimExpr):
+        yield from sorted(dims.symbols(value))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _symbols(part)
 
 
 QUIET = ("builtin.module", "func.func", "gv.room", "func.return", "gv.yield", "gv.constant")

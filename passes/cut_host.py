@@ -13,19 +13,16 @@ nothing; a program without host steps stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import REGISTRY, Op, Program, dims, spec_of
-from ..ir.host import HostOp, is_host
+from ..ir.host import defined, is_host, symbols_in, symbols_of
 from ..ir.program import finish, functions, new_function
-from ..ir.tensor import TensorSpec
-from ..ir.values import value_spec
 from .base import Pass
 
 FREE = ("gv.constant", "gv.weight", "gv.extent")
@@ -98,44 +95,6 @@ class Stages:
             known.update(dict.fromkeys(op.results, after))
             sizes.update(dict.fromkeys(own, after))
         self.count = max(self.of.values(), default=0) + 1
-
-
-def defined(op: Operation) -> set[str]:
-    """Return the symbols that get their values when a host step is run."""
-    if not isinstance(op, HostOp):
-        return set()
-    names = {name for size in op.plain_attributes().get("sizes", ()) for name in dims.symbols(size)}
-    if op.regions:
-        names |= {name for result in op.results for name in symbols_in(result.type)}
-    return names
-
-
-def symbols_of(op: Operation) -> list[str]:
-    """Return the symbols in an operation's types and attributes, inside of it too, in order."""
-    found: dict[str, None] = {}
-    for each in op.walk():
-        inner = [a.type for r in each.regions for b in r.blocks for a in b.args]
-        for type_ in (*(value.type for value in (*each.operands, *each.results)), *inner):
-            found.update(dict.fromkeys(symbols_in(type_)))
-        if isinstance(each, Op):
-            values = each.plain_attributes().values()
-            found.update(dict.fromkeys(name for v in values for name in _symbols(v)))
-    return list(found)
-
-
-def symbols_in(type_: Attribute) -> Iterator[str]:
-    """Give the symbols in the type of a tensor."""
-    spec = value_spec(type_)
-    if isinstance(spec, TensorSpec):
-        yield from _symbols(spec.shape or ())
-
-
-def _symbols(value: Any) -> Iterator[str]:
-    if isinstance(value, dims.DimExpr):
-        yield from sorted(dims.symbols(value))
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from _symbols(part)
 
 
 class Segment:

@@ -25,6 +25,7 @@ from ...errors import GraphError, GravureError, ParseError, UnsupportedOp
 from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec
 from ...ir import dims as dim_rules
 from ...ir.dtypes import of_numpy
+from ...ir.host import HostOp, defined, symbols_of
 from ...ir.program import finish, new_function, set_level, set_ranges
 from ...ir.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
 from ..assume import (
@@ -473,12 +474,18 @@ def _first_symbol(specs: Sequence[Spec | str]) -> str:
 
 
 def sweep(block: Block) -> None:
-    """Erase the operations that nobody uses, users first."""
+    """Erase the operations that nobody uses, users first; of host steps also their sizes count."""
+    has_hosts = any(isinstance(op, HostOp) for op in block.ops)
+    needed: set[str] = set()
     op = block.last_op
     while op is not None:
         before = op.prev_op
-        if isinstance(op, Op) and op.PURE and not any(r.first_use for r in op.results):
+        is_used = any(result.first_use for result in op.results)
+        is_used = is_used or (has_hosts and not needed.isdisjoint(defined(op)))
+        if isinstance(op, Op) and op.PURE and not is_used:
             block.erase_op(op)
+        elif has_hosts:
+            needed.update(symbols_of(op))
         op = before
 
 

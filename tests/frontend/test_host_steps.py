@@ -68,6 +68,22 @@ def test_what_lies_between_host_steps_is_compiled(model: Make) -> None:
     assert [str(info) for info in found.outputs] == ["f32[places]", "f32[]"]
 
 
+def test_host_step_of_which_only_the_size_is_used(model: Make) -> None:
+    nodes = [
+        node("Compress", ["x", "mask"], ["kept"], axis=0),
+        node("Shape", ["kept"], ["s"]),
+        node("Expand", ["row", "s"], ["y"]),
+        node("Size", ["kept"], ["n"]),
+    ]
+    made = model(
+        nodes,
+        {"x": ("f32", [4, 2]), "mask": ("bool", [4])},
+        ["y", "n"],
+        {"row": np.float32([1, 2])},
+    )
+    check(made, [f32(4, 2), np.array([True, False, True, True])], [f32(4, 2), np.zeros(4, bool)])
+
+
 def test_one_model_serves_all_sizes(model: Make) -> None:
     nodes = [
         node("Range", ["zero", "n", "one"], ["r"]),
