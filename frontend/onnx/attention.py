@@ -67,7 +67,8 @@ def _usual(node: Node, q: Value) -> float:
     width = node.shape(q)[-1]
     if not isinstance(width, int):
         node.refuse(f"heads of {width} elements, expected a number")
-    return float(width) ** -0.5
+    scale: float = width**-0.5
+    return scale
 
 
 def added(node: Node, *masks: Value | None) -> Value | None:

@@ -1,4 +1,4 @@
-"""Rules of operators on texts: host steps, all of them."""
+"""Rules of operators on texts: host steps, but where texts are numbers already."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...ir import Array
+from ...ir import compositions as c
+from ...ir import dtypes as d
+from .grams import weighed_counts
 from .node import Node, Value
 from .rules import rule
 
@@ -53,12 +56,13 @@ def normalize(node: Node, x: Value) -> Value:
 
 @rule("TfIdfVectorizer")
 def count_grams(node: Node, x: Value) -> Value:
-    """Count sequences of words."""
+    """Count sequences of words, or of numbers that stand for them."""
     texts = node.texts("pool_strings")
-    pool = np.array(node.integers("pool_int64s") or (), np.int64) if not texts else as_texts(texts)
+    if not texts:
+        return weighed_counts(node, x, node.integers("pool_int64s") or ())
     return node.make.count_grams(
         x,
-        pool=pool,
+        pool=as_texts(texts),
         counts=node.integers("ngram_counts") or (),
         places=node.integers("ngram_indexes") or (),
         lengths=(node.integer("min_gram_length"), node.integer("max_gram_length")),
@@ -85,7 +89,24 @@ def encode(node: Node, x: Value) -> Value:
         return node.make.lookup(x, keys=keys, values=values, default=default)
     keys, _ = listed(node, "keys")
     values, kind = listed(node, "values")
-    return node.make.lookup(x, keys=keys, values=values, default=default_of(node, kind, values))
+    default = default_of(node, kind, values)
+    if object not in (keys.dtype, values.dtype) and not node.dtype(x).is_text:
+        return _number_beside(node, x, keys, values, default)
+    return node.make.lookup(x, keys=keys, values=values, default=default)
+
+
+def _number_beside(node: Node, x: Value, keys: Array, values: Array, default: Array) -> Value:
+    """Return the number beside each key, of the first of equal ones."""
+    make, rank = node.make, node.rank(x)
+    column = c.unsqueeze(node.emit, x, (rank,))
+    same = make.equal(column, node.constant(keys.ravel(), node.dtype(x)))
+    if np.isnan(keys.astype(np.float64)).any():
+        missing = node.constant(np.isnan(keys.ravel().astype(np.float64)))
+        same = make.logical_or(same, make.logical_and(make.isnan(column), missing))
+    place = make.argmax(make.to(same, d.i32), axis=rank, keepdims=False)
+    found = make.gather(node.constant(values.ravel()), place, axis=0)
+    other = node.constant(default.reshape(()).astype(values.dtype))
+    return make.select(make.any(same, axes=(rank,)), found, other)
 
 
 def listed(node: Node, stem: str) -> tuple[Array, str]:

@@ -1,0 +1,69 @@
+"""Operators of `ai.onnx.ml`, beside onnxruntime."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+RANDOM = np.random.default_rng(11)
+X = RANDOM.standard_normal((5, 4)).astype(np.float32)
+HOLES = np.where(RANDOM.random((5, 4)) < 0.3, np.nan, X).astype(np.float32)
+
+# Two trees: a stump, and one with a node behind its root; missing values go to the left in one.
+TREES = {
+    "n_targets": 2,
+    "nodes_treeids": [0, 0, 0, 1, 1, 1, 1, 1],
+    "nodes_nodeids": [0, 1, 2, 0, 1, 2, 3, 4],
+    "nodes_featureids": [1, 0, 0, 2, 3, 0, 0, 0],
+    "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF", "BRANCH_GT", "BRANCH_LT", "LEAF", "LEAF", "LEAF"],
+    "nodes_values": [0.1, 0.0, 0.0, -0.2, 0.4, 0.0, 0.0, 0.0],
+    "nodes_truenodeids": [1, 0, 0, 1, 2, 0, 0, 0],
+    "nodes_falsenodeids": [2, 0, 0, 4, 3, 0, 0, 0],
+    "nodes_missing_value_tracks_true": [1, 0, 0, 0, 1, 0, 0, 0],
+    "nodes_hitrates": [1.0] * 8,
+    "target_treeids": [0, 0, 1, 1, 1, 1],
+    "target_nodeids": [1, 2, 2, 3, 4, 4],
+    "target_ids": [0, 1, 1, 0, 0, 1],
+    "target_weights": [1.5, -2.0, 0.5, 3.0, 1.0, -0.25],
+}
+
+CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
+    ("TreeEnsembleRegressor", 1, [X], TREES),
+    ("TreeEnsembleRegressor", 3, [HOLES], {**TREES, "base_values": [0.5, 1.0]}),
+    ("TreeEnsembleRegressor", 1, [X], {**TREES, "aggregate_function": "AVERAGE"}),
+    ("TreeEnsembleRegressor", 1, [X], {**TREES, "aggregate_function": "MAX", "n_targets": 2}),
+    ("TreeEnsembleRegressor", 1, [X], {**TREES, "post_transform": "SOFTMAX"}),
+    ("Scaler", 1, [X], {"offset": [0.5, 0.0, 1.0, -1.0], "scale": [1.0, 2.0, 3.0, 4.0]}),
+    ("Normalizer", 1, [X], {"norm": "L1"}),
+    ("Normalizer", 1, [X], {"norm": "L2"}),
+    ("Imputer", 1, [HOLES], {"imputed_value_floats": [1.0, 2.0, 3.0, 4.0],
+                             "replaced_value_float": float("nan")}),
+    ("LinearRegressor", 1, [X], {"targets": 2, "coefficients": [*map(float, range(8))],
+                                 "intercepts": [0.5, -0.5]}),
+    ("OneHotEncoder", 1, [np.array([3, 5, 9], np.int64)], {"cats_int64s": [5, 7, 3]}),
+    ("FeatureVectorizer", 1, [X, X[:, :2].copy()], {"inputdimensions": [4, 2]}),
+    ("ArrayFeatureExtractor", 1, [X, np.array([2, 0], np.int64)], {}),
+    ("Binarizer", 1, [X], {"threshold": 0.25}),
+    ("LabelEncoder", 2, [np.array([[4, 2], [1, 4]], np.int64)],
+     {"keys_int64s": [1, 4], "values_floats": [0.5, 1.5], "default_float": -3.0}),
+    ("LabelEncoder", 2, [np.array([0.5, 2.0], np.float32)],
+     {"keys_floats": [2.0, 0.5], "values_int64s": [7, 8]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{'-'.join(case[3])[-40:]}")
+def test_an_operator_is_what_onnxruntime_says(
+    case: tuple[str, int, list[np.ndarray], dict[str, Any]],
+    model: Callable[..., Any],
+    same_as_onnxruntime: Callable[..., None],
+) -> None:
+    operator, version, operands, attributes = case
+    names = [f"x{i}" for i in range(len(operands))]
+    kinds = {"float32": "f32", "int64": "i64"}
+    inputs = {n: (kinds[x.dtype.name], x.shape) for n, x in zip(names, operands, strict=True)}
+    node = helper.make_node(operator, names, ["y"], domain="ai.onnx.ml", **attributes)
+    made = model([node], inputs, ["y"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
+    same_as_onnxruntime(made, *operands)
