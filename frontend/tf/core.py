@@ -12,8 +12,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...ir.dtypes import DType
+from ...ir.op import REGISTRY
 from ...ir.tensor import Array, TensorSpec
 from .. import dtypes
+from ..context import STATE
+from ..eager import kernels_of
 from ..graph import GraphTensor, dims_or_none
 from ..kinds import TEXT
 from ..symbolic import SymbolicError, leaked
@@ -24,8 +27,40 @@ OPERATORS: dict[str, Callable[..., Any]] = {}
 """The operators' functions, filled in by `math_ops` and `array_ops`."""
 
 
+DIRECT = {
+    "add": "iufc", "sub": "iufc", "mul": "iufc", "truediv": "f", "floordiv": "f", "mod": "f",
+    "pow": "f", "less": "iuf", "less_equal": "iuf", "greater": "iuf", "greater_equal": "iuf",
+    "equal": "iuf", "not_equal": "iuf",
+}  # fmt: skip
+"""Operators that are one function of numpy's on two computed tensors of these kinds."""
+
+
+def _direct(name: str) -> dict[Any, Callable[..., Any]]:
+    """Return the function of an operator by the element type of both operands."""
+    renamed = {"truediv": "div", "floordiv": "floor_divide"}
+    op = REGISTRY.get(f"gv.{renamed.get(name, name)}")
+    if op is None or name not in DIRECT:
+        return {}
+    return {t: function for t, function in kernels_of(op).items() if t.kind in DIRECT[name]}
+
+
 def _operator(name: str, *, turned: bool = False) -> Callable[..., Any]:
+    kernels = _direct(name)
+
     def method(self: Any, other: Any) -> Any:
+        if self.__class__ is EagerTensor and not STATE.busy:
+            a, kind = self._array, other.__class__
+            kernel = kernels.get(a.dtype)
+            b = None
+            if kernel is not None and kind is EagerTensor:
+                b = other._array if other._array.dtype == a.dtype else None
+            elif kernel is not None and kind is float and a.dtype.kind == "f":
+                b = np.array(other, a.dtype)
+            if kernel is not None and b is not None:
+                try:
+                    return EagerTensor(kernel(b, a) if turned else kernel(a, b))
+                except ValueError:
+                    pass  # the shapes do not broadcast: below it is said with their names
         return OPERATORS[name](other, self) if turned else OPERATORS[name](self, other)
 
     return method
