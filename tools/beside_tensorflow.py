@@ -1,0 +1,175 @@
+"""Time gravure's facade beside TensorFlow: overheads of calls, and training.
+
+    python tools/beside_tensorflow.py overheads --peer VENV/bin/python
+    python tools/beside_tensorflow.py l2hmc --peer VENV/bin/python --size 10 50 200
+    python tools/beside_tensorflow.py resnet50 --peer VENV/bin/python --size 1 4 8
+
+`--peer` is a Python that has TensorFlow; without it only gravure is timed. Both run the same
+programs, on one thread, one after the other in blocks that take turns. Times are of the process,
+the least of some repeats, so that other work on the machine disturbs them little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "tests" / "examples"
+Rows = dict[str, float]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Time one subject with both, and print them side by side."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("subject", choices=SUBJECTS)
+    parser.add_argument("--peer", help="a Python that has TensorFlow")
+    parser.add_argument("--size", type=int, nargs="*", default=[4], help="examples in a step")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--module", help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    if given.module:
+        tf = importlib.import_module(given.module)
+        print(json.dumps(SUBJECTS[given.subject](tf, given.size)))
+        return
+    table: dict[str, dict[str, float]] = {}
+    sides = {"gravure": (sys.executable, "gravure.tf")}
+    if given.peer:
+        sides["tensorflow"] = (given.peer, "tensorflow")
+    for _ in range(given.rounds):
+        for side, (python, module) in sides.items():
+            for name, value in run(python, module, given.subject, given.size).items():
+                best = max if "/s" in name else min
+                row = table.setdefault(name, {})
+                row[side] = best(value, row.get(side, value))
+    print(f"{'':34}" + "".join(f"{side:>14}" for side in sides))
+    for name, row in table.items():
+        print(f"{name:34}" + "".join(f"{row[side]:14.2f}" for side in sides))
+
+
+def run(python: str, module: str, subject: str, sizes: Sequence[int]) -> Rows:
+    """Time one subject in a process of its own."""
+    threads = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    variables |= dict.fromkeys(threads, "1")
+    words = [python, __file__, subject, "--module", module, "--size", *map(str, sizes)]
+    made = subprocess.run(words, env=variables, capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise SystemExit(f"{module}: {made.stderr}")
+    found: Rows = json.loads(made.stdout.splitlines()[-1])
+    return found
+
+
+def least(call: Callable[[], Any], count: int, repeats: int = 15) -> float:
+    """Return the least time of a call in microseconds."""
+    call()
+    found = []
+    for _ in range(repeats):
+        start = time.process_time()
+        for _ in range(count):
+            call()
+        found.append((time.process_time() - start) / count)
+    return min(found) * 1e6
+
+
+def overheads(tf: Any, sizes: Sequence[int]) -> Rows:
+    """Time calls that compute next to nothing, in microseconds."""
+    a, one = tf.constant(np.ones((2, 2), np.float32)), tf.constant(1.0)
+
+    def thousand(x: Any) -> Any:
+        for _ in range(1000):
+            x = x + one
+        return x
+
+    function, chain = tf.function(lambda x: x + x), tf.function(thousand)
+    for _ in range(5):
+        function(a)
+        chain(one)
+    return {
+        "eager a + a, us": least(lambda: a + a, 2000),
+        "eager a * 2.0, us": least(lambda: a * 2.0, 2000),
+        "staged x + x, us": least(lambda: function(a), 2000),
+        "staged chain of 1000 adds, us": least(lambda: chain(one), 200),
+        **dict(in_sessions(tf)),
+    }
+
+
+def in_sessions(tf: Any) -> Iterator[tuple[str, float]]:
+    """Time runs of sessions."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [2, 2])
+        y, fed = x + x, np.ones((2, 2), np.float32)
+        scalar = v1.placeholder(tf.float32, [])
+        total, single = scalar, np.array(1.0, np.float32)
+        for _ in range(1000):
+            total = total + scalar
+        with v1.Session() as session:
+            for _ in range(8):
+                session.run(y, {x: fed})
+                session.run(total, {scalar: single})
+            yield "Session.run of x + x, us", least(lambda: session.run(y, {x: fed}), 1000)
+            run_chain = lambda: session.run(total, {scalar: single})  # noqa: E731
+            yield "Session.run of 1000 adds, us", least(run_chain, 100)
+
+
+def example(tf: Any, name: str) -> dict[str, Any]:
+    """Return what an example defines, written against a module."""
+    text = (EXAMPLES / f"{name}.py").read_text()
+    text = text.replace("import gravure.tf as tf", f"import {tf.__name__} as tf")
+    names: dict[str, Any] = {"__name__": name}
+    exec(compile(text, name, "exec"), names)
+    return names
+
+
+def trained(step: Callable[[], Any], size: int, name: str, warm: int = 4) -> Rows:
+    """Return the time until a step is compiled, and how many examples a second are trained."""
+    start = time.process_time()
+    for _ in range(warm):
+        step()
+    first = time.process_time() - start
+    rate = size / least(step, 1, repeats=8) * 1e6
+    return {f"{name}, first {warm} steps, s": first, f"{name}, examples/s": rate}
+
+
+def l2hmc(tf: Any, sizes: Sequence[int]) -> Rows:
+    """Time the training of a sampler, staged; and eagerly for the first size."""
+    made: Rows = {}
+    for size in sizes:
+        step, x = example(tf, "l2hmc_staged")["training"](size)
+        made |= trained(partial(step, x), size, f"n = {size}")
+    step, x = example(tf, "l2hmc_eager")["training"](sizes[0])
+    eager = trained(partial(step, x), sizes[0], "eager", warm=1)
+    return made | {f"n = {sizes[0]}, eager, examples/s": eager["eager, examples/s"]}
+
+
+def resnet50(tf: Any, sizes: Sequence[int]) -> Rows:
+    """Time the training of a network of images, staged."""
+    names, made = example(tf, "resnet50_staged"), Rows()
+    for size in sizes:
+        step = names["training"](names["ResNet"]())
+        images, labels = names["batch"](size)
+        made |= trained(partial(step, images, labels), size, f"batch {size}")
+    return made
+
+
+SUBJECTS: dict[str, Callable[[Any, Sequence[int]], Rows]] = {
+    "overheads": overheads,
+    "l2hmc": l2hmc,
+    "resnet50": resnet50,
+}
+
+
+if __name__ == "__main__":
+    main()
