@@ -75,7 +75,8 @@ class Node:
     @property
     def unused(self) -> list[str]:
         """Return the attributes that nobody asked for."""
-        return [name for name in self._attributes if name not in self.used]
+        known = {*self.used, "consumed_inputs"}  # before version 6, about memory
+        return [name for name in self._attributes if name not in known]
 
     def wants(self, index: int) -> bool:
         """Say whether the node's output at this position has a name."""

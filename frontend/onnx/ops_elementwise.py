@@ -26,7 +26,6 @@ def _legacy(name: str) -> Callable[..., Any]:
     """Return the rule of an operator before version 7."""
 
     def old(node: Node, x: Value, y: Value) -> Any:
-        node.has("consumed_inputs")
         if node.integer("broadcast", 0) and node.has("axis"):
             after = node.rank(x) - node.integer("axis") % node.rank(x) - node.rank(y)
             y = node.make.reshape(y, shape=(*node.shape(y), *(1,) * after))
@@ -42,7 +41,6 @@ for _operator, _name in LEGACY.items():
 @rule("Identity", takes_parts=True)
 def identity(node: Node, x: Value) -> Value:
     """Return the operand."""
-    node.has("consumed_inputs")
     return x
 
 
@@ -51,7 +49,7 @@ def dropout(
     node: Node, x: Value, ratio: Value | None = None, training: Value | None = None
 ) -> Sequence[Value | None]:
     """Return the operand, and a mask of all true: nothing is dropped in inference."""
-    for name in ("ratio", "is_test", "seed", "consumed_inputs"):
+    for name in ("ratio", "is_test", "seed"):
         node.has(name)
     if training is not None and node.numbers(training, "training_mode").any():
         share = 0.5 if ratio is None else float(node.numbers(ratio, "ratio").ravel()[0])
@@ -72,7 +70,6 @@ VARIADIC = {"Max": "maximum", "Min": "minimum", "Sum": "add", "Mean": "add"}
 @rule(*VARIADIC)
 def variadic(node: Node, *xs: Value) -> Value:
     """Combine any number of operands from left to right."""
-    node.has("consumed_inputs")
     combine = getattr(node.make, VARIADIC[node.op_type])
     total = reduce(combine, xs)
     if node.op_type != "Mean":
@@ -83,7 +80,6 @@ def variadic(node: Node, *xs: Value) -> Value:
 @rule("Clip", until=10)
 def clip_by_attributes(node: Node, x: Value) -> Value:
     """Limit elements to a range of numbers."""
-    node.has("consumed_inputs")
     low = node.constant(node.number("min"), node.dtype(x)) if node.has("min") else None
     high = node.constant(node.number("max"), node.dtype(x)) if node.has("max") else None
     return clip(node, x, low, high)
@@ -129,7 +125,6 @@ def modulo(node: Node, x: Value, y: Value) -> Value:
 @rule("PRelu", until=6)
 def prelu_by_channel(node: Node, x: Value, slope: Value) -> Value:
     """Return x, times its channel's slope where it is negative."""
-    node.has("consumed_inputs")
     if node.rank(slope) == 1 and node.rank(x) > 2:
         slope = node.make.reshape(slope, shape=(*node.shape(slope), *(1,) * (node.rank(x) - 2)))
     return prelu(node, x, slope)

@@ -40,7 +40,11 @@ def constant(node: Node) -> Value:
         found = node.integers("value_ints")
         array = np.array(node.integer("value_int") if found is None else found, np.int64)
         return node.stored(name, array)
-    return node.refuse("only numbers are supported as values")
+    if node.has("value_string") or node.has("value_strings"):
+        texts = node.texts("value_strings")
+        given = node.text("value_string") if texts is None else texts
+        return node.stored(name, np.array(given, object))
+    return node.refuse("only numbers and texts are supported as values")
 
 
 @rule("Shape")
@@ -61,7 +65,6 @@ def size_of(node: Node, x: Value) -> Value:
 @rule("Reshape")
 def reshape(node: Node, x: Value, shape: Value | None = None) -> Value:
     """Give another shape, in which 0 keeps a dimension and -1 takes what is left."""
-    node.has("consumed_inputs")
     given, keeps = node.integers("shape") or (), not node.integer("allowzero", 0)
     source = node.spec(x)
     if shape is not None and node.is_data(shape):
@@ -243,7 +246,7 @@ def constant_of_shape(node: Node, shape: Value) -> Value:
 @rule("Range")
 def range_(node: Node, start: Value, limit: Value, delta: Value) -> Value:
     """Return start, start + delta, ... before the limit."""
-    dtype = node.dtype(start)
+    dtype, stash = node.dtype(start), node.element_type("stash_type", d.f32)
     found = [node.known(v) for v in (start, limit, delta)]
     if any(value is None for value in found):
         return node.make.range_of(start, limit, delta, sizes=node.unknown())
@@ -259,8 +262,10 @@ def range_(node: Node, start: Value, limit: Value, delta: Value) -> Value:
     else:
         count = max(int(np.ceil((last - first) / step)), 0)
     make = node.make
-    steps = make.mul(make.iota(shape=(count,), axis=0, dtype=dtype), make.reshape(delta, shape=()))
-    return make.add(steps, make.reshape(start, shape=()))
+    wide = stash if dtype in (d.f16, d.bf16) else dtype
+    by, at = (make.reshape(make.to(v, wide), shape=()) for v in (delta, start))
+    steps = make.mul(make.iota(shape=(count,), axis=0, dtype=wide), by)
+    return make.to(make.add(steps, at), dtype)
 
 
 @rule("EyeLike")

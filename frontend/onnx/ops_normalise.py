@@ -56,7 +56,6 @@ def batch_norm(
     node: Node, x: Value, scale: Value, bias: Value, mean: Value, variance: Value
 ) -> Sequence[Value]:
     """Normalise each channel by given statistics, or in training by the batch's own."""
-    node.has("consumed_inputs")
     if not node.integer("spatial", 1) or not node.integer("is_test", 1):
         node.refuse("statistics for each place are not supported")
     momentum, epsilon = node.number("momentum", 0.9), node.number("epsilon", 1e-5)
@@ -119,7 +118,6 @@ def rms_norm(node: Node, x: Value, scale: Value) -> Value:
 @rule("InstanceNormalization")
 def instance_norm(node: Node, x: Value, scale: Value, bias: Value) -> Value:
     """Normalise each channel of each image."""
-    node.has("consumed_inputs")
     return node.make.instance_norm(x, scale, bias, epsilon=node.number("epsilon", 1e-5))
 
 

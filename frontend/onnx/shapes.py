@@ -53,6 +53,8 @@ class KnownEmit:
     def learn(self, value: SSAValue, known: Array) -> None:
         """Note a value: numbers, or objects where dimensions are among them."""
         spec = spec_of(value.type)
+        if spec.dtype.is_text:
+            return
         if known.dtype == object and not any(isinstance(x, DimExpr) for x in known.flat):
             if not all(spec.dtype.minimum <= x <= spec.dtype.maximum for x in known.flat):
                 return

@@ -285,3 +285,24 @@ def test_first_versions(
     made = model([node], {"x": ("f32", X234.shape)}, ["y"], constants, opset=version)
     (found,) = run_onnx(made, X234)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("operator", ["Abs", "Exp", "LeakyRelu", "Selu", "Sqrt"])
+def test_what_the_first_version_says_of_memory_means_nothing(
+    model: Callable[..., Any], run_onnx: Callable[..., Any], operator: str
+) -> None:
+    nodes = [
+        helper.make_node(operator, ["x"], ["y"], consumed_inputs=[0]),
+        helper.make_node(operator, ["x"], ["z"]),
+    ]
+    found, expected = run_onnx(model(nodes, {"x": ("f32", X234.shape)}, ["y", "z"], opset=1), X234)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_constants_may_be_texts(model: Callable[..., Any], run_onnx: Callable[..., Any]) -> None:
+    nodes = [
+        helper.make_node("Constant", [], ["a"], value_strings=["one", "two"]),
+        helper.make_node("Constant", [], ["b"], value_string="three"),
+    ]
+    a, b = run_onnx(model(nodes, {}, ["a", "b"], opset=13))
+    assert (a.tolist(), b.tolist()) == (["one", "two"], "three")
