@@ -247,7 +247,7 @@ class CudaDriver:
             ]
             return (CheckedReplay if check else CudaReplay)(self, loaded)
 
-    def seconds(self, action: Callable[[], None]) -> float:
+    def seconds(self, action: Callable[[], object]) -> float:
         """Return how long the device works on what an action begins."""
         with self.current():
             start, end = self._cuda.Event(), self._cuda.Event()

@@ -12,8 +12,9 @@ against the kernel, so that what was only right by luck comes out wrong.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -117,6 +118,12 @@ class EmulatedDriver:
         del check
         assert isinstance(code, EmulatedCode)
         return EmulatedReplay(self, code, tuple(nodes))
+
+    def seconds(self, action: Callable[[], object]) -> float:
+        """Return how long the emulator takes for an action."""
+        start = perf_counter()
+        action()
+        return perf_counter() - start
 
     def close(self) -> None:
         """Forget all memory."""

@@ -122,6 +122,9 @@ class Driver(Protocol):
     def replay(self, code: Code, nodes: Sequence[Node], *, check: bool) -> Replay:
         """Return what runs all nodes, and with `check` one by one, waiting for each."""
 
+    def seconds(self, action: Callable[[], object]) -> float:
+        """Return how long the device works on what an action begins."""
+
     def close(self) -> None:
         """Give back all memory."""
 
