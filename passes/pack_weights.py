@@ -6,8 +6,8 @@
 A right operand that does not depend on the inputs is packed into panels as wide as the
 target's tile for these sizes; channels-last convolutions are packed group by group, 1x1
 ones become products, and those with one channel a group get their own form. Needs
-`choose-layout`; the packing operations are moved by `hoist-prepare`. On GPUs weights stay as they
-are, for blocks of threads read tiles of any layout; those of 16 bits are transposed.
+`choose-layout`; the packing operations are moved by `hoist-prepare`. For GPUs
+there is `turn-weights`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from .analysis.tiles import is_joined, lanes_of, panel_width
 from .base import Pass
 
 FAST = ("f32", "f64")
-HALVES = ("f16", "bf16")
 
 
 @dataclass(frozen=True)
@@ -52,32 +51,14 @@ class PackWeights(Pass):
     def apply(self, program: Program) -> None:
         """Pack in every function."""
         target = target_of(program)
+        if target.is_gpu:
+            return
         for function in functions(program.module):
             fixed: dict[SSAValue, bool] = {}
             for op in list(operations_of(function)):
                 mark_fixed(op, fixed)
-                if target.is_gpu:
-                    self.turn(op, fixed)
-                elif isinstance(op, Op) and op.name in RULES and is_packed(op, fixed):
+                if isinstance(op, Op) and op.name in RULES and is_packed(op, fixed):
                     self.pack(op, target, fixed)
-
-    def turn(self, op: Operation, fixed: dict[SSAValue, bool]) -> None:
-        """Have the columns of 16-bit weights, which warpgroups take as rows of depth, in a row."""
-        if not isinstance(op, Op) or op.name != "gv.matmul" or op.specs[1].rank != 2:
-            return
-        left, right = (fixed.get(operand, False) for operand in op.operands)
-        halves = all(spec.dtype.name in HALVES for spec in op.specs)
-        attributes = op.plain_attributes()
-        if left or not right or not halves or attributes["transpose_rhs"]:
-            return
-        emit = GraphEmit.before(op)
-        turned = emit(REGISTRY["gv.transpose"], op.operands[1], order=(1, 0))
-        attributes["transpose_rhs"] = True
-        made = emit(REGISTRY["gv.matmul"], op.operands[0], turned, **attributes)
-        for new in emit.made:
-            mark_fixed(new, fixed)
-        replace(op, made)
-        self.count("turned")
 
     def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is a packed form."""
@@ -192,10 +173,10 @@ def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     if not attributes["channels_last"] or not weight.is_static or source.rank < 3:
         return None
     if groups == source.dims[-1] and groups > 1 and weight.dims[0] == groups:
-        return _depthwise(op, emit)
+        return depthwise(op, emit)
     rank = weight.rank
     taps = emit(REGISTRY["gv.transpose"], w, order=(*range(2, rank), 1, 0))
-    plain = _is_pointwise(weight, attributes)
+    plain = is_pointwise(weight, attributes)
     columns, inner = int(weight.dims[0]), weight.dims[1]  # type: ignore[arg-type]
     depth = product((*weight.dims[2:], inner))
     rows: Dim = product(op.result_specs[0].dims[:-1])
@@ -232,7 +213,8 @@ def _pack_groups(emit: GraphEmit, taps: Any, weight: TensorSpec, tile: int, grou
     return emit(REGISTRY["gv.concat"], *parts, axis=0)
 
 
-def _depthwise(op: Op, emit: GraphEmit) -> SSAValue:
+def depthwise(op: Op, emit: GraphEmit) -> SSAValue:
+    """Return a convolution of one filter a channel, with weights [*K, C]."""
     attributes = op.plain_attributes()
     weight = op.specs[1]
     order = (*range(2, weight.rank), 0, 1)
@@ -243,7 +225,8 @@ def _depthwise(op: Op, emit: GraphEmit) -> SSAValue:
     return made
 
 
-def _is_pointwise(weight: TensorSpec, attributes: dict[str, Any]) -> bool:
+def is_pointwise(weight: TensorSpec, attributes: dict[str, Any]) -> bool:
+    """Say whether a convolution is a product for each pixel."""
     return (
         all(d == 1 for d in weight.dims[2:])
         and all(s == 1 for s in attributes["strides"])

@@ -46,6 +46,7 @@ WEIGHTS = (
     "winograd",  # before pack-weights: what it leaves is packed directly
     "pack-recurrent",  # before pack-weights: it leaves products
     "pack-weights",
+    "turn-weights",  # the same for GPUs
     "cse",  # before hoist-prepare: a weight of two users is packed once
     "hoist-prepare",  # behind packing: it is done once, not in every run
     "cse",

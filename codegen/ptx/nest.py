@@ -18,7 +18,7 @@ from ..kernels.plan import Axis, open_kernel, plan_axes, returned_values
 from ..kernels.read import Indices, Reader, Tracer
 from ..kernels.space import Group, Space, merge
 
-CONTRACTIONS = ("gv.matmul", "gv.conv", "gv.conv_weights")
+CONTRACTIONS = ("gv.matmul", "gv.conv", "gv.conv_turned", "gv.conv_weights")
 """Operations that sum products of two operands."""
 
 

@@ -10,6 +10,7 @@ KINDS: dict[str, str] = {
     "gv.matmul_packed": "gemm",
     "gv.conv_packed": "conv",
     "gv.conv_weights_packed": "conv_weights",
+    "gv.conv_turned": "contract",
     "gv.depthwise_packed": "depthwise",
     "gv.winograd_packed": "winograd",
     "gv.concat": "concat",
@@ -26,10 +27,10 @@ KINDS: dict[str, str] = {
 }
 """Operations that have a template of their own; all others go by their iteration space."""
 
-EPILOGUE = frozenset({"gemm", "conv", "depthwise", "winograd", "pool", "reduce"})
+EPILOGUE = frozenset({"gemm", "conv", "depthwise", "winograd", "pool", "reduce", "contract"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
-BUFFERED = frozenset({"gemm", "conv", "conv_weights", "depthwise", "winograd", "rnn"})
+BUFFERED = frozenset({"gemm", "conv", "conv_weights", "depthwise", "winograd", "rnn", "contract"})
 """Kinds whose operands are walked in memory."""
 
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})

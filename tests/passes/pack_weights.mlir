@@ -82,17 +82,3 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
     func.return %0, %1 : tensor<16x32x3x3xf32>, tensor<16x16x3x3xf32>
   }
 }
-
-// -----
-// Of a GPU only 16-bit weights are turned, so that columns lie in a row.
-// count: gv.transpose 1
-// count: gv.matmul_packed 0
-builtin.module attributes {gv.target = "cuda:sm_90a"} {
-  func.func @turned(%x: tensor<4x6xf16>, %y: tensor<4x6xf32>) -> (tensor<4x8xf16>, tensor<4x8xf32>) {
-    %0 = gv.weight {dtype = #gv.dtype<f16>, shape = array<i64: 6, 8>, weight = @w} : () -> tensor<6x8xf16>
-    %1 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 6, 8>, weight = @v} : () -> tensor<6x8xf32>
-    %2 = gv.matmul %x, %0 : (tensor<4x6xf16>, tensor<6x8xf16>) -> tensor<4x8xf16>
-    %3 = gv.matmul %y, %1 : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
-    func.return %2, %3 : tensor<4x8xf16>, tensor<4x8xf32>
-  }
-}

@@ -1,0 +1,94 @@
+"""Lay out the weights of products and convolutions for the blocks of threads of a GPU.
+
+    %y = gv.conv %x, %w {3x3}       =>     %t = transpose(%w)              (to @prepare)
+                                           %y = gv.conv_turned %x, %t
+
+What neighbouring threads read shall be neighbours in memory: filters of a channels-last
+convolution lie next to each other, and 1x1 convolutions become products. Warpgroups take 16-bit
+operands as rows of depth, so that such weights of products are transposed. Only weights that are
+known ahead of time are turned, only for GPUs; needs `choose-layout`, and stands before
+`hoist-prepare`, which moves the transposes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from ..ir import GraphEmit, Op, Program, replace
+from ..ir.op import REGISTRY
+from ..ir.program import functions
+from .analysis.blocks import operations_of
+from .base import Pass
+from .pack_weights import depthwise, is_pointwise, mark_fixed, target_of
+
+HALVES = ("f16", "bf16")
+
+
+@dataclass(frozen=True)
+class TurnWeights(Pass):
+    """Lay out the weights of products and convolutions for GPUs."""
+
+    NUMERICS = "reassociating"
+    LEVEL = "graph"
+
+    def apply(self, program: Program) -> None:
+        """Turn in every function."""
+        if not target_of(program).is_gpu:
+            return
+        for function in functions(program.module):
+            fixed: dict[SSAValue, bool] = {}
+            for op in list(operations_of(function)):
+                mark_fixed(op, fixed)
+                if isinstance(op, Op) and op.name in RULES:
+                    left, right = (fixed.get(operand, False) for operand in op.operands)
+                    if right and not left:
+                        self.turn(op, fixed)
+
+    def turn(self, op: Op, fixed: dict[SSAValue, bool]) -> None:
+        """Replace one operation if there is another layout."""
+        emit = GraphEmit.before(op)
+        made = RULES[op.name](op, emit)
+        if made is None:
+            return
+        for new in emit.made:
+            mark_fixed(new, fixed)
+        replace(op, made)
+        self.count("turned")
+
+
+def _matmul(op: Op, emit: GraphEmit) -> SSAValue | None:
+    attributes = op.plain_attributes()
+    right = op.specs[1]
+    if right.rank != 2 or right.dtype.name not in HALVES or attributes["transpose_rhs"]:
+        return None
+    turned = emit(REGISTRY["gv.transpose"], op.operands[1], order=(1, 0))
+    made: SSAValue = emit(
+        REGISTRY["gv.matmul"], op.operands[0], turned, **{**attributes, "transpose_rhs": True}
+    )
+    return made
+
+
+def _conv(op: Op, emit: GraphEmit) -> SSAValue | None:
+    attributes: dict[str, Any] = op.plain_attributes()
+    x, w = op.operands
+    weight = op.specs[1]
+    groups = attributes["groups"]
+    if not attributes.pop("channels_last") or not weight.is_static:
+        return None
+    if groups > 1 and groups == op.specs[0].dims[-1] == weight.dims[0]:
+        return depthwise(op, emit)
+    order = (*range(2, weight.rank), 1, 0)
+    turned = emit(REGISTRY["gv.transpose"], w, order=order)
+    made: SSAValue
+    if groups == 1 and is_pointwise(weight, attributes):
+        flat = emit(REGISTRY["gv.reshape"], turned, shape=(weight.dims[1], weight.dims[0]))
+        made = emit(REGISTRY["gv.matmul"], x, flat, transpose_lhs=False, transpose_rhs=False)
+    else:
+        made = emit(REGISTRY["gv.conv_turned"], x, turned, **attributes)
+    return made
+
+
+RULES = {"gv.matmul": _matmul, "gv.conv": _conv}
