@@ -87,10 +87,17 @@ def emit_gpu_kernel(func: FuncOp, target: Target) -> str:
 
 
 def _limits(func: FuncOp) -> str:
-    """Return what warpgroups must know of registers, of which they give each other some."""
-    if MAPS not in func.attributes:
+    """Return what is said of registers: of blocks, that one on a processor is enough.
+
+    Else the assembler stores some of them away to have room for more blocks. Warpgroups must know
+    how many they begin with, because they give each other some.
+    """
+    if not threads_of(func):
         return ""
-    return f' "nvvm.minctasm"="1" "nvvm.maxnreg"="{64 * 1024 // threads_of(func) // 8 * 8}"'
+    plain = ' "nvvm.minctasm"="1"'
+    if MAPS not in func.attributes:
+        return plain
+    return f'{plain} "nvvm.maxnreg"="{64 * 1024 // threads_of(func) // 8 * 8}"'
 
 
 def _inlined(function: str) -> str:
