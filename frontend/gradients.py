@@ -198,7 +198,7 @@ class Walk:
             if self.within is not None and op not in self.within:
                 continue
             reads = any(v in self.variables for v in op.kind.variables(op))
-            if reads or any(t in self.active and t not in self.stopped for t in op.inputs):
+            if reads or any(t in self.active and self.passes(t) for t in op.inputs):
                 self.order.append(op)
                 self.active |= {t for t in op.outputs if t.spec.dtype.kind in "fc"}
 
@@ -212,7 +212,10 @@ class Walk:
     def back(self) -> None:
         """Visit the operations from the last to the first."""
         for op in reversed(self.order):
-            grads = [self.total(t) if t in self.parts else None for t in op.outputs]
+            grads = [
+                self.total(t) if t in self.parts and t not in self.stopped else None
+                for t in op.outputs
+            ]
             if any(g is not None for g in grads):
                 self.visit(op, grads)
 
@@ -231,16 +234,16 @@ class Walk:
             wanted = op.attributes.get("gradient_with", op.kind).gradient(op, grads, self.emit)
             found = self.recorded(op, grads) if wanted is None else wanted
         for tensor, grad in zip(op.inputs, found, strict=True):
-            if grad is not None and tensor in self.active and tensor not in self.stopped_inputs(op):
+            if grad is not None and tensor in self.active and self.passes(tensor):
                 self.parts.setdefault(tensor, []).append(grad)
         if op.type == "ReadVariableOp":
             self.parts.setdefault(id(op.attributes["variable"]()), []).extend(
                 g for g in grads if g is not None
             )
 
-    def stopped_inputs(self, op: Operation) -> set[GraphTensor]:
-        """Return the inputs through which nothing passes."""
-        return self.stopped
+    def passes(self, tensor: GraphTensor) -> bool:
+        """Say whether gradients come to a tensor: to sources even where they go no further."""
+        return tensor not in self.stopped or tensor in self.sources
 
     def recorded(self, op: Operation, grads: Sequence[Any]) -> list[Any]:
         """Add the operation that goes back through a recorded run."""

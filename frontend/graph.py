@@ -162,6 +162,18 @@ class Operation:
     _update_input = update_input
     """The name that hand-made graphs for TensorFlow use."""
 
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run the operation in a session: the default one, if none is given."""
+        from .session import default_session  # noqa: PLC0415  (session -> graph)
+
+        found = session or default_session()
+        if found is None:
+            raise ValueError(
+                f"Cannot execute operation {self.name!r} using `run()`: No default session is "
+                "registered."
+            )
+        found.run(self, feed_dict)
+
     def __repr__(self) -> str:
         return f"<{self.name}: {self.type}>"
 
@@ -362,6 +374,11 @@ class Graph(Context):
     def add_to_collection(self, name: str, value: Any) -> None:
         """Put a value into a list of the graph."""
         self.collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names: Sequence[str] | str, value: Any) -> None:
+        """Put a value into several lists of the graph."""
+        for name in [names] if isinstance(names, str) else names:
+            self.add_to_collection(name, value)
 
     def get_collection(self, name: str) -> list[Any]:
         """Return a list of the graph."""

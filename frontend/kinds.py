@@ -201,6 +201,13 @@ class Composite(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Call the function."""
+        if not frame.is_staging and any(
+            isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs
+        ):
+            from .text_arrays import as_values, emit_text  # noqa: PLC0415  (imports kinds)
+
+            made = names_of_results(self.call(Maker(emit_text), *as_values(inputs)))
+            return [np.asarray(x) for x in made]
         return names_of_results(self.call(Maker(frame.emit), *inputs))
 
     def gradient(

@@ -154,9 +154,9 @@ from .namespaces import (
 from .nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
 from .queues import FIFOQueue, RandomShuffleQueue
 from .scopes import AUTO_REUSE, get_variable, variable_scope
+from .sessions import InitialisingSession as Session
 from .shapes import TensorShape
 from .sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
-from .state import InitialisingSession as Session
 from .state import (
     TensorSpec,
     Variable,

@@ -20,6 +20,7 @@ from ..gradients import node_backward
 from ..kinds import RULES, Composite, Rule, register_rule
 from ..run_errors import OpError
 from ..tensor import Tensor, apply
+from ..text_arrays import as_values, emit_text
 from .core import dressed
 from .sizes import infer_sizes
 from .values import InGraph, InvalidShapesError, convert, graph_of, same
@@ -44,7 +45,12 @@ def perform(type_: str, tensors: Sequence[Any], *, name: str | None = None, **op
     if graph is None:
         try:
             with np.errstate(all="ignore"):
-                made = found.function(Maker(apply), *tensors, **options)
+                texts = any(x._array.dtype.kind == "O" for x in tensors)
+                if texts:
+                    values = as_values([x._array for x in tensors])
+                    made = found.function(Maker(emit_text), *values, **options)
+                else:
+                    made = found.function(Maker(apply), *tensors, **options)
         except (OpError, InvalidShapesError):
             raise
         except (OperandError, TypeError, ValueError, IndexError, ArithmeticError) as error:

@@ -124,6 +124,23 @@ class Common:
         return id(self)
 
 
+class Reference:
+    """A tensor by its identity: a key of dictionaries and sets."""
+
+    def __init__(self, tensor: Any) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Any:
+        """Return the tensor."""
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._tensor is other._tensor
+
+    def __hash__(self) -> int:
+        return id(self._tensor)
+
+
 # Shapes are TensorShapes here.
 class EagerTensor(Common, Tensor):  # type: ignore[misc]
     """A value that has been computed."""
@@ -186,7 +203,16 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={self._array!r}>"
 
     def __str__(self) -> str:
-        return f"tf.Tensor({self._array}, shape={self.shape}, dtype={self.dtype})"
+        text = str(self._array)
+        start = "\n" if "\n" in text else ""
+        return f"tf.Tensor({start}{text}, shape={self.shape}, dtype={self.dtype})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array[()] if not self._array.ndim else self._array, spec)
+
+    def ref(self) -> Reference:
+        """Return what stands for the tensor as a key."""
+        return Reference(self)
 
     def __reduce__(self) -> Any:
         return wrap, (np.array(self._array),)

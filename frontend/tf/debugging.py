@@ -58,7 +58,9 @@ assert_non_negative = _assert_sign(assert_greater_equal)
 assert_non_positive = _assert_sign(assert_less_equal)
 
 
-def assert_true(condition: Any, data: Any, summarize: Any = None, name: Any = None) -> Any:
+def Assert(  # noqa: N802  (is its name)
+    condition: Any, data: Any, summarize: Any = None, name: Any = None
+) -> Any:
     """Raise with the data unless a condition holds."""
 
     def run(holds: Any, *values: Any) -> Any:

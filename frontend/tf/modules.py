@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from .checkpoints import settle
+from .state import name_scope
 
 
 class Module:
@@ -22,6 +25,22 @@ class Module:
     def name(self) -> str:
         """Return the name."""
         return self._name
+
+    @property
+    def name_scope(self) -> Any:
+        """Return the scope under the module's name."""
+        return name_scope(self._name)
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Let a method put operations under the module's name."""
+
+        @functools.wraps(method)
+        def scoped(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return scoped
 
     def _walk(self) -> tuple[list[Any], list[Any]]:
         variables: list[Any] = []

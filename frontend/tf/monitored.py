@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 from .savers import Saver, get_or_create_global_step, latest_checkpoint
-from .state import Session, global_variables_initializer
+from .sessions import Session
+from .state import global_variables_initializer
 
 
 class MonitoredTrainingSession:

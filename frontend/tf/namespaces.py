@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from .. import nest as _nest
 from ..function import Settings as _Settings
 from ..function import run_functions_eagerly
 from . import checkpoints as _ck
@@ -16,6 +15,7 @@ from . import linear_ops as _la
 from . import loss_ops as _l
 from . import math_ops as _m
 from . import monitored as _ms
+from . import nested as _nest
 from . import nn_ops as _n
 from . import optimiser_ops as _o
 from . import random_ops as _r
@@ -131,7 +131,7 @@ random = SimpleNamespace(
 nest = SimpleNamespace(
     flatten=_nest.flatten,
     map_structure=_nest.map_structure,
-    pack_sequence_as=_nest.pack,
+    pack_sequence_as=_nest.pack_sequence_as,
     is_nested=_nest.is_nested,
     assert_same_structure=_nest.assert_same,
 )

@@ -46,6 +46,20 @@ class TensorShape:
             return True
         return len(a) == len(b) and all(None in (x, y) or x == y for x, y in zip(a, b, strict=True))
 
+    def merge_with(self, other: Any) -> TensorShape:
+        """Return what both shapes say together."""
+        mine, theirs = self._dims, TensorShape(other)._dims
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} are not compatible")
+        if mine is None or theirs is None:
+            return TensorShape(theirs if mine is None else mine)
+        return TensorShape([b if a is None else a for a, b in zip(mine, theirs, strict=True)])
+
+    @property
+    def dims(self) -> list[int | None] | None:
+        """Return the extents, None if nothing is known."""
+        return None if self._dims is None else list(self._dims)
+
     def __iter__(self) -> Any:
         return iter(self.as_list())
 

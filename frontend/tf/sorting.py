@@ -12,6 +12,9 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
+from ...ir.tensor import TensorSpec
+from ..abstract import Abstract
+from ..graph import unknown_dim
 from ..kinds import RULES
 from .calls import op, perform, rule
 from .core import row_of
@@ -79,6 +82,9 @@ def _host(type_: str, *operands: str) -> Callable[[Callable[..., Any]], Callable
 @op("Unique", "x", strict=False, differentiable=None)
 def _unique(m: Maker, x: Any) -> Any:
     """Return the different elements in the order they come, and which one each is."""
+    if isinstance(x, Abstract) and x.value is None:
+        spec = TensorSpec(spec_of_value(x).dtype, (unknown_dim(),))
+        return Abstract(spec), Abstract(TensorSpec(rows.i32, spec_of_value(x).shape))
     array = np.asarray(x)
     _, first, back = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -91,6 +97,8 @@ def _unique(m: Maker, x: Any) -> Any:
 def _unique_with_counts(m: Maker, x: Any) -> Any:
     """Return the different elements, which one each is, and how often each comes."""
     values, places = RULES["Unique"].function(m, x)
+    if isinstance(values, Abstract):
+        return values, places, Abstract(TensorSpec(rows.i32, values.spec.shape))
     return values, places, np.bincount(places, minlength=len(values)).astype(np.int32)
 
 

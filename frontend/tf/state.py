@@ -16,12 +16,11 @@ from ..func_graph import FuncGraph
 from ..function import Function
 from ..graph import Graph, GraphTensor, Operation, op_of
 from ..kinds import NoOp, Placeholder, PlaceholderWithDefault
-from ..session import Session as CoreSession
-from ..session import stack
 from ..variable import Variable as CoreVariable
 from .core import (
     OPERATORS,
     Common,
+    Reference,
     SymbolicTfTensor,
     dressed,
     row_of,
@@ -125,7 +124,7 @@ class TensorSpec:
         return hash((self.shape, self.dtype))
 
     def __repr__(self) -> str:
-        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+        return f"TensorSpec(shape={self.shape}, dtype=tf.{self.dtype}, name={self.name!r})"
 
 
 def convert_dtype(dtype: Any) -> Any:
@@ -175,89 +174,6 @@ def placeholder_with_default(input: Any, shape: Any = None, name: str | None = N
         value = convert(input)
         spec = value.spec if shape is None else shape_spec(value.dtype, shape)
         return graph.add(PlaceholderWithDefault(), [value], {"spec": spec}, name=name).outputs[0]
-
-
-class Session(CoreSession):
-    """Runs a graph; `strict=False` initialises variables that were not."""
-
-    def __init__(
-        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = True
-    ) -> None:
-        del target
-        super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
-        self.soft_placement = bool(getattr(config, "allow_soft_placement", False))
-
-    def run(
-        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
-    ) -> Any:
-        """Return what the fetches are."""
-        del options, run_metadata
-        with entered(None):
-            return super().run(fetches, feed_dict)
-
-    def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
-        """Return a function of the fed values."""
-        return lambda *values: self.run(fetches, dict(zip(feed_list, values, strict=True)))
-
-    def __enter__(self) -> Session:
-        super().__enter__()
-        self._before.append((STATE.context, STATE.recorders))
-        STATE.set(self.graph, ())
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        STATE.set(*self._before.pop())
-        super().__exit__(*error)
-
-    @contextmanager
-    def as_default(self) -> Iterator[Session]:
-        """Let `eval` and `run` use this session."""
-        stack().append(self)
-        try:
-            yield self
-        finally:
-            stack().pop()
-
-
-class InitialisingSession(Session):
-    """The white paper's session: variables have their initial value at first use."""
-
-    def __init__(
-        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = False
-    ) -> None:
-        super().__init__(target, graph, config, strict)
-
-
-class InteractiveSession(Session):
-    """A session that is the default one from the start."""
-
-    def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
-        super().__init__(target, graph, config)
-        stack().append(self)
-
-    def close(self) -> None:
-        """Run nothing any more, and be no default."""
-        if self in stack():
-            stack().remove(self)
-        super().close()
-
-
-def disable_eager_execution() -> None:
-    """Let operations go to the default graph from now on."""
-    STATE.set(get_default_graph(), ())
-
-
-def enable_eager_execution() -> None:
-    """Let operations run at once again."""
-    STATE.set(None, ())
-
-
-def executing_eagerly_outside_functions() -> bool:
-    """Say whether what is outside of all functions runs at once."""
-    context: Any = STATE.context
-    while isinstance(context, FuncGraph):
-        context = context.outer
-    return context is None
 
 
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
@@ -339,6 +255,27 @@ class Variable(Common, CoreVariable):
     def set_shape(self, shape: Any) -> None:
         """Accept what is known already."""
 
+    @property
+    def device(self) -> str:
+        """Return where the value is."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0" if self.graph is None else ""
+
+    def ref(self) -> Reference:
+        """Return what stands for the variable as a key."""
+        return Reference(self)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: Any = None, name: Any = None) -> Any:
+        """Write slices at indices."""
+        return self.scatter_nd_update(*_columns(sparse_delta))
+
+    def scatter_add(self, sparse_delta: Any, use_locking: Any = None, name: Any = None) -> Any:
+        """Add slices at indices; those at one index add up."""
+        return self.scatter_nd_add(*_columns(sparse_delta))
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: Any = None, name: Any = None) -> Any:
+        """Subtract slices at indices; those at one index add up."""
+        return self.scatter_nd_sub(*_columns(sparse_delta))
+
     def __getitem__(self, key: Any) -> Any:
         found = Common.__getitem__(self, key)
         if self._home() is None and STATE.context is None:
@@ -359,6 +296,13 @@ class Variable(Common, CoreVariable):
 
     def __ne__(self, other: object) -> Any:
         return True if other is None else OPERATORS["not_equal"](self, other)
+
+
+def _columns(slices: Any) -> tuple[Any, Any]:
+    """Return the indices as a column, and the values."""
+    from .array_ops import expand_dims  # noqa: PLC0415
+
+    return expand_dims(slices.indices, -1), slices.values
 
 
 class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]

@@ -15,6 +15,7 @@ from . import initial_values as _i
 from . import loss_ops as _l
 from . import random_ops as _r
 from . import scopes as _sc
+from . import sessions as _ss
 from . import state as _st
 from .creation import constant
 from .graph_def import GraphDef, import_graph_def
@@ -95,8 +96,8 @@ def get_seed(seed: Any) -> Any:
 class V1:
     """The names of the first version."""
 
-    Session = _st.Session
-    InteractiveSession = _st.InteractiveSession
+    Session = _ss.Session
+    InteractiveSession = _ss.InteractiveSession
     Variable = _st.Variable
     placeholder = staticmethod(placeholder)
     placeholder_with_default = staticmethod(_st.placeholder_with_default)
@@ -148,10 +149,10 @@ class V1:
     glorot_normal_initializer = _i.GlorotNormal
     orthogonal_initializer = _i.Orthogonal
     variance_scaling_initializer = _i.VarianceScaling
-    disable_eager_execution = staticmethod(_st.disable_eager_execution)
-    enable_eager_execution = staticmethod(_st.enable_eager_execution)
-    disable_v2_behavior = staticmethod(_st.disable_eager_execution)
-    executing_eagerly_outside_functions = staticmethod(_st.executing_eagerly_outside_functions)
+    disable_eager_execution = staticmethod(_ss.disable_eager_execution)
+    enable_eager_execution = staticmethod(_ss.enable_eager_execution)
+    disable_v2_behavior = staticmethod(_ss.disable_eager_execution)
+    executing_eagerly_outside_functions = staticmethod(_ss.executing_eagerly_outside_functions)
     losses = _l.V1
 
     class GraphKeys:

@@ -1,0 +1,56 @@
+"""Nested structures in TensorFlow's order: the keys of dictionaries are sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from ..nest import assert_same, is_nested
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """Return the leaves from left to right.
+
+    >>> flatten({"b": 1, "a": [2, (3,)]})
+    [2, 3, 1]
+    """
+    if isinstance(structure, Mapping):
+        return [leaf for key in sorted(structure) for leaf in flatten(structure[key])]
+    if isinstance(structure, list | tuple):
+        return [leaf for value in structure for leaf in flatten(value)]
+    return [structure]
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any], **_: Any) -> Any:
+    """Return a structure like another one with other leaves."""
+    leaves = list(flat_sequence)
+    if len(leaves) != len(flatten(structure)):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {len(flatten(structure))} atoms, but "
+            f"flat_sequence had {len(leaves)} items"
+        )
+    return _pack(structure, iter(leaves))
+
+
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    if isinstance(structure, Mapping):
+        found = {key: _pack(structure[key], leaves) for key in sorted(structure)}
+        ordered = {key: found[key] for key in structure}
+        return ordered if type(structure) is dict else type(structure)(ordered)  # type: ignore[call-arg]
+    if isinstance(structure, list | tuple):
+        parts = [_pack(value, leaves) for value in structure]
+        if hasattr(structure, "_fields"):
+            return type(structure)(*parts)
+        return type(structure)(parts)
+    return next(leaves)
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **_: Any) -> Any:
+    """Return a structure of what the function gives for the leaves at each place."""
+    for other in structure[1:]:
+        assert_same(structure[0], other)
+    columns = [flatten(each) for each in structure]
+    return pack_sequence_as(structure[0], [func(*row) for row in zip(*columns, strict=True)])
+
+
+__all__ = ["assert_same", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
