@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -18,10 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from ..codegen.compile import Options
+from ..errors import UnsupportedOp
 from ..ir.collection import paused
 from ..ir.tensor import TensorSpec
 from . import nest
 from .bound import Bound, call_with, describe, spec_for, structure_key, value_key, within
+from .compile import tag_of
 from .context import STATE, accessed, entered, record
 from .execute import Frame, Store
 from .func_graph import CallGraph, FuncGraph, touched_by
@@ -30,7 +34,7 @@ from .graph import Graph, GraphTensor, dims_or_none
 from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
-from .staged import COMPILE_AFTER, Staged, compiled_for
+from .staged import COMPILE_AFTER, NotStageableError, Staged, compiled_for
 from .staged_gradient import Gradients
 from .tensor import Tensor, apply, as_tensor
 
@@ -414,6 +418,20 @@ class ConcreteFunction:
         """Say whether no gradient is one of rows with indices, and no rule is replaced."""
         rows = any(op.type == "GatherV2" for op in self.graph.operations)
         return not rows and not self.graph.gradient_overrides and STATE.rules is None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Compile the function into a library, or for C: `.so`, `.o`, `.a`, `.h` by the suffix.
+
+        Behind its arguments come the tensors, variables and keys of random draws that it takes
+        from outside (`s3`: at position 3), behind its results the new values of the variables that
+        it changes. Raises `UnsupportedOp` for what only Python can do.
+        """
+        inputs = [tensor.spec for tensor in self.graph.all_inputs]
+        try:
+            made = Staged(self.graph.whole_plan(), inputs, Options(tag=tag_of(path)))
+        except NotStageableError as error:
+            raise UnsupportedOp(f"{self.function.label} is not compiled: {error}") from None
+        made.model.save(path)
 
     @property
     def compiled(self) -> dict[Any, Any]:

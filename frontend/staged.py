@@ -36,6 +36,7 @@ from .execute import Frame, Plan, Store
 from .func_graph import FuncGraph, touched_by
 from .graph import Operation
 from .recorded import Recorded
+from .threads import threads_for
 from .variables import Handle
 
 COMPILE_AFTER = 2
@@ -266,7 +267,9 @@ def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[Any]) -> 
 class Staged:
     """A compiled graph: called with arrays, it reads and writes the variables around the run."""
 
-    def __init__(self, plan: Plan, specs: Sequence[TensorSpec]) -> None:
+    def __init__(
+        self, plan: Plan, specs: Sequence[TensorSpec], options: Options | None = None
+    ) -> None:
         if not all(spec.is_static for spec in specs):
             raise NotStageableError("shapes that are not known")
         main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
@@ -290,7 +293,8 @@ class Staged:
         set_level(module, "graph")
         verify(module)
         self.program = Program(module, shared.weights)
-        self.model = load_compiled(compile_source(self.program, Options()), 1)
+        compiled = compile_source(self.program, options or Options())
+        self.model = load_compiled(compiled, threads_for(compiled))
 
     def run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:
         """Return the outputs."""

@@ -4,12 +4,14 @@ import runpy
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import gravure as gv
+import gravure.tf as tf
 from gravure.runtime.arguments import numpy_dtype
 
 HERE = Path(__file__).parent
@@ -112,3 +114,29 @@ def test_program_says_what_is_wrong_with_its_arguments(libraries: Path, tmp_path
         done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert message in done.stderr
+
+
+def white_paper_step(folder: Path) -> None:
+    """Write a step of training of the white paper's model as an object and its header."""
+    w, b = tf.Variable(np.zeros((784, 100), np.float32)), tf.Variable(np.zeros(100, np.float32))
+
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            cost = tf.reduce_mean(tf.square(tf.nn.relu(tf.matmul(w, x) + b)))
+        for variable, gradient in zip((w, b), tape.gradient(cost, [w, b]), strict=True):
+            variable.assign_sub(0.5 * gradient)
+        return cost
+
+    concrete = tf.function(step).get_concrete_function(tf.TensorSpec([100, 1], tf.float32))
+    for suffix in ("o", "h"):
+        concrete.save(folder / f"paper.{suffix}")
+
+
+def test_the_white_papers_model_is_trained_in_c(tmp_path: Path) -> None:
+    white_paper_step(tmp_path)
+    program = build(tmp_path, "white_paper", str(tmp_path / "paper.o"))
+    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+    table_b = [3.761257318, 4.186824707, 3.480053154, 3.756278390, 3.656016207]
+    table_b += [3.964894461, 9.643298740, 3.177955710, 3.563504346, 2.933792551]
+    np.testing.assert_allclose(np.array(lines[1::2], float), table_b, rtol=1e-5)
+    assert lines[::2] == [str(step) for step in range(10)]
