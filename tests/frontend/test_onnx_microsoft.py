@@ -103,3 +103,48 @@ def test_an_operator_is_what_onnxruntime_says(
     made = model([node], inputs, list(filter(None, outputs)), fixed)
     made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     same_as_onnxruntime(made, *moving.values())
+
+Q8 = RANDOM.integers(0, 256, (2, 3, 4), np.uint8)
+I8 = RANDOM.integers(-128, 128, (2, 3, 4)).astype(np.int8)
+TWO = {"as": np.float32(0.02), "az": np.uint8(120)}
+OUT = {"ys": np.float32(0.05), "yz": np.uint8(100)}
+
+QUANTISED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("QLinearAdd", {"a": Q8, **TWO, "b": Q8[::-1].copy(), "bs": np.float32(0.03),
+                    "bz": np.uint8(128), **OUT}, {}),
+    ("QLinearMul", {"a": Q8, **TWO, "b": Q8[::-1].copy(), "bs": np.float32(0.03),
+                    "bz": np.uint8(128), **OUT}, {}),
+    ("QLinearSigmoid", {"a": Q8, **TWO, "ys": np.float32(1 / 256), "yz": np.uint8(0)}, {}),
+    ("QLinearLeakyRelu", {"a": Q8, **TWO, **OUT}, {"alpha": 0.1}),
+    ("QLinearGlobalAveragePool", {"a": Q8[:, :, :, None].copy(), **TWO, **OUT}, {}),
+    ("QLinearSoftmax", {"a": Q8, **TWO, "ys": np.float32(1 / 256), "yz": np.uint8(0)},
+     {"axis": -1, "opset": 13}),
+    ("QLinearConcat", {**OUT, "a": Q8, **TWO, "b": Q8[:1], "bs": np.float32(0.1),
+                       "bz": np.uint8(7)}, {"axis": 0}),
+    ("QGemm", {"a": Q8[0], **TWO, "b": I8[1], "bs": np.float32(0.01), "bz": np.int8(3),
+               "c": i32(50, -40, 7), "ys": np.float32(0.2), "yz": np.uint8(100)}, {"transB": 1}),
+    ("QGemm", {"a": Q8[0], **TWO, "b": I8[1], "bs": np.float32(0.01), "bz": np.int8(3)},
+     {"transB": 1, "alpha": 0.5}),
+    ("MatMulIntegerToFloat", {"a": Q8, "b": I8[0].T.copy(), "as": np.float32(0.02),
+                              "bs": np.float32(0.01), "az": np.uint8(120), "bz": np.int8(3),
+                              "c": draw(3)}, {}),
+    ("DynamicQuantizeMatMul", {"x": X, "b": RANDOM.integers(-128, 128, (H, 3)).astype(np.int8),
+                               "bs": np.float32(0.01), "bz": np.int8(3), "c": draw(3)}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", QUANTISED, ids=lambda case: f"{case[0]}-{len(case[1])}")
+def test_a_quantised_operator_is_what_onnxruntime_says(
+    case: tuple[str, dict[str, Any], dict[str, Any]],
+    model: Callable[..., Any],
+    same_as_onnxruntime: Callable[..., None],
+) -> None:
+    operator, operands, attributes = case
+    first = next(name for name, x in operands.items() if np.ndim(x))
+    kinds = {"uint8": "u8", "float32": "f32"}
+    node = helper.make_node(operator, [*operands], ["y"], domain="com.microsoft", **attributes)
+    x = operands[first]
+    fixed = {name: value for name, value in operands.items() if name != first}
+    made = model([node], {first: (kinds[x.dtype.name], x.shape)}, ["y"], fixed)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    same_as_onnxruntime(made, x)

@@ -17,6 +17,8 @@ STATE = RANDOM.standard_normal((1, 2, 4)).astype(np.float32)
 PEEP = RANDOM.standard_normal((1, 12)).astype(np.float32)
 ROIS = np.array([[1, 2, 9, 13.5], [0, 0, 3, 4]], np.float32)
 SIGNAL = RANDOM.standard_normal((2, 64, 1)).astype(np.float32)
+Q8 = RANDOM.integers(0, 256, (1, 2, 6, 8), np.uint8)
+W8 = RANDOM.integers(-128, 128, (3, 2, 3, 3)).astype(np.int8)
 INT = np.arange(24, dtype=np.int64).reshape(2, 3, 4)
 
 
@@ -155,6 +157,21 @@ CASES: list[tuple[str, tuple[int, ...], list[Any], dict[str, Any], dict[str, Any
      {"axis": 1}),
     ("DequantizeLinear", (10, 13), [np.arange(24, dtype=np.uint8).reshape(2, 3, 4)],
      {"s": np.float32(0.1), "z": np.uint8(7)}, {}),
+    ("QLinearConv", (10,), [Q8], {
+        "xs": np.float32(0.02), "xz": np.uint8(120), "w": W8, "ws": f32(0.01, 0.02, 0.03),
+        "wz": np.int8([0, 0, 0]), "ys": np.float32(0.3), "yz": np.uint8(128),
+        "b": i32(100, -200, 5)}, {"pads": [1, 0, 1, 1], "strides": [2, 1]}),
+    ("QLinearMatMul", (10, 21), [Q8], {
+        "xs": np.float32(0.02), "xz": np.uint8(120), "w": W8.reshape(-1)[:24].reshape(8, 3),
+        "ws": np.float32(0.01), "wz": np.int8(3), "ys": np.float32(0.1), "yz": np.uint8(128)}, {}),
+    ("ConvInteger", (10,), [Q8], {"w": W8.view(np.uint8), "xz": np.uint8(7), "wz": np.uint8(9)},
+     {"dilations": [2, 1]}),
+    ("DynamicQuantizeLinear", (11,), [X234], {}, {}),
+    ("QuantizeLinear", (21,), [X234], {"s": np.abs(X234[:, :2]) + 0.01,
+                                       "z": np.full((2, 2, 4), 3, np.uint8)},
+     {"axis": 1, "block_size": 2}),
+    ("DequantizeLinear", (21,), [Q8[0]], {"s": np.abs(IMAGE[0, :2, :6, :4]) + 0.1,
+                                          "z": Q8[0, :, :6, :4]}, {"axis": 2, "block_size": 2}),
     ("GridSample", (16, 20), [IMAGE, GRID], {}, {"padding_mode": "border"}),
     ("GridSample", (16,), [IMAGE, GRID], {}, {"mode": "nearest", "padding_mode": "reflection"}),
     ("GridSample", (16,), [IMAGE, GRID], {}, {"mode": "bicubic", "align_corners": 1}),
@@ -204,7 +221,8 @@ CASES: list[tuple[str, tuple[int, ...], list[Any], dict[str, Any], dict[str, Any
      {"b": np.arange(8, dtype=np.uint8).reshape(4, 2), "z": np.uint8(5)}, {}),
 ]  # fmt: skip
 
-OUTPUTS = {"LSTM": 3, "GRU": 2, "RNN": 2, "TopK": 2, "MaxPool": 2}
+OUTPUTS = {"LSTM": 3, "GRU": 2, "RNN": 2, "TopK": 2, "MaxPool": 2,
+           "DynamicQuantizeLinear": 3}  # fmt: skip
 
 
 def case_name(case: tuple[Any, ...]) -> str:
