@@ -11,6 +11,10 @@ import numpy as np
 from .memory import Array
 
 _SPLIT = float((1 << 27) + 1)
+_LOST, _HALF = (1 << 29) - 1, 1 << 28
+"""The bits of f64 that f32 lacks, and what they are half way between two f32."""
+_SMALL = np.uint32(1 << 24)
+"""One more than the bits of what is next to the subnormal numbers of f32, or one of them."""
 
 
 def odd_sum(x: Array, y: Array) -> Array:
@@ -95,7 +99,20 @@ def flush(x: Array) -> Array:
 def fma_f32(x: Array, y: Array, z: Array, mode: str = "rn") -> Array:
     """Return x * y + z of f32, rounded once."""
     product = x.astype(np.float64) * y.astype(np.float64)
-    return round_f32(odd_sum(product, z.astype(np.float64)), mode)
+    if mode != "rn":
+        return round_f32(odd_sum(product, z.astype(np.float64)), mode)
+    total = np.atleast_1d(product + z.astype(np.float64))
+    found: Array = total.astype(np.float32)
+    # A second rounding matters only half way between two f32, which subnormal ones have
+    # elsewhere: there the sum is made again.
+    bits: Array = total.view(np.int64)
+    size: Array = found.view(np.uint32) & np.uint32(0x7FFFFFFF)
+    unsure = ((bits & _LOST) == _HALF) | (size - np.uint32(1) < _SMALL)
+    if unsure.any():
+        shape = total.shape
+        parts = (np.broadcast_to(each, shape)[unsure] for each in (product, z.astype(np.float64)))
+        found[unsure] = round_f32(odd_sum(*parts))
+    return found.reshape(np.broadcast_shapes(np.shape(product), np.shape(z)))
 
 
 def fma_f16(x: Array, y: Array, z: Array) -> Array:

@@ -14,7 +14,8 @@ which says where they wait.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -322,6 +323,7 @@ class Machine:
 def run_program(program: Program, launch: Launch, heap: Heap) -> Mapping[str, int]:
     """Run a kernel on all blocks of a grid; return what was counted."""
     _check(program, launch)
+    _keep_freed_memory()
     x, y, z = launch.grid
     blocks = x * y * z
     at_once = batch_size(program, launch)
@@ -333,6 +335,16 @@ def run_program(program: Program, launch: Launch, heap: Heap) -> Mapping[str, in
             machine.run()
             counts["instructions"] += machine.done
     return counts
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Free one large piece of memory, after which the C library keeps what is freed.
+
+    Without it, each array of a few hundred KiB is given back to the system and faulted in again,
+    which takes several times longer than what is computed.
+    """
+    np.empty(1 << 24, np.uint8)
 
 
 LANES_AT_ONCE = 1 << 15
@@ -363,8 +375,3 @@ def _check(program: Program, launch: Launch) -> None:
         raise KernelFault(
             f"{kernel.name}: {found} bytes of arguments, expected {kernel.argument_bytes}"
         )
-
-
-def with_order(launch: Launch, seed: int | None) -> Launch:
-    """Return the same launch in another order."""
-    return replace(launch, order=Order(seed))
