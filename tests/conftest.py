@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
+import hypothesis
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
@@ -47,6 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
+    hypothesis.settings.load_profile("same")  # the same examples each time, however long they take
     if config.getoption("bless") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--bless writes files: run it without -n")
     if "GRAVURE_CACHE" not in os.environ:

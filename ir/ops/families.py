@@ -109,6 +109,10 @@ class EmitMath:
         """Emit a conversion, unless it changes nothing."""
         return x if self.dtype_of(x) == dtype else self.emit(REGISTRY["gv.cast"], x, dtype=dtype)
 
+    def bitcast(self, x: Any, dtype: DType) -> Any:
+        """Emit a view of the bits."""
+        return self.emit(REGISTRY["gv.bitcast"], x, dtype=dtype)
+
     def compare(self, predicate: str, a: Any, b: Any) -> Any:
         """Emit a comparison."""
         return self.emit(REGISTRY[f"gv.{self._PREDICATES[predicate]}"], a, b)

@@ -44,6 +44,9 @@ REFUSED = {
     "gv.lstm_packed": "leave the pass pack-recurrent out",
     "gv.gru_packed": "leave the pass pack-recurrent out",
     "gv.rnn_packed": "leave the pass pack-recurrent out",
+    "gv.bitcast": "from version 26 on",
+    "gv.conv_weights": "nothing like gv.conv_weights",
+    "gv.conv_weights_packed": "nothing like gv.conv_weights_packed",
 }
 """Operations that ONNX has nothing like, and what the message says."""
 REFUSED_TYPES = {("gv.conv", "i32"), ("gv.sum_pool", "i64")}

@@ -10,7 +10,7 @@ from xdsl.rewriter import InsertPoint
 from ....ir import GraphEmit, Op, spec_of
 from ....ir.compositions import Maker, cut
 from .rules import write_block, writes
-from .writer import NotWritableError, Writer
+from .writer import OPSET, NotWritableError, Writer
 
 
 @writes("gv.matmul_packed")
@@ -64,6 +64,12 @@ def refuse(out: Writer, op: Op, *xs: str) -> str:
     """Refuse what was transformed for kernels of our own."""
     passes = "winograd" if "winograd" in op.name else "pack-recurrent"
     raise NotWritableError(f"ONNX has nothing like {op.name}: leave the pass {passes} out")
+
+
+@writes("gv.bitcast")
+def refuse_bits(out: Writer, op: Op, x: str) -> str:
+    """Refuse what came to ONNX with a later version than the one that is written."""
+    raise NotWritableError(f"ONNX has BitCast from version 26 on, what is written is {OPSET}")
 
 
 def _unpacked(make: Maker, panels: Any, columns: Any) -> Any:
