@@ -64,6 +64,11 @@ class Recorded:
         return self._tape.emit
 
     @property
+    def start(self) -> Any:
+        """Return what carries operations out, which are not recorded."""
+        return self._emit
+
+    @property
     def tape(self) -> Tape:
         """Return the list of what was carried out."""
         return self._tape

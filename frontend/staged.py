@@ -17,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
+from xdsl.ir import Operation as XdslOperation
 
 from ..codegen.compile import Options
 from ..errors import GravureError
@@ -75,6 +76,12 @@ class StagingFrame(Frame):
         """Append an operation; arrays become constants."""
         return self.emitter(op, *[self.value(x) for x in operands], **attributes)
 
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append an operation that is made already."""
+        op.operands = [self.value(x) for x in op.operands]
+        self.block.add_op(op)
+        return op.results
+
     def value(self, x: Any) -> SSAValue:
         """Return a value of the program."""
         if isinstance(x, SSAValue):
@@ -116,7 +123,7 @@ class StagingFrame(Frame):
         """Return a frame on the same block in which an operation is recorded."""
         if self.recorded is not None:
             raise NotStageableError("a gradient of a gradient of several operations")
-        record = Recorded(self.append)
+        record = Recorded(Way(self))
         self.records[op] = record
         inner = copy(self)
         inner.emit, inner.recorded = record.emit, record
@@ -197,12 +204,26 @@ class StagingFrame(Frame):
         A loop can be if it is known how often it may go round.
         """
         if self.recorded is None:
-            self.block.add_op(op)
-            return list(op.results)
+            return self.insert(op)
         try:
-            return append(self.recorded.tape, op, GraphEmit.at_end(self.block))
+            return append(self.recorded.tape, op, self.recorded.start)
         except UnboundedError as error:
             raise NotStageableError(str(error)) from error
+
+
+class Way:
+    """Appends to the frame that is being made, which may be another one on the way back."""
+
+    def __init__(self, frame: StagingFrame) -> None:
+        self.frame = frame
+
+    def __call__(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+        """Append an operation."""
+        return self.frame.append(op, *operands, **attributes)
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append an operation that is made already."""
+        return self.frame.insert(op)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from ..codegen.compile import Options
 from ..errors import GravureError
 from ..ir import Program
 from ..ir.collection import paused
-from ..ir.op import Array, Op
+from ..ir.op import Array
 from ..ir.ops.structure import Constant
 from ..ir.program import finish, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of
@@ -27,19 +27,8 @@ from ..ir.verify import verify
 from .compile import compile_source, load_compiled
 from .execute import Frame, Plan, Store
 from .recorded import Recorded
-from .staged import COMPILE_AFTER, NotStageableError, Shared, StagingFrame, name_argument
+from .staged import COMPILE_AFTER, NotStageableError, Shared, StagingFrame, Way, name_argument
 from .variables import Handle
-
-
-class Way:
-    """Appends to the frame that is being made: first the forward one, then the one back."""
-
-    def __init__(self, frame: StagingFrame) -> None:
-        self.frame = frame
-
-    def __call__(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
-        """Append an operation."""
-        return self.frame.append(op, *operands, **attributes)
 
 
 class BackwardFrame(StagingFrame):

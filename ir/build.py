@@ -41,6 +41,11 @@ class GraphEmit:
         results: Sequence[SSAValue] = created.results
         return results[0] if len(results) == 1 else tuple(results)
 
+    def insert(self, op: Operation) -> Sequence[SSAValue]:
+        """Append an operation that is made already; return its results."""
+        Builder(self.point).insert(op)
+        return op.results
+
     @classmethod
     def before(cls, op: Any) -> GraphEmit:
         """Return an emit that inserts before `op` and inherits its source."""

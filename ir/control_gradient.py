@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from xdsl.builder import Builder
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from .backward import Tape
@@ -31,13 +30,23 @@ class UnboundedError(ValueError):
     """Nothing says how often a loop whose gradient is taken may go round."""
 
 
+class Appends(Protocol):
+    """What carries operations out by appending them, those of other programs brought in."""
+
+    def __call__(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+        """Append an operation; return its result, or the tuple of several."""
+
+    def insert(self, op: Operation) -> Sequence[SSAValue]:
+        """Append an operation that is made already; return its results."""
+
+
 @dataclass(frozen=True)
 class Kept:
     """A choice or a loop that was appended, and what its gradient needs of it."""
 
     blocks: Sequence[Block]
     """What it does, with nothing kept."""
-    at: GraphEmit
+    at: Appends
     """Where the gradient goes."""
     carried: int = 0
     """How many values a loop carries."""
@@ -46,13 +55,12 @@ class Kept:
     """The number of a carried value, and its value at the start of each trip."""
 
 
-def append(tape: Tape, op: If | While, at: GraphEmit) -> Sequence[SSAValue]:
+def append(tape: Tape, op: If | While, at: Appends) -> Sequence[SSAValue]:
     """Append a choice or a loop so that a tape goes back through it; return its results."""
     operands = tuple(op.operands)
     results: list[SSAValue]
     if isinstance(op, If):
-        Builder(at.point).insert(op)
-        kept, results = Kept(op.blocks(), at), list(op.results)
+        kept, results = Kept(op.blocks(), at), list(at.insert(op))
     else:
         kept, results = saving(op, at)
     rule = ChoiceGradient if isinstance(op, If) else LoopGradient
@@ -98,8 +106,7 @@ class ChoiceGradient(Op):
             emit = GraphEmit.at_end(block)
             block.add_op(Yield.make(*(or_zeros(row[n], operands[wanted[n]], emit) for n in used)))
         op = If.make_from(condition, [*operands, *(g for _, g in given)], *blocks)
-        Builder(kept.at.point).insert(op)
-        for n, grad in zip(used, op.results, strict=True):
+        for n, grad in zip(used, kept.at.insert(op), strict=True):
             result[1 + wanted[n]] = grad
         return result
 
@@ -134,10 +141,9 @@ class LoopGradient(Op):
         test.add_op(Yield.make(inside.greater_equal(test.args[0], inside.number(0, i64))))
         one_trip_back(kept, body, smooth, kind)
         op = While.make_from(moving, constant, test, body)
-        Builder(at.point).insert(op)
         result: list[Any] = [None] * len(call.operands)
         places = [*smooth, *(count + n for n in kind)]
-        for place, grad in zip(places, op.results[1:], strict=True):
+        for place, grad in zip(places, at.insert(op)[1:], strict=True):
             result[place] = grad
         return result
 
@@ -171,7 +177,7 @@ def one_trip_back(kept: Kept, block: Block, smooth: Sequence[int], kind: Sequenc
     block.add_op(Yield.make(make.sub(trip, make.number(1, i64)), *now, *more))
 
 
-def saving(op: While, at: GraphEmit) -> tuple[Kept, list[SSAValue]]:
+def saving(op: While, at: Appends) -> tuple[Kept, list[SSAValue]]:
     """Append a loop that counts its trips and keeps what it carries; return also its results."""
     limit, count = trip_bound(op), op.carried
     if limit is None:
@@ -203,12 +209,12 @@ def saving(op: While, at: GraphEmit) -> tuple[Kept, list[SSAValue]]:
     body.add_op(Yield.make(*yielded))
     made = While.make_from([*op.operands[:count], *more], op.operands[count:], test, body)
     made.attributes.update(op.attributes)
-    Builder(at.point).insert(made)
-    trips, *kept = made.results[count:]
+    results = list(at.insert(made))
+    trips, *kept = results[count:]
     blocks = [detached(region) for region in op.regions]
     op.operands = []  # what is not appended uses nothing
     stacked = tuple(zip(used, kept, strict=True))
-    return Kept(blocks, at, count, trips, stacked), list(made.results[:count])
+    return Kept(blocks, at, count, trips, stacked), results[:count]
 
 
 def detached(region: Region) -> Block:
@@ -222,7 +228,7 @@ def is_read(value: SSAValue) -> bool:
 
 
 def replay(
-    tape: Tape, block: Block, arguments: Sequence[SSAValue], at: GraphEmit
+    tape: Tape, block: Block, arguments: Sequence[SSAValue], at: Appends
 ) -> Sequence[SSAValue]:
     """Carry a block out on a tape, with other arguments; return what it yields."""
     values: dict[SSAValue, Any] = dict(zip(block.args, arguments, strict=True))
@@ -240,7 +246,7 @@ def replay(
     raise AssertionError("a region ends in gv.yield")
 
 
-def as_value(x: Any, at: GraphEmit) -> SSAValue:
+def as_value(x: Any, at: Appends) -> SSAValue:
     """Return a value of the program; an array becomes a constant."""
     if isinstance(x, SSAValue):
         return x
@@ -248,7 +254,7 @@ def as_value(x: Any, at: GraphEmit) -> SSAValue:
     return made
 
 
-def or_zeros(x: Any, like: SSAValue, at: GraphEmit) -> SSAValue:
+def or_zeros(x: Any, like: SSAValue, at: Appends) -> SSAValue:
     """Return a value, zeros like another one where there is none."""
     if x is not None:
         return as_value(x, at)

@@ -249,3 +249,21 @@ def test_what_a_loop_carries_changes_in_place_where_it_can():
     [concrete] = staged.cache.values()
     [made] = concrete.compiled.values()
     assert made.model.compiled.description.workspace < 4096  # the rows are written to the output
+
+
+def test_d5_a_tape_around_a_function_goes_through_two_programs():
+    @gv.function
+    def power(x):
+        y = gv.while_loop(lambda i, p: i < 5, lambda i, p: [i + 1, p * x], [0, 1.0])[1]
+        return gv.cond(y > 3.0, lambda: y * y, lambda: y)
+
+    for _ in range(4):
+        for x, expected in ((TWO, 5120.0), (np.float32(1), 5.0)):
+            given = gv.asarray(x)
+            with gv.GradientTape() as tape:
+                tape.watch(given)
+                y = power(given)
+            assert float(tape.gradient(y, given)) == expected
+    [concrete] = power.cache.values()
+    assert concrete.graph.refusal == ""
+    assert concrete.gradients.made == 1
