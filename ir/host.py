@@ -71,8 +71,14 @@ def has_host_steps(program: Program) -> bool:
     main = optional_function(program.module, "main")
     if program.level != "graph" or main is None:
         return False
-    types = (*main.function_type.inputs, *main.function_type.outputs)
-    return not all(map(is_compilable, types)) or any(is_host(op) for op in main.body.block.ops)
+    if not all(map(is_compilable, main.function_type.inputs)):
+        return True
+    return any(
+        isinstance(op, HostOp)
+        or not all(is_compilable(result.type) for result in op.results)
+        or (op.regions and is_host(op))
+        for op in main.body.block.ops
+    )
 
 
 def defined(op: Operation) -> set[str]:

@@ -232,6 +232,24 @@ class Node:
             self.refuse(f"input {what} has {count} numbers, expected a known number of them")
         return count
 
+    def partly(self, value: SSAValue, what: str) -> list[Dim | None]:
+        """Return what is known of an input of integers, None for the elements that are data."""
+        known, owner = self.known(value), value.owner
+        if known is not None:
+            return list(known.ravel().tolist())
+        if isinstance(owner, Op) and owner.name == "gv.concat" and self.rank(value) == 1:
+            return [part for operand in owner.operands for part in self.partly(operand, what)]
+        if isinstance(owner, Op) and owner.name in ("gv.reshape", "gv.cast"):
+            return self.partly(owner.operands[0], what)
+        return [None] * self.count(value, what)
+
+    def fill_in(self, dims: Sequence[Dim | None], high: Dim | None = None) -> tuple[Dim, ...]:
+        """Return sizes of which some are known; negative ones count as unknown."""
+        return tuple(
+            self.unknown(high=high)[0] if dim is None or (isinstance(dim, int) and dim < 0) else dim
+            for dim in dims
+        )
+
     def vector(self, value: SSAValue) -> SSAValue:
         """Return a value as a vector."""
         if self.rank(value) == 1:

@@ -68,7 +68,10 @@ def reshape(node: Node, x: Value, shape: Value | None = None) -> Value:
     given, keeps = node.integers("shape") or (), not node.integer("allowzero", 0)
     source = node.spec(x)
     if shape is not None and node.is_data(shape):
-        sizes = node.unknown(node.count(shape, "shape"), source.size)
+        known = node.partly(shape, "shape")
+        if keeps:
+            known = [source.dims[i] if dim == 0 else dim for i, dim in enumerate(known)]
+        sizes = node.fill_in(known, source.size)
         return node.make.reshape_to(x, node.vector(shape), sizes=sizes, zero=not keeps)
     wanted = list(node.dims(shape, "shape") if shape is not None else given)
     if keeps:
@@ -144,6 +147,8 @@ def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Value]:
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
     extent = node.shape(x)[axis]
     given: Sequence[Dim] | None = node.integers("split")
+    if sizes is not None and node.is_data(sizes):
+        return _split_by(node, x, sizes, axis)
     if sizes is not None:
         given = node.dims(sizes, "split")
     if given is None:
@@ -160,17 +165,43 @@ def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Value]:
     return c.split(node.emit, x, axis, given)
 
 
+def _split_by(node: Node, x: Value, sizes: Value, axis: int) -> Sequence[Value]:
+    """Cut an axis into parts whose sizes are data."""
+    make, extent = node.make, node.shape(x)[axis]
+    parts = make.split_to_sequence(x, sizes, axis=axis)
+    # The element's open dimensions: those of the operand that are no numbers, and the axis.
+    shape = [
+        node.unknown(high=extent)[0] if a == axis else dim for a, dim in enumerate(node.shape(x))
+    ]
+    made = []
+    for number in range(node.count(sizes, "split")):
+        if number:
+            shape[axis] = node.unknown(high=extent)[0]
+        given = tuple(s for a, s in enumerate(shape) if a == axis or not isinstance(s, int))
+        made.append(make.sequence_at(parts, make.number(number, d.i64), sizes=given))
+    return made
+
+
 @rule("Expand")
 def expand(node: Node, x: Value, shape: Value) -> Value:
     """Broadcast against a shape, in both directions."""
     if node.is_data(shape):
-        rank = node.rank(x)
-        own = [*(1,) * (node.count(shape, "shape") - rank), *node.shape(x)]
-        # What is more than 1 can only stay as it is.
-        sizes = tuple(dim if isinstance(dim, int) and dim > 1 else node.unknown()[0] for dim in own)
+        known = node.partly(shape, "shape")
+        rank = max(node.rank(x), len(known))
+        own = [*(1,) * (rank - node.rank(x)), *node.shape(x)]
+        wanted = [*(1,) * (rank - len(known)), *known]
+        sizes = node.fill_in([_spread(a, b) for a, b in zip(own, wanted, strict=True)])
         return node.make.expand_to(x, node.vector(shape), sizes=sizes)
-    wanted = node.dims(shape, "shape")
-    return node.make.broadcast_to(x, shape=broadcast(node.shape(x), wanted))
+    given = node.dims(shape, "shape")
+    return node.make.broadcast_to(x, shape=broadcast(node.shape(x), given))
+
+
+def _spread(own: Dim, wanted: Dim | None) -> Dim | None:
+    """Return what a dimension becomes that is broadcast, None where only a run tells."""
+    if wanted == 1 or (isinstance(own, int) and own > 1):
+        return own
+    is_known = own == 1 or (isinstance(wanted, int) and wanted > 1)
+    return wanted if is_known else None
 
 
 @rule("Tile", until=5)

@@ -75,7 +75,8 @@ def resize(
     factors, shape = [1.0] * rank, list(node.shape(x))
     given: tuple[float, ...] = ()
     if sizes is not None and node.shape(sizes) != (0,):
-        _to_sizes(node, axes, node.dims(sizes, "sizes"), policy, factors, shape)
+        read = node.sizes if policy == "stretch" else node.dims
+        _to_sizes(node, axes, read(sizes, "sizes"), policy, factors, shape)
         given = tuple(factors) if policy != "stretch" else ()
     elif scales is None:
         node.fail("neither scales nor sizes are given")

@@ -41,7 +41,7 @@ def check(made: onnx.ModelProto, *sets: Sequence[Any], **options: Any) -> Steppe
         for results in (model.run(inputs), interpret(program, inputs)):
             for found, expected in zip(results, wanted, strict=True):
                 assert found.dtype == expected.dtype
-                np.testing.assert_allclose(found, expected, rtol=1e-5)
+                np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     return model
 
 
@@ -121,6 +121,9 @@ SHAPES: list[tuple[Any, dict[str, Any], list[Any]]] = [
     (node("ConstantOfShape", ["s"], ["y"]), {"s": ("i64", [2])}, [np.array([2, 3])]),
     (node("TopK", ["x", "k"], ["y", "z"], axis=1), {"k": ("i64", [1])}, [np.array([3])]),
     (node("OneHot", ["i", "n", "v"], ["y"]), {"n": ("i64", [])}, [np.array(4)]),
+    (node("Split", ["x", "s"], ["y", "z"], axis=1), {"s": ("i64", [2])}, [np.array([4, 2])]),
+    (node("Resize", ["x", "", "", "s"], ["y"], mode="linear"), {"s": ("i64", [2])},
+     [np.array([7, 3])]),
     (node("Compress", ["x", "c"], ["y"], axis=1), {"c": ("bool", [6])},
      [np.array([True, False, True, True, False, False])]),
     (node("Unique", ["x"], ["y", "i", "j", "n"]), {}, []),
@@ -154,6 +157,26 @@ def test_result_of_a_host_step_must_fit_what_was_assumed(model: Make) -> None:
         found.run([f32(6), np.array([3, 2])])
     with pytest.raises(RuntimeInputError, match="cannot reshape"):
         found.run([f32(6), np.array([4, 3])])
+
+
+def test_what_is_known_of_a_shape_stays_known(model: Make) -> None:
+    nodes = [
+        node("Concat", ["n", "three"], ["s"], axis=0),
+        node("Reshape", ["x", "s"], ["a"]),
+        node("Expand", ["a", "wide"], ["b"]),
+        node("Conv", ["b", "w"], ["y"]),
+    ]
+    made = model(
+        nodes,
+        {"x": ("f32", [12]), "n": ("i64", [1]), "k": ("i64", [1])},
+        ["y"],
+        {"three": np.array([3, 1, 4]), "w": f32(2, 3, 1, 2)},
+    )
+    made.graph.node.insert(2, node("Concat", ["one", "three2", "k", "one"], ["wide"], axis=0))
+    for name, value in {"one": np.array([1]), "three2": np.array([3])}.items():
+        made.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    found = check(made, [f32(12), np.array([1]), np.array([5])], [f32(12), *[np.array([1])] * 2])
+    assert str(found.outputs[0]) == "f32[a, 2, b, 3]"
 
 
 def test_sizes_that_are_data_can_be_bounded(model: Make) -> None:

@@ -23,6 +23,7 @@ from .... import __version__
 from ....errors import GraphError, UnsupportedOp
 from ....ir import SOURCE, Array, Op, Program, interpret, spec_of
 from ....ir.dtypes import of_numpy
+from ....ir.host import has_host_steps, host_steps
 from ....ir.program import (
     argument_names,
     argument_specs,
@@ -99,6 +100,9 @@ def _write(model: ModelProto, path: Path) -> None:
 
 def written(program: Program) -> tuple[Writer, tuple[list[Value], list[Value]]]:
     """Return a program's nodes, and the inputs and outputs of its graph."""
+    if has_host_steps(program):
+        steps = ", ".join(map(str, host_steps(program)))
+        raise UnsupportedOp(f"host steps cannot be written: {steps}", location=program.source)
     if program.level != "graph":
         raise GraphError(
             f"the program is on level {program.level}, only level graph can be written as ONNX",
