@@ -1,6 +1,13 @@
-"""`gravure.tf`: TensorFlow's names (see `frontend/tf`)."""
+"""`gravure.tf`: TensorFlow's names (see `frontend/tf`).
+
+Namespaces can be imported too: `import gravure.tf.compat.v1 as tf`.
+"""
 
 import sys
 from importlib import import_module
+from types import SimpleNamespace
 
-sys.modules[__name__] = import_module(".frontend.tf", __package__)
+tf = sys.modules[__name__] = import_module(".frontend.tf", __package__)
+_SPACES = {name: value for name, value in vars(tf).items() if isinstance(value, SimpleNamespace)}
+_SPACES |= {"compat.v1": tf.compat.v1, "errors": tf.errors}
+sys.modules.update({f"{__name__}.{name}": space for name, space in _SPACES.items()})  # type: ignore[misc]
