@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
-PRINTS = re.compile(r"^print\(.*\)\s+# (.*)$", re.MULTILINE)
+PRINTS = re.compile(r"^ *print\(.*\)\s+# (.*)$", re.MULTILINE)
 
 
 @pytest.mark.slow
