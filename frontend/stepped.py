@@ -236,7 +236,8 @@ class SteppedModel(CompiledModel):
                 size = machine.symbols[dim.name]
                 raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
         results = machine.block(self.program.main.body.block, values)
-        return [copied(r) if any(r is value for value in values) else r for r in results]
+        given = arrays_in(values)
+        return [apart(result, given) for result in results]
 
     def _call(self, *values: Any) -> Any:
         results = self.run(values)
@@ -289,11 +290,18 @@ OPEN = "any"
 """What stands in a sequence's type for a size that each tensor has for itself."""
 
 
-def copied(value: Any) -> Any:
-    """Return a value that is new, of an array or what holds arrays."""
+def arrays_in(values: Sequence[Any]) -> list[Array]:
+    """Return all arrays in values, those in sequences too."""
+    inner = [each for value in values if isinstance(value, list) for each in arrays_in(value)]
+    return [*(value for value in values if isinstance(value, np.ndarray)), *inner]
+
+
+def apart(value: Any, given: Sequence[Array]) -> Any:
+    """Return a result in memory of its own, apart from what was given."""
     if isinstance(value, list):
-        return [copied(each) for each in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
+        return [apart(each, given) for each in value]
+    shared = isinstance(value, np.ndarray) and any(np.may_share_memory(value, g) for g in given)
+    return value.copy() if shared else value
 
 
 def info_of(name: str, spec: Spec) -> TensorInfo:

@@ -3,7 +3,8 @@
 Imports xDSL and numpy, nothing else of gravure. Read in this order: `dtypes`, `dims`,
 `tensor` (types), `attributes`, `op` (what an operation is), `ops/` (the operations, one
 family a file), `build` (making graphs), `program` (module and weights), `levels` (what may
-stand where), `text`, `verify`, `interpret`.
+stand where), `text`, `verify`, `interpret`. Values that are no tensors of numbers are in `values`,
+the operations that only a host carries out in `host`.
 """
 
 from . import dims, dtypes, ops

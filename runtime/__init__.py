@@ -4,7 +4,8 @@ Imports numpy and the standard library, and nothing of gravure but its errors. R
 a compiled model is, as data), `container` (how a file shows that it is whole), `library` (a file
 becomes code), `model` (the code becomes something to call), `pool` (threads), and `direct` (calls
 that take nanoseconds). `measure`, `profile` and `compare` say how long runs take, what in them
-takes how long, and how far results are apart. `include/gravure.h` is what all models have in common
+takes how long, and how far results are apart. `values` are what models with host steps take beside
+arrays of numbers. `include/gravure.h` is what all models have in common
 for C.
 
 For GPUs: `gpu_plan` (what a compiled model is), `gpu_driver` (what running it needs of a device),

@@ -4,5 +4,6 @@ Read in this order: `wire` (weights stay in the file), `model` (header, domains)
 (tensors), `order` (names and cycles), `checks` (names and operands), `shapes` (what is known of
 integer tensors while reading), `node` (what a rule sees), `rules` (how rules are found),
 `ops_*` (the rules, one family a file), `functions` and `regions` (nodes that hold others),
-`graph` (graph to program). `../assume` says what is assumed of symbols, and why.
+`graph` (graph to program). `backend` and `cases` are for the standard's own tests. `../assume`
+says what is assumed of symbols, and why.
 """

@@ -303,6 +303,41 @@ def test_optionals_go_in_and_out() -> None:
         found.run([f32(3)])
 
 
+def test_results_are_apart_from_arguments(model: Make) -> None:
+    nodes = [node("Reshape", ["x", "s"], ["y"]), node("SequenceConstruct", ["x", "x"], ["z"])]
+    found = stepped(model(nodes, {"x": ("f32", [6]), "s": ("i64", [2])}, ["y", "z"]))
+    x = f32(6)
+    y, z = found.run([x, np.array([2, 3])])
+    kept = y.copy()
+    x[:] = 0
+    np.testing.assert_array_equal(y, kept)
+    np.testing.assert_array_equal(z[1], kept.ravel())
+
+
+def test_scan_with_host_steps_in_it(model: Make) -> None:
+    body = helper.make_graph(
+        [
+            node("NonZero", ["row"], ["places"]),
+            node("ReduceSum", ["places"], ["sum"], keepdims=0),
+            node("Add", ["sum", "s"], ["next"]),
+            node("Identity", ["next"], ["out"]),
+        ],
+        "b",
+        [
+            helper.make_tensor_value_info("s", TensorProto.INT64, []),
+            helper.make_tensor_value_info("row", TensorProto.FLOAT, [5]),
+        ],
+        [helper.make_empty_tensor_value_info(name) for name in ("next", "out")],
+    )
+    made = model(
+        [node("Scan", ["start", "x"], ["last", "all"], body=body, num_scan_inputs=1)],
+        {"start": ("i64", []), "x": ("f32", ["T", 5])},
+        ["last", "all"],
+    )
+    x = np.float32(RANDOM.integers(0, 2, (70, 5)))
+    check(made, [np.array(3), x], [np.array(3), x[:1]], dims={"T": (1, 100)})
+
+
 def test_texts(model: Make) -> None:
     nodes = [
         node("StringConcat", ["a", "b"], ["c"]),

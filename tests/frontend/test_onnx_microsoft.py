@@ -104,6 +104,7 @@ def test_an_operator_is_what_onnxruntime_says(
     made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     same_as_onnxruntime(made, *moving.values())
 
+
 Q8 = RANDOM.integers(0, 256, (2, 3, 4), np.uint8)
 I8 = RANDOM.integers(-128, 128, (2, 3, 4)).astype(np.int8)
 TWO = {"as": np.float32(0.02), "az": np.uint8(120)}
