@@ -260,3 +260,42 @@ def _neighbour(node: Node, at: Value, extent: Dim, which: int) -> tuple[Value, V
     inside = make.logical_and(make.greater_equal(place, zero), make.less_equal(place, top))
     index = make.to(make.clip(place, zero, top), d.i64)
     return index, make.select(inside, weight, zero)
+
+
+@rule("MaxRoiPool")
+def max_roi_pool(node: Node, x: Value, rois: Value) -> Value:
+    """Return the largest element in each bin of each region [batch, x1, y1, x2, y2], 0 if empty."""
+    make, dtype = node.make, node.dtype(x)
+    bins = node.integers("pooled_shape") or ()
+    if node.rank(x) != 4 or len(bins) != 2:
+        node.fail(f"rank {node.rank(x)} and {len(bins)} bins, expected 4 and 2")
+    wide = make.to(rois, d.f32)
+    lowest = make.number(-np.inf, dtype)
+    batch = make.to(c.squeeze(node.emit, c.cut(node.emit, rois, 1, 0, 1), (1,)), d.i64)
+    found = make.gather(x, batch, axis=0)
+    for axis, count in enumerate(bins):
+        extent = node.shape(x)[2 + axis]
+        ends = [c.cut(node.emit, wide, 1, i, i + 1) for i in (2 - axis, 4 - axis)]
+        inside = _inside_bins(node, ends, count, extent)  # [R, count, extent]
+        places = (1, 4) if axis == 0 else (1, 2)
+        mask = c.unsqueeze(node.emit, inside, places)
+        spread = c.unsqueeze(node.emit, found, (2 + axis,))
+        found = make.max(make.select(mask, spread, lowest), axes=(3 + axis,))
+    return make.select(make.equal(found, lowest), make.number(0, dtype), found)
+
+
+def _inside_bins(node: Node, ends: Sequence[Value], count: int, extent: Dim) -> Value:
+    """Say which elements of an axis are in which bin of which region."""
+    make = node.make
+    scale = make.number(node.number("spatial_scale", 1.0), d.f32)
+    half = make.number(0.5, d.f32)
+    first, last = (make.floor(make.add(make.mul(end, scale), half)) for end in ends)
+    one = make.number(1, d.f32)
+    size = make.div(make.maximum(make.add(make.sub(last, first), one), one),
+                    make.number(count, d.f32))  # fmt: skip
+    index = make.iota(shape=(1, count), axis=1, dtype=d.f32)
+    begin = make.add(make.floor(make.mul(index, size)), first)
+    end = make.add(make.ceil(make.mul(make.add(index, one), size)), first)
+    place = make.iota(shape=(1, 1, extent), axis=2, dtype=d.f32)
+    begin, end = (c.unsqueeze(node.emit, v, (2,)) for v in (begin, end))
+    return make.logical_and(make.greater_equal(place, begin), make.less(place, end))
