@@ -191,7 +191,9 @@ class LoopsMath:
         return self._pick(a, b, (arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp))
 
     def fma(self, a: Element, b: Element, c: Element) -> Element:
-        """Return a * b + c, rounded once."""
+        """Return a * b + c, of floats rounded once."""
+        if not a.dtype.is_float:
+            return self.add(self.mul(a, b), c)
         return self._make(math.FmaOp, a, b, c, properties=_FAST)
 
     def pow(self, a: Element, b: Element) -> Element:

@@ -148,12 +148,13 @@ def _remainder(e: Emitter, op: Operation) -> None:
 
 
 def multiply_add(text: Text, target: Target, shape: Shape, operands: Sequence[str]) -> str:
-    """Return x * y + z, rounded once where the machine can do that, else twice."""
-    if target.has_fma:
+    """Return x * y + z: of floats rounded once where the machine can do that, else twice."""
+    if target.has_fma and shape.is_float:
         return text.intrinsic("llvm.fma", shape, *operands)
     x, y, z = operands
-    product = text.value(f"fmul {shape.name} {x}, {y}")
-    return text.value(f"fadd {shape.name} {product}, {z}")
+    kind = "f" if shape.is_float else ""
+    product = text.value(f"{kind}mul {shape.name} {x}, {y}")
+    return text.value(f"{kind}add {shape.name} {product}, {z}")
 
 
 def _multiply_add(e: Emitter, op: Operation) -> None:
