@@ -8,7 +8,11 @@ multiplications, the same on every target.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
+import mmap
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,12 +26,25 @@ from ..runtime.library import Library
 if TYPE_CHECKING:
     from .compile import Compiled
 
+LARGE = 1 << 28
+"""Bytes of mapped files from which on what was read is given back."""
+PAUSE = 0.02
+"""Seconds between two times of giving back."""
+
 
 def prepared_weights(compiled: Compiled) -> Array:
     """Return the bytes of all weights in their places."""
     description = compiled.description
     _require_data(compiled)
     blob = aligned_bytes(description.weights)
+    with forgetting(compiled.weights.values()):
+        _fill(compiled, blob)
+    return blob
+
+
+def _fill(compiled: Compiled, blob: Array) -> None:
+    """Write all weights in their places."""
+    description = compiled.description
     end = 0
     for name, offset, size in sorted(compiled.places, key=lambda row: row[1]):
         blob[end:offset] = 0
@@ -38,7 +55,42 @@ def prepared_weights(compiled: Compiled) -> Array:
     blob[end:] = 0
     if description.prepare:
         _run(compiled, blob, [compiled.weights[info.name] for info in description.raw])
-    return blob
+
+
+@contextmanager
+def forgetting(arrays: Iterable[Array]) -> Iterator[None]:
+    """Give pages of mapped files back now and then, so that large weights are not held twice.
+
+    A page that is needed again comes from the file again.
+    """
+    maps = {id(found): found for found in map(_mapping, arrays) if found is not None}
+    if sum(map(len, maps.values())) < LARGE:
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_forget, args=([*maps.values()], done), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _forget(maps: Sequence[mmap.mmap], done: threading.Event) -> None:
+    ended = False
+    while not ended:
+        ended = done.wait(PAUSE)
+        for each in maps:
+            each.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapping(array: Array) -> mmap.mmap | None:
+    """Return the mapped file that an array is a view of, None for other memory."""
+    base: Any = array
+    while isinstance(base, np.ndarray | memoryview):
+        base = base.base if isinstance(base, np.ndarray) else base.obj
+    return base if isinstance(base, mmap.mmap) else None
 
 
 def _require_data(compiled: Compiled) -> None:
