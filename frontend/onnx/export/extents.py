@@ -24,12 +24,26 @@ class Extents:
         self.symbols: dict[str, tuple[str, int]] = {}
         """The input and its axis whose extent a symbol is."""
         self.known: dict[str, str] = {}
+        self.late: dict[str, tuple[str, int, bool]] = {}
+        """The same for symbols that data decides: a value, and its axis or (true) its element."""
 
     def declare(self, name: str, shape: Sequence[Dim]) -> None:
         """Take the symbols that are dimensions of an input."""
         for axis, dim in enumerate(shape):
             if isinstance(dim, DimExpr) and str(dim).isidentifier():
                 self.symbols.setdefault(str(dim), (name, axis))
+
+    def declare_late(self, name: str, shape: Sequence[Dim]) -> None:
+        """Take the symbols that first stand in the shape of a computed value."""
+        for axis, dim in enumerate(shape):
+            text = str(dim)
+            if isinstance(dim, DimExpr) and text.isidentifier() and text not in self.symbols:
+                self.late.setdefault(text, (name, axis, False))
+
+    def declare_element(self, name: str, place: int, dim: Dim) -> None:
+        """Take a symbol that is an element of a vector of i64."""
+        if isinstance(dim, DimExpr) and str(dim).isidentifier() and str(dim) not in self.symbols:
+            self.late.setdefault(str(dim), (name, place, True))
 
     def vector(self, dims: Sequence[Dim]) -> str:
         """Return a vector of dimensions."""
@@ -42,6 +56,8 @@ class Extents:
         """Return a dimension as a vector of one element."""
         if not isinstance(dim, DimExpr):
             return self.out.store(np.array([dim], np.int64))
+        if not self.late.keys().isdisjoint(dim_rules.symbols(dim)):
+            return self._computed(dim)  # here, for it is not known before
         if str(dim) not in self.known:
             outer, self.out.nodes = self.out.nodes, self.out.head
             label, self.out.label = self.out.label, str(dim)
@@ -74,6 +90,8 @@ class Extents:
     def _symbol(self, name: str) -> str:
         from .writer import NotWritableError  # noqa: PLC0415  (writer -> extents -> writer)
 
+        if name in self.late:
+            return self._late(*self.late[name])
         if name not in self.symbols:
             raise NotWritableError(f"dimension {name} is not that of an input")
         source, axis = self.symbols[name]
@@ -82,6 +100,12 @@ class Extents:
             self.known[key] = self.out.node("Shape", source, start=axis, end=axis + 1)
             self.out.types[self.known[key]] = d.i64
         return self.known[key]
+
+    def _late(self, source: str, place: int, is_element: bool) -> str:
+        if not is_element:
+            return str(self.out.node("Shape", source, start=place, end=place + 1))
+        bounds = [self.out.store(np.array([at], np.int64)) for at in (place, place + 1)]
+        return str(self.out.node("Slice", source, *bounds))
 
 
 def _floor_divide(out: Writer, a: str, b: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker, helper, version_converter
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -110,6 +110,12 @@ def written(program: Program) -> tuple[Writer, tuple[list[Value], list[Value]]]:
         )
     out = Writer(_weights(program))
     main = program.main
+    kinds = (*main.function_type.inputs, *main.function_type.outputs)
+    if not all(isinstance(kind, TensorType) for kind in kinds):
+        raise UnsupportedOp(
+            "sequences and optionals as arguments or results are not written as ONNX",
+            location=program.source,
+        )
     names, specs = argument_names(main), argument_specs(main)
     outputs = result_names(main)
     out.names.taken.update(names, outputs)
@@ -276,6 +282,9 @@ def _empty(name: str, array: Array) -> TensorProto:
 
 def _tensor(name: str, array: Array) -> TensorProto:
     """Return a tensor with its data inside."""
+    if of_numpy(array.dtype).is_text:
+        texts = [str(each).encode() for each in array.ravel()]
+        return helper.make_tensor(name, TensorProto.STRING, array.shape, texts)
     made = _empty(name, array)
     made.raw_data = np.ascontiguousarray(array).tobytes()
     return made
@@ -286,7 +295,7 @@ def _store(arrays: Mapping[str, Array], path: Path) -> list[TensorProto]:
     tensors, offset = [], 0
     with replacing(path) as file:
         for name, array in arrays.items():
-            if array.nbytes <= SMALL:
+            if array.nbytes <= SMALL or of_numpy(array.dtype).is_text:
                 tensors.append(_tensor(name, array))
                 continue
             made = _empty(name, array)

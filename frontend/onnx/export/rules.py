@@ -18,11 +18,11 @@ from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from ....ir import SOURCE, Call, GraphEmit, Op, spec_of
+from ....ir import SOURCE, Call, DimExpr, DType, GraphEmit, Op, spec_of
 from ....ir.ops.families import EmitMath
 from .writer import NotWritableError, Writer
 
@@ -31,8 +31,8 @@ Rule = Callable[..., Result]
 RuleT = TypeVar("RuleT", bound=Rule)
 RULES: dict[str, Rule] = {}
 FAMILIES = (
-    "arithmetic", "bias", "control", "index", "layout", "packed", "products", "recurrent", "reduce",
-    "windows",
+    "arithmetic", "bias", "control", "index", "late", "layout", "packed", "products", "recurrent",
+    "reduce", "windows",
 )  # fmt: skip
 GROWING = frozenset({"gv.broadcast_to", "gv.iota", "gv.random_bits", "gv.resize", "gv.one_hot"})
 """Operations that are left for the model to compute, since their results are large."""
@@ -65,6 +65,8 @@ def write(out: Writer, op: Op, depth: int = 0) -> None:
     source = op.attributes.get(SOURCE)
     if isinstance(source, StringAttr):
         out.label = source.data
+    if not all(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
+        raise NotWritableError("sequences and optionals are not written")
     if _fold(out, op):
         return
     attempts = [rule for rule in (_by_rule, _by_name, _decomposed, _by_formula) if depth < 20]
@@ -81,6 +83,7 @@ def write(out: Writer, op: Op, depth: int = 0) -> None:
                 dtype = spec_of(result.type).dtype
                 assert out.types[name] == dtype, f"{op.name}: {out.types[name]}, not {dtype}"
                 out.values[result] = name
+                out.extents.declare_late(name, spec_of(result.type).shape or ())
             return
     raise NotWritableError(reasons[0] if reasons else f"ONNX has nothing like {op.name}")
 
@@ -124,6 +127,8 @@ def _by_name(out: Writer, op: Op, depth: int) -> Result | None:
         return None
     given: dict[str, Any] = {}
     for name, value in op.plain_attributes().items():
+        if isinstance(value, DType | DimExpr):
+            raise NotWritableError(f"{name} of {op.name} is no attribute of ONNX")
         given[name] = int(value) if isinstance(value, bool) else value
     made: Result = out.node(
         str(type(op).ONNX), *_names(out, op.operands), outputs=len(op.results), **given
@@ -174,7 +179,7 @@ def _in_parts(
             out.values[argument] = out.values[operand]
     try:
         made = parts(GraphEmit(InsertPoint.at_end(block)), block.args)
-    except (NotImplementedError, TypeError, KeyError) as error:
+    except (NotImplementedError, TypeError, KeyError, AttributeError) as error:
         raise NotWritableError(f"{op.name} has no parts: {error}") from error
     if any(each.name == op.name for each in block.ops):
         raise NotWritableError(f"ONNX has nothing like {op.name} of {op.specs[0]}")

@@ -130,7 +130,8 @@ class Writer:
         dtype = d.of_numpy(array.dtype)
         if dtype not in CODES or dtype.kind == "c":
             raise NotWritableError(f"ONNX has no tensors of {dtype}")
-        key = (dtype, array.shape, array.tobytes()) if array.size <= 16 else None
+        is_small = array.size <= 16 and not dtype.is_text
+        key = (dtype, array.shape, array.tobytes()) if is_small else None
         if key is not None and key in self._constants:
             return self._constants[key]
         name = self.names.fresh(stem)
@@ -267,7 +268,10 @@ class Forms:
 
 @cache
 def _forms(op_type: str) -> Forms:
-    schema = defs.get_schema(op_type, OPSET)
+    try:
+        schema = defs.get_schema(op_type, OPSET)
+    except defs.SchemaError as error:
+        raise NotWritableError(f"opset {OPSET} of ONNX has no {op_type}") from error
     return Forms(
         tuple(each.type_str for each in schema.inputs),
         tuple(each.type_str for each in schema.outputs),
