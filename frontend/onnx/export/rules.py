@@ -179,7 +179,7 @@ def _in_parts(
             out.values[argument] = out.values[operand]
     try:
         made = parts(GraphEmit(InsertPoint.at_end(block)), block.args)
-    except (NotImplementedError, TypeError, KeyError, AttributeError) as error:
+    except (NotImplementedError, TypeError, KeyError) as error:
         raise NotWritableError(f"{op.name} has no parts: {error}") from error
     if any(each.name == op.name for each in block.ops):
         raise NotWritableError(f"ONNX has nothing like {op.name} of {op.specs[0]}")
