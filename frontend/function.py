@@ -27,8 +27,8 @@ from . import nest
 from .bound import Bound, call_with, describe, spec_for, structure_key, value_key, within
 from .compile import tag_of
 from .context import STATE, accessed, entered, record
-from .execute import Frame, Store
-from .func_graph import CallGraph, FuncGraph, touched_by
+from .execute import Frame, Plan, Store
+from .func_graph import CallGraph, FuncGraph, has_effect, touched_by
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, dims_or_none
 from .origin import short, user_line
@@ -228,6 +228,15 @@ class Function:
             args = tuple(self.input_signature)
         return self.concrete(self.bind(args, kwargs))
 
+    def save(
+        self, path: str | os.PathLike[str], *args: Any, frozen: bool = False, **kwargs: Any
+    ) -> None:
+        """Compile the trace for arguments (specs may stand for tensors) into a library.
+
+        See `ConcreteFunction.save`.
+        """
+        self.get_concrete_function(*args, **kwargs).save(path, frozen=frozen)
+
     def experimental_get_tracing_count(self) -> int:
         """Return how many traces there are."""
         return self.traced - (1 if self.made_variables else 0)
@@ -419,19 +428,35 @@ class ConcreteFunction:
         rows = any(op.type == "GatherV2" for op in self.graph.operations)
         return not rows and not self.graph.gradient_overrides and STATE.rules is None
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, frozen: bool = False) -> None:
         """Compile the function into a library, or for C: `.so`, `.o`, `.a`, `.h` by the suffix.
 
         Behind its arguments come the tensors, variables and keys of random draws that it takes
         from outside (`s3`: at position 3), behind its results the new values of the variables that
-        it changes. Raises `UnsupportedOp` for what only Python can do.
+        it changes. `frozen`: all of them have the values that they have now, and it must change
+        none (`ahead`). Raises `UnsupportedOp` for what only Python can do.
         """
+        if frozen:
+            self._save_frozen(path)
+            return
         inputs = [tensor.spec for tensor in self.graph.all_inputs]
         try:
             made = Staged(self.graph.whole_plan(), inputs, Options(tag=tag_of(path)))
         except NotStageableError as error:
             raise UnsupportedOp(f"{self.function.label} is not compiled: {error}") from None
         made.model.save(path)
+
+    def _save_frozen(self, path: str | os.PathLike[str]) -> None:
+        from .ahead import save_plan  # noqa: PLC0415  (only who saves needs it)
+
+        names = list(self.structure) if isinstance(self.structure, dict) else []
+        if len(names) != len(self.slots):
+            names = [f"y{i}" for i in range(len(self.slots))]
+        kept = [n for n, slot in zip(names, self.slots, strict=True) if slot is not None]
+        graph = self.graph
+        plan = Plan(graph.outputs, graph.inputs, [op for op in graph.operations if has_effect(op)])
+        taken = {made: tensor.numpy() for tensor, made in graph.captured.values()}
+        save_plan(path, plan, graph.inputs, kept, ACTIVE[-1], taken)
 
     @property
     def compiled(self) -> dict[Any, Any]:

@@ -9,6 +9,7 @@ graph's variables; threads may run it at once, each write to a variable is one s
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -220,6 +221,23 @@ class Session:
                 f"shape {shape}"
             )
         return array
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        fetches: Sequence[Any],
+        feeds: Sequence[Any] = (),
+    ) -> None:
+        """Compile fetches of feeds into a library; the suffix says what is written. See `ahead`."""
+        from .ahead import save_plan  # noqa: PLC0415  (only who saves needs it)
+
+        wanted = [self.element(each) for each in fetches]
+        given = [self._feed_key(each) for each in feeds]
+        names = [x.op.name if isinstance(x, GraphTensor) else x.name for x in wanted]
+        try:
+            save_plan(path, Plan(wanted, given), given, names, self.store)
+        except MissingFeedError as error:
+            raise self._missing(error.op) from None
 
     def close(self) -> None:
         """Run nothing any more."""

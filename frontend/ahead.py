@@ -1,0 +1,115 @@
+"""Functions and parts of graphs as libraries: compiled ahead of time, run without Python.
+
+    f.save("model.so", TensorSpec([1, 4]), frozen=True)      a function
+    session.save("part.so", [y], [x])                        fetches and feeds of a graph
+
+Variables have the value that they have now. What changes a variable, draws random numbers or
+calls Python is refused by name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block
+
+from ..codegen.compile import Options
+from ..errors import GraphError
+from ..ir import Program
+from ..ir.collection import paused
+from ..ir.op import Array
+from ..ir.program import finish, new_function, set_level
+from ..ir.verify import verify
+from .compile import compile_model, tag_of
+from .execute import Plan, RunError, Store
+from .func_graph import has_effect
+from .graph import GraphTensor
+from .staged import NotStageableError, Shared, StagingFrame
+
+
+class NotCompilableError(GraphError, ValueError):
+    """A function does what only Python can, or what a library has no place for."""
+
+    code = "GV2341"
+
+
+class FrozenFrame(StagingFrame):
+    """A program in which variables are constants."""
+
+    def __init__(self, block: Block, shared: Shared, values: Store) -> None:
+        super().__init__(block, shared, top=True)
+        self.values = values
+
+    def read(self, variable: Any) -> Any:
+        """Return the value that the variable has now."""
+        if variable not in self.state:
+            self.state[variable] = self.value(variable.value_in(self.values))
+        return super().read(variable)
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Refuse."""
+        raise NotStageableError(f"it changes variable {variable.name!r}")
+
+    def key(self, op: Any, seed: Any) -> NoReturn:
+        """Refuse."""
+        raise NotStageableError(f"node {op.name!r} draws random numbers")
+
+
+def names_of(wanted: Sequence[str]) -> list[str]:
+    """Return names that C accepts, each once."""
+    made: list[str] = []
+    for name in wanted:
+        plain = re.sub(r"\W", "_", name) or "x"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        count = sum(m == plain or m.startswith(f"{plain}_") for m in made)
+        made.append(plain if plain not in made else f"{plain}_{count}")
+    return made
+
+
+@paused()
+def program_of(
+    plan: Plan,
+    inputs: Sequence[GraphTensor],
+    results: Sequence[str],
+    store: Store,
+    taken: Mapping[GraphTensor, Array],
+) -> Program:
+    """Return a plan as a program: inputs by the names of their nodes, results by given names.
+
+    `taken` gives what comes from outside of a function.
+    """
+    named = names_of([x.op.name for x in inputs])
+    main = new_function("main", [(n, x.spec) for n, x in zip(named, inputs, strict=True)])
+    shared = Shared()
+    frame = FrozenFrame(main.body.block, shared, store)
+    try:
+        values = [frame.value(x) for x in taken.values()]
+        whole = Plan(plan.fetches, [*inputs, *taken], [op for op in plan.ops if has_effect(op)])
+        made = whole.run(frame, [*main.body.block.args, *values])
+    except (NotStageableError, RunError) as error:
+        raise NotCompilableError(f"this is not compiled ahead of time: {error}") from None
+    outputs = [frame.value(x) for x in made if x is not None]
+    if not outputs:
+        raise NotCompilableError("there is nothing to compute")
+    finish(main, outputs, names_of(results))
+    module = ModuleOp([main])
+    set_level(module, "graph")
+    verify(module)
+    return Program(module, shared.weights)
+
+
+def save_plan(
+    path: str | os.PathLike[str],
+    plan: Plan,
+    inputs: Sequence[GraphTensor],
+    results: Sequence[str],
+    store: Store,
+    taken: Mapping[GraphTensor, Array] | None = None,
+) -> None:
+    """Compile a plan, and write what the suffix of the path asks for: `.so`, `.o`, `.a`, `.h`."""
+    program = program_of(plan, inputs, results, store, taken or {})
+    compile_model(program, Options(tag=tag_of(path))).save(path)
