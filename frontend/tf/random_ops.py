@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,10 +26,19 @@ from .values import convert, static
 
 
 class Seeds:
-    """The seed of the process, and how many eager draws there were since it was set."""
+    """The seed of the process, and the eager draws since it was set."""
 
     value: int | None = None
-    draws = 0
+    draws: ClassVar[dict[Any, int]] = {}
+    """How often was drawn with each seed of an operation, and without one (None)."""
+
+    @classmethod
+    def key(cls, seed: Any) -> Array:
+        """Return the key of the next draw: with a seed, that of the same draw in a function."""
+        if (cls.value, seed) == (None, None):
+            return key_of(secrets.token_hex(8))
+        count = cls.draws[seed] = cls.draws.get(seed, -1) + 1
+        return key_of((cls.value, seed, 0), count)
 
 
 def set_seed(seed: int | None) -> None:
@@ -38,7 +47,8 @@ def set_seed(seed: int | None) -> None:
     if isinstance(graph, Graph):
         graph.seed = seed
         return
-    Seeds.value, Seeds.draws = seed, 0
+    Seeds.value = seed
+    Seeds.draws.clear()
     ACTIVE[-1].draws.clear()
 
 
@@ -77,9 +87,7 @@ def draw(type_: str, shape: Any, row: rows.DType, seed: Any, name: Any, **option
     graph = STATE.context
     if isinstance(graph, Graph):
         return _draw_in(graph, Draw(type_, row, _seed_in(graph, seed), options), shape, name)
-    Seeds.draws += 1
-    pair = (Seeds.value, seed)
-    key = key_of(*pair, Seeds.draws) if pair != (None, None) else key_of(secrets.token_hex(8))
+    key = Seeds.key(seed)
     dims = tuple(TensorShape(static(shape)).as_list())
     return dressed(wrap(np.asarray(DRAWS[type_](Maker(EMIT), key, dims, row, **options))))
 
