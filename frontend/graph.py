@@ -114,6 +114,7 @@ class Operation:
     __slots__ = (
         "__weakref__",
         "attributes",
+        "colocated",
         "control_inputs",
         "device",
         "graph",
@@ -141,6 +142,8 @@ class Operation:
         self.index = len(graph.operations)
         self.source = user_line()
         self.device = graph.device
+        self.colocated = graph.colocated
+        """The operations that it shall run on the same device as."""
         make = graph.tensor_class
         self.outputs = [make(self, i, spec) for i, spec in enumerate(specs)]
 
@@ -192,6 +195,7 @@ class Graph(Context):
         self.by_name: dict[str, Operation] = {}
         self.finalized = False
         self.device = ""
+        self.colocated: tuple[Operation, ...] = ()
         self.seed: int | None = None
         self.container = ""
         self.collections: dict[str, list[Any]] = {}
@@ -316,6 +320,17 @@ class Graph(Context):
             yield self._scope
         finally:
             self._scope = before
+
+    @contextmanager
+    def colocate_with(self, *others: Any) -> Iterator[None]:
+        """Let operations run on the same device as others do."""
+        before = self.colocated
+        found = [op_of(each) for each in others]
+        self.colocated = (*before, *(op for op in found if op is not None))
+        try:
+            yield
+        finally:
+            self.colocated = before
 
     @contextmanager
     def control_dependencies(self, inputs: Sequence[Any] | None) -> Iterator[None]:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
 """The element type of text, which the IR does not have: such values are only passed on."""
 
+EVERYWHERE = ("CPU", "GPU")
+"""The devices of an operation that can be compiled."""
+
 
 class NoGradientError(LookupError):
     """An operation on the way from a result to a source has no gradient."""
@@ -100,7 +103,7 @@ class Primitive(Kind):
         words = op.name.removeprefix("gv.").split("_")
         self.type = CAMEL.get(op.name, "".join(word.capitalize() for word in words))
         self.stateful = not op.PURE
-        self.devices = ("CPU",) if op.HOST else ("CPU", "GPU")
+        self.devices = ("CPU",) if op.HOST else EVERYWHERE
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
@@ -181,6 +184,8 @@ def register_rule(rule: Rule) -> Rule:
 class Composite(Kind):
     """A function of a `Maker` and values: several operations of the IR under one name."""
 
+    devices = EVERYWHERE
+
     def __init__(self, rule: Rule, options: dict[str, Any] | None = None) -> None:
         self.rule, self.type, self.options = rule, rule.type, options or {}
 
@@ -225,6 +230,7 @@ class Composite(Kind):
 class Constant(Kind):
     """A value that is known."""
 
+    devices = EVERYWHERE
     type = "Const"
 
     def infer(
@@ -261,6 +267,7 @@ class MissingFeedError(Exception):
 class Placeholder(Kind):
     """A value that is given from outside; one with an input has that as its default."""
 
+    devices = EVERYWHERE
     type = "Placeholder"
 
     def infer(
@@ -291,6 +298,7 @@ class PlaceholderWithDefault(Placeholder):
 class NoOp(Kind):
     """Nothing, but it waits for its control inputs."""
 
+    devices = EVERYWHERE
     type = "NoOp"
 
     def infer(
