@@ -282,10 +282,10 @@ def _empty(name: str, array: Array) -> TensorProto:
 
 def _tensor(name: str, array: Array) -> TensorProto:
     """Return a tensor with its data inside."""
-    if of_numpy(array.dtype).is_text:
-        texts = [str(each).encode() for each in array.ravel()]
-        return helper.make_tensor(name, TensorProto.STRING, array.shape, texts)
     made = _empty(name, array)
+    if of_numpy(array.dtype).is_text:
+        made.string_data.extend(str(each).encode() for each in array.ravel())
+        return made
     made.raw_data = np.ascontiguousarray(array).tobytes()
     return made
 
