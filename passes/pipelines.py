@@ -47,6 +47,7 @@ WEIGHTS = (
     "pack-recurrent",  # before pack-weights: it leaves products
     "pack-weights",
     "turn-weights",  # the same for GPUs
+    "split-reductions",
     "cse",  # before hoist-prepare: a weight of two users is packed once
     "hoist-prepare",  # behind packing: it is done once, not in every run
     "cse",

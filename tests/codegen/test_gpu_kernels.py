@@ -176,3 +176,10 @@ def test_reductions_of_rows(shape: tuple[int, ...]) -> None:
     axes = ", ".join(map(str, range(1, len(shape))))
     body = f"  %r = gv.sum %x {{axes = array<i64: {axes}>, keepdims = false}} : ({x}) -> {y}"
     check_text(function({"x": x}, body, y), draw(shape))
+
+
+def test_long_sums_are_shared_by_blocks() -> None:
+    x, y = kind(40960), kind()
+    body = f"  %r = gv.sum %x {{axes = array<i64: 0>, keepdims = false}} : ({x}) -> {y}"
+    plan = check_text(function({"x": x}, body, y), draw((40960,)))
+    assert [one.grid[0] for one in plan.launches] == [80, 1]
