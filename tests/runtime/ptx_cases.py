@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from gravure.runtime.gpu_driver import Driver, Node, Tiles
+from gravure.runtime.gpu_plan import GpuKernel, GpuModule
 from gravure.runtime.ptx_emulator import Heap, Image, Launch, Order, read_module
 
 Array = np.ndarray[Any, Any]
@@ -79,6 +81,38 @@ NAMES = {1: "h", 2: "h", 4: "r", 8: "d"}
 
 def apply(instruction: str, inputs: Sequence[Array], result: Any) -> Array:
     """Return what an instruction gives: its operands are `$0` (the result), `$1`, and so on."""
+    text, arrays = case_of(instruction, inputs, result)
+    return run(text, arrays, grid=len(inputs[0]) // 32, block=32)[-1]
+
+
+def on_driver(
+    driver: Driver,
+    text: str,
+    arrays: Sequence[Array],
+    *,
+    grid: int = 1,
+    block: int = 32,
+    maps: Sequence[Callable[[list[int]], Tiles]] = (),
+) -> list[Array]:
+    """Run the kernel `test` on a device; `maps` of the arrays' places are its first arguments."""
+    places = [driver.allocate(array.nbytes) for array in arrays]
+    for at, array in zip(places, arrays, strict=True):
+        driver.write(at, np.ascontiguousarray(array))
+    arguments = b"".join(driver.tensor_map(make(places)) for make in maps)
+    arguments += struct.pack(f"{len(places)}Q", *places)
+    code = driver.load([GpuModule("test", text, "sm_90a", (8, 0))])
+    node = Node(GpuKernel("test", 0, (block, 1, 1)), (grid, 1, 1), arguments, (), ())
+    driver.replay(code, [node], check=True).launch()
+    results = [np.empty_like(array) for array in arrays]
+    for at, found in zip(places, results, strict=True):
+        driver.read(at, found)
+        driver.free(at)
+    code.close()
+    return results
+
+
+def case_of(instruction: str, inputs: Sequence[Array], result: Any) -> tuple[str, list[Array]]:
+    """Return a kernel of one instruction for each element, and its arrays: the result is last."""
     count = len(inputs[0])
     arrays = [*inputs, np.zeros(count, result)]
     lines = []
@@ -96,7 +130,5 @@ def apply(instruction: str, inputs: Sequence[Array], result: Any) -> Array:
     last = len(inputs)
     lines.append(f"{instruction};")
     lines.append(f"st.global.{BITS[arrays[last].itemsize]} [%d{last}], {names[0]};")
-    block = 32
-    assert count % block == 0
-    text = module("\n".join(lines), len(arrays))
-    return run(text, arrays, grid=count // block, block=block)[-1]
+    assert count % 32 == 0
+    return module("\n".join(lines), len(arrays)), arrays

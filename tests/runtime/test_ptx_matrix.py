@@ -9,10 +9,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gravure.runtime.emulated import EmulatedDriver
+from gravure.runtime.gpu_driver import Driver, Tiles
 from gravure.runtime.ptx_emulator import Heap, Image, KernelFault, Launch, TensorBox, read_module
 
 sys.path.insert(0, str(Path(__file__).parent))
-from ptx_cases import module, put, run
+from ptx_cases import module, on_driver, put, run
 
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(3)
@@ -66,8 +68,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("shape", "kind", "total"), CASES)
-def test_products_of_a_warp(shape: str, kind: str, total: str) -> None:
+def product_case(shape: str, kind: str, total: str) -> tuple[str, list[Array], Array]:
+    """Return a kernel of one product, its operands and room for the result, and what it is."""
     inner = int(shape.rpartition("k")[2])
     a, b = random(kind, 16, inner), random(kind, 8, inner)
     c = RNG.integers(-9, 9, (16, 8)).astype(np.float32 if total == "f32" else np.int32)
@@ -90,9 +92,14 @@ def test_products_of_a_warp(shape: str, kind: str, total: str) -> None:
     add.s64 %d2, %d2, %d21;
     st.global.v4.b32 [%d2], {text[2]};
 """
-    found = run(module(body, 2), [given, np.zeros((32, 4), np.uint32)])[1].view(c.dtype)
-    expected = a.astype(np.float32) @ b.astype(np.float32).T + c
-    np.testing.assert_array_equal(found, accumulators(expected))
+    expected = accumulators(a.astype(np.float32) @ b.astype(np.float32).T + c).astype(c.dtype)
+    return module(body, 2), [given, np.zeros((32, 4), np.uint32)], expected
+
+
+@pytest.mark.parametrize(("shape", "kind", "total"), CASES)
+def test_products_of_a_warp(shape: str, kind: str, total: str) -> None:
+    text, arrays, expected = product_case(shape, kind, total)
+    np.testing.assert_array_equal(run(text, arrays)[1].view(expected.dtype), expected)
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -134,7 +141,7 @@ WARPGROUP = """.version 8.0
 .shared .align 1024 .b8 tiles[{size}];
 .shared .align 8 .b8 phase[8];
 .visible .entry test(.param .align 64 .b8 left[128], .param .align 64 .b8 right[128],
-    .param .u64 .ptr .global .align 16 out)
+    .param .u64 a, .param .u64 b, .param .u64 .ptr .global .align 16 out)
 {{
     .reg .pred %p<4>;
     .reg .b32 %r<9>;
@@ -189,18 +196,26 @@ def descriptor(leading: int, stride: int, swizzle: int) -> int:
 
 
 def warpgroup_product(
-    swizzle: int, columns: int, *, turned: bool = False, wait: bool = True
+    swizzle: int,
+    columns: int,
+    *,
+    turned: bool = False,
+    wait: bool = True,
+    driver: Driver | None = None,
 ) -> tuple[Array, Array]:
     """Return a product of two tiles that are copied into shared memory, and what it should be."""
     inner = swizzle // 2
     a = random("bf16", 64, inner)
     b = random("bf16", inner, columns) if turned else random("bf16", columns, inner)
-    heap = Heap()
-    left = TensorBox(put(heap, a), 2, (inner, 64), (2 * inner,), (inner, 64), swizzle)
     shape = (columns, inner) if turned else (inner, columns)
-    right = TensorBox(put(heap, b), 2, shape, (2 * shape[0],), shape, swizzle)
+
+    def left(places: list[int]) -> Tiles:
+        return Tiles(places[0], "bf16", (inner, 64), (2 * inner,), (inner, 64), swizzle)
+
+    def right(places: list[int]) -> Tiles:
+        return Tiles(places[1], "bf16", shape, (2 * shape[0],), shape, swizzle)
+
     count = columns // 2
-    out = put(heap, np.zeros((128, count), np.float32))
     behind = -(-64 * swizzle // 1024) * 1024
     text = WARPGROUP.format(
         size=behind + b.nbytes,
@@ -219,12 +234,10 @@ def warpgroup_product(
         row=4 * count,
         store="\n".join(f"st.global.f32 [%d11+{4 * n}], %f{n};" for n in range(count)),
     )
-    arguments = left.encode() + right.encode() + struct.pack("Q", out)
-    launch = Launch((1, 1, 1), (128, 1, 1), 0, arguments, races=True)
-    Image(read_module(text), heap).launch("test", launch)
-    lanes = (
-        heap.bytes_at(out, 128 * count * 4).view(np.float32).reshape(4, 8, 4, columns // 8, 2, 2)
-    )
+    out = np.zeros((128, count), np.float32)
+    device = driver or EmulatedDriver(races=True)
+    results = on_driver(device, text, [a, b, out], block=128, maps=(left, right))
+    lanes = results[2].reshape(4, 8, 4, columns // 8, 2, 2)
     found = lanes.transpose(0, 4, 1, 3, 2, 5).reshape(64, columns)
     x, y = a[:, :16].astype(np.float32), b.astype(np.float32)
     return found, 1 + (x @ y[:16] if turned else x @ y[:, :16].T)
