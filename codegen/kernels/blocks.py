@@ -59,17 +59,24 @@ class RowBlocks:
     def _walk_symbolic(
         self, loops: Loops, block: Index, tile: Callable[[int, Index], None]
     ) -> None:
-        """Full tiles, then the rest by halving heights."""
+        """Walk the rows of a block."""
         low = loops.multiply(block, self.per_block * self.tall)
         high = loops.minimum(loops.add(low, self.per_block * self.tall), loops.index(self.rows))
-        rest = loops.subtract(high, loops.index(low))
-        start: Index = low
-        height = self.tall
-        while height:
-            whole = loops.multiply(loops.divide(rest, height), height)
-            stop = loops.add(start, whole)
-            with loops.loop(start, stop, height) as one:
-                tile(height, one.index)
-            rest = loops.subtract(rest, loops.index(whole))
-            start = stop
-            height = (1 << (height - 1).bit_length()) >> 1
+        walk_heights(loops, (low, high), self.tall, tile)
+
+
+def walk_heights(
+    loops: Loops, span: tuple[Index, Index], tall: int, tile: Callable[[int, Index], None]
+) -> None:
+    """Call `tile(rows, start)` for full tiles of a span, then for the rest by halving heights."""
+    start, high = span
+    rest = loops.subtract(high, loops.index(start))
+    height = tall
+    while height:
+        whole = loops.multiply(loops.divide(rest, height), height)
+        stop = loops.add(start, whole)
+        with loops.loop(start, stop, height) as one:
+            tile(height, one.index)
+        rest = loops.subtract(rest, loops.index(whole))
+        start = stop
+        height = (1 << (height - 1).bit_length()) >> 1

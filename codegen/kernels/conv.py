@@ -29,6 +29,7 @@ from ...ir.dims import Dim, product
 from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
+from .blocks import walk_heights
 from .epilogue import Epilogue
 from .index import flatten, strides
 from .loops import Index
@@ -138,16 +139,22 @@ class Conv:
     def row(self, at: Place, left: Index | None) -> None:
         """Compute one row of pixels: left edge, middle, right edge."""
         window = self.windows[-1]
-        low, high = window.middle()
-        assert isinstance(window.result, int), "the row of a convolution has a known length"
+        low, high = window.span(self.loops)
         self.edge(0, low, at, left)
-        if high > low:
+        if not isinstance(low, int) or not isinstance(high, int):
+            whole = (0, window.taps)
+            walk_heights(
+                self.loops, (low, high), self.tall,
+                lambda rows, start: self.tile(rows, start, whole, (at, left)),
+            )  # fmt: skip
+        elif high > low:
             self.middle(low, high, at, left)
-        self.edge(high, window.result, at, left)
+        result = window.result
+        self.edge(high, result if isinstance(result, int) else self.loops.index(result), at, left)
 
-    def edge(self, low: int, high: int, at: Place, left: Index | None) -> None:
+    def edge(self, low: Index, high: Index, at: Place, left: Index | None) -> None:
         """Compute pixels whose taps lie partly outside, one by one."""
-        if low >= high:
+        if isinstance(low, int) and isinstance(high, int) and low >= high:
             return
         with self.loops.loop(low, high) as pixel:
             taps = self.windows[-1].valid(self.loops, pixel.index)

@@ -55,6 +55,17 @@ class Window:
         low = min(low, self.result)
         return low, max(low, min(high, self.result))
 
+    def span(self, loops: Loops) -> tuple[Index, Index]:
+        """Return the same where sizes may be symbols."""
+        if isinstance(self.source, int) and isinstance(self.result, int):
+            return self.middle()
+        result = loops.index(self.result)
+        low = loops.minimum(-(-self.before // self.stride), result)
+        behind = self.before - (self.taps - 1) * self.dilation - 1 + self.stride
+        room = loops.maximum(loops.add(loops.index(self.source), behind), 0)
+        high = loops.minimum(loops.divide(room, self.stride), result)
+        return low, loops.maximum(low, high)
+
     def taps_of(self, at: int) -> tuple[int, int]:
         """Return the range of taps of one output position that lie inside of the source."""
         assert isinstance(self.source, int), "the source is known"
