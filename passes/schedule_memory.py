@@ -6,8 +6,9 @@
     %d = call @join(%a, %c)               %d = call @join(%a, %c)
 
 List scheduling: of the kernels that are ready, the one that frees most (what dies less what
-it makes); the order is only taken if its peak is below that of the given one. Needs
-`outline-kernels`.
+it makes); the order is only taken if its peak is below that of the given one. In the body of a loop
+what reads a carried value stands before what makes the next one, so that this may lie in its
+place. Needs `outline-kernels`.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..ir import Program, dims
 from ..ir.dims import Range
 from ..ir.levels import KIND
-from ..ir.ops.control import Control
+from ..ir.ops.control import Control, While
 from ..ir.program import functions, ranges_of
 from ..ir.tensor import spec_of
 from .analysis.blocks import blocks_of
 from .base import Pass
+from .bufferise import viewed
 
 UNBOUNDED = 1 << 20
 """Counted for a symbol without an upper bound."""
@@ -49,15 +51,18 @@ class ScheduleMemory(Pass):
     def schedule(self, block: Block, ranges: dict[str, Range]) -> None:
         """Reorder one block if that lowers the peak."""
         given = list(block.ops)
-        graph = Graph(block, ranges)
+        graph = Graph(block, ranges, readers_first(block))
+        calm = graph.order(by_memory=False) if graph.first else given
         order = graph.order()
-        before, after = graph.peak(given), graph.peak(order)
-        if after >= before:
-            return
-        for op in given:
-            block.detach_op(op)
-        block.add_ops(order)
-        self.count("bytes saved", before - after)
+        before, after = graph.peak(calm), graph.peak(order)
+        if after < before:
+            self.count("bytes saved", before - after)
+        else:
+            order = calm
+        if order != given:
+            for op in given:
+                block.detach_op(op)
+            block.add_ops(order)
 
 
 @dataclass
@@ -66,6 +71,8 @@ class Graph:
 
     block: Block
     ranges: dict[str, Range]
+    first: dict[Operation, list[Operation]] = field(default_factory=dict)
+    """Operations, and others that must stand behind them though they use no result of theirs."""
     size: dict[SSAValue, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,13 +88,20 @@ class Graph:
         }
         return dims.bounds(spec_of(value.type).nbytes, ranges)[1] or 0
 
-    def order(self) -> list[Operation]:
-        """Return a topological order that frees memory early."""
+    def order(self, *, by_memory: bool = True) -> list[Operation]:
+        """Return a topological order that frees memory early, or else is near the given one."""
         ops = list(self.block.ops)
         number = {op: i for i, op in enumerate(ops)}
         missing = {op: len(self._makers(op)) for op in ops}
+        for later in self.first.values():
+            for op in later:
+                missing[op] += 1
         uses = self.uses()
-        ready = [(self.cost(op, uses), number[op]) for op in ops if not missing[op]]
+
+        def rank(op: Operation) -> tuple[int, int]:
+            return (self.cost(op, uses) if by_memory else 0), number[op]
+
+        ready = [rank(op) for op in ops if not missing[op]]
         heapq.heapify(ready)
         done: list[Operation] = []
         last = ops[-1]
@@ -97,10 +111,11 @@ class Graph:
             done.append(op)
             for value in set(op.operands):
                 uses[value] = uses.get(value, 1) - 1
-            for user in {u.operation for r in op.results for u in r.uses}:
+            users = {u.operation for r in op.results for u in r.uses}
+            for user in (*users, *self.first.get(op, ())):
                 missing[user] -= 1
                 if not missing[user] and user is not last:
-                    heapq.heappush(ready, (self.cost(user, uses), number[user]))
+                    heapq.heappush(ready, rank(user))
         done = [op for op in done if op is not last]
         return [*done, last]
 
@@ -134,3 +149,49 @@ class Graph:
     def _makers(self, op: Operation) -> set[Operation]:
         owners = {v.owner for v in op.operands}
         return {o for o in owners if isinstance(o, Operation) and o.parent is self.block}
+
+
+def readers_first(block: Block) -> dict[Operation, list[Operation]]:
+    """Return, for the body of a loop, who must read a carried value before its next one is made.
+
+    The next value can then lie where the last one lay. Nothing is asked that cannot be.
+    """
+    loop, last = block.parent_op(), block.last_op
+    if not isinstance(loop, While) or block is not loop.blocks()[1] or last is None:
+        return {}
+    found: dict[Operation, list[Operation]] = {}
+    for argument, value in zip(block.args, last.operands, strict=False):
+        maker = viewed(value).owner
+        if not isinstance(maker, Operation) or maker.parent is not block:
+            continue
+        for reader in readers(argument):
+            if reader not in (maker, last) and not leads_to(maker, reader, found):
+                found.setdefault(reader, []).append(maker)
+    return found
+
+
+def readers(value: SSAValue) -> list[Operation]:
+    """Return the operations that read a value, through reshapes."""
+    found: dict[Operation, None] = {}
+    waiting = [value]
+    while waiting:
+        for use in waiting.pop().uses:
+            if use.operation.name == "gv.reshape":
+                waiting.append(use.operation.results[0])
+            found[use.operation] = None
+    return list(found)
+
+
+def leads_to(op: Operation, other: Operation, first: dict[Operation, list[Operation]]) -> bool:
+    """Say whether an operation must stand behind another one."""
+    seen, waiting = {op}, [op]
+    while waiting:
+        one = waiting.pop()
+        if one is other:
+            return True
+        users = [use.operation for result in one.results for use in result.uses]
+        for user in (*users, *first.get(one, ())):
+            if user not in seen:
+                seen.add(user)
+                waiting.append(user)
+    return False

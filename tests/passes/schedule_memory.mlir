@@ -58,3 +58,60 @@ func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 //     func.return %0 : tensor<8x8xf32>
 //   }
 // }
+
+// -----
+// The sum of what is carried is read before the next value is made, which then takes its place.
+func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>) {
+  %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+  %r, %s = gv.while %x, %0 ({
+  ^bb0(%a: tensor<8xf32>, %b: tensor<f32>):
+    %1 = gv.constant {value = #gv.array<f32, "", [9.0]>} : () -> tensor<f32>
+    %2 = gv.less %b, %1 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    gv.yield %2 : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<8xf32>, %b: tensor<f32>):
+    %1 = gv.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = gv.sum %a {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
+    %3 = gv.abs %2 : (tensor<f32>) -> tensor<f32>
+    %4 = gv.add %3, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %5 = gv.constant {value = #gv.array<f32, "", [4.0]>} : () -> tensor<f32>
+    %6 = gv.add %4, %5 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    gv.yield %1, %6 : (tensor<8xf32>, tensor<f32>) -> ()
+  }) {carried = 2 : i64} : (tensor<8xf32>, tensor<f32>) -> (tensor<8xf32>, tensor<f32>)
+  func.return %r, %s : tensor<8xf32>, tensor<f32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "fused"} {
+//   func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<f32>) {
+//     %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+//     %r, %s = gv.while %x, %0 ({
+//     ^bb0(%a: tensor<8xf32>, %b: tensor<f32>):
+//       %1 = func.call @k0(%b) : (tensor<f32>) -> tensor<i1>
+//       gv.yield %1 : (tensor<i1>) -> ()
+//     }, {
+//     ^bb0(%a_1: tensor<8xf32>, %b_1: tensor<f32>):
+//       %2 = func.call @k2(%a_1, %b_1) : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+//       %3 = func.call @k1(%a_1) : (tensor<8xf32>) -> tensor<8xf32>
+//       gv.yield %3, %2 : (tensor<8xf32>, tensor<f32>) -> ()
+//     }) {carried = 2 : i64} : (tensor<8xf32>, tensor<f32>) -> (tensor<8xf32>, tensor<f32>)
+//     func.return %r, %s : tensor<8xf32>, tensor<f32>
+//   }
+//   func.func private @k0(%b: tensor<f32>) -> tensor<i1> attributes {gv.kind = "map"} {
+//     %0 = gv.constant {value = #gv.array<f32, "", [9.0]>} : () -> tensor<f32>
+//     %1 = gv.less %b, %0 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+//     func.return %1 : tensor<i1>
+//   }
+//   func.func private @k1(%a: tensor<8xf32>) -> tensor<8xf32> attributes {gv.kind = "map"} {
+//     %0 = gv.exp %a : (tensor<8xf32>) -> tensor<8xf32>
+//     func.return %0 : tensor<8xf32>
+//   }
+//   func.func private @k2(%a: tensor<8xf32>, %b: tensor<f32>) -> tensor<f32> attributes {gv.kind = "row"} {
+//     %0 = gv.sum %a {axes = array<i64: 0>} : (tensor<8xf32>) -> tensor<f32>
+//     %1 = gv.abs %0 : (tensor<f32>) -> tensor<f32>
+//     %2 = gv.add %1, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+//     %3 = gv.constant {value = #gv.array<f32, "", [4.0]>} : () -> tensor<f32>
+//     %4 = gv.add %2, %3 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+//     func.return %4 : tensor<f32>
+//   }
+// }
