@@ -6,18 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ir import Array
 from ...ir import compositions as c
 from ...ir import dtypes as d
 from .node import Node, Value
 from .rules import rule
-from .trees import MODES, Ensemble, Nodes, decided
 
 ML = "ai.onnx.ml"
-
-POST = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
-AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
-
 
 @rule("ArrayFeatureExtractor", domain=ML)
 def extract(node: Node, x: Value, places: Value) -> Value:
@@ -136,96 +130,3 @@ def transformed(node: Node, x: Value, how: str) -> Value:
             return make.select(make.equal(x, zero), zero, made)
         case _:
             return node.refuse(f"post_transform {how} is not supported")
-
-
-@rule("TreeEnsemble", domain=ML)
-def trees(node: Node, x: Value) -> Value:
-    """Return the leaves' weights that each row comes to, put together over all trees."""
-
-    def listed(name: str) -> Array:
-        return np.array(node.integers(name) or (), np.int64)
-
-    def stored(name: str) -> Array:
-        found = node.tensor(name)
-        return np.zeros(0) if found is None else found.astype(np.float64).ravel()
-
-    modes, splits = stored("nodes_modes").astype(np.int64), stored("nodes_splits")
-    count, leaves = len(modes), len(node.integers("leaf_targetids") or ())
-    stored("nodes_hitrates")
-    # Leaves stand behind the nodes in one numbering.
-    yes = np.where(listed("nodes_trueleafs") > 0, count, 0) + listed("nodes_truenodeids")
-    no = np.where(listed("nodes_falseleafs") > 0, count, 0) + listed("nodes_falsenodeids")
-    tracks = listed("nodes_missing_value_tracks_true")
-    nodes = Nodes(
-        listed("nodes_featureids"), [MODES[m] for m in modes], splits,
-        _members(modes, stored("membership_values")), yes, no,
-        tracks > 0 if len(tracks) else np.zeros(count, bool),
-    )  # fmt: skip
-    table = np.zeros((leaves, node.integer("n_targets", 1)))
-    table[np.arange(leaves), listed("leaf_targetids")] = stored("leaf_weights")
-    used = np.zeros_like(table, dtype=bool)
-    used[np.arange(leaves), listed("leaf_targetids")] = True
-    ensemble = Ensemble(nodes, listed("tree_roots"), table, used)
-    how = AGGREGATES[node.integer("aggregate_function", 1)]
-    made = decided(node, x, ensemble, how)
-    return transformed(node, made, POST[node.integer("post_transform", 0)])
-
-
-def _members(modes: Array, values: Array) -> list[list[float]]:
-    """Return the set of each node that asks for membership; sets end with NaN."""
-    sets: list[list[float]] = [[]]
-    for value in values.tolist():
-        if np.isnan(value):
-            sets.append([])
-        else:
-            sets[-1].append(value)
-    each = iter(sets)
-    return [next(each) if MODES[mode] == "BRANCH_MEMBER" else [] for mode in modes]
-
-
-@rule("TreeEnsembleRegressor", domain=ML)
-def regression(node: Node, x: Value) -> Value:
-    """Return the sums of the leaves' weights that each row comes to."""
-
-    def listed(name: str) -> Array:
-        return np.array(node.integers(name) or (), np.int64)
-
-    def numbers(name: str) -> Array:
-        stored = node.tensor(f"{name}_as_tensor")
-        given = node.floats(name) or ()
-        return np.array(given, np.float64) if stored is None else stored.astype(np.float64).ravel()
-
-    for name in ("nodes_hitrates",):
-        numbers(name)
-    tree, own = listed("nodes_treeids"), listed("nodes_nodeids")
-    place = {pair: i for i, pair in enumerate(zip(tree.tolist(), own.tolist(), strict=True))}
-    names = [*(node.texts("nodes_modes") or ())]
-    tracks = listed("nodes_missing_value_tracks_true")
-    is_leaf = np.array([name == "LEAF" for name in names])
-
-    def following(name: str) -> Array:
-        ends = listed(name)
-        return np.array([
-            i if leaf else place[t, end]
-            for i, (leaf, t, end) in enumerate(zip(is_leaf, tree.tolist(), ends.tolist(),
-                                                   strict=True))
-        ], np.int64)  # fmt: skip
-
-    nodes = Nodes(
-        listed("nodes_featureids"), names, numbers("nodes_values"), [[] for _ in names],
-        following("nodes_truenodeids"), following("nodes_falsenodeids"),
-        tracks > 0 if len(tracks) else np.zeros(len(names), bool),
-    )  # fmt: skip
-    targets = node.integer("n_targets", 1)
-    table, used = np.zeros((len(names), targets)), np.zeros((len(names), targets), bool)
-    rows = zip(listed("target_treeids"), listed("target_nodeids"), listed("target_ids"),
-               numbers("target_weights"), strict=True)  # fmt: skip
-    for t, n, target, weight in rows:
-        table[place[int(t), int(n)], target] += weight
-        used[place[int(t), int(n)], target] = True
-    roots = np.array([place[t, own[tree == t][0]] for t in dict.fromkeys(tree.tolist())], np.int64)
-    ensemble = Ensemble(nodes, roots, table, used)
-    made = decided(node, node.make.to(x, d.f32), ensemble, node.text("aggregate_function", "SUM"))
-    if base := numbers("base_values").tolist():
-        made = node.make.add(made, node.constant(base, d.f32))
-    return transformed(node, made, node.text("post_transform", "NONE"))

@@ -29,12 +29,27 @@ TREES = {
     "target_weights": [1.5, -2.0, 0.5, 3.0, 1.0, -0.25],
 }
 
+CLASSES = {key.replace("target_", "class_"): value for key, value in TREES.items()}
+CLASSES |= {"classlabels_int64s": [4, 9, 2], "class_ids": [0, 1, 1, 2, 0, 1]}
+del CLASSES["n_targets"]
+TWO = {**CLASSES, "classlabels_int64s": [4, 9], "class_ids": [0] * 6}
+SHARES = {"class_weights": [0.1, 0.4, 0.3, 0.0, 0.5, 0.05]}
+
 CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
     ("TreeEnsembleRegressor", 1, [X], TREES),
     ("TreeEnsembleRegressor", 3, [HOLES], {**TREES, "base_values": [0.5, 1.0]}),
     ("TreeEnsembleRegressor", 1, [X], {**TREES, "aggregate_function": "AVERAGE"}),
     ("TreeEnsembleRegressor", 1, [X], {**TREES, "aggregate_function": "MAX", "n_targets": 2}),
     ("TreeEnsembleRegressor", 1, [X], {**TREES, "post_transform": "SOFTMAX"}),
+    ("TreeEnsembleClassifier", 1, [X], {**CLASSES, "post_transform": "SOFTMAX"}),
+    ("TreeEnsembleClassifier", 3, [X.astype(np.float64)],
+     {**CLASSES, "base_values": [0.5, 1.0, 0.0]}),
+    ("TreeEnsembleClassifier", 1, [X], TWO),
+    ("TreeEnsembleClassifier", 1, [X], {**TWO, "post_transform": "LOGISTIC"}),
+    ("TreeEnsembleClassifier", 1, [X], {**TWO, **SHARES}),
+    ("LinearClassifier", 1, [X], {"classlabels_ints": [3, 1, 8], "post_transform": "SOFTMAX",
+                                  "coefficients": RANDOM.standard_normal(12).tolist(),
+                                  "intercepts": [0.1, -0.2, 0.3]}),
     ("Scaler", 1, [X], {"offset": [0.5, 0.0, 1.0, -1.0], "scale": [1.0, 2.0, 3.0, 4.0]}),
     ("Normalizer", 1, [X], {"norm": "L1"}),
     ("Normalizer", 1, [X], {"norm": "L2"}),
@@ -61,9 +76,10 @@ def test_an_operator_is_what_onnxruntime_says(
 ) -> None:
     operator, version, operands, attributes = case
     names = [f"x{i}" for i in range(len(operands))]
-    kinds = {"float32": "f32", "int64": "i64"}
+    kinds = {"float32": "f32", "float64": "f64", "int64": "i64"}
+    outputs = ["y", "scores"] if operator.endswith("Classifier") else ["y"]
     inputs = {n: (kinds[x.dtype.name], x.shape) for n, x in zip(names, operands, strict=True)}
-    node = helper.make_node(operator, names, ["y"], domain="ai.onnx.ml", **attributes)
-    made = model([node], inputs, ["y"])
+    node = helper.make_node(operator, names, outputs, domain="ai.onnx.ml", **attributes)
+    made = model([node], inputs, outputs)
     made.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
     same_as_onnxruntime(made, *operands)
