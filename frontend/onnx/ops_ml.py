@@ -13,6 +13,7 @@ from .rules import rule
 
 ML = "ai.onnx.ml"
 
+
 @rule("ArrayFeatureExtractor", domain=ML)
 def extract(node: Node, x: Value, places: Value) -> Value:
     """Take elements of the last axis."""

@@ -166,22 +166,17 @@ def _ensemble(node: Node, kind: str, columns: int) -> Ensemble:
     place = {pair: i for i, pair in enumerate(zip(tree.tolist(), own.tolist(), strict=True))}
     modes = [*(node.texts("nodes_modes") or ())]
     tracks = _listed(node, "nodes_missing_value_tracks_true")
-    ends = [
-        np.array(
-            [
-                index if mode == "LEAF" else place[number, end]
-                for index, (mode, number, end) in enumerate(
-                    zip(modes, tree.tolist(), _listed(node, name).tolist(), strict=True)
-                )
-            ],
-            np.int64,
-        )
-        for name in ("nodes_truenodeids", "nodes_falsenodeids")
-    ]
+
+    def following(name: str) -> Array:
+        rows = enumerate(zip(modes, tree.tolist(), _listed(node, name).tolist(), strict=True))
+        ends = [i if mode == "LEAF" else place[number, end] for i, (mode, number, end) in rows]
+        return np.array(ends, np.int64)
+
     missing = tracks > 0 if len(tracks) else np.zeros(len(modes), bool)
     nodes = Nodes(
         _listed(node, "nodes_featureids"), modes, _numbers(node, "nodes_values"),
-        [[] for _ in modes], *ends, missing,
+        [[] for _ in modes], following("nodes_truenodeids"), following("nodes_falsenodeids"),
+        missing,
     )  # fmt: skip
     table, used = np.zeros((len(modes), columns)), np.zeros((len(modes), columns), bool)
     rows = zip(
