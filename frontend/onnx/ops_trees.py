@@ -117,9 +117,13 @@ def linear_classification(node: Node, x: Value) -> Sequence[Value]:
     """Return the class of the largest product with coefficients, and all products."""
     node.integer("multi_class", 0)
     labels = _labels(node, "classlabels_ints")
-    factors = np.array(node.floats("coefficients") or ()).reshape(-1, node.shape(x)[-1])
-    if len(factors) != len(labels):
-        node.refuse(f"{len(factors)} rows of coefficients for {len(labels)} classes")
+    given = np.array(node.floats("coefficients") or ())
+    features = node.shape(x)[-1]
+    if not isinstance(features, int):
+        node.refuse(f"{features} features, expected a number")
+    if given.size != features * len(labels):
+        node.refuse(f"{given.size} coefficients for {len(labels)} classes of {features} features")
+    factors = given.reshape(len(labels), features)
     made = node.make.matmul(node.make.to(x, d.f32), node.constant(factors.T, d.f32))
     if offsets := node.floats("intercepts"):
         made = node.make.add(made, node.constant(offsets, d.f32))
