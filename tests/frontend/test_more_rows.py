@@ -15,10 +15,14 @@ import pytest
 import gravure as gv
 import gravure.tf as tf
 from gravure.errors import GravureError
+from gravure.frontend.ahead import program_of
+from gravure.frontend.execute import Store
 from gravure.frontend.graph_data import NotSerialisableError
 from gravure.frontend.graph_text import graph_hash, graph_text, read_graph
 from gravure.frontend.placement import PlacementError, parse_device
 from gravure.frontend.tf.state import TfGraph
+from gravure.passes.manager import run
+from gravure.passes.pipelines import pipeline_of
 
 v1 = tf.compat.v1
 ROOT = Path(__file__).parent.parent.parent
@@ -306,3 +310,32 @@ def test_codes_of_errors_are_of_one_class_each():
         code = vars(kind).get("code")
         assert code is None or seen.setdefault(code, kind) is kind, (code, kind, seen[code])
         waiting += kind.__subclasses__()
+
+
+def of_layers(count):
+    """Return the gradient of a network by its weights as a function of values and weights."""
+
+    def gradient(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            for i in range(count):
+                x = tf.nn.swish(x @ w[i])
+            loss = tf.reduce_sum(x * x)
+        return tape.gradient(loss, w)
+
+    specs = tf.TensorSpec([256, 16]), tf.TensorSpec([count, 16, 16])
+    graph = tf.function(gradient).get_concrete_function(*specs).graph
+    return program_of(graph.whole_plan(), graph.inputs, ["gradient"], Store(), {})
+
+
+def test_f7_less_is_kept_for_the_way_back():
+    without, peaks, found = pipeline_of("O2"), [], []
+    x = np.ones((256, 16), np.float32)
+    w = np.random.default_rng(0).normal(0, 0.3, (4, 16, 16)).astype(np.float32)
+    for pipeline in (without, without.replace(",fuse,", ",rematerialise{distance=8},fuse,")):
+        report = run(pipeline, of_layers(50))
+        [plan] = [s.rewrite for s in report.steps if s.rewrite.name == "plan-memory"]
+        peaks.append(plan.counts["peak bytes"])
+        found.append(gv.compile(of_layers(4), passes=pipeline)(x, w))
+    assert peaks[1] < 0.8 * peaks[0]
+    assert np.array_equal(*found)
