@@ -75,7 +75,10 @@ def load(m: Machine, space: str, addresses: Array, width: int, count: int) -> li
     """Return `count` values from the active lanes' addresses."""
     size = width * count
     if space in ("global", "const"):
-        return gather(m.heap.data, m.heap.places(addresses, size), width, count)
+        places = m.heap.places(addresses, size)
+        if m.block_races is not None and space == "global":
+            m.block_races.read(m, places, size)
+        return gather(m.heap.data, places, width, count)
     if space == "shared":
         places = m.shared.places(addresses, size, m.lanes)
         if m.races is not None:
@@ -92,7 +95,10 @@ def store(m: Machine, space: str, addresses: Array, width: int, values: list[Arr
     """Write values to the active lanes' addresses."""
     size = width * len(values)
     if space == "global":
-        scatter(m.heap.data, m.heap.places(addresses, size), width, values)
+        places = m.heap.places(addresses, size)
+        if m.block_races is not None:
+            m.block_races.write(m, places, size)
+        scatter(m.heap.data, places, width, values)
     elif space == "shared":
         places = m.shared.places(addresses, size, m.lanes)
         if m.races is not None:

@@ -90,6 +90,8 @@ def _begin(instruction: Instruction, decoder: Decoder) -> Plain:
         m.heap.places((addresses + given - 1)[used], 1)
         if m.races is not None:
             m.races.write(places, size)
+        if m.block_races is not None:
+            m.block_races.read(m, come_from[used], 1, lanes[used])
         copies = thread_copies(m)
         copies.waiting.append(
             ThreadCopy(lanes, copies.closed[lanes], places, come_from, size, given)
@@ -188,6 +190,7 @@ def bulk_copies(m: Machine) -> Bulk:
     found = m.queues.get("bulk")
     if found is None:
         found = m.queues["bulk"] = Bulk({}, [], {})
+        m.at_end.append(finish_bulk)
     assert isinstance(found, Bulk)
     return found
 
@@ -357,8 +360,8 @@ def _bulk_out(instruction: Instruction, decoder: Decoder) -> Plain:
         bulk = bulk_copies(m)
         if boxes is not None:
             moves = [
-                _tile_out(TensorBox.find(m, at), where, place)
-                for (at, where), place in zip(boxes(m), places, strict=True)
+                _tile_out(TensorBox.find(m, at), where, (place, lane))
+                for (at, where), place, lane in zip(boxes(m), places, lanes, strict=True)
             ]
         else:
             assert target is not None
@@ -375,8 +378,9 @@ def _bulk_out(instruction: Instruction, decoder: Decoder) -> Plain:
     return plain
 
 
-def _tile_out(box: TensorBox, start: list[int], place: int) -> Move:
-    return lambda m: box.write(m, start, m.shared.data[box.places(place)])
+def _tile_out(box: TensorBox, start: list[int], come: tuple[int, int]) -> Move:
+    place, lane = come
+    return lambda m: box.write(m, start, m.shared.data[box.places(place)], lane)
 
 
 def _plain_out(start: int, place: int, count: int) -> Move:

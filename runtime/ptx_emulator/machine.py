@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .barriers import AT_BARRIER, LEFT, PARKED, RUNS, WAITS, BlockBarriers, PhaseBarriers
+from .block_races import BlockRaces
 from .faults import KernelFault
 from .memory import GARBAGE, Array, Heap, Scratch
 from .races import Races
@@ -65,6 +66,8 @@ class Program:
     local_bytes: int
     access: int
     """The fewest bytes of shared memory that an instruction takes at a time."""
+    global_access: int = 1
+    """The same of global memory."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Launch:
     arguments: bytes
     order: Order = Order()
     races: bool = False
-    """Whether accesses to shared memory are compared for being ordered."""
+    """Whether accesses to shared memory, and of blocks to global memory, must be ordered."""
     limit: int = 50_000_000
     """After so many instructions a kernel is said not to end."""
 
@@ -99,8 +102,12 @@ class Machine:
     heap: Heap
     lanes: Array | None = None
     """The lanes that an instruction is done for; None means all."""
+    block_races: BlockRaces | None = None
+    """Notes what blocks do to global memory, if that is looked at."""
     done: int = 0
     """How many instructions were done."""
+    at_end: list[Plain] = field(default_factory=list)
+    """What is done when all lanes have left."""
     queues: dict[str, Any] = field(default_factory=dict)
     """What instructions keep that finish later, by who looks after it."""
 
@@ -177,6 +184,8 @@ class Machine:
         while self._choose():
             lanes = self.lanes
             self._go(int(self.pc[0 if lanes is None else lanes[0]]))
+        for action in self.at_end:
+            action(self)
 
     def _choose(self) -> bool:
         """Choose the lanes that go on; return whether there are any."""
@@ -328,10 +337,11 @@ def run_program(program: Program, launch: Launch, heap: Heap) -> Mapping[str, in
     blocks = x * y * z
     at_once = batch_size(program, launch)
     counts = {"instructions": 0, "blocks": blocks}
+    blocks_apart = BlockRaces(heap, program.global_access) if launch.races else None
     with np.errstate(all="ignore"):
         for start in range(0, blocks, at_once):
             numbers = np.arange(start, min(start + at_once, blocks))
-            machine = Machine(program, launch, numbers, heap)
+            machine = Machine(program, launch, numbers, heap, block_races=blocks_apart)
             machine.run()
             counts["instructions"] += machine.done
     return counts

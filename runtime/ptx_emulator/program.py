@@ -34,7 +34,15 @@ def make_program(module: Module, name: str, addresses: Mapping[str, int]) -> Pro
     decoder = Decoder(registers, symbols, kernel.labels, kernel.tables, SPECIALS)
     steps = tuple(_step(instruction, decoder, name) for instruction in kernel.code)
     types = tuple(kind for _, kind in registers.values())
-    return Program(kernel, steps, types, shared, local, _least_access(kernel))
+    return Program(
+        kernel,
+        steps,
+        types,
+        shared,
+        local,
+        _least_access(kernel, "shared"),
+        _least_access(kernel, "global"),
+    )
 
 
 def _lay_out(
@@ -91,13 +99,13 @@ def _make(instruction: Instruction, decoder: Decoder) -> Step:
     return Step(instruction, plain=RULES[instruction.op](instruction, decoder), guard=guard)
 
 
-def _least_access(kernel: Kernel) -> int:
-    """Return the fewest bytes of shared memory that an instruction of a kernel takes at a time."""
+def _least_access(kernel: Kernel, space: str) -> int:
+    """Return the fewest bytes of a memory that an instruction of a kernel takes at a time."""
     widths = [
         WIDTHS[instruction.type]
         for instruction in kernel.code
         if instruction.op in ("ld", "st", "atom", "red")
-        and access.space_of(instruction) in ("shared", "")
+        and access.space_of(instruction) in (space, "")
         and instruction.type in WIDTHS
     ]
     return min([*widths, 16])

@@ -109,10 +109,12 @@ class TensorBox:
         rows[inside] = m.heap.data[places[:, None] + np.arange(self.size)]
         return rows.reshape(-1)
 
-    def write(self, m: Machine, start: Sequence[int], data: Array) -> None:
-        """Write the bytes of a tile; what is outside of the tensor is left out."""
+    def write(self, m: Machine, start: Sequence[int], data: Array, lane: int) -> None:
+        """Write the bytes of a tile for a lane; what is outside of the tensor is left out."""
         addresses, inside = self._tile(start)
         places = m.heap.places(addresses[inside], self.size)
+        if m.block_races is not None:
+            m.block_races.write(m, places, self.size, np.full(len(places), lane))
         rows = data.reshape(-1, self.size)[inside]
         m.heap.data[places[:, None] + np.arange(self.size)] = rows
 

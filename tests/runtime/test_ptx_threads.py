@@ -143,6 +143,29 @@ def test_a_barrier_that_some_threads_do_not_reach_is_a_fault() -> None:
         of_each(body, x, block=128)
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("st.global.b32 [%d21], %r1;", "writes where block"),
+        ("ld.global.b32 %r5, [%d21+128]; st.global.b32 [%d3], %r5;", "reads what|writes what"),
+    ],
+)
+def test_blocks_that_use_the_same_memory_race(body: str, message: str) -> None:
+    x = np.arange(64, dtype=np.uint32)
+    arrays = [x, np.zeros_like(x)]
+    text = module(ADDRESSES + body, 2)
+    run(text, arrays, grid=2, block=32)
+    with pytest.raises(KernelFault, match=rf"race: block \d ({message}).* of global memory"):
+        run(text, arrays, grid=2, block=32, races=True)
+
+
+def test_blocks_may_read_the_same_memory() -> None:
+    x = np.arange(64, dtype=np.uint32)
+    text = module(ADDRESSES + "ld.global.b32 %r2, [%d20+4];" + STORE, 2)
+    found = run(text, [x, np.zeros_like(x)], grid=2, block=32, races=True)[1]
+    assert set(found.tolist()) == {1}
+
+
 def test_named_barriers_of_some_warps() -> None:
     x = np.arange(128, dtype=np.uint32)
     body = """
