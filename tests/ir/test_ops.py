@@ -44,6 +44,7 @@ from gravure.ir.numerics import widen
 from gravure.ir.ops.families import spec_of_value
 from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.scalar_math import NumpyMath
+from gravure.runtime.emulated import EmulatedDriver
 
 WITHOUT_SAMPLES = {
     "gv.assign": "changes a variable, tested with the frontend's variables",
@@ -206,10 +207,11 @@ def paths() -> dict[str, Path]:
         "read back": read_back,
         "unoptimised": lambda module, operands: compiled(module, operands, level="O0"),
         "compiled": compiled,
+        "GPU": on_a_gpu,
     }
 
 
-COMPILERS = ("unoptimised", "compiled")
+COMPILERS = ("unoptimised", "compiled", "GPU")
 
 
 def read_back(module: ModuleOp, operands: Sequence[Array]) -> Sequence[Array]:
@@ -223,6 +225,14 @@ def read_back(module: ModuleOp, operands: Sequence[Array]) -> Sequence[Array]:
 def compiled(module: ModuleOp, operands: Sequence[Array], *, level: str = "O2") -> Sequence[Array]:
     """Compile without the cache, which would hide a change of the compiler, and run."""
     return gv.compile(Program(module), cache=False, level=level).run(operands)
+
+
+def on_a_gpu(module: ModuleOp, operands: Sequence[Array]) -> Sequence[Array]:
+    """Compile to PTX and run that on the emulator, which finds accesses that nothing orders."""
+    model = gv.compile(
+        Program(module), target="cuda:sm_80", device=EmulatedDriver(races=True), cache=False
+    )
+    return model.run(list(operands))
 
 
 def make_module(cases: Sequence[Case], specs: Sequence[Sequence[TensorSpec]]) -> ModuleOp:
@@ -285,11 +295,26 @@ COMPILED = [
     for op in SAMPLED
     if op.name not in BY_TARGET and (op.name in ONE_TEMPLATE or not op.has("scalar"))
 ]
+ON_A_GPU = [
+    REGISTRY[f"gv.{name}"]
+    for name in (
+        *("cast", "concat", "cumsum", "argmax", "scatter_nd", "top_k", "max_pool", "gather"),
+        *("conv_turned", "fmod"),
+    )
+]
+"""One operation for each template of GPUs; products and rows are tried by `test_gpu_kernels`."""
+
+
+def operations_for(path: str) -> list[type[Op]]:
+    """Return the operations that a path is tried with."""
+    if path == "GPU":
+        return ON_A_GPU
+    return COMPILED if path in COMPILERS else SAMPLED
 
 
 @pytest.mark.parametrize(
     ("path", "op"),
-    [(path, op) for path in paths() for op in (COMPILED if path in COMPILERS else SAMPLED)],
+    [(path, op) for path in paths() for op in operations_for(path)],
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
 def test_path_computes_what_is_evaluated(path: str, op: type[Op]) -> None:

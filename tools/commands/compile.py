@@ -217,7 +217,7 @@ def data_of(made: Emitted) -> dict[str, Any]:
         compiled = made.compiled
         found["manifest"] = json.loads(compiled.manifest)
         found["memory"] = memory_of(compiled)
-        found["kernels"] = {"distinct": len(compiled.objects), "cached": compiled.cached}
+        found["kernels"] = {"distinct": kernels_of(compiled), "cached": compiled.cached}
     if made.report is not None:
         found["passes"] = made.report.as_json()
     return found
@@ -278,7 +278,7 @@ def _about(made: Emitted) -> str:
         ["weights", f"{in_bytes(memory['weights'])} {where}" if model.weights else "none"],
         ["memory", f"{in_bytes(memory['run'])} for a run in all; compiling took "
          f"{in_bytes(peak_rss())}"],
-        ["kernels", f"{len(compiled.objects)} distinct, {compiled.cached} of them compiled before"],
+        ["kernels", f"{kernels_of(compiled)} distinct, {compiled.cached} of them compiled before"],
         ["time", f"{in_seconds(sum(made.seconds.values()))}: {took}"],
     ]  # fmt: skip
     return table(rows)
@@ -303,3 +303,8 @@ def write_report(made: Emitted, path: Path, apart: Sequence[Apart]) -> None:
     }
     with replacing(path) as file:
         file.write(f"{to_json(data)}\n".encode())
+
+
+def kernels_of(compiled: Compiled) -> int:
+    """Return how many kernels the code has, on a processor or a GPU."""
+    return len(compiled.objects) if compiled.plan is None else len(compiled.plan.kernels)
