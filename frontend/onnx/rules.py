@@ -96,6 +96,8 @@ def suggestion(domain: str, op_type: str) -> str:
 
 
 ADVICE = {
+    "ImageDecoder": "decode the image before the model, and pass its pixels as an input",
+    "Multinomial": "pass random numbers as an input, and choose by the place in running sums",
     "RandomNormal": "pass random numbers as an input",
     "RandomNormalLike": "pass random numbers as an input",
     "RandomUniform": "pass random numbers as an input",
