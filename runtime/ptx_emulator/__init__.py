@@ -7,7 +7,8 @@
 Read `text` (PTX as data), `machine` (who goes on, and how lanes wait), `memory`, then what
 instructions do: `operands` and `floats` first, `arithmetic`, `bits`, `convert`, `access`, `warp`,
 `control`, `matrix`, `copies` with `tensor_map`, `phases`, `warpgroup`. `races` finds accesses to
-shared memory that nothing orders, `block_races` blocks that touch what another wrote. `program` puts a kernel together, `image` loads modules.
+shared memory that nothing orders, and `block_races` blocks that touch what another wrote.
+`program` puts a kernel together, `image` loads modules.
 
 What it is not: a model of time, of memory that threads see in different orders, or of the error of
 approximate functions (they are computed as well as can be).
