@@ -277,6 +277,18 @@ def launches(steps: tuple[Step, ...]) -> Iterator[Launch]:
                 yield from launches(body)
 
 
+def control_steps(steps: tuple[Step, ...]) -> Iterator[If | While | Repeat]:
+    """Give every choice and loop in `steps`, also those inside of others."""
+    for step in steps:
+        match step:
+            case If(then=first, otherwise=second) | While(test=first, body=second):
+                yield step
+                yield from control_steps((*first, *second))
+            case Repeat(body=body):
+                yield step
+                yield from control_steps(body)
+
+
 def round_up(size: int, multiple: int) -> int:
     """Return the smallest multiple of `multiple` that is not below `size`."""
     return -(-size // multiple) * multiple

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ... import __version__
-from ...runtime.artifact import DTYPES, Description, TensorInfo
+from ...runtime.artifact import DTYPES, Description, If, TensorInfo, control_steps
 from ...runtime.container import FORMAT
 from .elf import Object
 from .program import Group, group_of
@@ -24,6 +24,8 @@ EMBEDDED, IN_FILE, NONE = "embedded", "file", "none"
 def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: bool = True) -> str:
     """Return the manifest of a model; `kernels` are the objects with the code of its kernels."""
     where = NONE if not model.weights else EMBEDDED if embedded else IN_FILE
+    control = list(control_steps(model.steps))
+    choices = sum(isinstance(step, If) for step in control)
     found: dict[str, Any] = {
         "format": FORMAT,
         "tag": model.tag,
@@ -41,6 +43,8 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
         "triple": model.triple,
         "features": list(model.features),
         "launches": len(model.kernels),
+        "choices": choices,
+        "loops": len(control) - choices,
         "sections": sections(kernels),
         "versions": versions(),
     }

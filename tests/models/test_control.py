@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, SSAValue
 
+import gravure as gv
 from gravure import ir
 from gravure.codegen.compile import Options, lower_kernels
 from gravure.frontend.compile import compile_source, load_compiled
@@ -223,3 +226,13 @@ def test_compiled_code_computes_the_same(name: str, level: str) -> None:
         close(found, interpret(made(name), given), level)
         for a, b in zip(found, two.run(given), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_a_library_holds_its_loops_and_says_so(tmp_path: Path) -> None:
+    compiled = compile_source(made("nested"), Options(tag="nested"))
+    path = tmp_path / "nested.so"
+    compiled.library().save(path)
+    manifest = json.loads(compiled.manifest)
+    assert (manifest["loops"], manifest["choices"]) == (2, 1)
+    given = inputs("nested", 3)
+    close(gv.load(path, threads=2).run(given), interpret(made("nested"), given), "library")

@@ -150,6 +150,7 @@ def library(path: str, console: Console) -> int:
 
     found = inspect(path)
     manifest, seal = found.manifest, found.seal
+    control = [f"{manifest[each]} {each}" for each in ("loops", "choices") if manifest.get(each)]
     rows = [
         ["library", f"{path}: {in_bytes(seal.file_size)}, tag {manifest['tag']}"],
         *_listed("inputs", [_tensor(each) for each in manifest["inputs"]]),
@@ -163,6 +164,7 @@ def library(path: str, console: Console) -> int:
         ["memory", f"{in_bytes(manifest['peak_bytes'])} for a run in all"],
         ["kernels", f"{manifest['launches']} distinct, "
          + ", ".join(f"{in_bytes(size)} of {name}" for name, size in manifest["sections"].items())],
+        *_listed("control", [", ".join(control)] if control else []),
         ["made with", ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())],
         ["passes", str(manifest.get("pipeline", ""))],
         ["digest", seal.digest.hex()],
