@@ -45,7 +45,8 @@ def test_all_unsupported_nodes_are_one_error(model: Make) -> None:
         "    help: give the operator as a function inside the model\n"
         "  node 's': Sofmax (opset 17) on f32[2,3]: not supported\n"
         "    help: did you mean Softmax?\n"
-        "  node 'image': ImageDecoder (opset 17) on f32[2,3]: not supported"
+        "  node 'image': ImageDecoder (opset 17) on f32[2,3]: not supported\n"
+        "    help: decode the image before the model, and pass its pixels as an input"
     )
 
 
