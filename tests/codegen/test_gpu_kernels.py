@@ -23,7 +23,7 @@ from gravure.codegen.ptx.shape import (
 from gravure.ir import dtypes
 
 sys.path.insert(0, str(Path(__file__).parent))
-from gpu_cases import check_text, compiled_text, module_of, plan_of
+from gpu_cases import check_assembled, check_text, compiled_text, module_of, plan_of
 
 Array = np.ndarray[Any, Any]
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
@@ -140,6 +140,7 @@ def test_large_tiles_assemble(dtype: str) -> None:
     plan = plan_of(compiled_text(text))
     assert plan.kernels[0].block == (256, 1, 1)
     assert plan.launches[0].grid == (256, 1, 1)
+    check_assembled(plan)
 
 
 @pytest.mark.parametrize(
