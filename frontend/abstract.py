@@ -39,6 +39,11 @@ class Abstract:
         return np.asarray(self.value, dtype)
 
 
+def is_unknown(value: Any) -> bool:
+    """Say whether only the spec of a value is known."""
+    return isinstance(value, Abstract) and value.value is None
+
+
 def emit_abstract(op: type[Op], *operands: Any, **attributes: Any) -> Any:
     """Infer one operation; return its result, or the tuple of several."""
     made = [

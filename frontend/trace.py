@@ -59,6 +59,8 @@ class Trace(Context):
         values = [self.owned(x) for x in operands]
         try:
             made = emit(op, *values, **attributes)
+        except OperandError:
+            raise  # it names its place already
         except TypeError as error:
             raise OperandError(str(error), location=short(line)) from None
         return self.wrapped(made) if not isinstance(made, tuple) else tuple(map(self.wrapped, made))

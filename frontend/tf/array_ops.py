@@ -12,7 +12,9 @@ from ...ir.compositions import Maker
 from ...ir.dims import product
 from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
-from ..abstract import Abstract
+from ...ir.tensor import TensorSpec
+from ..abstract import Abstract, is_unknown
+from ..graph import unknown_dim
 from .calls import op, perform, rule
 from .core import OPERATORS
 from .creation import constant, ints, named_row
@@ -249,6 +251,8 @@ def broadcast_to(m: Maker, input: Any, shape: Any) -> Any:
 
 @rule("Where", differentiable=False)
 def _places(m: Maker, p: Any) -> Any:
+    if is_unknown(p):
+        return Abstract(TensorSpec(named_row("int64"), (unknown_dim(), spec_of_value(p).rank)))
     return np.argwhere(np.asarray(p)).astype(np.int64)
 
 
@@ -270,8 +274,11 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 @op("BooleanMask", "tensor", "mask", strict=False, label="boolean_mask")
 def boolean_mask(m: Maker, tensor: Any, mask: Any, axis: Any = 0) -> Any:
     """Take the slices for which a mask holds."""
-    found, dims = np.asarray(mask), spec_of_value(tensor).dims
-    at = int(static(axis) or 0)
+    dims, at = spec_of_value(tensor).dims, int(static(axis) or 0)
+    if is_unknown(mask):
+        rest = dims[at + spec_of_value(mask).rank :]
+        return Abstract(spec_of_value(tensor).with_shape((*dims[:at], unknown_dim(), *rest)))
+    found = np.asarray(mask)
     behind = at + found.ndim
     flat = m.reshape(tensor, shape=(*dims[:at], product(dims[at:behind]), *dims[behind:]))
     return m.gather(flat, m.constant(value=np.flatnonzero(found)), axis=at)

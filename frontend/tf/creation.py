@@ -10,8 +10,10 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
+from ...ir.tensor import TensorSpec
+from ..abstract import Abstract, is_unknown
 from ..context import STATE
-from ..graph import Graph, GraphTensor
+from ..graph import Graph, GraphTensor, unknown_dim
 from .calls import op, perform, rule
 from .core import OPERATORS, EagerTensor, row_of
 from .shapes import TensorShape
@@ -107,6 +109,8 @@ def eye(
 
 @rule("Range", label="range", differentiable=False)
 def _range(m: Maker, start: Any, limit: Any, delta: Any, dtype: DType | None) -> Any:
+    if any(map(is_unknown, (start, limit, delta))):
+        return Abstract(TensorSpec(dtype or spec_of_value(start).dtype, (unknown_dim(),)))
     low, high, step = (np.asarray(x)[()] for x in (start, limit, delta))
     if step == 0:
         raise TypeError("Requires delta != 0: 0")

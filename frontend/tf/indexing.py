@@ -8,6 +8,7 @@ import numpy as np
 
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
+from ..abstract import is_unknown
 from .calls import perform, rule
 from .core import OPERATORS
 from .values import InGraph, convert, graph_of
@@ -15,6 +16,8 @@ from .values import InGraph, convert, graph_of
 
 @rule("StridedSlice", label="strided_slice")
 def _strided_slice(m: Maker, x: Any, *given: Any, keys: tuple[Any, ...]) -> Any:
+    if any(map(is_unknown, given)) and not any(isinstance(k, slice) and holds(k) for k in keys):
+        return _index(m, x, tuple(0 if k == TENSOR else k for k in keys))  # of the same shape
     rest = iter(given)
 
     def ready(key: Any) -> Any:
@@ -23,6 +26,11 @@ def _strided_slice(m: Maker, x: Any, *given: Any, keys: tuple[Any, ...]) -> Any:
         return int(np.asarray(next(rest))) if key == TENSOR else key
 
     return _index(m, x, tuple(map(ready, keys)))
+
+
+def holds(key: slice) -> bool:
+    """Say whether a bound of a slice is an operand."""
+    return TENSOR in (key.start, key.stop, key.step)
 
 
 def _getitem(x: Any, key: Any) -> Any:

@@ -79,8 +79,8 @@ def infer_sizes(
         return None
     try:
         return kind.infer([x.spec for x in inputs], {"known": {**known, **partly}})
-    except (TypeError, ValueError):
-        return None
+    except (TypeError, ValueError, ArithmeticError, AttributeError, IndexError):
+        return None  # the rule wants numbers: what is said without them is inferred instead
 
 
 __all__ = ["infer_sizes", "sizes_of"]
