@@ -194,9 +194,8 @@ class Walk:
 
     def find_active(self) -> None:
         """Find the operations whose outputs depend on the sources."""
-        for op in list(self.graph.operations):
-            if self.within is not None and op not in self.within:
-                continue
+        every = self.graph.operations if self.within is None else self.within
+        for op in sorted(every, key=lambda op: op.index):
             reads = any(v in self.variables for v in op.kind.variables(op))
             if reads or any(t in self.active and self.passes(t) for t in op.inputs):
                 self.order.append(op)
