@@ -73,7 +73,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "f64": (X.astype(np.float64), r"f64\[3, 8\]"),
     "f16": (X.astype(np.float16), r"f16\[3, 8\]"),
     "bf16": (X.astype(ml_dtypes.bfloat16), r"bf16\[3, 8\]"),
-    "f8": (X.astype(ml_dtypes.float8_e4m3fn), r"float8_e4m3fn\[3, 8\]"),
+    "f8": (X.astype(ml_dtypes.float8_e4m3fn), r"f8e4m3fn\[3, 8\]"),
     "i64": (X.astype(np.int64), r"i64\[3, 8\]"),
     "bool": (X > 0, r"bool\[3, 8\]"),
     "complex": (X.astype(np.complex64), r"c64\[3, 8\]"),
