@@ -102,3 +102,20 @@ def test_devices_are_found_by_name() -> None:
     with pytest.raises(GpuError, match="device 'gpu:x' is unknown"):
         open_driver("gpu:x")
     assert all(name.startswith("gpu:") for name in gpu_names())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["mlp", "transformer", "decoder", "resnet", "unet", "gru", "lstm"])
+def test_small_models_on_a_gpu_give_what_the_processor_gives(name: str) -> None:
+    if not gpu_names():
+        pytest.skip("there is no CUDA device, or no pycuda")
+    path = MODEL.with_name(f"{name}.gv")
+    architecture = open_driver("gpu:0").architecture
+    there, here = gravure.compile(path, target=f"cuda:{architecture}"), gravure.compile(path)
+    sizes = {dim.name: dim.high for dim in here.dims}
+    random = np.random.default_rng(1)
+    arrays = [
+        random.standard_normal(info.shape_for(sizes)).astype(np.float32) for info in here.inputs
+    ]
+    for found, wanted in zip(there.run(arrays), here.run(arrays), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
