@@ -1,0 +1,134 @@
+"""What TensorFlow's names do beyond the rows: loops over slices, variables by name, text, sizes."""
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.ahead import program_of
+from gravure.frontend.execute import Store
+from gravure.passes.manager import run
+from gravure.passes.pipelines import pipeline_of
+
+v1 = tf.compat.v1
+
+
+def test_a_tensor_array_is_written_in_a_loop_and_differentiated():
+    w = tf.Variable(0.5)
+
+    @tf.function
+    def powers(n):
+        array = tf.TensorArray(tf.float32, size=n)
+        step = lambda i, x, a: (i + 1, x * w, a.write(i, x * w))  # noqa: E731
+        loop = tf.while_loop(lambda i, x, a: i < n, step, (0, 1.0, array))
+        return loop[2].stack()
+
+    with tf.GradientTape() as tape:
+        y = powers(tf.constant(3))
+    assert np.allclose(y, [0.5, 0.25, 0.125])
+    assert float(tape.gradient(y, w)) == 1.0 + 2 * 0.5 + 3 * 0.25
+    array = tf.TensorArray(tf.float32, 2).write(0, 1.0)
+    with pytest.raises(tf.errors.OutOfRangeError):
+        array.write(2, 1.0)
+    array.read(0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="twice"):
+        array.read(0)
+
+
+def test_functions_of_slices_take_any_number_of_them():
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def f(x):
+        doubled = tf.map_fn(lambda e: e * 2.0, x)
+        return doubled, tf.scan(lambda a, e: a + e, x), tf.foldl(lambda a, e: a * e, x)
+
+    for count in (2, 4):
+        x = np.arange(1, count + 1, dtype=np.float32)
+        doubled, sums, product = f(tf.constant(x))
+        assert np.array_equal(doubled, x * 2)
+        assert np.array_equal(sums, np.cumsum(x))
+        assert float(product) == np.prod(x)
+
+
+def test_variables_are_shared_by_name_in_scopes():
+    with tf.Graph().as_default():
+        with v1.variable_scope("a"):
+            w = v1.get_variable("w", [2])
+        with v1.variable_scope("a", reuse=True):
+            assert v1.get_variable("w") is w
+        with v1.variable_scope("a", reuse=v1.AUTO_REUSE):
+            assert v1.get_variable("w") is w
+            assert v1.get_variable("u", [1]).name == "a/u:0"
+        with v1.variable_scope("a"), pytest.raises(ValueError, match="already exists"):
+            v1.get_variable("w", [2])
+        with v1.variable_scope("a", reuse=True), pytest.raises(ValueError, match="does not exist"):
+            v1.get_variable("v", [2])
+
+
+def test_shapes_are_known_as_far_as_sizes_are():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [None, 3])
+        n = tf.shape(x)[0]
+        assert tf.reshape(x, [n, 3, 1]).shape.as_list() == [None, 3, 1]
+        assert tf.zeros([n, 2]).shape.as_list() == [None, 2]
+        assert tf.one_hot(tf.range(n), 4).shape.as_list() == [None, 4]
+        assert x[n - 1].shape.as_list() == [3]
+        assert tf.boolean_mask(x, x[:, 0] > 0.0).shape.as_list() == [None, 3]
+
+
+def test_text_is_moved_joined_and_compared():
+    a = tf.constant(["x", "y"])
+    assert tf.strings.join([a, "z"], separator="-").numpy().tolist() == [b"x-z", b"y-z"]
+    assert tf.gather(a, [1, 0]).numpy().tolist() == [b"y", b"x"]
+    assert (a == "x").numpy().tolist() == [True, False]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"gv\.mul"):
+        _ = a * a
+
+
+def test_functions_of_gamma_have_gradients_of_any_order():
+    x = tf.constant([0.5, 2.0, -1.5])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.math.lgamma(x)
+        first = inner.gradient(y, x)
+    assert np.allclose(y, [0.5723649, 0.0, 0.8600470], atol=1e-6)
+    assert np.allclose(first, tf.math.digamma(x), rtol=1e-5)
+    assert np.allclose(first, [-1.9635100, 0.4227843, 0.7031566], rtol=1e-5)
+    assert np.allclose(outer.gradient(first, x), [4.9348022, 0.6449341, 9.3792466], rtol=1e-5)
+
+
+def test_matrices_with_a_zero_pivot_are_inverted():
+    a = tf.constant([[0.0, 2.0], [1.0, 3.0]])
+    assert np.allclose(tf.linalg.inv(a) @ a, np.eye(2), atol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.inv(tf.ones([2, 2]))
+
+
+def test_constants_of_numpy_take_the_type_of_a_tensor():
+    assert (tf.constant([1.0]) + np.array([2.0])).dtype == tf.float32
+    with pytest.raises(TypeError):
+        _ = tf.constant(1) + tf.constant(1.0)
+
+
+def peak(function, *specs):
+    graph = tf.function(function).get_concrete_function(*specs).graph
+    program = program_of(graph.whole_plan(), graph.inputs, ["y"], Store(), {})
+    report = run(pipeline_of("O2"), program)
+    [plan] = [s.rewrite for s in report.steps if s.rewrite.name == "plan-memory"]
+    return plan.counts["peak bytes"], str(program.module)
+
+
+def test_h2_constants_are_folded():
+    _, text = peak(lambda x: x + tf.constant(2.0) * tf.constant(3.0), tf.TensorSpec([4]))
+    assert "gv.mul" not in text
+    assert "6.0" in text
+
+
+def test_h3_a_chain_of_elementwise_operations_needs_one_buffer():
+    def chain(x):
+        for _ in range(10):
+            x = tf.exp(-x)
+        return x
+
+    used, _ = peak(chain, tf.TensorSpec([1 << 18]))
+    assert used <= 1 << 20
