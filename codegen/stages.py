@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import StringAttr
 
 from ..errors import GraphError
 from ..ir import Array, Program
+from ..ir.collection import paused
 from ..ir.host import refuse_host_steps
 from ..ir.levels import KIND
 from ..ir.program import functions
@@ -80,6 +81,7 @@ def behind(options: Options, stage: str, program: Program) -> Options:
     return replace(options, passes=print_pipeline(rest))
 
 
+@paused()
 def lower(
     program: Program, options: Options, stage: str, observers: Sequence[Observer] = ()
 ) -> Report:

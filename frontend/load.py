@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import GraphError, ParseError
 from ..ir import Array, Program
+from ..ir.collection import paused
 from .files import Bytes, map_file
 from .symbols import DimOption, ShapeOption
 
@@ -22,6 +23,7 @@ MAX_TEXT = 1 << 28
 """Bytes beyond which a text is refused."""
 
 
+@paused()
 def load_program(
     source: str | os.PathLike[str] | bytes,
     *,
