@@ -15,14 +15,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from ..codegen.compile import Options
 from ..errors import GraphError
 from ..ir import Program
+from ..ir.attributes import Symbol
 from ..ir.collection import paused
 from ..ir.op import Array
+from ..ir.ops.structure import Weight
 from ..ir.program import finish, new_function, set_level
+from ..ir.tensor import spec_of_array
 from ..ir.verify import verify
 from .compile import compile_model, tag_of
 from .execute import Plan, RunError, Store
@@ -47,8 +50,18 @@ class FrozenFrame(StagingFrame):
     def read(self, variable: Any) -> Any:
         """Return the value that the variable has now."""
         if variable not in self.state:
-            self.state[variable] = self.value(variable.value_in(self.values))
+            self.state[variable] = self.stored(variable.name, variable.value_in(self.values))
         return super().read(variable)
+
+    def stored(self, name: str, array: Array) -> SSAValue:
+        """Return a weight that is named after a variable."""
+        stem = name.removesuffix(":0")
+        unique = f"{stem}_{len(self.shared.weights)}" if stem in self.shared.weights else stem
+        spec, self.shared.weights[unique] = spec_of_array(array), array
+        made: SSAValue = self.emitter(
+            Weight, weight=Symbol(unique), dtype=spec.dtype, shape=spec.dims
+        )
+        return made
 
     def write(self, variable: Any, value: Any) -> None:
         """Refuse."""
@@ -111,5 +124,9 @@ def save_plan(
     taken: Mapping[GraphTensor, Array] | None = None,
 ) -> None:
     """Compile a plan, and write what the suffix of the path asks for: `.so`, `.o`, `.a`, `.h`."""
-    program = program_of(plan, inputs, results, store, taken or {})
+    save_program(path, program_of(plan, inputs, results, store, taken or {}))
+
+
+def save_program(path: str | os.PathLike[str], program: Program) -> None:
+    """Compile a program, and write what the suffix of the path asks for."""
     compile_model(program, Options(tag=tag_of(path))).save(path)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..codegen.compile import Options
 from ..errors import UnsupportedOp
+from ..ir import Program
 from ..ir.collection import paused
 from ..ir.tensor import TensorSpec
 from . import nest
@@ -447,7 +448,13 @@ class ConcreteFunction:
         made.model.save(path)
 
     def _save_frozen(self, path: str | os.PathLike[str]) -> None:
-        from .ahead import save_plan  # noqa: PLC0415  (only who saves needs it)
+        from .ahead import save_program  # noqa: PLC0415  (only who saves needs it)
+
+        save_program(path, self.frozen())
+
+    def frozen(self) -> Program:
+        """Return the program in which what is taken from outside has the value that it has now."""
+        from .ahead import program_of  # noqa: PLC0415  (only who saves needs it)
 
         names = list(self.structure) if isinstance(self.structure, dict) else []
         if len(names) != len(self.slots):
@@ -456,7 +463,7 @@ class ConcreteFunction:
         graph = self.graph
         plan = Plan(graph.outputs, graph.inputs, [op for op in graph.operations if has_effect(op)])
         taken = {made: tensor.numpy() for tensor, made in graph.captured.values()}
-        save_plan(path, plan, graph.inputs, kept, ACTIVE[-1], taken)
+        return program_of(plan, graph.inputs, kept, ACTIVE[-1], taken)
 
     @property
     def compiled(self) -> dict[Any, Any]:

@@ -18,20 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
-
-from ..errors import GraphError, ParseError, UnsupportedOp
+from ..errors import GraphError, ParseError
 from ..ir import Program, TensorSpec
-from ..ir.attributes import Symbol
-from ..ir.build import GraphEmit
 from ..ir.dtypes import f32
-from ..ir.ops.structure import Weight
-from ..ir.program import finish, new_function, set_level
-from ..ir.tensor import spec_of_array
-from ..ir.verify import verify
-from .execute import Store
-from .function import ConcreteFunction, Function
-from .staged import NotStageableError, Shared, StagingFrame
+from .function import Function
 from .symbols import ShapeOption, did_you_mean
 
 
@@ -43,11 +33,7 @@ def python_program(
     if dims:
         raise GraphError("the shapes of a Python function are numbers", location=where)
     function = _function(file, name, where)
-    concrete = function.get_concrete_function(*_arguments(function, shapes, where))
-    try:
-        program = _staged(concrete)
-    except NotStageableError as error:
-        raise UnsupportedOp(f"the function needs Python to run: {error}", location=where) from error
+    program = function.get_concrete_function(*_arguments(function, shapes, where)).frozen()
     program.source = where
     return program
 
@@ -104,48 +90,3 @@ def _arguments(
             raise GraphError(f"shape {[*dims]} of {name!r}: expected numbers", location=where)
         specs.append(Declared(TensorSpec(f32, tuple(int(str(dim)) for dim in dims))))
     return specs
-
-
-def _staged(concrete: ConcreteFunction) -> Program:
-    """Return the program of a trace; variables and what it captured become constants."""
-    graph = concrete.graph
-    inputs = [(x.op.name, x.spec) for x in graph.inputs]
-    if not all(spec.is_static for _, spec in inputs):
-        raise NotStageableError("shapes that are not known")
-    main = new_function("main", inputs)
-    block, shared = main.body.block, Shared()
-    frame = Frozen(block, shared, top=True)
-    captured = [x.numpy() for x in graph.captures]
-    made = graph.whole_plan().run(frame, [*block.args, *captured])
-    if frame.written or shared.keys:
-        raise NotStageableError("it changes variables" if frame.written else "random numbers")
-    values = [frame.value(x) for x in made]
-    finish(main, values, _results(concrete))
-    module = ModuleOp([main])
-    set_level(module, "graph")
-    verify(module)
-    return Program(module, shared.weights)
-
-
-class Frozen(StagingFrame):
-    """A frame in which variables are weights that hold what the variables hold now."""
-
-    def read(self, variable: Any) -> Any:
-        """Return the variable's value, stored once."""
-        if variable not in self.state:
-            value = variable.value_in(Store())
-            name, spec = variable.name.removesuffix(":0"), spec_of_array(value)
-            self.shared.weights[name] = value
-            emit = GraphEmit.at_end(self.block)
-            self.state[variable] = emit(
-                Weight, weight=Symbol(name), dtype=spec.dtype, shape=spec.dims
-            )
-        return self.state[variable]
-
-
-def _results(concrete: ConcreteFunction) -> list[str]:
-    """Return the names of the results."""
-    if isinstance(concrete.structure, dict):
-        return [str(name) for name in concrete.structure]
-    count = len(concrete.outputs)
-    return ["y"] if count == 1 else [f"y{i}" for i in range(count)]

@@ -461,7 +461,7 @@ def test_a_python_function_is_a_model(gravure: Any, tmp_path: Path) -> None:
         ("forwrd", ("--shape", "x=2,4"), 65, "did you mean 'forward'?"),
         ("forward", (), 65, "argument 'x' has no shape"),
         ("forward", ("--shape", "x=N,4"), 65, "expected numbers"),
-        ("changes", ("--shape", "x=2"), 65, "it changes variables"),
+        ("changes", ("--shape", "x=2"), 65, "it changes variable 'w"),
     ],
 )
 def test_a_python_function_that_is_none(
