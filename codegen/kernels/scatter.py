@@ -60,7 +60,7 @@ class Nest:
         walked = inner[-1]
         contiguous = bool(walked.tokens) and all(a.coefficient(walked.tokens[-1]) == 1
                                                  for a in accesses)  # fmt: skip
-        lanes = fitting_lanes(walked.extent, lanes) if contiguous else 0
+        lanes = fitting_lanes(walked.extent, lanes, even=loops.fine) if contiguous else 0
         space = Space([*before, *inner], walked, lanes)
         return cls(loops, before, inner, Reader(loops, arguments, space))
 

@@ -298,8 +298,8 @@ COMPILED = [
 ON_A_GPU = [
     REGISTRY[f"gv.{name}"]
     for name in (
-        *("cast", "concat", "cumsum", "argmax", "scatter_nd", "top_k", "max_pool", "gather"),
-        *("conv_turned", "fmod"),
+        *("cast", "concat", "cumsum", "argmax", "scatter_elements", "top_k", "max_pool"),
+        *("gather", "conv_turned", "fmod"),
     )
 ]
 """One operation for each template of GPUs; products and rows are tried by `test_gpu_kernels`."""
