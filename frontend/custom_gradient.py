@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
+from inspect import signature
 from itertools import count
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..ir.compositions import Maker
 from ..ir.op import Call
 from ..ir.ops.gradient import GRADIENTS, WithGradient
 from . import nest
-from .context import STATE, record
+from .context import STATE, Use, record, recording
 from .control_flow import traced
 from .execute import Frame, Store
 from .func_graph import FuncGraph
@@ -43,26 +44,64 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def run(*arguments: Any, **options: Any) -> Any:
         operands = [as_tensor(x) for x in nest.flatten(arguments)]
-        made, rule = function(*nest.pack(arguments, operands), **options)
+        seen = Seen()
+        with recording(seen):
+            made, rule = function(*nest.pack(arguments, operands), **options)
         given = [as_tensor(r) for r in nest.flatten(made)]
+        used = seen.variables if takes_variables(rule) else []
 
         def gradients(*grads: Any) -> list[Any]:
-            found = rule(*grads)
+            more: list[Any] = []
+            if used:
+                found, more = rule(*grads, variables=used)
+            else:
+                found = rule(*grads)
             flat = list(found) if isinstance(found, list | tuple) else [found]
             if len(flat) != len(operands):
                 raise TapeError(
                     f"the gradient of {name} gave {len(flat)} values, expected {len(operands)}"
                 )
-            return flat
+            return [*flat, *more]
 
         graph = _graph_of(given)
+        if graph is not None and used:
+            raise TapeError(
+                f"the gradient of {name} is one of variables: take them as arguments in a graph"
+            )
         if graph is not None:
             return nest.pack(made, _staged(graph, name, gradients, operands, given))
         results = [r.alias() for r in given]
-        record(name, operands, results, gradients)
+        record(name, [*operands, *used], results, gradients)
         return nest.pack(made, results)
 
     return run
+
+
+class Seen:
+    """What collects the variables that are read."""
+
+    def __init__(self) -> None:
+        self.variables: list[Any] = []
+
+    def record(self, use: Use) -> None:
+        """See one use, and forget it."""
+
+    def accessed(self, variable: Any) -> None:
+        """Collect a variable that can be trained."""
+        if getattr(variable, "trainable", True) and all(v is not variable for v in self.variables):
+            self.variables.append(variable)
+
+    def knows(self, value: Any) -> bool:
+        """Say that no gradients are wanted here."""
+        return False
+
+
+def takes_variables(rule: Callable[..., Any]) -> bool:
+    """Say whether a gradient function gives gradients of variables too."""
+    try:
+        return "variables" in signature(rule).parameters
+    except (TypeError, ValueError):  # a function of another language: it says nothing of itself
+        return False
 
 
 def _graph_of(values: Sequence[Tensor]) -> Graph | None:

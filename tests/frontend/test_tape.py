@@ -377,3 +377,22 @@ def values_of(sample: Sample) -> list[Any]:
         else:
             made.append(rng.integers(int(low), int(high), shape, endpoint=True).astype(dtype.numpy))
     return made
+
+
+def test_f4_a_custom_gradient_may_be_one_of_variables() -> None:
+    w = gv.Variable([1.0, 2.0])
+
+    @gv.custom_gradient
+    def f(x: Any) -> Any:
+        def gradient(grad: Any, variables: Any = None) -> Any:
+            return grad * w.read_value(), [grad * x * 100.0]
+
+        return x * w, gradient
+
+    x = gv.asarray([3.0, 4.0])
+    with gv.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    found = tape.gradient(y, [x, w])
+    assert np.array_equal(found[0], [1.0, 2.0])
+    assert np.array_equal(found[1], [300.0, 400.0])
