@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -236,3 +237,76 @@ def test_a_library_holds_its_loops_and_says_so(tmp_path: Path) -> None:
     assert (manifest["loops"], manifest["choices"]) == (2, 1)
     given = inputs("nested", 3)
     close(gv.load(path, threads=2).run(given), interpret(made("nested"), given), "library")
+
+
+class Drawn:
+    """A program that is drawn: choices and loops in each other, of values of one shape."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+
+    def program(self) -> Program:
+        def top(w: Writer, *values: Any) -> Any:
+            made = self.steps(w, values[1:], 0, 7)
+            return [self.random.choice(made) for _ in range(self.random.randint(1, 3))]
+
+        return program([COUNT, SQUARE, SQUARE], top)
+
+    def steps(self, w: Writer, values: Sequence[Any], depth: int, most: int) -> list[Any]:
+        """Append some operations; return the values that there are."""
+        found = list(values)
+        for _ in range(self.random.randint(1, most)):
+            found += self.one(w, found, depth)
+        return found[-8:]
+
+    def one(self, w: Writer, values: Sequence[Any], depth: int) -> list[Any]:
+        """Append one operation."""
+        a, b = self.random.choice(values), self.random.choice(values)
+        kinds: list[Callable[[], list[Any]]] = [
+            lambda: [w.make.tanh(a)],
+            lambda: [w.make.matmul(a, b)],
+            lambda: [w.make.transpose(a, order=(1, 0))],
+            lambda: [w.make.add(a, b)],
+            lambda: [w.make.filled(0.25, f32, (6, 6))],
+        ]
+        if depth < 3:
+            kinds += [
+                lambda: self.choice(w, values, depth),
+                lambda: self.loop(w, values, depth),
+            ] * 2
+        return self.random.choice(kinds)()
+
+    def choice(self, w: Writer, values: Sequence[Any], depth: int) -> list[Any]:
+        given = [self.random.choice(values) for _ in range(3)]
+        total, count = w.make.sum(given[0], axes=(0, 1)), self.random.randint(1, 3)
+
+        def branch(w: Writer, *values: Any) -> Any:
+            made = self.steps(w, values, depth + 1, 3)
+            return [self.random.choice(made) for _ in range(count)]
+
+        return w.choice(w.make.greater(total, w.make.number(0.5, f32)), given, branch, branch)
+
+    def loop(self, w: Writer, values: Sequence[Any], depth: int) -> list[Any]:
+        given = [self.random.choice(values) for _ in range(self.random.randint(1, 3))]
+        trips = self.random.randint(0, 3)
+
+        def test(w: Writer, i: Any, *values: Any) -> Any:
+            total = w.make.sum(self.random.choice(values), axes=(0, 1))
+            low = w.make.less(total, w.make.number(50.0, f32))
+            return [w.make.logical_and(w.make.less(i, w.count(trips)), low)]
+
+        def body(w: Writer, i: Any, *values: Any) -> Any:
+            made = self.steps(w, values, depth + 1, 4)
+            return [w.make.add(i, w.count(1)), *(self.random.choice(made) for _ in given)]
+
+        return w.loop([w.count(0), *given], [self.random.choice(values)], test, body)[1:]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_drawn_programs_compute_the_same(seed: int) -> None:
+    given = [x if x.ndim == 0 else x * np.float32(0.3) for x in inputs("swapped", seed)]
+    wanted = interpret(Drawn(seed).program(), given)
+    compiled = compile_source(Drawn(seed).program(), Options(level="O2" if seed % 2 else "O0"))
+    found = load_compiled(compiled, 2).run(given)
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
