@@ -16,12 +16,15 @@ from .cpu import target_machine
 
 LINES = 200_000
 """Lines of one module: LLVM's time grows faster than the text, and it cannot be interrupted."""
+PLAIN_LINES = 2_000_000
+"""The same at level 0, where it grows with the text: the entry of a hundred thousand launches."""
 
 
 def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:
     """Return the object file of a module; level 0 is for code that hardly takes any time."""
     machine = target_machine(target, optimisation)
-    data: bytes = machine.emit_object(parsed(llvm_text, target, machine))
+    most = LINES if optimisation else PLAIN_LINES
+    data: bytes = machine.emit_object(parsed(llvm_text, target, machine, most))
     return data
 
 
@@ -32,11 +35,11 @@ def assembly(llvm_text: str, target: Target) -> str:
     return text
 
 
-def parsed(llvm_text: str, target: Target, machine: Any) -> Any:
+def parsed(llvm_text: str, target: Target, machine: Any, most: int = LINES) -> Any:
     """Return the verified module, in a context of its own so that its memory is given back."""
     lines = llvm_text.count("\n")
-    if lines > LINES:
-        raise CompileError(f"LLVM module of {lines} lines: expected {LINES} at most")
+    if lines > most:
+        raise CompileError(f"LLVM module of {lines} lines: expected {most} at most")
     try:
         module = llvm.parse_assembly(llvm_text, context=llvm.create_context())
         module.triple = target.triple
