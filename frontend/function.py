@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.compile import Options
-from ..errors import UnsupportedOp
+from ..errors import GraphError, UnsupportedOp
 from ..ir import Program
 from ..ir.collection import paused
 from ..ir.tensor import TensorSpec
@@ -106,6 +106,7 @@ class Function:
         self.made_variables = False
         self.traced = 0
         self.reasons: list[str] = []
+        self._tracing: set[Any] = set()
         self._ready: dict[Any, tuple[ConcreteFunction, Staged]] = {}
         """Compiled graphs by types and shapes of arguments that are all tensors."""
         self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
@@ -195,7 +196,18 @@ class Function:
                 key = bound.key()
         if found is None:
             self.reasons.append(self.reason(bound))
-            found = self.trace(bound)
+            if key in self._tracing:
+                raise GraphError(
+                    f"function {self.label!r} calls itself with arguments like its own, expected a"
+                    " Python value that ends it",
+                    location=short(user_line()),
+                    hint="a trace has no end then; write what depends on a tensor as while_loop",
+                )
+            self._tracing.add(key)
+            try:
+                found = self.trace(bound)
+            finally:
+                self._tracing.discard(key)
             local = any(not tensor.eager for tensor in found.graph.captures)
             self.cache[(key, id(STATE.context)) if local else key] = found
         return found

@@ -5,7 +5,9 @@ import gc
 import numpy as np
 import pytest
 
+import gravure as gv
 import gravure.tf as tf
+from gravure.errors import GraphError
 from gravure.frontend.symbolic import LeakedTensorError, SymbolicError
 
 KEPT = {}
@@ -108,6 +110,25 @@ def test_i14_a_call_stays_a_call():
     types = [op.type for op in outer.get_concrete_function(eye, eye).graph.get_operations()]
     assert types[:4] == ["Placeholder", "Placeholder", "MatMul", "PartitionedCall"]
     assert len(inner.cache) == 1
+
+
+def test_i14_a_function_calls_itself_until_a_python_value_ends_it():
+    @gv.function
+    def power(x, n):
+        return gv.ones_like(x) if n == 0 else x * power(x, n - 1)
+
+    assert float(power(gv.asarray(2.0), 5)) == 32.0
+    assert power.traced == 6
+
+
+def test_i14_a_trace_without_an_end_is_refused():
+    @gv.function
+    def count(n):
+        return gv.cond(n > 0, lambda: count(n - 1), lambda: n)
+
+    with pytest.raises(GraphError, match=r"test_function_rows.py:\d+: .*'count' calls itself"):
+        count(gv.asarray(3))
+    assert float(gv.function(lambda n: n + 1)(gv.asarray(1.0))) == 2.0
 
 
 def test_i15_variables_are_made_in_the_first_call_only():
