@@ -239,9 +239,9 @@ class Reader:
         """Add nodes; `given` stands in for tensors of the text. Return operations by name."""
         before, self.ops = self.ops, {}
         given = given or {}
+        later: list[tuple[Operation, int, str]] = []
         for node in nodes:
-            taken = [n for n in node["input"] if n[0] != "^"]
-            inputs = [given[n] if n in given else self.tensor(n) for n in taken]
+            inputs, waits = self.inputs(node, given)
             kind = self.kind(node["kind"], node)
             attributes = {k: self.value(v, graph) for k, v in node["attr"].items()}
             if "forward" in node:
@@ -257,12 +257,31 @@ class Reader:
             op.control_inputs = [self.ops[n[1:]] for n in node["input"] if n[0] == "^"]
             op.device = node["device"] or op.device
             self.ops[node["name"]] = op
+            later += [(op, index, name) for index, name in waits]
+        for op, index, name in later:
+            op.update_input(index, self.tensor(name))
         made, self.ops = self.ops, before
         for state, entry in self.bound():
             initial = made.get(entry["initial"] or "")
             if initial is not None:
                 state.initial = initial
         return made
+
+    def inputs(
+        self, node: dict[str, Any], given: Mapping[str, GraphTensor]
+    ) -> tuple[list[GraphTensor], list[tuple[int, str]]]:
+        """Return the inputs of a node, and which are still to be made: a loop's way back.
+
+        Another input of the node stands for those until then.
+        """
+        taken = [n for n in node["input"] if n[0] != "^"]
+        made = {i for i, n in enumerate(taken) if n in given or n.rpartition(":")[0] in self.ops}
+        waits: list[tuple[int, str]] = []
+        if made and node["kind"]["codec"] == "merge":
+            waits = [(i, n) for i, n in enumerate(taken) if i not in made]
+        stand_in = taken[min(made, default=0)] if waits else ""
+        names = [stand_in if (i, n) in waits else n for i, n in enumerate(taken)]
+        return [given[n] if n in given else self.tensor(n) for n in names], waits
 
     def bound(self) -> list[tuple[VariableState, dict[str, Any]]]:
         """Return the variables that were met, with what the text says of them."""

@@ -88,6 +88,19 @@ def test_d2_a_loop_of_single_nodes_is_a_while_loop(graph):
         assert runs(session, loop, {n: k, x: 2.0}) == [k, expected]
 
 
+def test_d2_a_loop_of_single_nodes_comes_from_text(graph):
+    n, x = v1.placeholder(tf.int32, [], name="n"), v1.placeholder(tf.float32, [], name="x")
+    made = hand_made(n, x)
+    text = graph.as_graph_def()
+    with tf.Graph().as_default() as other:
+        names = [tensor.name for tensor in made]
+        found = tf.import_graph_def(text, return_elements=names, name="")
+        session = v1.Session(graph=other)
+        for k, expected in ((5, 32.0), (0, 1.0)):
+            assert session.run(found, {"n:0": k, "x:0": 2.0}) == [k, expected]
+        assert other.as_graph_def() == text
+
+
 def test_d2_a_loop_of_single_nodes_may_hold_another(graph):
     n = v1.placeholder(tf.int32, [])
 
