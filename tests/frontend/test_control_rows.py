@@ -280,3 +280,15 @@ def test_d5_a_tape_around_a_function_goes_through_two_programs():
     [concrete] = power.cache.values()
     assert concrete.graph.refusal == ""
     assert concrete.gradients.made == 1
+
+
+def test_d6_the_body_of_a_loop_is_on_two_devices(graph):
+    def body(i, s):
+        with tf.device("/cpu:0"):
+            doubled = s * 2.0
+        with tf.device("/cpu:1"):
+            return i + 1, doubled + 1.0
+
+    made = tf.while_loop(lambda i, s: i < 3, body, (0, 1.0))
+    config = v1.ConfigProto(device_count={"CPU": 2})
+    assert v1.Session(config=config).run(made) == (3, 15.0)

@@ -129,3 +129,14 @@ def test_doctor_tries_everything(gravure: Any) -> None:
     assert {"target", "cache", "compiling", "threads", "calls"} == {
         check["name"] for check in found["checks"]
     }
+
+
+def test_g7_parameters_are_counted_exactly(gravure: Any, tmp_path: Path) -> None:
+    path = tmp_path / "figure1.gv"
+    path.write_text(
+        "model figure1(x: f32[784]) -> (relu) {\n"
+        "  weight W: f32[784, 100] = random(seed=1, scale=1)\n"
+        "  weight b: f32[100] = random(seed=2, scale=1)\n"
+        "  relu = relu(reshape(x, shape=[1, 784]) @ W + b)\n}\n"
+    )
+    assert gravure("inspect", path, "--json").json["parameters"] == 78_500
