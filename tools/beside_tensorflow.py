@@ -8,7 +8,7 @@
 programs, on one thread, one after the other in blocks that take turns. Times are of the process,
 the least of some repeats, so that other work on the machine disturbs them little.
 
-Measured on one thread of a shared 2-core Zen 5 with TensorFlow 2.21 (both columns in one run):
+Measured on one thread of a shared 2-core Zen 4 with TensorFlow 2.21 (both columns in one run):
 
 |                                          | gravure | TensorFlow |
 |------------------------------------------|---------|------------|
