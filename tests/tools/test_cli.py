@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -191,7 +190,9 @@ def test_full_device_is_an_io_error(arguments: list[str]) -> None:
 
 def test_interrupt_ends_with_130(models: Path) -> None:
     code = (
-        "import sys; from gravure.tools import cli; from gravure.tools.commands import bench\n"
+        "import signal, sys\n"  # what runs in the background may be deaf to interrupts
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from gravure.tools import cli; from gravure.tools.commands import bench\n"
         "inner = bench.run\n"
         "def run(args): print('ready', flush=True); return inner(args)\n"
         f"bench.run = run; sys.exit(cli.main(['bench', {str(models / 'mlp.onnx')!r}, "
@@ -202,11 +203,7 @@ def test_interrupt_ends_with_130(models: Path) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
-    for _ in range(20):  # Python loses the first where it finalizes an object just then
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=3)
-            break
+    process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Traceback" not in err
