@@ -15,6 +15,7 @@ kept in scratch, which stays in L1, the first time it is computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
@@ -153,6 +154,7 @@ class Rows:
             if user.name == "gv.div" and use.index == 1 and self.is_row(user.operands[0]):
                 self.reader.given[user.results[0]] = self.scaled(user.operands[0], reciprocal)
 
+    @cached_property
     def shifts(self) -> dict[Op, SSAValue]:
         """Return the maxima that only exponentials are shifted by, each with the exponential."""
         found: dict[Op, SSAValue] = {}
@@ -167,7 +169,7 @@ class Rows:
 
         The product is rounded as the difference was: relative to what is left of x.
         """
-        exponential = self.shifts().get(op)
+        exponential = self.shifts.get(op)
         if exponential is not None:
             self.reader.given[exponential] = self.raised(operand_of(exponential, 0))
 
@@ -304,7 +306,7 @@ class Rows:
 
     def combiner(self, op: Op, name: str) -> Combine:
         """Return how elements are combined; the largest of a softmax may miss NaN: its total is."""
-        return LoopsMath.greater if op in self.shifts() else COMBINERS[name]
+        return LoopsMath.greater if op in self.shifts else COMBINERS[name]
 
     def element(self, op: Op, at: Index, number: int) -> Element:
         """Return the vector that a reduction takes in at a place of the row."""
