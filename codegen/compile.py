@@ -28,7 +28,6 @@ from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.placement import WORKSPACE, weight_rows
 from ..ir.program import functions, set_level
-from ..ir.target import Target
 from ..ir.tensor import Array
 from ..ir.text import print_function
 from ..passes.analysis.blocks import operations_of
@@ -37,6 +36,7 @@ from ..passes.manager import parse_pipeline, run
 from ..passes.pipelines import pipeline_of, remaining
 from ..runtime.artifact import Description, launches
 from ..runtime.gpu_plan import GpuPlan
+from ..target import Target
 from . import kernels
 from .aot.library import Library, link
 from .aot.manifest import manifest

@@ -17,7 +17,6 @@ from ..ir.ops.steps import Choose, Loop
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, roles, weight_rows
 from ..ir.program import argument_names, by_name, optional_function
-from ..ir.target import Target
 from ..ir.tensor import spec_of
 from ..passes.analysis.blocks import operations_of
 from ..runtime.artifact import (
@@ -33,6 +32,7 @@ from ..runtime.artifact import (
     While,
 )
 from ..runtime.artifact import Launch as LaunchStep
+from ..target import Target
 from .scratch import place_scratch
 
 ROUND = "_round"

@@ -21,8 +21,8 @@ from xdsl.dialects.func import FuncOp
 
 from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
-from ..ir.target import Target
 from ..ir.text import print_function
+from ..target import Target
 from . import kernels
 from .llvm.cache import Cache, key_of
 from .llvm.compile import assemble

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CompileError
-from ..ir.target import Target
 from ..ir.tensor import Array
 from ..runtime.artifact import TensorInfo
 from ..runtime.buffer import address, aligned_bytes
 from ..runtime.library import Library
+from ..target import Target
 
 if TYPE_CHECKING:
     from .compile import Compiled

@@ -15,8 +15,8 @@ from xdsl.ir import Operation
 
 from ..ir import TensorSpec
 from ..ir.program import by_name
-from ..ir.target import Target
 from ..ir.tensor import spec_of
+from ..target import Target
 from . import kernels
 from .compile import Compiled
 from .profile import LaunchInfo, launches_of

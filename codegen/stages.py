@@ -20,10 +20,10 @@ from ..ir.collection import paused
 from ..ir.host import refuse_host_steps
 from ..ir.levels import KIND
 from ..ir.program import functions
-from ..ir.target import Target
 from ..passes.base import Observer, Pass, Report, Step
 from ..passes.manager import parse_pipeline, print_pipeline, run
 from ..passes.pipelines import DESCENTS, pipeline_of, remaining
+from ..target import Target
 from .compile import Compiled, Options, lower_kernels, name_kernels, spell
 from .llvm.emit import emit_kernel
 from .llvm.entry import emit_entry, emit_support

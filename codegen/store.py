@@ -14,9 +14,9 @@ from io import BytesIO
 import numpy as np
 
 from .. import __version__
-from ..ir.target import Target
 from ..ir.tensor import Array
 from ..runtime.artifact import Description
+from ..target import Target
 from .compile import Compiled, Options, object_cache
 from .llvm.cache import key_of
 

@@ -21,13 +21,13 @@ from ..codegen.store import find, keep, program_key
 from ..errors import CompileError
 from ..ir import Program
 from ..ir.host import has_host_steps
-from ..ir.target import Target
 from ..passes.base import Observer
 from ..runtime.arguments import check_threads
 from ..runtime.buffer import address
 from ..runtime.gpu_driver import Driver
 from ..runtime.gpu_file import MAGIC, is_gpu_file
 from ..runtime.model import Model
+from ..target import Target
 from .load import guess_format, load_program, read_bytes
 from .onnx.wire import split
 from .symbols import DimOption, ShapeOption

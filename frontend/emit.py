@@ -27,9 +27,9 @@ from ..codegen.llvm.listing import listing_assembly, listing_object, read_listin
 from ..codegen.stages import IR_STAGES, Snapshots, behind, lower, text_of
 from ..errors import CompileError, GravureError
 from ..ir import Program
-from ..ir.target import Target
 from ..passes.base import Observer, Report
 from ..runtime.files import replacing
+from ..target import Target
 from .compile import compile_source, tag_of
 from .ir_files import ir_text, write_ir
 from .load import load_program

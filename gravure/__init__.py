@@ -8,6 +8,7 @@ leaves as native code that needs nothing else to run.
 Each level prints to text, reads back, is verified, and can be run by the reference interpreter.
 Read in this order; the docstring of each folder's `__init__.py` is its chapter:
 
+- `errors`, `target`: what all may import: faults that a user can cause, and machines as data.
 - `ir`: the operations, the levels, text, verifier, reference interpreter. Imports nothing of ours.
 - `passes`: one rewrite a file, and the pipelines made of them.
 - `codegen`: kernel templates, the LLVM emitter, the writer of libraries.

@@ -29,8 +29,8 @@ from ..ir.compositions import Maker
 from ..ir.dims import product
 from ..ir.dtypes import bf16, f32, i8
 from ..ir.program import functions
-from ..ir.target import Target
 from ..ir.tensor import TensorSpec
+from ..target import Target
 from .analysis.blocks import operations_of
 from .base import Pass, PipelineError
 from .pack_weights import is_weighted, mark_fixed, target_of

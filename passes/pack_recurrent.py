@@ -27,9 +27,9 @@ from ..ir.dtypes import DType, f32, f64
 from ..ir.ops.packed import pack
 from ..ir.ops.rnn import Gru, Lstm, Recurrent, Rnn
 from ..ir.program import functions
-from ..ir.target import Target
 from ..ir.tensor import spec_of
 from ..ir.verify import place
+from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.tiles import panel_width
 from .base import Pass

@@ -32,8 +32,8 @@ from ..ir.ops.packed import (
     pack_groups,
 )
 from ..ir.program import functions
-from ..ir.target import Target
 from ..ir.tensor import TensorSpec, spec_of
+from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.tiles import is_joined, lanes_of, panel_width
 from .base import Pass

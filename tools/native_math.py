@@ -17,7 +17,7 @@ from ..codegen.llvm.compile import assemble
 from ..codegen.llvm.math import MATH
 from ..codegen.llvm.math_lanes import Lanes
 from ..codegen.llvm.text import Shape, Text
-from ..ir.target import Target
+from ..target import Target
 
 Array = np.ndarray[Any, Any]
 

@@ -126,7 +126,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
 
 def target_of(args: argparse.Namespace) -> tuple[str, str]:
     """Return name and features of the target, after a look whether there is such a one."""
-    from ..ir.target import Target
+    from ..target import Target
 
     given = [name for name in (args.target, args.mcpu) if name]
     if len(given) == 2 or (args.target and args.triple):

@@ -18,7 +18,7 @@ import numpy as np
 from mpmath import mp
 
 from ..codegen.llvm.text import Shape
-from ..ir.target import PROCESSORS, Target, native
+from ..target import PROCESSORS, Target, native
 from .native_math import DTYPES, Array, Map, Scan, Worst
 
 

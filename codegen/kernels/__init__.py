@@ -16,7 +16,7 @@ from xdsl.dialects.func import FuncOp
 
 from ...errors import CompileError
 from ...ir.levels import KIND
-from ...ir.target import Target
+from ...target import Target
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:

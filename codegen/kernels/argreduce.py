@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir.dtypes import DType, bool_, i32, i64
-from ...ir.target import Target
+from ...target import Target
 from .axis import AlongAxis
 from .combine import across_lanes, identity
 from .elements import Element

@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
 from ...ir.shapes import normalize_axis
-from ...ir.target import Target
+from ...target import Target
 from .elements import Element
 from .index import Linear
 from .loops import Index

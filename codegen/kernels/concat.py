@@ -15,8 +15,8 @@ from xdsl.ir import SSAValue
 
 from ...ir import Op
 from ...ir.dims import Dim, product
-from ...ir.target import Target
 from ...ir.tensor import spec_of
+from ...target import Target
 from .index import flatten
 from .loops import Index
 from .map import fitting_lanes, over_vectors, walk_vectors

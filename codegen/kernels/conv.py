@@ -26,9 +26,9 @@ from xdsl.ir import BlockArgument, SSAValue
 from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, product
-from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
+from ...target import Target
 from .blocks import walk_heights
 from .epilogue import Epilogue
 from .index import flatten, strides

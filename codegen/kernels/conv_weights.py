@@ -20,8 +20,8 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir import kernel_ops as gvk
-from ...ir.target import Target
 from ...passes.analysis.tiles import is_joined, lanes_of, rows_for
+from ...target import Target
 from .blocks import RowBlocks
 from .loops import Index, Loops
 from .plan import open_kernel, returned_values

@@ -28,9 +28,9 @@ from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, ceil_divide, floor_divide, product
 from ...ir.dtypes import DType
-from ...ir.target import Target
 from ...ir.tensor import TensorSpec, spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for, vectors_for
+from ...target import Target
 from .blocks import RowBlocks
 from .epilogue import Epilogue
 from .index import Linear, Token, flatten

@@ -24,7 +24,7 @@ from xdsl.ir import SSAValue
 
 from ...ir.dims import Dim, ceil_divide, floor_divide, product, remainder
 from ...ir.program import result_specs
-from ...ir.target import Target
+from ...target import Target
 from .loops import Index, Loops
 from .plan import Plan, open_kernel, plan, returned_values, write_offset
 from .read import Indices, Reader, Tracer

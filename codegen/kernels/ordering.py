@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 
 from ...ir.dims import Dim, product
-from ...ir.target import Target
+from ...target import Target
 from .axis import AlongAxis
 from .elements import Element
 from .index import Linear, flatten

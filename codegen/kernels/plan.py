@@ -13,7 +13,7 @@ from ...ir.dims import Dim, floor_divide, product
 from ...ir.interpret_launch import kernel_symbols
 from ...ir.levels import STREAMED
 from ...ir.program import argument_specs, result_specs
-from ...ir.target import Target
+from ...target import Target
 from .index import Linear, NeedSplit, Term, Token, flatten, of
 from .loops import Loops
 from .read import Indices, Tracer

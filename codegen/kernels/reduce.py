@@ -21,8 +21,8 @@ from xdsl.ir import SSAValue
 from ...ir import Op, dtypes
 from ...ir.dims import Dim
 from ...ir.iteration import Affine, Iteration
-from ...ir.target import Target
 from ...ir.tensor import spec_of
+from ...target import Target
 from .combine import COMBINERS, identity
 from .elements import Element
 from .index import Linear, Opaque, Token, flatten, of

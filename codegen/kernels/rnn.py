@@ -34,8 +34,8 @@ from xdsl.ir import SSAValue
 from ...ir import REGISTRY, Op
 from ...ir import kernel_ops as gvk
 from ...ir.dtypes import DType
-from ...ir.target import Target
 from ...passes.analysis.tiles import lanes_of, rows_for
+from ...target import Target
 from .blocks import RowBlocks
 from .elements import Element
 from .index import Token

@@ -26,9 +26,9 @@ from ...ir.dims import product
 from ...ir.dtypes import DType, f32
 from ...ir.iteration import Iteration
 from ...ir.shapes import normalize_axes
-from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.kinds import ROW_REDUCTIONS
+from ...target import Target
 from .combine import COMBINERS, Combine, across_lanes, identity
 from .elements import Element, LoopsMath, computed
 from .index import Linear, flatten

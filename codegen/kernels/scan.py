@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir.ops.scan import Scan as ScanOp
-from ...ir.target import Target
+from ...target import Target
 from .axis import AlongAxis
 from .combine import COMBINERS, identity
 from .elements import Element

@@ -22,7 +22,7 @@ from xdsl.ir import SSAValue
 from ...ir import Op
 from ...ir.dims import Dim, product
 from ...ir.dtypes import DType
-from ...ir.target import Target
+from ...target import Target
 from .combine import COMBINERS
 from .elements import Element
 from .index import Linear, Opaque, flatten, of

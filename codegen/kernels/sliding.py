@@ -24,9 +24,9 @@ from xdsl.ir import BlockArgument
 from ...ir import Op
 from ...ir.dims import Dim, product
 from ...ir.iteration import Iteration
-from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of
+from ...target import Target
 from . import reduce
 from .combine import COMBINERS, identity
 from .elements import Element

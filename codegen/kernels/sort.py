@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
-from ...ir.target import Target
+from ...target import Target
 from .heap_sort import HeapSort
 from .merge_sort import LONGEST, SHORTEST, MergeSort
 from .plan import returned_values

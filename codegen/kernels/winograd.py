@@ -23,9 +23,9 @@ from xdsl.ir import BlockArgument, SSAValue
 from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.ops.winograd import SEEN, TILE
-from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
+from ...target import Target
 from .elements import Element
 from .index import flatten
 from .loops import Index

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from llvmlite import __version__ as llvmlite_version
 
-from ...ir.target import Target
+from ...target import Target
 
 FORMAT = 1
 """Counted up when what is kept under a key, or the emitter's conventions, change meaning."""

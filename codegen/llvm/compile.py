@@ -11,7 +11,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from ...errors import CompileError
-from ...ir.target import Target
+from ...target import Target
 from .cpu import target_machine
 
 LINES = 200_000

@@ -8,7 +8,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from ...errors import CompileError
-from ...ir.target import Target
+from ...target import Target
 
 
 @cache

@@ -19,7 +19,7 @@ from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Operation
 
 from ...errors import CompileError
-from ...ir.target import Target
+from ...target import Target
 from .emit_control import CONTROL
 from .emit_convert import CONVERT
 from .emit_float import FLOAT, float_shape, intrinsic

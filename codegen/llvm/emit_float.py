@@ -14,7 +14,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation
 
 from ...errors import CompileError
-from ...ir.target import Target
+from ...target import Target
 from .emit_integer import select
 from .emitter import Emit, Emitter, is_known_number
 from .remainder import remainder_function

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...errors import CompileError
 from ...ir.kernel_ops import Prefetch
-from ...ir.target import Target
+from ...target import Target
 from .emit_integer import select
 from .emitter import Emit, Emitter
 from .text import Shape, Text

@@ -29,7 +29,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...errors import CompileError, UnsupportedOp
-from ...ir.target import Target
+from ...target import Target
 from .multiples import MOST, multiple_of
 from .text import Shape, Text, number
 

@@ -24,8 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...ir.target import X86, Target
 from ...runtime.artifact import ALIGNMENT, DTYPES, Description
+from ...target import X86, Target
 from .cache import default_cache, key_of
 from .compile import assemble
 from .entry_checks import Checks, Frame

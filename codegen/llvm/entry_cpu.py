@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...ir.target import X86, X86_FEATURES, with_needs
 from ...runtime.artifact import Description
+from ...target import X86, X86_FEATURES, with_needs
 from .routine import Routine
 
 CPU = 1

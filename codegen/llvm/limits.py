@@ -16,7 +16,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from ...ir.target import Target
+from ...target import Target
 from .compile import parsed
 from .cpu import target_machine
 

@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from ...errors import ParseError
-from ...ir.target import Target
+from ...target import Target
 from .compile import assemble, assembly
 from .cpu import target_machine
 from .entry import entry_target

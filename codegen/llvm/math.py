@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...ir.target import Target
+from ...target import Target
 from .math_arc import acos, acosh, asin, asinh, atan, atan2, atanh
 from .math_erf import erf
 from .math_exp import cosh, exp, exp2, exp2_near, expm1, sinh, tanh

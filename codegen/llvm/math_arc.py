@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from ...ir.target import Target
+from ...target import Target
 from .math_lanes import Lanes, Operand
 from .math_log import decompose, log1p_of, natural
 from .math_tables import ASIN, ATAN, HALF_PI, LN2

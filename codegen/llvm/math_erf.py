@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.target import Target
+from ...target import Target
 from .math_exp import exp_of
 from .math_lanes import Lanes
 from .math_lookup import odd_by_lookup

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...ir.target import Target
+from ...target import Target
 from .math_lanes import Lanes, Operand
 from .math_lookup import odd_by_lookup
 from .math_tables import EXP2_NEAR, EXPM1, EXPM1_HALF, LN2, LOG2_E, SINH, TANH, TANH_LOOKUPS

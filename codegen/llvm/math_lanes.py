@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...ir.target import Target
+from ...target import Target
 from .text import Shape, Text
 
 Operand = str | float

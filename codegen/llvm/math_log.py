@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ...ir.target import Target
+from ...target import Target
 from .math_lanes import Lanes
 from .math_tables import LN2, LOG, LOG2_E, LOG10_2, LOG10_E
 from .text import Shape, Text

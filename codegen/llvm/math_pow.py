@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ...ir.target import Target
+from ...target import Target
 from .math_exp import exp_of_sum, expm1_of_rest, power_of_two, split
 from .math_lanes import Lanes
 from .math_log import decompose, natural

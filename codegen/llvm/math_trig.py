@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ir.target import Target
+from ...target import Target
 from .math_lanes import Lanes
 from .math_tables import COS, HALF_PI, HALF_PI_SHORT, SIN, TAN, TURNS
 from .text import Shape, Text

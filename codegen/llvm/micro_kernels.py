@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from ...ir.kernel_ops import GemmTile, Tile
-from ...ir.target import Target
+from ...target import Target
 from .emit_float import multiply_add
 from .emit_memory import address, masked_load, masked_store, prefetch
 from .emit_vector import first_lanes, splat

@@ -7,7 +7,7 @@ NaN.
 
 from __future__ import annotations
 
-from ...ir.target import ARM, Target
+from ...target import ARM, Target
 from .text import Shape, Text
 
 

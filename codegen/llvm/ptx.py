@@ -11,7 +11,7 @@ import re
 
 import llvmlite.binding as llvm
 
-from ...ir.target import Target
+from ...target import Target
 from .compile import parsed
 from .cpu import target_machine
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...ir.target import Target
+from ...target import Target
 
 SHARED = "gv_gemm_"
 """What the names of such functions begin with."""

@@ -19,8 +19,8 @@ from xdsl.dialects.func import FuncOp
 from ...errors import CompileError
 from ...ir.gpu_ops import MAPS, SHARED_BYTES
 from ...ir.interpret_launch import SCRATCH, UNITS
-from ...ir.target import Target
 from ...ir.text import print_function
+from ...target import Target
 from ..llvm.cache import Cache, key_of
 from ..llvm.ptx import assemble_ptx
 from .emit import emit_gpu_kernel, text_of, threads_of

@@ -7,10 +7,10 @@ from ...ir import Program
 from ...ir.levels import KIND
 from ...ir.ops.structure import Launch
 from ...ir.program import functions
-from ...ir.target import Target
 from ...runtime.artifact import Description
 from ...runtime.artifact import Launch as LaunchStep
 from ...runtime.gpu_plan import GpuPlan
+from ...target import Target
 from ..describe import Names, describe
 from ..llvm.cache import Cache
 from .assemble import gpu_codes

@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 
 from ...ir.gpu_ops import MAPS, THREADS
 from ...ir.interpret_launch import SCRATCH, UNITS
-from ...ir.target import Target
+from ...target import Target
 from ..llvm.emit import OPERATIONS
 from ..llvm.emit_gpu import GPU, SHARED
 from ..llvm.emit_warpgroup import DYNAMIC

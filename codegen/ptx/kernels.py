@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
 from ...ir.levels import KIND
-from ...ir.target import Target
+from ...target import Target
 from .. import kernels
 from . import recurrent
 from .matrix import MatrixContraction, multiplies_matrices

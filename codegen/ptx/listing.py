@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...ir import Program
 from ...ir.levels import KIND
 from ...ir.program import functions
-from ...ir.target import Target
 from ...runtime.gpu_plan import GpuPlan
+from ...target import Target
 from .emit import emit_gpu_kernel
 from .kernels import lower
 

@@ -9,8 +9,8 @@ from xdsl.dialects.func import FuncOp
 from ...ir import Op, dtypes
 from ...ir.dims import Dim, remainder
 from ...ir.iteration import Affine, Iteration
-from ...ir.target import Target
 from ...ir.tensor import spec_of
+from ...target import Target
 from ..kernels.elements import Element
 from ..kernels.index import Linear, Opaque, Token, flatten, of
 from ..kernels.loops import Index, Loops

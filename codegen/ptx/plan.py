@@ -13,12 +13,12 @@ from xdsl.ir import SSAValue
 from ...ir import SOURCE, Program
 from ...ir.ops.structure import Buffer, Launch, View
 from ...ir.placement import roles
-from ...ir.target import Target
 from ...ir.tensor import spec_of
 from ...passes.bufferise import highest
 from ...runtime.artifact import Description, Pointer, Scalar
 from ...runtime.artifact import Launch as LaunchStep
 from ...runtime.gpu_plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
+from ...target import Target
 from .assemble import GpuCode
 from .emit import BLOCK
 

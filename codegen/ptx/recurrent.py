@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 from ...errors import CompileError
 from ...ir import Op
 from ...ir.gpu_ops import THREADS, Barrier
-from ...ir.target import Target
+from ...target import Target
 from ..kernels.elements import Element, computed
 from ..kernels.loops import Index
 from ..kernels.plan import returned_values

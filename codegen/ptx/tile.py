@@ -29,7 +29,7 @@ from ...ir import Op
 from ...ir.dims import Dim, ceil_divide, product, remainder
 from ...ir.dtypes import DType
 from ...ir.gpu_ops import THREADS, Barrier, Shared
-from ...ir.target import Target
+from ...target import Target
 from ..kernels.elements import Element, computed
 from ..kernels.index import Token
 from ..kernels.loops import Index, Loops

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...ir.dims import Dim
 from ...ir.dtypes import DType
-from ...ir.target import Target
+from ...target import Target
 
 
 def lanes_of(target: Target, dtype: DType) -> int:

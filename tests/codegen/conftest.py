@@ -17,7 +17,7 @@ from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.emit import emit_kernel
 from gravure.ir.interpret_loops import interpret_kernel
 from gravure.ir.kernel_ops import loops_context
-from gravure.ir.target import PROCESSORS, Target, native
+from gravure.target import PROCESSORS, Target, native
 
 Array = np.ndarray[Any, Any]
 

@@ -16,7 +16,7 @@ from gravure.ir.dtypes import of_element
 from gravure.ir.interpret_launch import kernel_symbols, rounds_of
 from gravure.ir.interpret_loops import interpret_kernel
 from gravure.ir.program import functions
-from gravure.ir.target import Target
+from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 TARGET = "native"

@@ -12,7 +12,7 @@ import pytest
 
 from gravure.codegen.llvm import cache as module
 from gravure.codegen.llvm.cache import Cache, default_cache, default_folder, key_of
-from gravure.ir.target import Target
+from gravure.target import Target
 
 V3 = Target.parse("x86-64-v3")
 

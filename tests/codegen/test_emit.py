@@ -18,7 +18,7 @@ from gravure.errors import CompileError, UnsupportedOp
 from gravure.ir.interpret_loops import EFFECTS
 from gravure.ir.interpret_loops_values import PURE
 from gravure.ir.kernel_ops import loops_context
-from gravure.ir.target import Target
+from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 Both = Callable[..., list[tuple[Array, Array]]]

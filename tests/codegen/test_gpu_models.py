@@ -14,8 +14,8 @@ from gravure.codegen.ptx.listing import ptx_text
 from gravure.errors import CompileError
 from gravure.frontend.compile import compile_source
 from gravure.frontend.emit import EmitError, emit
-from gravure.ir.target import Target
 from gravure.runtime.emulated import EmulatedDriver
+from gravure.target import Target
 
 SMALL = Path(__file__).parent.parent / "models" / "small"
 NAMES = ("transformer", "resnet", "gru", "black_scholes")

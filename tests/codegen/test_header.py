@@ -17,8 +17,8 @@ from gravure.codegen.aot.static import archive, merge
 from gravure.codegen.aot.weights import Weights
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.entry import entry_objects
-from gravure.ir.target import Target
 from gravure.runtime.artifact import Description, DimInfo, Launch, Pointer, Scalar, TensorInfo
+from gravure.target import Target
 
 TARGET = Target.parse("x86-64-v3")
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no C compiler")

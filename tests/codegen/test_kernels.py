@@ -12,7 +12,7 @@ from gravure.codegen.kernels import gemm, lower
 from gravure.ir import parse
 from gravure.ir.kernel_ops import GemmTile
 from gravure.ir.program import functions
-from gravure.ir.target import Target
+from gravure.target import Target
 
 sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import check_kernel

@@ -16,7 +16,7 @@ from gravure.codegen.aot.library import Library, link
 from gravure.codegen.aot.weights import Weights
 from gravure.codegen.llvm.compile import assemble
 from gravure.errors import CompileError
-from gravure.ir.target import Target
+from gravure.target import Target
 
 TARGET = Target.parse("x86-64-v2")
 MANIFEST = '@m_manifest = constant [3 x i8] c"{}\\00"\n'
@@ -164,7 +164,7 @@ import numpy as np
 from gravure.codegen.aot.library import link
 from gravure.codegen.aot.weights import Weights
 from gravure.codegen.llvm.entry import entry_objects
-from gravure.ir.target import Target
+from gravure.target import Target
 from gravure.runtime.artifact import Description, DimInfo, TensorInfo
 
 os.environ["GRAVURE_CACHE"] = "off"

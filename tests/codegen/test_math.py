@@ -13,7 +13,7 @@ from gravure.codegen.aot.elf import Object
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.math import MATH
 from gravure.codegen.llvm.text import Shape, Text
-from gravure.ir.target import Target
+from gravure.target import Target
 from gravure.tools.native_math import ARITY, DTYPES, Map, Scan
 from gravure.tools.ulp_table import (
     BINARY,

@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from gravure.codegen.llvm.compile import assembly
 from gravure.codegen.llvm.emit import emit_kernel
 from gravure.ir.kernel_ops import loops_context
-from gravure.ir.target import Target
+from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 Both = Callable[..., list[tuple[Array, Array]]]

@@ -6,7 +6,7 @@ import pytest
 
 from gravure.codegen.llvm import compile as compiler
 from gravure.errors import CompileError
-from gravure.ir.target import Target
+from gravure.target import Target
 
 TEXT = "define void @f() {\n  ret void\n}\n"
 

@@ -14,7 +14,7 @@ from gravure.codegen.aot.static import archive, merge
 from gravure.codegen.aot.weights import Weights
 from gravure.codegen.llvm.compile import assemble
 from gravure.errors import CompileError
-from gravure.ir.target import Target
+from gravure.target import Target
 
 TEXTS = (
     """

@@ -18,7 +18,7 @@ from gravure.frontend.compile import compile_source
 from gravure.frontend.load import load_program
 from gravure.ir import dims, interpret
 from gravure.ir.program import argument_specs
-from gravure.ir.target import Target
+from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 SMALL = Path(__file__).parent.parent / "models" / "small"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from gravure.errors import GravureError
-from gravure.ir.target import (
+from gravure.target import (
     ARCHITECTURES,
     PROCESSORS,
     X86_FEATURES,
@@ -130,7 +130,7 @@ def test_llvm_knows_our_names() -> None:
     script = """
 import sys
 from gravure.codegen.llvm.compile import assembly
-from gravure.ir.target import Target
+from gravure.target import Target
 for name in Target.known:
     target = Target.parse(name)
     print(name, file=sys.stderr)

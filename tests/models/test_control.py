@@ -25,9 +25,9 @@ from gravure.ir.interpret_planned import interpret_planned
 from gravure.ir.ops.control import If, While
 from gravure.ir.ops.structure import Yield
 from gravure.ir.program import finish, new_function, set_level, set_ranges
-from gravure.ir.target import Target
 from gravure.passes.manager import run
 from gravure.passes.pipelines import LEVELS
+from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 COUNT, FLAG, SQUARE = ir.spec(i32), ir.spec(bool_), ir.spec(f32, 6, 6)

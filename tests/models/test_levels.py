@@ -14,9 +14,9 @@ from gravure.frontend.load import load_program
 from gravure.ir import Program, dims, interpret, parse, print_module, verify
 from gravure.ir.interpret_planned import interpret_planned
 from gravure.ir.program import argument_specs, result_specs
-from gravure.ir.target import Target
 from gravure.passes.manager import run
 from gravure.passes.pipelines import LEVELS
+from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 MODELS = sorted((Path(__file__).parent / "small").glob("*.gv"))

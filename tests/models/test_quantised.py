@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import gravure as gv
-from gravure.ir.target import Target
+from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 RANDOM = np.random.default_rng(0)

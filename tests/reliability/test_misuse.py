@@ -12,7 +12,7 @@ import pytest
 import gravure as gv
 from gravure.codegen.compile import Options
 from gravure.errors import RuntimeInputError
-from gravure.ir.target import Target
+from gravure.target import Target
 
 MODELS = Path(__file__).parent.parent / "models"
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(3, 8)

@@ -12,7 +12,6 @@ from gravure.codegen.aot.manifest import manifest
 from gravure.codegen.aot.weights import Weights
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.entry import entry_objects
-from gravure.ir.target import Target
 from gravure.runtime.artifact import (
     Description,
     DimInfo,
@@ -20,6 +19,7 @@ from gravure.runtime.artifact import (
     Pointer,
     TensorInfo,
 )
+from gravure.target import Target
 
 TARGET = Target.parse("x86-64-v3")
 

@@ -14,7 +14,6 @@ from gravure.codegen.llvm.entry import emit_entry, entry_target
 from gravure.codegen.llvm.entry_cpu import check_cpu
 from gravure.codegen.llvm.entry_steps import PIECE
 from gravure.errors import RuntimeInputError
-from gravure.ir.target import X86_FEATURES
 from gravure.runtime.artifact import (
     DTYPE_CODES,
     Description,
@@ -29,6 +28,7 @@ from gravure.runtime.artifact import (
 from gravure.runtime.buffer import address, aligned_bytes
 from gravure.runtime.library import Library
 from gravure.runtime.model import Model
+from gravure.target import X86_FEATURES
 
 OK, CPU, DTYPE, RANK, SHAPE, RANGE, POINTER, WEIGHTS = range(8)
 

@@ -70,7 +70,7 @@ def _try(name: str, check: Callable[[], str]) -> Outcome:
 
 
 def _target() -> str:
-    from ...ir.target import Target
+    from ...target import Target
 
     target = Target.parse("native")
     return f"{target.triple}, {target.cpu}: {', '.join(target.features)}"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..console import Console, in_bytes, table
 
 if TYPE_CHECKING:
-    from ...ir.target import Target
+    from ...target import Target
 
 NAME = "targets"
 
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print."""
-    from ...ir.target import Target
+    from ...target import Target
 
     console: Console = args.console
     names = [*args.name, *args.target]
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 def describe(target: Target) -> dict[str, Any]:
     """Return what is known of a target."""
-    from ...ir.target import Target
+    from ...target import Target
 
     host = Target.parse("native")
     same = target.architecture is host.architecture

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from ..errors import GravureError
+from .errors import GravureError
 
 
 class TargetError(GravureError, ValueError):
