@@ -162,15 +162,21 @@ Find = Callable[[Pointer], int]
 """Return the address of a base: an input, an output, the arena, the weights."""
 
 
-def make_nodes(plan: GpuPlan, values: Mapping[str, int], find: Find, driver: Driver) -> list[Node]:
-    """Return the launches of a plan for the values of its dimensions.
+def make_nodes(
+    plan: GpuPlan,
+    launches: Sequence[GpuLaunch],
+    values: Mapping[str, int],
+    find: Find,
+    driver: Driver,
+) -> list[Node]:
+    """Return launches of a plan for the values of its dimensions.
 
     A launch without blocks is left out; what waits for it waits for what it waits for.
     """
     kernels = {kernel.name: kernel for kernel in plan.kernels}
     places: list[tuple[int, ...]] = []
     nodes: list[Node] = []
-    for launch in plan.launches:
+    for launch in launches:
         after = tuple(sorted({node for number in launch.after for node in places[number]}))
         grid = launch.grid_for(values)
         if 0 in grid:
@@ -178,13 +184,8 @@ def make_nodes(plan: GpuPlan, values: Mapping[str, int], find: Find, driver: Dri
             continue
         places.append((len(nodes),))
         arguments = pack(launch.arguments, values, find, driver)
-        nodes.append(Node(kernels[launch.kernel], grid, arguments, after, named(launch)))
+        nodes.append(Node(kernels[launch.kernel], grid, arguments, after, launch.source))
     return nodes
-
-
-def named(launch: GpuLaunch) -> tuple[str, ...]:
-    """Return the names of what a launch computes."""
-    return launch.source
 
 
 def pack(

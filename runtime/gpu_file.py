@@ -22,14 +22,25 @@ from ..errors import ArtifactError
 from .artifact import ALIGNMENT, CLASSES, plain, rebuild, round_up
 from .buffer import Array, aligned_bytes
 from .files import replacing
-from .gpu_plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
+from .gpu_plan import (
+    GpuChoice,
+    GpuKernel,
+    GpuLaunch,
+    GpuLoop,
+    GpuModule,
+    GpuPlan,
+    TensorMap,
+)
 
 MAGIC = b"GVGPU\0\0\1"
 _DIGEST = 32
 _START = len(MAGIC) + _DIGEST
 _KINDS: Mapping[str, type] = {
     **CLASSES,
-    **{each.__name__: each for each in (GpuKernel, GpuLaunch, GpuPlan, TensorMap)},
+    **{
+        each.__name__: each
+        for each in (GpuChoice, GpuKernel, GpuLaunch, GpuLoop, GpuPlan, TensorMap)
+    },
 }
 
 

@@ -22,8 +22,9 @@ from .arguments import Inputs, bind_dims, describe, in_order, mismatch, numpy_dt
 from .artifact import DimInfo, Pointer, TensorInfo
 from .buffer import Array, aligned_array
 from .device_array import DeviceArray
-from .gpu_driver import Code, Driver, GpuError, Replay, check_fits, make_nodes
+from .gpu_driver import Code, Driver, GpuError, Replay, check_fits
 from .gpu_plan import GpuPlan
+from .gpu_steps import Maker
 
 PREPARED = 8
 """For how many sets of sizes buffers and launches are kept."""
@@ -207,8 +208,8 @@ class GpuModel:
                 raise GpuError(f"a plan for GPUs has no memory of kind {pointer.base!r}")
             return self._bases[pointer.base]
 
-        nodes = make_nodes(self.plan, dims, find, self.driver)
-        replay = self.driver.replay(self._code, nodes, check=self._check)
+        maker = Maker(self.plan, dims, find, self.driver, self._code, self._check)
+        replay = maker.replay(self.plan.steps)
         shapes = [each.shape for each in results]
         return Prepared(replay, inputs, outputs, shapes, owned)
 

@@ -14,7 +14,7 @@ arguments are packed in order: a pointer or a number takes 8 bytes, aligned to 8
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -80,9 +80,9 @@ GpuArgument: TypeAlias = Pointer | Scalar | TensorMap
 class GpuLaunch:
     """Run a kernel. A grid with no blocks is not launched: there is nothing to do.
 
-    `after` are the numbers of the earlier launches (of the same tuple) that must be done before:
-    those that wrote what this one reads, or used the memory that it writes. What is not named may
-    run at the same time.
+    `after` are the numbers of the earlier launches, counted from the last choice or loop before
+    it, that must be done before: those that wrote what this one reads, or used the memory that it
+    writes. What is not named may run at the same time.
     """
 
     kernel: str
@@ -99,6 +99,47 @@ class GpuLaunch:
 
 
 @dataclass(frozen=True)
+class GpuChoice:
+    """Run `then` when the byte at `condition` is not zero, and else `otherwise`.
+
+    The processor decides: it waits for all launches before, and reads the byte.
+    """
+
+    condition: Pointer
+    then: tuple[GpuStep, ...]
+    otherwise: tuple[GpuStep, ...] = ()
+
+
+@dataclass(frozen=True)
+class GpuLoop:
+    """Run `test` and then, as long as the byte at `condition` is not zero, `body` and `test`."""
+
+    test: tuple[GpuStep, ...]
+    condition: Pointer
+    body: tuple[GpuStep, ...]
+
+
+GpuStep: TypeAlias = GpuLaunch | GpuChoice | GpuLoop
+
+
+def blocks_of(step: GpuChoice | GpuLoop) -> tuple[tuple[GpuStep, ...], tuple[GpuStep, ...]]:
+    """Return the two lists of steps that a step holds."""
+    if isinstance(step, GpuChoice):
+        return step.then, step.otherwise
+    return step.test, step.body
+
+
+def launches_of(steps: tuple[GpuStep, ...]) -> Iterator[GpuLaunch]:
+    """Give every launch, also those inside of choices and loops, in order."""
+    for step in steps:
+        if isinstance(step, GpuLaunch):
+            yield step
+        else:
+            for block in blocks_of(step):
+                yield from launches_of(block)
+
+
+@dataclass(frozen=True)
 class GpuPlan:
     """All that is to be known to run a model on a GPU, except the data of its weights.
 
@@ -110,7 +151,7 @@ class GpuPlan:
     outputs: tuple[TensorInfo, ...]
     modules: tuple[GpuModule, ...]
     kernels: tuple[GpuKernel, ...]
-    launches: tuple[GpuLaunch, ...]
+    steps: tuple[GpuStep, ...]
     dims: tuple[DimInfo, ...] = ()
     workspace: int = 0
     """Bytes of the arena, at the largest dimensions."""
@@ -119,6 +160,7 @@ class GpuPlan:
     target: str = "cuda:sm_80"
     extras: Mapping[str, Any] = field(default_factory=dict)
 
-    def kernel(self, name: str) -> GpuKernel:
-        """Return the kernel of a name."""
-        return next(each for each in self.kernels if each.name == name)
+    @property
+    def launches(self) -> tuple[GpuLaunch, ...]:
+        """Return all launches in the order of the text, also those that a run may leave out."""
+        return tuple(launches_of(self.steps))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ...errors import UnsupportedOp
 from ...ir import Program
 from ...ir.levels import KIND
 from ...ir.ops.structure import Launch
 from ...ir.program import functions
+from ...passes.analysis.blocks import operations_of
 from ...runtime.artifact import Description
-from ...runtime.artifact import Launch as LaunchStep
 from ...runtime.gpu_plan import GpuPlan
 from ...target import Target
 from ..describe import Names, describe
@@ -26,7 +25,7 @@ def compile_gpu(
     """Return description and plan of a planned program, and how many kernels were cached."""
     launched = {
         str(op.plain_attributes()["kernel"])
-        for op in program.main.body.block.ops
+        for op in operations_of(program.main)
         if isinstance(op, Launch)
     }
     wanted = [
@@ -36,10 +35,4 @@ def compile_gpu(
     ]
     codes, cached = gpu_codes(wanted, target, cache, lowered=program.level == "loops")
     description = describe(program, names)
-    for step in description.steps:
-        if not isinstance(step, LaunchStep):
-            raise UnsupportedOp(
-                f"target {target}: a program with {type(step).__name__.lower()} steps,"
-                " expected one without control flow"
-            )
     return description, gpu_plan(program, description, codes, target), cached

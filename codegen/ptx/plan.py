@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
+from ...errors import UnsupportedOp
 from ...ir import SOURCE, Program
+from ...ir.ops.steps import Choose, Loop
 from ...ir.ops.structure import Buffer, Launch, View
 from ...ir.placement import roles
 from ...ir.tensor import spec_of
 from ...passes.bufferise import highest
-from ...runtime.artifact import Description, Pointer, Scalar
+from ...runtime.artifact import Description, If, Pointer, Scalar, Step, While, launches
 from ...runtime.artifact import Launch as LaunchStep
-from ...runtime.gpu_plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
+from ...runtime.gpu_plan import (
+    GpuChoice,
+    GpuKernel,
+    GpuLaunch,
+    GpuLoop,
+    GpuModule,
+    GpuPlan,
+    GpuStep,
+    TensorMap,
+)
 from ...target import Target
 from .assemble import GpuCode
 from .emit import BLOCK
@@ -31,7 +42,8 @@ def gpu_plan(
 ) -> GpuPlan:
     """Return the plan of a program whose description has the steps of `main`."""
     known = {code.name: code for code in codes}
-    names = [name for name in known if any(s.kernel == name for s in _steps(description))]
+    launched = {step.kernel for step in launches(description.steps)}
+    names = [name for name in known if name in launched]
     version = max(int(feature.removeprefix("ptx")) for feature in target.features)
     modules = tuple(
         GpuModule(name, known[name].ptx, target.cpu, divmod(version, 10)) for name in names
@@ -46,7 +58,9 @@ def gpu_plan(
         outputs=description.outputs,
         modules=modules,
         kernels=kernels,
-        launches=_launches(program, description, known),
+        steps=Steps(program, known, description.slots).of(
+            program.main.body.block, description.steps
+        ),
         dims=description.dims,
         workspace=description.workspace,
         weights=description.weights,
@@ -55,31 +69,58 @@ def gpu_plan(
     )
 
 
-def _steps(description: Description) -> list[LaunchStep]:
-    return [step for step in description.steps if isinstance(step, LaunchStep)]
+@dataclass(frozen=True)
+class Steps:
+    """Makes the steps of a plan from those of a processor, and what each launch waits for."""
 
+    program: Program
+    known: Mapping[str, GpuCode]
+    slots: int
 
-def _launches(
-    program: Program, description: Description, known: dict[str, GpuCode]
-) -> tuple[GpuLaunch, ...]:
-    """Return the launches with what each waits for."""
-    ops = [op for op in program.main.body.block.ops if isinstance(op, Launch)]
-    uses = Uses(program)
-    made = []
-    for op, step in zip(ops, _steps(description), strict=True):
-        code = known[step.kernel]
+    def of(self, block: Block, steps: Sequence[Step]) -> tuple[GpuStep, ...]:
+        """Return the steps of a block; what stands behind a choice or loop waits for it anyway."""
+        made: list[GpuStep] = []
+        uses = Uses(self.program)
+        for op, step in zip((op for op in block.ops if is_step(op)), steps, strict=True):
+            match op, step:
+                case Launch(), LaunchStep():
+                    made.append(self.launch(op, step, uses))
+                case Choose(), If():
+                    first, second = self.both(op, step.then, step.otherwise)
+                    made.append(GpuChoice(step.condition, first, second))
+                case Loop(), While():
+                    first, second = self.both(op, step.test, step.body)
+                    made.append(GpuLoop(first, step.condition, second))
+                case _:
+                    raise UnsupportedOp(f"{type(step).__name__.lower()} steps on a GPU")
+            if not isinstance(op, Launch):
+                uses = Uses(self.program)
+        return tuple(made)
+
+    def both(
+        self, op: Choose | Loop, first: Sequence[Step], second: Sequence[Step]
+    ) -> tuple[tuple[GpuStep, ...], tuple[GpuStep, ...]]:
+        """Return the steps of both blocks of an operation."""
+        one, other = op.blocks
+        return self.of(one, first), self.of(other, second)
+
+    def launch(self, op: Launch, step: LaunchStep, uses: Uses) -> GpuLaunch:
+        """Return a launch with what it waits for."""
+        code = self.known[step.kernel]
         row = op.attributes.get(SOURCE)
         names = row.data if isinstance(row, ArrayAttr) else ()
-        made.append(
-            GpuLaunch(
-                step.kernel,
-                (*_maps(step, code), *step.arguments, Scalar(step.count)),
-                (_blocks(step, code, description.slots), 1, 1),
-                after=uses.add(op, scratch=code.scratch),
-                source=tuple(each.data for each in names if isinstance(each, StringAttr)),
-            )
+        return GpuLaunch(
+            step.kernel,
+            (*_maps(step, code), *step.arguments, Scalar(step.count)),
+            (_blocks(step, code, self.slots), 1, 1),
+            after=uses.add(op, scratch=code.scratch),
+            source=tuple(each.data for each in names if isinstance(each, StringAttr)),
         )
-    return tuple(made)
+
+
+def is_step(op: Operation) -> bool:
+    """Say whether an operation of a planned program does something."""
+    return isinstance(op, Launch | Choose | Loop)
 
 
 def _maps(step: LaunchStep, code: GpuCode) -> Iterator[TensorMap]:

@@ -16,7 +16,8 @@ from xdsl.ir import Block, SSAValue
 import gravure as gv
 from gravure import ir
 from gravure.codegen.compile import Options, lower_kernels
-from gravure.frontend.compile import compile_source, load_compiled
+from gravure.codegen.export import gpu_file_of
+from gravure.frontend.compile import compile_source, load_compiled, load_on_gpu
 from gravure.ir import Program, interpret, parse, print_module, verify
 from gravure.ir.compositions import Maker
 from gravure.ir.dims import symbol
@@ -27,6 +28,8 @@ from gravure.ir.ops.structure import Yield
 from gravure.ir.program import finish, new_function, set_level, set_ranges
 from gravure.passes.manager import run
 from gravure.passes.pipelines import LEVELS
+from gravure.runtime.emulated import EmulatedDriver
+from gravure.runtime.gpu_file import from_bytes
 from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
@@ -229,6 +232,17 @@ def test_compiled_code_computes_the_same(name: str, level: str) -> None:
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_gpu_computes_the_same(name: str) -> None:
+    compiled = compile_source(made(name), Options(target="cuda:sm_80", cache=False))
+    assert compiled.plan is not None
+    assert from_bytes(gpu_file_of(compiled))[0] == compiled.plan
+    model = load_on_gpu(compiled, EmulatedDriver("sm_80", seed=1, races=True))
+    for trips in (0, 3):
+        given = inputs(name, trips)
+        close(model.run(given), interpret(made(name), given), "gpu")
+
+
 def test_a_library_holds_its_loops_and_says_so(tmp_path: Path) -> None:
     compiled = compile_source(made("nested"), Options(tag="nested"))
     path = tmp_path / "nested.so"
@@ -303,10 +317,14 @@ class Drawn:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_drawn_programs_compute_the_same(seed: int) -> None:
+@pytest.mark.parametrize("target", ["native", "cuda:sm_80"])
+def test_drawn_programs_compute_the_same(seed: int, target: str) -> None:
     given = [x if x.ndim == 0 else x * np.float32(0.3) for x in inputs("swapped", seed)]
     wanted = interpret(Drawn(seed).program(), given)
-    compiled = compile_source(Drawn(seed).program(), Options(level="O2" if seed % 2 else "O0"))
-    found = load_compiled(compiled, 2).run(given)
+    options = Options(level="O2" if seed % 2 else "O0", target=target)
+    compiled = compile_source(Drawn(seed).program(), options)
+    on_gpu = compiled.plan is not None
+    model = load_on_gpu(compiled, EmulatedDriver()) if on_gpu else load_compiled(compiled, 2)
+    found = model.run(given)
     for got, want in zip(found, wanted, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)

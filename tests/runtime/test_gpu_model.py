@@ -58,7 +58,7 @@ def plan_of(bodies: dict[str, str], launches: Sequence[GpuLaunch], **fields: Any
         tag="hand",
         modules=tuple(modules),
         kernels=tuple(kernels),
-        launches=tuple(launches),
+        steps=tuple(launches),
         **(given | fields),
     )
 
@@ -101,7 +101,8 @@ def test_what_waits_for_a_launch_left_out_waits_for_what_that_waits_for() -> Non
         GpuLaunch("twice", (ROOM, ROOM, Scalar(0)), (0, 1, 1), after=(0,)),
         GpuLaunch("more", (ROOM, Y, Scalar("N")), N, after=(1,)),
     )
-    nodes = make_nodes(plan_of(BODIES, steps), {"N": 5}, lambda pointer: 0, EmulatedDriver())
+    plan = plan_of(BODIES, steps)
+    nodes = make_nodes(plan, plan.launches, {"N": 5}, lambda pointer: 0, EmulatedDriver())
     assert [node.after for node in nodes] == [(), (0,)]
 
 
