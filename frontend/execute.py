@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..ir.dims import DimExpr
 from ..ir.dtypes import DType
 from ..ir.op import Array
 from ..ir.ops.families import spec_of_value
+from ..ir.ops.random import key_of
 from .graph import Graph, GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
 from .recorded import EMIT, Box, Recorded
@@ -286,8 +286,3 @@ def run_graph(
     """Return the plan of a function's graph: its outputs, and all its effects in order."""
     effects = [op for op in graph.operations if op.kind.stateful]
     return Plan(outputs, inputs, effects)
-
-
-def key_of(*parts: Any) -> Array:
-    """Return the key for a seed and a count."""
-    return np.frombuffer(sha256(repr(parts).encode()).digest()[:8], np.uint32)

@@ -19,6 +19,9 @@ from ...ir import Array
 from ...runtime.model import Model
 from ..compile import compile as compile_model
 from ..load import load_program
+from .model import OWN_DOMAINS
+from .ops_random import DRAWS
+from .summary import every_node
 
 CPU = "CPU"
 
@@ -88,6 +91,17 @@ class GravureRep(BackendRep):
         return {name: array.shape for name, array in pairs if name in self.tensors}
 
 
+def refuse_draws(model: ModelProto) -> None:
+    """Raise for a model whose results the standard does not determine."""
+    nodes = [*model.graph.node, *(n for f in model.functions for n in f.node)]
+    for node in every_node(nodes):
+        if node.op_type in DRAWS and node.domain in OWN_DOMAINS:
+            raise UnsupportedOp(
+                f"{node.op_type} draws numbers that the standard does not determine",
+                hint="prepare(model, draws=True) runs the model all the same",
+            )
+
+
 def _may_be_fixed(array: Any) -> bool:
     return (
         isinstance(array, np.ndarray)
@@ -111,7 +125,13 @@ class GravureBackend(Backend):
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = CPU, **kwargs: Any) -> GravureRep:
-        """Return a model that can be run."""
+        """Return a model that can be run.
+
+        One that draws random numbers must be asked for with `draws=True`: the standard does not
+        say which numbers they are, so that no suite can compare them.
+        """
+        if not kwargs.get("draws", False):
+            refuse_draws(model)
         if not cls.supports_device(device):
             raise UnsupportedOp(f"device {device!r} is not supported, expected {CPU}")
         return GravureRep(model)

@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 from onnx import OptionalProto, SequenceProto, TensorProto, ValueInfoProto, numpy_helper
 
 from ...errors import ParseError
-from .backend import GravureRep
+from .backend import GravureRep, prepare
 
 SET = "test_data_set_"
 _KINDS: dict[str, Any] = {"sequence_type": SequenceProto, "optional_type": OptionalProto}
@@ -45,7 +45,7 @@ class Case:
     def prepared(self) -> GravureRep:
         """Return the model, ready to run."""
         try:
-            return GravureRep(onnx.load(self.model))
+            return prepare(onnx.load(self.model))
         except DecodeError as error:
             raise ParseError("not an ONNX model", location=str(self.model)) from error
 

@@ -115,12 +115,14 @@ class Scope:
     prefix: str = ""
     """Put before the names of nodes."""
     depth: int = 0
+    trips: tuple[SSAValue, ...] = ()
+    """The counts of the trips of the loops around."""
 
-    def inside(self, prefix: str, block: Block) -> Scope:
+    def inside(self, prefix: str, block: Block, trip: SSAValue | None) -> Scope:
         """Return the scope of a graph inside a node."""
         return Scope(
-            self.opsets, block, self,
-            attributes=self.attributes, prefix=prefix, depth=self.depth + 1,
+            self.opsets, block, self, attributes=self.attributes, prefix=prefix,
+            depth=self.depth + 1, trips=(*self.trips, *(() if trip is None else (trip,))),
         )  # fmt: skip
 
     def __contains__(self, name: object) -> bool:
@@ -346,16 +348,18 @@ class Reader:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
         self.emitter.emit.source = StringAttr(label)
 
-        def read_graph(graph: GraphProto, inputs: Sequence[Any]) -> list[Any]:
+        def read_graph(
+            graph: GraphProto, inputs: Sequence[Any], trip: SSAValue | None = None
+        ) -> list[Any]:
             block = self.emitter.emit.point.block
-            outputs = self._graph(graph, inputs, scope.inside(f"{label}/", block))
+            outputs = self._graph(graph, inputs, scope.inside(f"{label}/", block, trip))
             self.emitter.emit.source = StringAttr(label)
             return outputs
 
         return Node(
             proto, label, domain, scope.opsets.get(domain, 0), self.emitter, self.model.tensors,
             self.add_weight, read_graph, self.symbols.of_data,
-            lambda name: self.find(name, scope),
+            lambda name: self.find(name, scope), scope.trips,
         )  # fmt: skip
 
     def _apply(
@@ -411,6 +415,7 @@ class Reader:
         inner = Scope(
             opsets, node.block,
             attributes=attributes, prefix=f"{node.label}/", depth=scope.depth + 1,
+            trips=scope.trips,
         )  # fmt: skip
         for name, value in zip(function.input, inputs, strict=False):
             if value is not None:

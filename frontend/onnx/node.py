@@ -55,12 +55,17 @@ class Node:
     tensors: Tensors
     add_weight: Callable[[str, Array], Symbol]
     """Store an array under a name like this one, and return the name it got."""
-    read_graph: Callable[[GraphProto, Sequence[Any]], list[Any]]
-    """Append the nodes of a graph of this node with these inputs; return its outputs."""
+    read_graph: Callable[..., list[Any]]
+    """Append the nodes of a graph of this node with these inputs; return its outputs.
+
+    A loop gives the count of the trip too, as `trip`.
+    """
     new_size: Callable[[str, int | None], Dim]
     """Return a new dimension, with a name like this one, that only a run tells."""
     find: Callable[[str], Any]
     """Return the value of a name that the graph has made before, None if there is none."""
+    trips: tuple[Value, ...] = ()
+    """The counts of the trips of the loops that the node is in, the outermost first."""
     used: set[str] = field(default_factory=set)
     """The attributes that the rule has asked for."""
 

@@ -135,7 +135,7 @@ def _unrolled(
             break
         number = node.make.number(trip, d.i64)
         given = [number, node.make.number(True, d.bool_), *now]
-        goes, *made = node.read_graph(body, given)
+        goes, *made = node.read_graph(body, given, number)
         now = made[: len(states)]
         collected.append(made[len(states) :])
         goes_on = _known_flag(node, goes)
@@ -232,7 +232,7 @@ def _compiled_loop(
     loop = Running(node, [make.number(0, d.i64), goes, *states])
     index, flag, *now = loop.body.args
     with node.inside(loop.body):
-        on, *made = node.read_graph(body, [index, flag, *now])
+        on, *made = node.read_graph(body, [index, flag, *now], index)
         if not all(is_tensor(node, value) for value in made):
             loop.give_up()
             return None
@@ -297,7 +297,7 @@ def _host_loop(
         taken = [sized(kind, node.opened(kind)) for kind in kinds]
         block = new_block([INDEX, FLAG, *taken])
         with node.inside(block):
-            on, *made = [node.value(v) for v in node.read_graph(body, list(block.args))]
+            on, *made = [node.value(v) for v in node.read_graph(body, [*block.args], block.args[0])]
             on = node.make.reshape(on, shape=())
         found = [node.kind(value) for value in made]
         count = len(states)
@@ -404,11 +404,11 @@ def _unrolled_scan(
     """Return the results of a scan that is written out."""
     now, collected = list(states), []
     for trip in range(trips):
-        parts = []
+        number, parts = node.make.number(trip, d.i64), []
         for x, axis, back in seen.rows():
             at = trips - 1 - trip if back else trip
             parts.append(c.squeeze(node.emit, c.cut(node.emit, x, axis, at, at + 1), (axis,)))
-        made = _tensors(node, node.read_graph(body, [*now, *parts]))
+        made = _tensors(node, node.read_graph(body, [*now, *parts], number))
         now = list(made[: len(states)])
         collected.append(made[len(states) :])
     stacks = []
@@ -430,7 +430,7 @@ def _scanned(
         parts = [
             make.gather(x, last if back else index, axis=axis) for x, axis, back in seen.rows()
         ]
-        made = _tensors(node, node.read_graph(body, [*now, *parts]))
+        made = _tensors(node, node.read_graph(body, [*now, *parts], index))
         following = make.add(index, make.number(1, d.i64))
     loop.results = [following, *made[: len(states)]]
     out = _outputs(node, made[len(states) :])

@@ -39,8 +39,8 @@ class OnnxSummary:
 def summarise(data: Bytes, name: str, directory: Path | None) -> OnnxSummary:
     """Return what a serialised model says of itself."""
     model = read_model(data, name, directory)
-    nodes = list(_walk(model.graph.node))
-    inner = [node for f in model.functions.values() for node in _walk(f.node)]
+    nodes = list(every_node(model.graph.node))
+    inner = [node for f in model.functions.values() for node in every_node(f.node)]
     unsupported = [node for node in (*nodes, *inner) if not _is_supported(model, node)]
     proto, stored = model.proto, {tensor.name for tensor in model.graph.initializer}
     return OnnxSummary(
@@ -55,7 +55,7 @@ def summarise(data: Bytes, name: str, directory: Path | None) -> OnnxSummary:
     )
 
 
-def _walk(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+def every_node(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
     """Give nodes and those of the graphs inside of them."""
     waiting = list(nodes)[::-1]
     while waiting:

@@ -10,11 +10,12 @@ import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.ops.random import key_of
 from ...ir.ops.random import normal as ir_normal
 from ...ir.ops.random import uniform as ir_uniform
 from ...ir.tensor import Array, TensorSpec
 from ..context import STATE, entered
-from ..execute import Frame, key_of
+from ..execute import Frame
 from ..function import ACTIVE
 from ..graph import Graph, Operation, spec_with_unknowns
 from ..kinds import Kind

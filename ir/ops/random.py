@@ -8,6 +8,7 @@ of time, with any number of threads. The decomposition is made of operations on 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
@@ -105,6 +106,11 @@ class _NumpyWords:
 
     def rotate(self, a: Any, count: int) -> Any:
         return (a << np.uint32(count)) | (a >> np.uint32(32 - count))
+
+
+def key_of(*parts: Any) -> Array:
+    """Return the key for a seed and a count, or whatever tells draws apart."""
+    return np.frombuffer(sha256(repr(parts).encode()).digest()[:8], np.uint32)
 
 
 def rounds(make: Any, key: Sequence[Any], x: Any, y: Any) -> tuple[Any, Any]:

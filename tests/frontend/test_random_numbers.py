@@ -8,7 +8,7 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
-from gravure.frontend.execute import key_of
+from gravure.ir.ops.random import key_of
 
 SHAPE = (300, 70)
 CALLS = 5
