@@ -1,4 +1,4 @@
-"""Rules of operators on texts: host steps, but where texts are numbers already."""
+"""Rules of operators on texts and image files: host steps, but where texts are numbers already."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from ...ir import Array
 from ...ir import compositions as c
 from ...ir import dtypes as d
+from ...ir.ops.images import pillow
 from .grams import weighed_counts
 from .node import Node, Value
 from .rules import rule
@@ -52,6 +53,20 @@ def normalize(node: Node, x: Value) -> Value:
         stopwords=node.texts("stopwords") or (),
         exact=bool(node.integer("is_case_sensitive", 0)),
     )
+
+
+@rule("ImageDecoder")
+def decode_image(node: Node, data: Value) -> Value:
+    """Return the pixels of an image file."""
+    try:
+        pillow()
+    except ImportError:
+        node.refuse(
+            "decoding images takes the package pillow, which is not here",
+            hint="pip install gravure[images]; or decode before the model, and pass the pixels",
+        )
+    layout = node.text("pixel_format", "RGB")
+    return node.make.decode_image(data, sizes=node.unknown(2), layout=layout)
 
 
 @rule("TfIdfVectorizer")

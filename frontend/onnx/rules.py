@@ -82,8 +82,6 @@ def known_operators() -> list[str]:
 
 def suggestion(domain: str, op_type: str) -> str:
     """Return what the user can do about an operator without a rule."""
-    if op_type in ADVICE:
-        return ADVICE[op_type]
     if domain.startswith("com.microsoft"):
         return "export without onnxruntime's fusions (optimisation level basic)"
     close = difflib.get_close_matches(op_type, known_operators(), 1, 0.8)
@@ -93,16 +91,6 @@ def suggestion(domain: str, op_type: str) -> str:
     if domain and not standard:
         return "give the operator as a function inside the model"
     return ""
-
-
-ADVICE = {
-    "ImageDecoder": "decode the image before the model, and pass its pixels as an input",
-    "Multinomial": "pass random numbers as an input, and choose by the place in running sums",
-    "RandomNormal": "pass random numbers as an input",
-    "RandomNormalLike": "pass random numbers as an input",
-    "RandomUniform": "pass random numbers as an input",
-    "RandomUniformLike": "pass random numbers as an input",
-}
 
 
 @cache

@@ -1,5 +1,7 @@
 """Models that are cut at host steps: right for all sizes, and open about what is not compiled."""
 
+import io
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -387,7 +389,37 @@ def test_bound_models_see_new_contents(model: Make) -> None:
 def test_what_is_no_host_operation_is_never_run_by_the_host(model: Make) -> None:
     made = model([node("Relu", ["x"], ["y"])], {"x": ("f32", [3])}, ["y"])
     assert not isinstance(gv.compile(made.SerializeToString()), SteppedModel)
-    wrong = model([node("NonZero", ["x"], ["p"]), node("ImageDecoder", ["p"], ["y"], name="i")],
+    wrong = model([node("NonZero", ["x"], ["p"]), node("Nought", ["p"], ["y"], name="i")],
                   {"x": ("f32", [3])}, ["y"], opset=20)  # fmt: skip
-    with pytest.raises(UnsupportedOp, match="node 'i': ImageDecoder"):
+    with pytest.raises(UnsupportedOp, match="node 'i': Nought"):
         gv.compile(wrong.SerializeToString())
+
+
+@pytest.mark.parametrize("layout", ["RGB", "BGR", "Grayscale"])
+def test_images_are_decoded(model: Make, layout: str) -> None:
+    images = pytest.importorskip("PIL.Image")
+    pixels = RANDOM.integers(0, 256, (5, 7, 3), np.uint8)
+    file = io.BytesIO()
+    images.fromarray(pixels).save(file, "PNG")
+    nodes = [
+        node("ImageDecoder", ["x"], ["image"], pixel_format=layout),
+        node("Cast", ["image"], ["y"], to=TensorProto.FLOAT),
+    ]
+    made = model(nodes, {"x": ("u8", [len(file.getvalue())])}, ["y"], opset=20)
+    data = np.frombuffer(file.getvalue(), np.uint8)
+    found = check(made, [data])
+    assert found.run([data])[0].shape == (5, 7, 1 if layout == "Grayscale" else 3)
+    with pytest.raises(RuntimeInputError, match="the image cannot be decoded"):
+        found.run([data[::-1]])
+
+
+def test_image_decoder_without_pillow_is_refused(
+    model: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.delitem(sys.modules, "PIL.Image", raising=False)
+    made = model(
+        [node("ImageDecoder", ["x"], ["y"], name="i")], {"x": ("u8", [9])}, ["y"], opset=20
+    )
+    with pytest.raises(UnsupportedOp, match=r"node 'i': ImageDecoder.*takes the package pillow"):
+        gv.compile(made.SerializeToString())
