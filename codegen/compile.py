@@ -11,9 +11,8 @@ was compiled before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -28,117 +27,20 @@ from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.placement import WORKSPACE, weight_rows
 from ..ir.program import functions, set_level
-from ..ir.tensor import Array
 from ..ir.text import print_function
 from ..passes.analysis.blocks import operations_of
-from ..passes.base import Observer, Report
+from ..passes.base import Observer
 from ..passes.manager import parse_pipeline, run
 from ..passes.pipelines import pipeline_of, remaining
-from ..runtime.artifact import Description, launches
+from ..runtime.artifact import launches
 from ..runtime.gpu_plan import GpuPlan
 from ..target import Target
 from . import kernels
-from .aot.library import Library, link
-from .aot.manifest import manifest
-from .aot.weights import Weights
+from .compiled import Compiled, Options, object_cache, spell
 from .describe import Names, describe
-from .llvm.cache import Cache, default_cache
-from .llvm.entry import entry_objects
 from .objects import Objects
-from .prepare import prepared_weights
 from .ptx import kernels as gpu_kernels
 from .ptx.compile import SLOTS, compile_gpu
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to compile."""
-
-    target: str = "native"
-    mattr: str = ""
-    tag: str = "model"
-    level: str = "O2"
-    passes: str = ""
-    """A pipeline instead of the level's."""
-    dtype: str = ""
-    """What weights of products are stored in: `bf16`, `i8`, or as they are."""
-    disable: tuple[str, ...] = ()
-    slots: int = 64
-    """The most threads that a run may be shared by."""
-    embed: bool = True
-    """Whether the weights are put into the library."""
-    checks: bool = True
-    cache: bool = True
-    verify: bool = False
-    """Whether to verify the module after each pass."""
-    jobs: int = 0
-    """Processes that compile kernels; 0: two where there are two processors."""
-    extras: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class Compiled:
-    """A compiled program: objects, weights, and what is known about them."""
-
-    description: Description
-    objects: list[bytes]
-    weights: Mapping[str, Array]
-    """The raw weights and constants by name."""
-    places: list[tuple[str, int, int]]
-    """Name, offset and bytes of each weight in the blob."""
-    options: Options
-    target: Target
-    peak: int = 0
-    """Bytes of the workspace that buffers need at one time by the plan."""
-    program: Program | None = None
-    """The lowered program; None if the whole came from the cache."""
-    report: Report | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-    cached: int = 0
-    """How many kernels were found in the cache."""
-    plan: GpuPlan | None = None
-    """The modules and launches where the target is a GPU; then there are no objects."""
-
-    @property
-    def max_live(self) -> int:
-        """Return the bytes of workspace that no plan can be below."""
-        return self.description.max_live
-
-    @cached_property
-    def manifest(self) -> str:
-        """Return the manifest's text."""
-        return manifest(self.description, self.objects, embedded=self.options.embed)
-
-    @cached_property
-    def blob(self) -> Array:
-        """Return the bytes of all weights, prepared."""
-        return prepared_weights(self)
-
-    def entry(self, *, embedded: bool) -> tuple[bytes, ...]:
-        """Return the objects with the functions that callers see."""
-        return entry_objects(self.description, self.manifest, self.target, embedded=embedded)
-
-    def require_processor(self) -> None:
-        """Refuse what there is for processors only."""
-        if self.plan is not None:
-            raise CompileError(
-                f"target {self.target}: there are no libraries for GPUs yet",
-                hint="write a file *.gpu, which gravure.load reads",
-            )
-
-    def library(self) -> Library:
-        """Return the shared library, with its weights if they are to be embedded."""
-        self.require_processor()
-        weights = Weights.of(self.blob) if self.description.weights else None
-        embed = self.options.embed
-        objects = [*self.entry(embedded=embed), *self.objects]
-        return link(objects, self.description.tag, weights=weights, embed=embed)
-
-    def code(self) -> bytes:
-        """Return a shared library without weights."""
-        self.require_processor()
-        objects = [*self.entry(embedded=False), *self.objects]
-        return link(objects, self.description.tag).tobytes()
 
 
 @paused()
@@ -193,11 +95,6 @@ def compile_program(
     )
 
 
-def spell(options: Options) -> str:
-    """Return target and features as one text that `Target.parse` reads."""
-    return f"{options.target},{options.mattr}" if options.mattr else options.target
-
-
 def name_kernels(program: Program) -> None:
     """Name every kernel by its kind and the hash of its text, alike in all programs."""
     names: dict[str, str] = {}
@@ -244,11 +141,6 @@ def lower_kernels(program: Program, target: Target) -> None:
     set_level(program.module, "loops")
 
 
-def object_cache(options: Options) -> Cache:
-    """Return the cache that the options ask for."""
-    return default_cache() if options.cache else Cache(None)
-
-
 def _number(function: FuncOp, name: str) -> int:
     row: Any = function.attributes.get(name)
     return int(row.value.data) if row is not None else 0
@@ -267,6 +159,7 @@ def compile_for_host(compiled: Compiled) -> Compiled:
         objects=objects,
         target=host,
         cached=cached,
+        linked=b"",
         plan=None,
         description=replace(describe(program, names), steps=()),
     )

@@ -24,7 +24,7 @@ from ..runtime.gpu_plan import GpuPlan
 from .aot.header import header
 from .aot.static import archive, merge
 from .aot.weights import Weights
-from .compile import Compiled
+from .compiled import Compiled
 from .ptx.listing import ptx_text
 
 

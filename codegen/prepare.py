@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CompileError
-from ..ir.tensor import Array
 from ..runtime.artifact import TensorInfo
-from ..runtime.buffer import address, aligned_bytes
+from ..runtime.buffer import Array, address, aligned_bytes
 from ..runtime.library import Library
 from ..target import Target
 
 if TYPE_CHECKING:
-    from .compile import Compiled
+    from .compiled import Compiled
 
-LARGE = 1 << 28
+LARGE = 1 << 24
 """Bytes of mapped files from which on what was read is given back."""
 PAUSE = 0.02
 """Seconds between two times of giving back."""
@@ -121,10 +120,11 @@ def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
 
 def _library(compiled: Compiled) -> Library:
     """Return the program's code, loaded, for this machine."""
-    from .compile import compile_for_host  # noqa: PLC0415  (compile uses this)
+    if not runs_here(compiled.target):
+        from .compile import compile_for_host  # noqa: PLC0415  (compile uses this)
 
-    here = runs_here(compiled.target)
-    return Library.load((compiled if here else compile_for_host(compiled)).code())
+        compiled = compile_for_host(compiled)
+    return Library.load(compiled.code())
 
 
 def runs_here(target: Target) -> bool:

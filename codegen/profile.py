@@ -25,7 +25,7 @@ from ..ir.program import by_name
 from ..passes.analysis.cost import Cost, cost_of_function
 from ..runtime.artifact import launches, round_up
 from ..runtime.profile import KEY
-from .compile import Compiled
+from .compiled import Compiled
 from .llvm.entry_profile import HEAD
 
 

@@ -18,7 +18,7 @@ from ..ir.program import by_name
 from ..ir.tensor import spec_of
 from ..target import Target
 from . import kernels
-from .compile import Compiled
+from .compiled import Compiled
 from .profile import LaunchInfo, launches_of
 
 BY_ELEMENT = frozenset({"sort", "scatter", "scan", "argreduce"})

@@ -24,7 +24,8 @@ from ..passes.base import Observer, Pass, Report, Step
 from ..passes.manager import parse_pipeline, print_pipeline, run
 from ..passes.pipelines import DESCENTS, pipeline_of, remaining
 from ..target import Target
-from .compile import Compiled, Options, lower_kernels, name_kernels, spell
+from .compile import lower_kernels, name_kernels
+from .compiled import Compiled, Options, spell
 from .llvm.emit import emit_kernel
 from .llvm.entry import emit_entry, emit_support
 from .llvm.listing import listing, listing_assembly

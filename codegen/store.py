@@ -14,10 +14,10 @@ from io import BytesIO
 import numpy as np
 
 from .. import __version__
-from ..ir.tensor import Array
 from ..runtime.artifact import Description
+from ..runtime.buffer import Array
 from ..target import Target
-from .compile import Compiled, Options, object_cache
+from .compiled import Compiled, Options, object_cache
 from .llvm.cache import key_of
 
 UNSEEN = ("cache", "verify", "jobs")
@@ -45,7 +45,7 @@ def keep(key: str, compiled: Compiled, given: Given) -> None:
         "description": compiled.description.to_json(),
         "places": compiled.places,
         "peak": compiled.peak,
-        "objects": [len(o) for o in compiled.objects],
+        "objects": [len(o) for o in (compiled.code(), *compiled.objects)],
         "given": rows,
         "arrays": list(made),
     }
@@ -53,7 +53,7 @@ def keep(key: str, compiled: Compiled, given: Given) -> None:
     text = json.dumps(head).encode()
     stream.write(len(text).to_bytes(8, "little"))
     stream.write(text)
-    for data in compiled.objects:
+    for data in (compiled.code(), *compiled.objects):
         stream.write(data)
     for array in made.values():
         np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
@@ -69,7 +69,7 @@ def find(
         return None
     stream = BytesIO(content)
     head = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
-    objects = [stream.read(size) for size in head["objects"]]
+    linked, *objects = [stream.read(size) for size in head["objects"]]
     weights: dict[str, Array] = {}
     for name, number, dtype, shape in head["given"]:
         weights[name] = np.frombuffer(payloads[number], np.dtype(dtype)).reshape(shape)
@@ -84,4 +84,5 @@ def find(
         target=target,
         peak=head["peak"],
         cached=len(objects),
+        linked=linked,
     )

@@ -3,25 +3,23 @@
 model = gravure.compile("model.onnx", threads=2)
 [y] = model.run({"x": x})
 model.save("model.so")
+
+What is in the cache starts without the compiler: no xDSL, no LLVM is imported then.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..codegen.compile import Compiled, Options, compile_program
-from ..codegen.export import export
+from ..codegen.compiled import Compiled, Options
 from ..codegen.prepare import runs_here
 from ..codegen.store import find, keep, program_key
 from ..errors import CompileError
-from ..ir import Program
-from ..ir.host import has_host_steps
-from ..passes.base import Observer
 from ..runtime.arguments import check_threads
 from ..runtime.buffer import address
 from ..runtime.gpu_driver import Driver
@@ -30,7 +28,11 @@ from ..runtime.model import Model
 from ..target import Target
 from .load import guess_format, load_program, read_bytes
 from .onnx.wire import split
-from .symbols import DimOption, ShapeOption
+
+if TYPE_CHECKING:
+    from ..ir import Program
+    from ..passes.base import Observer
+    from .symbols import DimOption, ShapeOption
 
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 """A file, or the bytes of one."""
@@ -43,6 +45,8 @@ class CompiledModel(Model):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what the suffix of `path` asks for: a library, or `.o`, `.a`, `.h` for C."""
+        from ..codegen.export import export  # noqa: PLC0415  (loads LLVM)
+
         export(self.compiled, path)
 
 
@@ -96,14 +100,14 @@ def compile_model(  # noqa: PLR0913  (as `compile`)
     observers: Sequence[Observer] = (),
 ) -> CompiledModel:
     """Return a model that runs in this process; it may have host steps (`stepped`)."""
-    from .stepped import SteppedModel  # noqa: PLC0415  (stepped -> compile -> stepped)
-
     if device is not None or Target.parse(options.target, options.mattr).is_gpu:
         found = compile_source(source, options, shapes=shapes, dims=dims, observers=observers)
         return load_on_gpu(found, device)
     made = _compiled(source, options, shapes, dims, observers)
     if isinstance(made, Compiled):
         return load_compiled(made, threads)
+    from .stepped import SteppedModel  # noqa: PLC0415  (stepped -> compile -> stepped)
+
     return SteppedModel(made, options, threads)
 
 
@@ -117,7 +121,7 @@ def compile_source(
 ) -> Compiled:
     """Return the compiled program of a source, not yet loaded; refuse one with host steps."""
     made = _compiled(source, options, shapes, dims, observers)
-    return made if isinstance(made, Compiled) else compile_program(made, options, observers)
+    return made if isinstance(made, Compiled) else _compiler()(made, options, observers)
 
 
 def _compiled(
@@ -128,7 +132,7 @@ def _compiled(
     observers: Sequence[Observer],
 ) -> Compiled | Program:
     """Return the compiled program; the program itself where it has host steps."""
-    if isinstance(source, Program):
+    if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
         return _lowered(source, options, observers)
     if isinstance(source, bytearray | memoryview):
         source = bytes(source)
@@ -149,9 +153,15 @@ def _compiled(
 def _lowered(
     program: Program, options: Options, observers: Sequence[Observer]
 ) -> Compiled | Program:
-    if has_host_steps(program):
-        return program
-    return compile_program(program, options, observers)
+    from ..ir.host import has_host_steps  # noqa: PLC0415  (not for what is in the cache)
+
+    return program if has_host_steps(program) else _compiler()(program, options, observers)
+
+
+def _compiler() -> Callable[[Program, Options, Sequence[Observer]], Compiled]:
+    from ..codegen.compile import compile_program  # noqa: PLC0415  (loads xDSL and LLVM)
+
+    return compile_program
 
 
 class Known:

@@ -10,20 +10,22 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import GraphError, ParseError
-from ..ir import Array, Program
-from ..ir.collection import paused
+from ..runtime.buffer import Array
 from .files import Bytes, map_file
-from .symbols import DimOption, ShapeOption
+
+if TYPE_CHECKING:
+    from ..ir import Program
+    from .symbols import DimOption, ShapeOption
 
 MAX_TEXT = 1 << 28
 """Bytes beyond which a text is refused."""
 
 
-@paused()
 def load_program(
     source: str | os.PathLike[str] | bytes,
     *,
@@ -52,7 +54,10 @@ def load_program(
         known = ", ".join(FORMATS)
         raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
     options = Options(shapes or {}, dims or {}, constants or {})
-    return FORMATS[kind](read, name, directory, options)
+    from ..ir.collection import paused  # noqa: PLC0415  (the IR is not for what is in the cache)
+
+    with paused():
+        return FORMATS[kind](read, name, directory, options)
 
 
 _FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)\Z")
@@ -187,5 +192,5 @@ def _decoded(data: Bytes, name: str) -> str:
         raise ParseError(f"byte {error.start} is not UTF-8", location=f"{name}:{line}") from error
 
 
-Loader = Callable[[Bytes, str, Path | None, Options], Program]
+Loader = Callable[[Bytes, str, Path | None, Options], "Program"]
 FORMATS: dict[str, Loader] = {"onnx": _onnx, "gv": _graph_text, "mlir": _ir_text}

@@ -1,6 +1,7 @@
 """Imports go down: between our folders, and to the heavy packages."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -94,6 +95,26 @@ def test_import_is_light(statement: str, kept_out: set[str]) -> None:
     code = f"{statement}; import sys; print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert not kept_out & set(out.stdout.decode().split())
+
+
+def test_what_is_in_the_cache_starts_without_the_compiler(tmp_path: Path) -> None:
+    model = ROOT / "tests/models/mlp.onnx"
+    code = f"""if True:
+        import sys, gravure
+        made = gravure.compile({str(model)!r})
+        made.save({str(tmp_path / "m.so")!r}) if sys.argv[1:] else None
+        print(*sys.modules)
+    """
+    environment = {**os.environ, "GRAVURE_CACHE": str(tmp_path / "cache")}
+    found = []
+    for more in (["save"], []):
+        command = [sys.executable, "-c", code, *more]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+        found.append({"xdsl", "llvmlite.binding", "onnx"} & set(done.stdout.decode().split()))
+    assert found == [{"xdsl", "llvmlite.binding", "onnx"}, set()]
+    code = f"import sys, gravure; gravure.load({str(tmp_path / 'm.so')!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert not {"xdsl", "llvmlite.binding", "onnx"} & set(done.stdout.decode().split())
 
 
 def test_public_names_are_listed_once() -> None:

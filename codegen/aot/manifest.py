@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from ... import __version__
@@ -82,4 +81,6 @@ def sections(kernels: Sequence[bytes]) -> Mapping[str, int]:
 
 def versions() -> Mapping[str, str]:
     """Return the versions of all that has a part in the code."""
+    from importlib.metadata import version  # noqa: PLC0415  (it imports a mail reader)
+
     return {"gravure": __version__, **{name: version(name) for name in ("llvmlite", "xdsl")}}

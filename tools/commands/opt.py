@@ -139,7 +139,7 @@ def load(args: argparse.Namespace) -> Program:
     """Return the program, which knows its target."""
     from xdsl.dialects.builtin import StringAttr
 
-    from ...codegen.compile import Options, spell
+    from ...codegen.compiled import Options, spell
     from ...frontend.load import load_program
 
     program = load_program(source_of(args.model), shapes=shapes_of(args), dims=dims_of(args))

@@ -1,0 +1,134 @@
+"""What was compiled, and how it was to be: all that a program from the cache needs to run.
+
+Neither xDSL nor LLVM is imported here, so that a model that was compiled before starts in a
+tenth of the time and memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CompileError
+from ..runtime.artifact import Description
+from ..runtime.buffer import Array
+from ..runtime.gpu_plan import GpuPlan
+from ..target import Target
+from .aot.library import Library, link
+from .aot.manifest import manifest
+from .aot.weights import Weights
+from .llvm.cache import Cache, default_cache
+from .prepare import prepared_weights
+
+if TYPE_CHECKING:
+    from ..ir import Program
+    from ..passes.base import Report
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile."""
+
+    target: str = "native"
+    mattr: str = ""
+    tag: str = "model"
+    level: str = "O2"
+    passes: str = ""
+    """A pipeline instead of the level's."""
+    dtype: str = ""
+    """What weights of products are stored in: `bf16`, `i8`, or as they are."""
+    disable: tuple[str, ...] = ()
+    slots: int = 64
+    """The most threads that a run may be shared by."""
+    embed: bool = True
+    """Whether the weights are put into the library."""
+    checks: bool = True
+    cache: bool = True
+    verify: bool = False
+    """Whether to verify the module after each pass."""
+    jobs: int = 0
+    """Processes that compile kernels; 0: two where there are two processors."""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Compiled:
+    """A compiled program: objects, weights, and what is known about them."""
+
+    description: Description
+    objects: list[bytes]
+    weights: Mapping[str, Array]
+    """The raw weights and constants by name."""
+    places: list[tuple[str, int, int]]
+    """Name, offset and bytes of each weight in the blob."""
+    options: Options
+    target: Target
+    peak: int = 0
+    """Bytes of the workspace that buffers need at one time by the plan."""
+    program: Program | None = None
+    """The lowered program; None if the whole came from the cache."""
+    report: Report | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    cached: int = 0
+    """How many kernels were found in the cache."""
+    linked: bytes = b""
+    """What `code` returns where it was linked before."""
+    plan: GpuPlan | None = None
+    """The modules and launches where the target is a GPU; then there are no objects."""
+
+    @property
+    def max_live(self) -> int:
+        """Return the bytes of workspace that no plan can be below."""
+        return self.description.max_live
+
+    @cached_property
+    def manifest(self) -> str:
+        """Return the manifest's text."""
+        return manifest(self.description, self.objects, embedded=self.options.embed)
+
+    @cached_property
+    def blob(self) -> Array:
+        """Return the bytes of all weights, prepared."""
+        return prepared_weights(self)
+
+    def entry(self, *, embedded: bool) -> tuple[bytes, ...]:
+        """Return the objects with the functions that callers see."""
+        from .llvm.entry import entry_objects  # noqa: PLC0415  (loads LLVM)
+
+        return entry_objects(self.description, self.manifest, self.target, embedded=embedded)
+
+    def require_processor(self) -> None:
+        """Refuse what there is for processors only."""
+        if self.plan is not None:
+            raise CompileError(
+                f"target {self.target}: there are no libraries for GPUs yet",
+                hint="write a file *.gpu, which gravure.load reads",
+            )
+
+    def library(self) -> Library:
+        """Return the shared library, with its weights if they are to be embedded."""
+        self.require_processor()
+        weights = Weights.of(self.blob) if self.description.weights else None
+        embed = self.options.embed
+        objects = [*self.entry(embedded=embed), *self.objects]
+        return link(objects, self.description.tag, weights=weights, embed=embed)
+
+    def code(self) -> bytes:
+        """Return a shared library without weights."""
+        self.require_processor()
+        if not self.linked:
+            objects = [*self.entry(embedded=False), *self.objects]
+            self.linked = link(objects, self.description.tag).tobytes()
+        return self.linked
+
+
+def object_cache(options: Options) -> Cache:
+    """Return the cache that the options ask for."""
+    return default_cache() if options.cache else Cache(None)
+
+
+def spell(options: Options) -> str:
+    """Return target and features as one text that `Target.parse` reads."""
+    return f"{options.target},{options.mattr}" if options.mattr else options.target
