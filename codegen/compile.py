@@ -159,7 +159,6 @@ def compile_for_host(compiled: Compiled) -> Compiled:
         objects=objects,
         target=host,
         cached=cached,
-        linked=b"",
         plan=None,
         description=replace(describe(program, names), steps=()),
     )

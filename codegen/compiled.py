@@ -73,8 +73,8 @@ class Compiled:
     seconds: dict[str, float] = field(default_factory=dict)
     cached: int = 0
     """How many kernels were found in the cache."""
-    linked: bytes = b""
-    """What `code` returns where it was linked before."""
+    linked: bytes = field(default=b"", init=False)
+    """What `code` returns, once it was linked."""
     plan: GpuPlan | None = None
     """The modules and launches where the target is a GPU; then there are no objects."""
 

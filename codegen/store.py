@@ -75,7 +75,7 @@ def find(
         weights[name] = np.frombuffer(payloads[number], np.dtype(dtype)).reshape(shape)
     for name in head["arrays"]:
         weights[name] = np.lib.format.read_array(stream, allow_pickle=False)
-    return Compiled(
+    compiled = Compiled(
         description=Description.from_json(head["description"]),
         objects=objects,
         weights=weights,
@@ -84,5 +84,6 @@ def find(
         target=target,
         peak=head["peak"],
         cached=len(objects),
-        linked=linked,
     )
+    compiled.linked = linked
+    return compiled
