@@ -135,6 +135,8 @@ def test_a_peer_is_measured_in_turns_and_a_missing_one_named(
     low, high = other["ratio_interval"]
     assert 0 < low <= other["ratio"] <= high < 1
     assert other["difference"] < 1e-5
+    assert other["peak_bytes"] > own["peak_bytes"] > 1 << 24  # onnx is imported there
+    assert own["limit_seconds"] > 0
     assert "no_such_runtime" in record["absent"]["broken"]
     assert "broken: not measured: not installed" in found.out
 

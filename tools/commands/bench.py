@@ -165,7 +165,8 @@ def compare_peers(args: argparse.Namespace) -> int:
         with console.progress("measuring"):
             duel = Duel(library, args.model, inputs, threads, args.seconds)
             running, absent = compare(duel, peers)
-    rows = rows_of(running)
+    least = _least(compiled, _sizes(model, inputs), threads)
+    rows = rows_of(running, least)
     record = {
         "schema": "gravure.peers/1",
         "model": Path(args.model).name,
@@ -211,6 +212,16 @@ def _sizes(model: Model, inputs: dict[str, Any]) -> dict[str, int]:
     from ...runtime.arguments import bind_dims
 
     return bind_dims(list(inputs.values()), model.inputs, model.dims)
+
+
+def _least(compiled: Compiled, sizes: dict[str, int], threads: int) -> float:
+    """Return the seconds that the machine's limits leave for a run, launch by launch."""
+    from ...codegen.profile import launches_of
+    from ..measuring.limits import Limits
+
+    assert compiled.program is not None, "what is compiled now has its program"
+    limits = Limits.measured(threads)
+    return sum(limits.seconds(info.cost)[0] for info in launches_of(compiled.program, sizes))
 
 
 def _cost(compiled: Compiled, model: Model, inputs: dict[str, Any]) -> dict[str, int]:

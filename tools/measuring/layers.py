@@ -34,11 +34,17 @@ class Layers:
             )
         return rows
 
+    @property
+    def least(self) -> float:
+        """Return the seconds that all launches take at least on this machine."""
+        return sum(self.limits.seconds(info.cost)[0] for info in self.infos)
+
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {
             **self.found.as_json(),
             "limits": self.limits.as_json(),
+            "limit_seconds": self.least,
             "launches": self.rows(),
         }
 
@@ -49,7 +55,8 @@ class Layers:
         for number, (row, info) in enumerate(zip(self.rows(), self.infos, strict=True)):
             rows.append([str(number), *_cells(row, info, whole)])
         total = sum(self.found.launches)
-        rows.append(["launches", in_seconds(total), f"{total / whole:.1%}", *[""] * 5])
+        near = f"{self.least / total:.0%} in all"
+        rows.append(["launches", in_seconds(total), f"{total / whole:.1%}", "", "", near, "", ""])
         rows.append(["whole", in_seconds(whole), "100.0%", *[""] * 4, "median of calls"])
         limits = self.limits
         rates = ", ".join(

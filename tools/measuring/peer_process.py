@@ -71,6 +71,13 @@ def prepare(name: str, model: str, inputs: Any, threads: int) -> Any:
     return found["prepare"](model, inputs, threads)
 
 
+def peak_bytes() -> int:
+    """Return the most memory that this process held so far."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return int(fields["VmHWM"].split()[0]) * 1024
+
+
 def say(out: Any, data: Any) -> None:
     """Write one line to who started this."""
     out.write(json.dumps(data) + "\n")
@@ -96,7 +103,8 @@ def main(out: Any) -> None:
     except Exception as error:  # whatever a runtime raises is the answer
         say(out, {"failed": f"{type(error).__name__}: {error}"[:400]})
         return
-    say(out, {"version": version, "seconds": ready, "python": sys.version.split()[0]})
+    python = sys.version.split()[0]
+    say(out, {"version": version, "seconds": ready, "python": python, "peak": peak_bytes()})
     clock = time.perf_counter_ns
     for line in sys.stdin:
         times = []

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..console import in_seconds, table
+from ..console import in_bytes, in_seconds, table
 from ..errors import NotInstalledError, UsageError
 from .peer_process import KNOWN
 from .statistics import Ratio, median_interval, ratio, turns
@@ -205,8 +205,11 @@ def _measure(running: Sequence[Contender], seconds: float) -> None:
             running[index].block(keep=True)
 
 
-def rows_of(running: Sequence[Contender]) -> list[dict[str, Any]]:
-    """Return a record of each runtime; ratios are gravure's time through the other's."""
+def rows_of(running: Sequence[Contender], least: float) -> list[dict[str, Any]]:
+    """Return a record of each runtime; ratios are gravure's time through the other's.
+
+    `least` are the seconds that gravure's launches take at the machine's limits.
+    """
     own = running[0]
     rows = []
     for each in running:
@@ -218,6 +221,7 @@ def rows_of(running: Sequence[Contender]) -> list[dict[str, Any]]:
                 "version": each.about["version"],
                 "python": each.about["python"],
                 "prepare_seconds": each.about["seconds"],
+                "peak_bytes": each.about["peak"],
                 "p50": float(np.median(each.blocks)),
                 "interval": [low, high],
                 "minimum": min(each.samples),
@@ -227,7 +231,7 @@ def rows_of(running: Sequence[Contender]) -> list[dict[str, Any]]:
                 "rounds": len(each.blocks),
                 "calls": len(each.samples),
                 "difference": _difference(own.about["results"], each.about["results"]),
-                **({} if versus is None else versus.as_json()),
+                **({"limit_seconds": least} if versus is None else versus.as_json()),
             }
         )
     return rows
@@ -248,7 +252,8 @@ def _difference(own: Sequence[Array], other: Sequence[Array]) -> float | None:
 
 def text_of(rows: Sequence[dict[str, Any]], absent: Mapping[str, str]) -> str:
     """Return the comparison for reading."""
-    head = ["runtime", "p50", "between", "minimum", "processor", "gravure / it", "differs by"]
+    head = ["runtime", "p50", "between", "minimum", "processor", "memory", "gravure / it",
+            "differs by"]  # fmt: skip
     lines = [head]
     for row in rows:
         between = " to ".join(in_seconds(t) for t in row["interval"])
@@ -259,14 +264,19 @@ def text_of(rows: Sequence[dict[str, Any]], absent: Mapping[str, str]) -> str:
             versus = f"{row['ratio']:.3f} ({low:.3f} to {high:.3f})"
         differs = "" if "ratio" not in row else _shown(row["difference"])
         lines.append([f"{row['name']} {row['version']}", *times, in_seconds(row["processor"]),
-                      versus, differs])  # fmt: skip
+                      in_bytes(row["peak_bytes"]), versus, differs])  # fmt: skip
     notes = [f"{name}: not measured: {reason}" for name, reason in absent.items()]
-    rounds = rows[0]["rounds"]
+    rounds, least = rows[0]["rounds"], rows[0]["limit_seconds"]
+    near = (
+        f"at the machine's limits, measured just now, gravure's launches take {in_seconds(least)}: "
+        f"{least / rows[0]['p50']:.0%} of p50"
+    )
     meaning = (
         f"{rounds} rounds in turns; p50 is the median of the rounds' medians, below 1 gravure is "
-        "faster; processor is its time for a call, all threads together"
+        "faster; processor is its time for a call, all threads together; memory is the most that "
+        "its process held, Python and numpy included"
     )
-    return "\n".join([table(lines, right="1345"), meaning, *notes])
+    return "\n".join([table(lines, right="13456"), meaning, near, *notes])
 
 
 def _shown(difference: float | None) -> str:
