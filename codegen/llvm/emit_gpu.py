@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import BFloat16Type, MemRefType, VectorType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from ...ir.gpu_ops import LoadMatrix, Shuffle
-from .emit_warpgroup import emit_product
+from ...ir.gpu_ops import AwaitCopies, LoadMatrix, MultiplyMatrices, Shared, Shuffle
+from .emit_warpgroup import DYNAMIC, emit_product
 from .emitter import Emit, Emitter
 from .text import Shape, Text
 
@@ -18,14 +17,32 @@ SHARED = "@shared"
 
 
 def _shared(e: Emitter, op: Operation) -> None:
-    kind = op.results[0].type
+    assert isinstance(op, Shared)
+    kind = op.result.type
     assert isinstance(kind, MemRefType), f"{op.name}: unexpected {kind}"
-    size, stored = kind.get_shape()[0], e.stored(op.results[0])
-    name = f"{SHARED}{len(e.text.declarations)}"
-    e.text.declare(
-        f"{name} = internal addrspace(3) global [{size} x {stored.name}] poison, align 16"
-    )
-    e.names[op.results[0]] = f"addrspacecast (ptr addrspace(3) {name} to ptr)"
+    size, stored = kind.get_shape()[0], e.stored(op.result)
+    if op.at is not None:
+        e.text.declare(f"{DYNAMIC} = external addrspace(3) global [0 x i8], align 1024")
+        name = f"getelementptr (i8, ptr addrspace(3) {DYNAMIC}, i64 {op.at.value.data})"
+    else:
+        name = f"{SHARED}{len(e.text.declarations)}"
+        e.text.declare(
+            f"{name} = internal addrspace(3) global [{size} x {stored.name}] poison, align 16"
+        )
+    e.names[op.result] = f"{_GENERIC[0]}{name}{_GENERIC[1]}"
+
+
+_GENERIC = ("addrspacecast (ptr addrspace(3) ", " to ptr)")
+"""What makes a general address of one in shared memory."""
+
+
+def _inner(e: Emitter, memref: SSAValue, offset: SSAValue) -> str:
+    """Return the address of an element of shared memory, as one in shared memory."""
+    name, (head, tail) = e.names[memref], _GENERIC
+    assert name.startswith(head), f"expected shared memory, found {name}"
+    at = f"ptr addrspace(3) {name.removeprefix(head).removesuffix(tail)}"
+    element = e.stored(memref).name
+    return e.text.value(f"getelementptr {element}, {at}, i64 {e.names[offset]}")
 
 
 def _barrier(e: Emitter, op: Operation) -> None:
@@ -69,50 +86,87 @@ def _exchange(text: Text, word: str, distance: int) -> str:
     return text.value(f"call i32 {name}(i32 -1, i32 {word}, i32 {distance}, i32 31)")
 
 
+def _copy_async(e: Emitter, op: Operation) -> None:
+    source, offset, target, place, given = op.operands
+    element = e.stored(source).name
+    start = e.text.value(f"getelementptr {element}, ptr {e.names[source]}, i64 {e.names[offset]}")
+    come = e.text.value(f"addrspacecast ptr {start} to ptr addrspace(1)")
+    count = e.text.value(f"trunc i64 {e.names[given]} to i32")
+    name = "@llvm.nvvm.cp.async.cg.shared.global.16.s"
+    e.text.declare(f"declare void {name}(ptr addrspace(3), ptr addrspace(1), i32)")
+    into = _inner(e, target, place)
+    e.text.line(
+        f"call void {name}(ptr addrspace(3) {into}, ptr addrspace(1) {come}, i32 {count})"
+    )
+
+
+def _close_copies(e: Emitter, op: Operation) -> None:
+    del op
+    e.text.declare("declare void @llvm.nvvm.cp.async.commit.group()")
+    e.text.line("call void @llvm.nvvm.cp.async.commit.group()")
+
+
+def _await_copies(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, AwaitCopies)
+    e.text.declare("declare void @llvm.nvvm.cp.async.wait.group(i32)")
+    e.text.line(f"call void @llvm.nvvm.cp.async.wait.group(i32 {op.open.value.data})")
+
+
 def _load_matrix(e: Emitter, op: Operation) -> None:
     assert isinstance(op, LoadMatrix)
-    memref, offset = op.operands
-    found = _SHARED.search(e.names[memref])
-    assert found is not None, f"{op.name}: expected shared memory"
-    at = f"getelementptr i16, ptr addrspace(3) {found[0]}, i64 {e.names[offset]}"
+    at = _inner(e, *op.operands)
     way = ".trans" if op.transposed.value.data else ""
     name = f"@llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4{way}.b16.p3"
     kind = "{i32, i32, i32, i32}"
     e.text.declare(f"declare {kind} {name}(ptr addrspace(3))")
-    made = e.text.value(f"call {kind} {name}(ptr addrspace(3) {e.text.value(at)})")
+    made = e.text.value(f"call {kind} {name}(ptr addrspace(3) {at})")
     words = [e.text.value(f"extractvalue {kind} {made}, {i}") for i in range(4)]
-    packed = "poison"
+    packed = _packed(e, words, "i32")
+    e.names[op.results[0]] = e.text.value(
+        f"bitcast <4 x i32> {packed} to {e.shape(op.results[0]).name}"
+    )
+
+
+def _packed(e: Emitter, words: Sequence[str], element: str) -> str:
+    """Return values as the lanes of a vector."""
+    made, kind = "poison", f"<{len(words)} x {element}>"
     for number, word in enumerate(words):
-        packed = e.text.value(f"insertelement <4 x i32> {packed}, i32 {word}, i64 {number}")
-    e.names[op.results[0]] = e.text.value(f"bitcast <4 x i32> {packed} to <8 x i16>")
+        made = e.text.value(f"insertelement {kind} {made}, {element} {word}, i64 {number}")
+    return made
 
 
-_SHARED = re.compile(rf"{SHARED}\d+")
+_PRODUCTS = {
+    "f16.f16": ("m16n8k16.row.col.f32.f32", "<2 x half>", "float"),
+    "bf16.bf16": ("m16n8k16.row.col.bf16", "i32", "float"),
+    "tf32.tf32": ("m16n8k8.row.col.tf32", "i32", "float"),
+    "s8.s8": ("m16n8k32.row.col.s8", "i32", "i32"),
+    "u8.u8": ("m16n8k32.row.col.u8", "i32", "i32"),
+    "s8.u8": ("m16n8k32.row.col.s8.u8", "i32", "i32"),
+    "u8.s8": ("m16n8k32.row.col.u8.s8", "i32", "i32"),
+}
+"""By the kinds of both operands: the end of the intrinsic's name, the words, and the sums."""
 
 
 def _multiply_matrices(e: Emitter, op: Operation) -> None:
-    a, b, c = op.operands
-    assert isinstance(a.type, VectorType), f"{op.name}: unexpected {a.type}"
-    if isinstance(a.type.element_type, BFloat16Type):
-        name, word = "@llvm.nvvm.mma.m16n8k16.row.col.bf16", "i32"
-    else:
-        name, word = "@llvm.nvvm.mma.m16n8k16.row.col.f32.f32", "<2 x half>"
-    words = [*_words(e, a, 4, word), *_words(e, b, 2, word)]
-    totals = [e.text.value(f"extractelement <4 x float> {e.names[c]}, i64 {i}") for i in range(4)]
-    kind = "{float, float, float, float}"
-    e.text.declare(f"declare {kind} {name}({', '.join([word] * 6 + ['float'] * 4)})")
-    given = [*(f"{word} {x}" for x in words), *(f"float {x}" for x in totals)]
+    assert isinstance(op, MultiplyMatrices)
+    name, word, total = _PRODUCTS[op.kinds.data]
+    name = f"@llvm.nvvm.mma.{name}"
+    words = [*_words(e, op.a, 4, word), *_words(e, op.b, 2, word)]
+    totals = [
+        e.text.value(f"extractelement <4 x {total}> {e.names[op.c]}, i64 {i}") for i in range(4)
+    ]
+    kind = "{" + ", ".join([total] * 4) + "}"
+    e.text.declare(f"declare {kind} {name}({', '.join([word] * 6 + [total] * 4)})")
+    given = [*(f"{word} {x}" for x in words), *(f"{total} {x}" for x in totals)]
     made = e.text.value(f"call {kind} {name}({', '.join(given)})")
-    result = "poison"
-    for i in range(4):
-        one = e.text.value(f"extractvalue {kind} {made}, {i}")
-        result = e.text.value(f"insertelement <4 x float> {result}, float {one}, i64 {i}")
-    e.names[op.results[0]] = result
+    parts = [e.text.value(f"extractvalue {kind} {made}, {i}") for i in range(4)]
+    e.names[op.result] = _packed(e, parts, total)
 
 
 def _words(e: Emitter, value: SSAValue, count: int, word: str) -> list[str]:
-    """Return a vector of 16-bit elements as words of two."""
-    packed = e.text.value(f"bitcast <{2 * count} x i16> {e.names[value]} to <{count} x i32>")
+    """Return a vector as words of 4 bytes."""
+    whole = f"{e.shape(value).name} {e.names[value]}"
+    packed = e.text.value(f"bitcast {whole} to <{count} x i32>")
     words = [
         e.text.value(f"extractelement <{count} x i32> {packed}, i64 {i}") for i in range(count)
     ]
@@ -123,6 +177,9 @@ GPU: Mapping[str, Emit] = {
     "gvk.shared": _shared,
     "gvk.barrier": _barrier,
     "gvk.shuffle": _shuffle,
+    "gvk.copy_async": _copy_async,
+    "gvk.close_copies": _close_copies,
+    "gvk.await_copies": _await_copies,
     "gvk.load_matrix": _load_matrix,
     "gvk.mma": _multiply_matrices,
     "gvk.warpgroup_product": emit_product,

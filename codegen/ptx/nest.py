@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op, dtypes
 from ...ir.dims import Dim, remainder
@@ -12,13 +13,16 @@ from ...ir.iteration import Affine, Iteration
 from ...ir.tensor import spec_of
 from ...target import Target
 from ..kernels.elements import Element
-from ..kernels.index import Linear, Opaque, Token, flatten, of
+from ..kernels.index import Linear, Opaque, Token, flatten, of, strides
 from ..kernels.loops import Index, Loops
 from ..kernels.plan import Axis, open_kernel, plan_axes, returned_values
-from ..kernels.read import Indices, Reader, Tracer
+from ..kernels.read import MOVES, Indices, Reader, Tracer
 from ..kernels.space import Group, Space, merge
 
-CONTRACTIONS = ("gv.matmul", "gv.conv", "gv.conv_turned", "gv.conv_weights")
+PRODUCTS = ("gv.matmul", "gv.matmul_wide")
+"""Operations whose result has the loop dims of the root of their kernel."""
+
+CONTRACTIONS = (*PRODUCTS, "gv.conv", "gv.conv_turned", "gv.conv_weights")
 """Operations that sum products of two operands."""
 
 
@@ -58,7 +62,7 @@ class Nest:
     @property
     def follows_root(self) -> bool:
         """Say whether the loop dims are those of the root, and the product's follow from them."""
-        return self.anchor.name == "gv.matmul"
+        return self.anchor.name in PRODUCTS
 
     def root_index(self, index: Indices) -> Indices:
         """Return the index of the root."""
@@ -153,33 +157,80 @@ class Side:
         steps = {str(o.coefficient(group.tokens[-1])) for o in self.offsets}
         return steps <= {"0", "1"} and "1" in steps
 
-    def element(self, row: Index, depth: Index) -> Element:
-        """Return the element, or vector, at a row and a depth."""
+    def copied(self) -> bool:
+        """Say whether vectors can be copied as they lie: from one buffer, at whole vectors."""
+        source = source_of(self.value)
+        if not isinstance(source, BlockArgument) or not self.lanes or len(self.offsets) != 1:
+            return False
+        if self.guarded and source is not self.value:
+            return False
+        (offset,) = self.offsets
+        steps = [c for _, c in offset.terms if c != 1] + [offset.constant]
+        if self.guarded:
+            steps = strides(spec_of(source.type).dims)[:-1]
+        return all(remainder(step, self.lanes) == 0 for step in steps)
+
+    def go(self, row: Index, depth: Index) -> None:
+        """Go to a row and a depth."""
         for mine, theirs in zip(self.batch, self.shared, strict=True):
             mine.value = theirs.value
         place(self.loops, self.rows, row)
         place(self.loops, self.depth, depth)
         self.reader.fresh()
+
+    def address(self, row: Index, depth: Index) -> tuple[SSAValue, Index, list[Element]]:
+        """Return where a vector that can be copied lies, and what must hold for it to be there."""
+        self.go(row, depth)
+        source = source_of(self.value)
+        index, conditions = self.offsets[0], []
+        if self.guarded:
+            moved, conditions = self.moved_inside()
+            index = flatten(moved, spec_of(source.type).dims)
+        base, _, extra = self.space.split(self.loops, index)
+        assert extra is None, "a vector lies without gaps"
+        return self.reader.buffers[source], base, conditions
+
+    def element(self, row: Index, depth: Index) -> Element:
+        """Return the element, or vector, at a row and a depth."""
+        self.go(row, depth)
         return self.reader.math.spread(self.read(), self.lanes)
 
     def read(self) -> Element:
         """Return the element at the current place, or 0 outside of the operand."""
         nest, reader = self.nest, self.reader
-        index = tuple(linear(a, nest.index) for a in nest.iteration.reads[self.position])
         value = nest.anchor.operands[self.position]
         if not nest.guarded[self.position]:
-            return reader.element(value, index)
+            return reader.element(value, self.index())
+        moved, conditions = self.moved_inside()
+        element = reader.element(value, moved)
+        for condition in conditions:
+            zero = reader.math.constant(0, element.dtype)
+            element = reader.math.select(condition, element, zero)
+        return element
+
+    def index(self) -> Indices:
+        """Return the index into the operand."""
+        nest = self.nest
+        return tuple(linear(a, nest.index) for a in nest.iteration.reads[self.position])
+
+    def moved_inside(self) -> tuple[Indices, list[Element]]:
+        """Return an index that is inside of the operand, and what holds where it was before."""
+        reader = self.reader
         moved: list[Linear] = []
         conditions: list[Element] = []
-        for part, extent in zip(index, spec_of(value.type).dims, strict=True):
+        extents = spec_of(self.value.type).dims
+        for part, extent in zip(self.index(), extents, strict=True):
             if not is_guarded(part):
                 moved.append(part)
                 continue
             at, lanes, inside = reader.inside(part, extent)
             conditions.append(Element(inside, dtypes.bool_, lanes))
             moved.append(of(Opaque(reader.clamp(at, lanes, extent), extent, lanes)))
-        element = reader.element(value, tuple(moved))
-        for condition in conditions:
-            zero = reader.math.constant(0, element.dtype)
-            element = reader.math.select(condition, element, zero)
-        return element
+        return tuple(moved), conditions
+
+
+def source_of(value: SSAValue) -> SSAValue:
+    """Return what a value is moved from."""
+    while isinstance(value.owner, Op) and value.owner.name in MOVES:
+        value = value.owner.operands[0]
+    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ...ir.dims import Dim
@@ -88,17 +88,24 @@ class WarpTile:
 
     rows: int
     columns: int
-    depth: int
+    depth_bytes: int
     down: int
     """Warps below each other."""
     across: int
     """Warps beside each other."""
+    size: int = 2
+    """Bytes of an element."""
 
     def __post_init__(self) -> None:
         assert self.rows % (16 * self.down) == 0, f"{self}: uneven rows"
         assert self.columns % (16 * self.across) == 0, f"{self}: uneven columns"
         for width in (self.rows, self.columns):
-            assert width * self.depth % (HALVES * self.threads) == 0, f"{self}: uneven parts"
+            assert width * self.depth_bytes % (VECTOR * self.threads) == 0, f"{self}: uneven parts"
+
+    @property
+    def depth(self) -> int:
+        """Return the depths that are in shared memory at a time."""
+        return self.depth_bytes // self.size
 
     @property
     def threads(self) -> int:
@@ -136,16 +143,20 @@ class AnyTile(Protocol):
         """Return the threads of a block."""
 
 
-HALVES = 8
-"""Elements of 16 bits that a thread loads at a time."""
+VECTOR = 16
+"""Bytes that a thread loads or copies at a time."""
 
-LARGE_WARPS = WarpTile(128, 128, 32, 2, 4)
-MIDDLE_WARPS = WarpTile(64, 64, 32, 2, 2)
-FLAT_WARPS = WarpTile(16, 64, 64, 1, 4)
+LARGE_WARPS = WarpTile(128, 128, 64, 2, 4)
+MIDDLE_WARPS = WarpTile(64, 64, 64, 2, 2)
+FLAT_WARPS = WarpTile(16, 64, 128, 1, 4)
 
 
-def choose_warp_tile(batch: Dim, rows: Dim, columns: Dim) -> WarpTile:
-    """Return the largest tile of which there are enough."""
+def choose_warp_tile(batch: Dim, rows: Dim, columns: Dim, size: int = 2) -> WarpTile:
+    """Return the largest tile of which there are enough, for elements of so many bytes."""
+    return replace(_warp_tile(batch, rows, columns), size=size)
+
+
+def _warp_tile(batch: Dim, rows: Dim, columns: Dim) -> WarpTile:
     if not (isinstance(batch, int) and isinstance(rows, int) and isinstance(columns, int)):
         return MIDDLE_WARPS
     if rows <= FLAT_WARPS.rows:

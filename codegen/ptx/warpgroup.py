@@ -18,14 +18,11 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...ir import Op
 from ...ir.dims import Dim, ceil_divide
 from ...ir.gpu_ops import MAPS, SHARED_BYTES, WARP, WarpgroupProduct, WarpgroupTile
 from ..kernels.loops import Index
-from ..kernels.read import MOVES
-from .matrix import MatrixContraction
-from .nest import Side
-from .shape import HALVES
+from .matrix import HALVES, MatrixContraction
+from .nest import Side, source_of
 from .tile import Line, Part
 
 WIDE = WarpgroupTile(128, 256, 64, 4)
@@ -140,10 +137,3 @@ class WarpgroupContraction(MatrixContraction):
                     for j, total in enumerate(totals)
                 ],
             )
-
-
-def source_of(value: SSAValue) -> SSAValue:
-    """Return what a value is moved from."""
-    while isinstance(value.owner, Op) and value.owner.name in MOVES:
-        value = value.owner.operands[0]
-    return value

@@ -129,9 +129,9 @@ def test_large_products_have_large_tiles() -> None:
     assert choose_tile(1, 1024, 1024, dtypes.f32) is MIDDLE
     assert choose_tile(1, 128, 128, dtypes.f32) is SMALL
     assert choose_tile(1, 4096, 4096, dtypes.f64) is MIDDLE
-    assert choose_warp_tile(1, 4096, 4096) is LARGE_WARPS
-    assert choose_warp_tile(1, 512, 512) is MIDDLE_WARPS
-    assert choose_warp_tile(1, 16, 512) is FLAT_WARPS
+    assert choose_warp_tile(1, 4096, 4096) == LARGE_WARPS
+    assert choose_warp_tile(1, 512, 512) == MIDDLE_WARPS
+    assert choose_warp_tile(1, 16, 512) == FLAT_WARPS
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16"])

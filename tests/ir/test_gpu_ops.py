@@ -43,7 +43,8 @@ def test_loops_of_blocks_are_ir(dtype: str, target: str, operation: str) -> None
     (again,) = functions(module)
     assert print_module(again) == print_module(loops)
     assert THREADS in again.attributes
-    assert (MAPS in again.attributes) == (SHARED_BYTES in again.attributes)
+    assert (SHARED_BYTES in again.attributes) == (dtype != "f32")
+    assert (MAPS in again.attributes) == (operation == "gvk.warpgroup_product")
 
 
 @pytest.mark.parametrize(
@@ -52,9 +53,9 @@ def test_loops_of_blocks_are_ir(dtype: str, target: str, operation: str) -> None
         ("%s = gvk.shared : memref<?xf32>", "known size"),
         ("%i = arith.constant 1.0 : f32\n%s = gvk.shuffle %i {distance = 32 : i64} : f32 -> f32",
          "distance 1 to 31"),
-        ("%m = gvk.shared : memref<64xf32>\n%i = arith.constant 0 : index\n"
-         "%s = gvk.load_matrix %m[%i] {transposed = false} : memref<64xf32> -> vector<8xf32>",
-         "f16 or bf16"),
+        ("%m = gvk.shared : memref<64xf64>\n%i = arith.constant 0 : index\n"
+         "%s = gvk.load_matrix %m[%i] {transposed = false} : memref<64xf64> -> vector<2xf64>",
+         "of a type of matrices"),
     ],
 )  # fmt: skip
 def test_what_threads_cannot_do_is_refused(body: str, fault: str) -> None:
