@@ -38,7 +38,7 @@ class Options:
     passes: str = ""
     """A pipeline instead of the level's."""
     dtype: str = ""
-    """What weights of products are stored in: `bf16`, `i8`, or as they are."""
+    """What weights of products are stored in: `bf16`, `i8`, or as they are; `tf32` on GPUs."""
     disable: tuple[str, ...] = ()
     slots: int = 64
     """The most threads that a run may be shared by."""

@@ -182,7 +182,7 @@ class AwaitCopies(IRDLOperation):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = "attr-dict"
 
-    def __init__(self, open: int) -> None:  # noqa: A002  (what it prints as)
+    def __init__(self, open: int) -> None:
         Operation.__init__(self, properties={"open": IntegerAttr(open, 64)})
 
 
@@ -220,7 +220,7 @@ class LoadMatrix(IRDLOperation):
         assert isinstance(kind, MemRefType)
         size = MATRIX_BYTES.get(kind.element_type, 0)
         if not size or self.result.type != VectorType(kind.element_type, [16 // size]):
-            raise VerifyException(f"expected 16 bytes of {kind.element_type}, of a type of matrices")
+            raise VerifyException(f"expected 16 bytes of a type of matrices, found {kind}")
         if self.transposed.value.data and size != 2:
             raise VerifyException(f"expected 16 bits to transpose, found {kind.element_type}")
 
@@ -353,7 +353,10 @@ class WarpgroupProduct(IRDLOperation):
             raise VerifyException(f"expected {tile.columns // 8} sums of f16 or bf16")
 
 
-MATRICES = {"f16": (f16, f32), "bf16": (bf16, f32), "tf32": (f32, f32), "s8": (i8, i32), "u8": (i8, i32)}
+MATRICES = {
+    **{"f16": (f16, f32), "bf16": (bf16, f32), "tf32": (f32, f32)},
+    **{"s8": (i8, i32), "u8": (i8, i32)},
+}
 """What a warp multiplies, by its name in PTX: the types of elements and of sums."""
 
 MATRIX_BYTES: dict[Attribute, int] = {f16: 2, bf16: 2, f32: 4, i8: 1}

@@ -48,6 +48,9 @@ from .base import Pass
 MAX_MEMBERS = 96
 """A kernel with more operations would spill registers and take long to compile."""
 
+PRODUCTS = ("gv.matmul", "gv.matmul_wide")
+"""Products that walk operands through moves."""
+
 MAX_PATHS = 8
 """Data movements that are read in more ways than this are stored."""
 
@@ -172,7 +175,7 @@ class Grouping:
     def cuts_depth(self, group: Group, op: Op) -> bool:
         """Say whether a product would walk the depth of an operand in more than two strides."""
         anchor = group.anchor
-        if anchor is None or anchor.name != "gv.matmul":
+        if anchor is None or anchor.name not in PRODUCTS:
             return False
         inside = (group.members & set(self.of)) | {op}
         flags = anchor.plain_attributes()
@@ -184,9 +187,11 @@ class Grouping:
 
     def _takes_moves(self, group: Group, user: Operation, op: Op) -> bool:
         """Say whether a user is a product that walks an operand through moves: not panels."""
-        if user is not group.anchor or group.kind != "gemm":
+        if user is not group.anchor or group.kind not in ("gemm", "contract"):
             return False
-        return user.name == "gv.matmul" or user.operands[1].owner is not op
+        if group.kind == "gemm" and user.name != "gv.matmul":
+            return user.operands[1].owner is not op
+        return user.name in PRODUCTS
 
     def paths(self, group: Group, op: Op) -> frozenset[object]:
         """Return the distinct ways in which the root reads an operation: one per chain of moves.

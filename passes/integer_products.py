@@ -5,7 +5,8 @@
     %y = gv.matmul %a, %b                                %y = gv.mul (gv.cast %t {f32}), %sa * %sb
 
 and the same without scales, of integers. With u8 on the left and i8 on the right there are
-instructions that add up four products (`pack-weights` lays out for them); i8 is shifted by 128
+instructions that add up four products (`pack-weights` lays out for them, and `turn-weights` for
+GPUs); i8 is shifted by 128
 to become u8, and u8 to become i8, and the zero points move with it. What a zero point adds is
 subtracted afterwards: of the left one, that is made of weights only; of the right one it takes
 the sums of rows. The sum of integers is exact, so that results are nearer than those of f32.
@@ -39,7 +40,8 @@ class IntegerProducts(Pass):
 
     def apply(self, program: Program) -> None:
         """Rewrite every product of quantised values by quantised weights."""
-        if not adds_up(target_of(program), u8):
+        target = target_of(program)
+        if not (target.is_gpu or adds_up(target, u8)):
             return
         rewriter = Rewriter({"gv.matmul": (Products().integers,)})
         rewriter.run(program)

@@ -13,11 +13,15 @@ takes as much less memory. Arithmetic stays in f32, and the product of what is s
 what is lost is lost when weights are rounded. Where the machine multiplies pairs of bf16 and adds
 them up in f32, the left operand of products of several rows is rounded too: such a product takes
 half the time. Needs `pack-weights` behind it, which packs what
-was before the last cast.
+was before the last cast. On GPUs both operands are rounded, and tensor cores multiply them; with
+dtype=tf32 those multiply all f32 as it is, of which they take the first 10 bits of the fraction:
+
+    %y = gv.matmul %x, %w            =>    %y = gv.matmul_wide %x, %w
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -35,7 +39,7 @@ from .analysis.blocks import operations_of
 from .base import Pass, PipelineError
 from .pack_weights import is_weighted, mark_fixed, target_of
 
-DTYPES = {"bf16": bf16, "i8": i8}
+DTYPES = {"bf16": bf16, "i8": i8, "tf32": f32}
 SMALLEST = 1024
 """Elements of a weight from which it is narrowed."""
 
@@ -55,12 +59,21 @@ class NarrowWeights(Pass):
             raise PipelineError(
                 f"narrow-weights: dtype {self.dtype!r}, expected one of {', '.join(DTYPES)}"
             )
+        target = target_of(program)
+        tensor_floats = self.dtype == "tf32"
+        if tensor_floats and not target.is_gpu:
+            raise PipelineError(f"narrow-weights: tf32 is a type of GPUs, found target {target}")
         for function in functions(program.module):
             fixed: dict[SSAValue, bool] = {}
             for op in list(operations_of(function)):
                 mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name == "gv.matmul" and is_weighted(op, fixed):
-                    self.narrow(op, target_of(program))
+                if not isinstance(op, Op) or op.name != "gv.matmul":
+                    continue
+                if tensor_floats and op.specs[0].dtype == f32:
+                    replace(op, wide(Maker(GraphEmit.before(op)), op, op.operands))
+                    self.count("narrowed")
+                elif not tensor_floats and is_weighted(op, fixed):
+                    self.narrow(op, target)
 
     def narrow(self, op: Op, target: Target) -> None:
         """Replace the right operand of one product."""
@@ -78,11 +91,18 @@ class NarrowWeights(Pass):
 def rounded(make: Maker, op: Op, target: Target) -> Any:
     """Return the product in bf16: of both operands, where a machine multiplies pairs of them."""
     left, right = op.operands
+    if target.is_gpu:
+        return wide(make, op, [make.cast(x, dtype=bf16) for x in op.operands])
     pairs = target.has("avx512bf16") and product(op.specs[0].dims[:-1]) != 1
     if pairs:
         left = make.cast(make.cast(left, dtype=bf16), dtype=f32)
     right = make.cast(make.cast(right, dtype=bf16), dtype=f32)
     return make.matmul(left, right, **op.plain_attributes())
+
+
+def wide(make: Maker, op: Op, operands: Sequence[Any]) -> Any:
+    """Return the product as tensor cores compute it."""
+    return make.matmul_wide(*operands, **op.plain_attributes())
 
 
 def with_weight(make: Maker, op: Op, weight: Any) -> Any:

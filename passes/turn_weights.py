@@ -4,10 +4,10 @@
                                            %y = gv.conv_turned %x, %t
 
 What neighbouring threads read shall be neighbours in memory: filters of a channels-last
-convolution lie next to each other, and 1x1 convolutions become products. Warpgroups take 16-bit
-operands as rows of depth, so that such weights of products are transposed. Only weights that are
-known ahead of time are turned, only for GPUs; needs `choose-layout`, and stands before
-`hoist-prepare`, which moves the transposes.
+convolution lie next to each other, and 1x1 convolutions become products. Tensor cores take operands
+as rows of depth, so that weights of their products are transposed; products of integers of 8 bits,
+computed in i32, become theirs. Only weights that are known ahead of time are turned, only for
+GPUs; needs `choose-layout`, and stands before `hoist-prepare`, which moves the transposes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
+from ..ir.dtypes import i8, i32, u8
 from ..ir.op import REGISTRY
 from ..ir.program import functions
+from ..ir.tensor import spec_of
 from .analysis.blocks import operations_of
 from .base import Pass
 from .pack_weights import depthwise, is_pointwise, mark_fixed, target_of
@@ -61,14 +63,25 @@ class TurnWeights(Pass):
 
 def _matmul(op: Op, emit: GraphEmit) -> SSAValue | None:
     attributes = op.plain_attributes()
-    right = op.specs[1]
-    if right.rank != 2 or right.dtype.name not in HALVES or attributes["transpose_rhs"]:
-        return None
-    turned = emit(REGISTRY["gv.transpose"], op.operands[1], order=(1, 0))
-    made: SSAValue = emit(
-        REGISTRY["gv.matmul"], op.operands[0], turned, **{**attributes, "transpose_rhs": True}
-    )
+    left, right = operands = [narrowed(operand) for operand in op.operands]
+    wide = op.specs[0].dtype is i32 and all(spec_of(x.type).dtype in (i8, u8) for x in operands)
+    if wide:
+        name = "gv.matmul_wide"
+    else:
+        name, (left, right) = op.name, op.operands
+    spec = spec_of(right.type)
+    kept = spec.dtype.name not in HALVES and name == "gv.matmul"
+    if kept or spec.rank != 2 or attributes["transpose_rhs"]:
+        return emit(REGISTRY[name], left, right, **attributes) if wide else None
+    turned = emit(REGISTRY["gv.transpose"], right, order=(1, 0))
+    made: SSAValue = emit(REGISTRY[name], left, turned, **{**attributes, "transpose_rhs": True})
     return made
+
+
+def narrowed(value: SSAValue) -> SSAValue:
+    """Return what a value was before it was cast."""
+    is_cast = isinstance(value.owner, Op) and value.owner.name == "gv.cast"
+    return value.owner.operands[0] if is_cast else value  # type: ignore[union-attr]
 
 
 def _conv(op: Op, emit: GraphEmit) -> SSAValue | None:
@@ -91,4 +104,4 @@ def _conv(op: Op, emit: GraphEmit) -> SSAValue | None:
     return made
 
 
-RULES = {"gv.matmul": _matmul, "gv.conv": _conv}
+RULES = {"gv.matmul": _matmul, "gv.matmul_wide": _matmul, "gv.conv": _conv}

@@ -72,8 +72,9 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_pipeline(parser)
     parser.add_argument(
-        "--dtype", choices=("f32", "bf16", "i8"), default="f32",
-        help="store the weights of products in fewer bits; see what it costs with run --vs interp",
+        "--dtype", choices=("f32", "bf16", "i8", "tf32"), default="f32",
+        help="store the weights of products in fewer bits, or (tf32, of GPUs) multiply so; see what"
+        " it costs with run --vs interp",
     )  # fmt: skip
     parser.add_argument(
         "--threads", type=positive, default=0, metavar="N", help="the most threads of a run"

@@ -95,9 +95,7 @@ def _copy_async(e: Emitter, op: Operation) -> None:
     name = "@llvm.nvvm.cp.async.cg.shared.global.16.s"
     e.text.declare(f"declare void {name}(ptr addrspace(3), ptr addrspace(1), i32)")
     into = _inner(e, target, place)
-    e.text.line(
-        f"call void {name}(ptr addrspace(3) {into}, ptr addrspace(1) {come}, i32 {count})"
-    )
+    e.text.line(f"call void {name}(ptr addrspace(3) {into}, ptr addrspace(1) {come}, i32 {count})")
 
 
 def _close_copies(e: Emitter, op: Operation) -> None:

@@ -55,7 +55,7 @@ def contracted(kernel: FuncOp, anchor: Op, target: Target) -> FuncOp:
         return thin.build()
     if not multiplies_matrices(anchor):
         return Contraction(kernel, anchor, target).build()
-    if target.cpu == HOPPER:
+    if target.cpu == HOPPER and anchor.specs[0].dtype.size == 2:
         made = WarpgroupContraction(kernel, anchor, target)
         if made.fits:
             return made.build()

@@ -302,5 +302,5 @@ class MatrixPart(Part):
             below, behind = (number % 2, number // 2) if rows_first else (number // 2, number % 2)
             place = self.at(loops.add(row, 8 * below), loops.add(deep, 4 * behind))
             word = loops.load(self.buffer, loops.add(self.base, place), 0, constant=False)
-            made = loops.here(vector.InsertOp(word, made, None, [number]))[0]
+            made = loops.here(vector.InsertOp(word, made, [number]))[0]
         return made

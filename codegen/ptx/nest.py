@@ -182,7 +182,8 @@ class Side:
         """Return where a vector that can be copied lies, and what must hold for it to be there."""
         self.go(row, depth)
         source = source_of(self.value)
-        index, conditions = self.offsets[0], []
+        index = self.offsets[0]
+        conditions: list[Element] = []
         if self.guarded:
             moved, conditions = self.moved_inside()
             index = flatten(moved, spec_of(source.type).dims)

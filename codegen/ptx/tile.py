@@ -193,6 +193,7 @@ class Contraction:
     def added(self, total: Element, a: Element, b: Element) -> Element:
         """Return total + a * b, for floats rounded once."""
         math = self.results.math
+        a, b = (x if x.dtype is self.dtype else math.cast(x, self.dtype) for x in (a, b))
         if self.dtype.is_float:
             return math.fma(a, b, total)
         return math.add(total, math.mul(a, b))

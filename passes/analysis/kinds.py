@@ -11,6 +11,7 @@ KINDS: dict[str, str] = {
     "gv.conv_packed": "conv",
     "gv.conv_weights_packed": "conv_weights",
     "gv.conv_turned": "contract",
+    "gv.matmul_wide": "contract",
     "gv.depthwise_packed": "depthwise",
     "gv.winograd_packed": "winograd",
     "gv.concat": "concat",
@@ -47,8 +48,8 @@ def kind_of(op: Op) -> str | None:
         return KINDS[op.name]
     if op.name in ROW_REDUCTIONS:
         return "row" if _trailing(op) else "reduce"
-    if op.name == "gv.matmul" and _fast(op.specs[0].dtype):
-        return "gemm"
+    if op.name == "gv.matmul":
+        return "gemm" if _fast(op.specs[0].dtype) else "contract"
     if op.name in WINDOWS:
         return "pool"
     return "reduce" if op.has("iteration") else None

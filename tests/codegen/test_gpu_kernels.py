@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gravure.codegen.compile import Options
 from gravure.codegen.ptx.shape import (
     FLAT_WARPS,
     LARGE,
@@ -20,13 +22,27 @@ from gravure.codegen.ptx.shape import (
     choose_tile,
     choose_warp_tile,
 )
+from gravure.frontend.compile import compile_source
 from gravure.ir import dtypes
+from gravure.passes.base import PipelineError
+from gravure.runtime.ptx_emulator import KernelFault
 
 sys.path.insert(0, str(Path(__file__).parent))
-from gpu_cases import check_assembled, check_text, compiled_text, module_of, plan_of
+from gpu_cases import (
+    TARGET,
+    check_assembled,
+    check_text,
+    compiled_text,
+    module_of,
+    plan_of,
+    run_plan,
+)
 
 Array = np.ndarray[Any, Any]
-NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+NUMPY = {
+    "f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
+    "i8": np.int8, "u8": np.uint8,
+}  # fmt: skip
 
 
 CONV = {"strides": (1, 1), "pads": ((0, 0), (0, 0)), "dilations": (1, 1), "groups": 1}
@@ -98,6 +114,77 @@ def test_products_of_matrices_by_warps(
     plan = check_text(text, arrays, rtol=1e-2 if dtype == "bf16" else 2e-3)
     assert "mma.sync" in plan.modules[0].ptx
     assert "ldmatrix" in plan.modules[0].ptx
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "flip", "kinds"),
+    [
+        ((40, 72), (72, 24), "", ("f32", "f32")),  # words of tf32, one by one
+        ((70, 100), (40, 100), "right", ("f32", "f32")),
+        ((33, 41), (41, 20), "", ("f32", "f32")),  # nothing to copy as it lies
+        ((20, 160), (48, 160), "right", ("u8", "i8")),
+        ((64, 48), (48, 32), "", ("i8", "i8")),  # transposed on the way
+        ((2, 17, 40), (2, 40, 24), "", ("bf16", "bf16")),
+    ],
+)
+def test_products_with_wide_sums(
+    left: tuple[int, ...], right: tuple[int, ...], flip: str, kinds: tuple[str, str]
+) -> None:
+    random = np.random.default_rng(1)
+    arrays = [
+        random.integers(-90, 90, shape).astype(np.int64).astype(NUMPY[kind_])
+        if kind_.endswith("8")
+        else random.standard_normal(shape).astype(NUMPY[kind_])
+        for shape, kind_ in zip((left, right), kinds, strict=True)
+    ]
+    flags = {"transpose_lhs": False, "transpose_rhs": flip == "right"}
+    plan = check_text(module_of("gv.matmul_wide", arrays, **flags), arrays, rtol=1e-6, seed=1)
+    assert "mma.sync" in plan.modules[0].ptx
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_operands_are_copied_while_others_are_multiplied(seed: int | None) -> None:
+    """Nine tiles of depth go through four stages; what is awaited too late or early shows."""
+    text, arrays = product((64, 264), (72, 264), "f16", "right")
+    plan = check_text(text, arrays, rtol=2e-3, seed=seed)
+    assert "cp.async.wait_group" in plan.modules[0].ptx
+    assert plan.kernels[0].shared == 4 * (64 + 64) * (32 + 8) * 2
+
+
+def test_a_copy_that_is_not_awaited_shows() -> None:
+    text, arrays = product((64, 264), (72, 264), "f16", "right")
+    compiled = compiled_text(text)
+    (module,) = plan_of(compiled).modules
+    hasty = replace(module, ptx=module.ptx.replace("wait_group \t2", "wait_group \t3"))
+    assert hasty != module
+    early = replace(compiled, plan=replace(plan_of(compiled), modules=(hasty,)))
+    with pytest.raises(KernelFault, match="race"):
+        run_plan(early, arrays)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "instruction", "error"),
+    [("bf16", "m16n8k16.row.col.f32.bf16", 2e-2), ("tf32", "m16n8k8.row.col.f32.tf32", 4e-3)],
+)
+def test_products_of_f32_are_multiplied_as_asked(
+    dtype: str, instruction: str, error: float
+) -> None:
+    text = b"""model m(x: f32[24, 64]) -> (y) {
+      weight w: f32[64, 96] = random(seed=1)
+      y = relu(x @ w)
+    }"""
+    compiled = compile_source(text, Options(target=TARGET, dtype=dtype, cache=False))
+    (x,) = draw((24, 64))
+    (wanted,) = run_plan(compile_source(text, Options(target=TARGET)), [x])
+    (found,) = run_plan(compiled, [x])
+    assert any(instruction in module.ptx for module in plan_of(compiled).modules)
+    np.testing.assert_allclose(found, wanted, atol=error * np.abs(wanted).max())
+    assert (found != wanted).any()
+
+
+def test_tf32_is_of_gpus() -> None:
+    with pytest.raises(PipelineError, match="tf32 is a type of GPUs"):
+        compile_source(b"model m(x: f32[4]) -> (x) {\n}", Options(dtype="tf32"))
 
 
 @pytest.mark.parametrize("seed", [None, 1])
