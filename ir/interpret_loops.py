@@ -246,7 +246,7 @@ def _gemm_tile(op: Operation, values: Values) -> None:
     assert isinstance(op, GemmTile)
     tile, numbers = op.tile, [values[operand] for operand in op.operands]
     a, a_first, lda, b, b_first, ldb, c, c_first, ldc, k, segments, *strides = numbers
-    a_segment, b_segment, columns, a_step = strides
+    a_segment, b_segment, columns, a_step = strides[:4]
     width = tile.vectors * tile.lanes
     shown = min(max(int(columns), 0), width) if tile.masked else width
     out = _check_grid(op, c, _grid(c_first, tile.rows, ldc, shown))

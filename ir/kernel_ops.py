@@ -216,6 +216,8 @@ class Tile:
     masked: bool = False
     dots: int = 1
     """Neighbours along k that one instruction multiplies and adds up: 1, 2 of bf16, 4 of i8."""
+    ahead: int = 0
+    """Cache lines of what is multiplied next, to ask for in every two steps of k."""
 
 
 class GemmSizes(NamedTuple):
@@ -227,6 +229,8 @@ class GemmSizes(NamedTuple):
     b_segment: SSAValue
     columns: SSAValue
     a_step: SSAValue
+    ahead: tuple[SSAValue, ...] = ()
+    """How far behind a row of b its lines to ask for lie, if there are any."""
 
 
 @lru_cache(maxsize=256)
@@ -238,6 +242,7 @@ def _properties(tile: Tile) -> dict[str, Attribute]:
         "accumulate": _BOOLS[tile.accumulate],
         "masked": _BOOLS[tile.masked],
         **({"dots": _integer(tile.dots)} if tile.dots > 1 else {}),
+        **({"lines": _integer(tile.ahead)} if tile.ahead else {}),
     }
 
 
@@ -258,6 +263,9 @@ class GemmTile(IRDLOperation):
     With `dots`, a and b are walked in groups of so many neighbours, of which the products are
     added up: k, lda, ldb, the segments and a_step count groups. Then c is f32 and a and b are
     bf16, or c is i32, a has 8 bits without a sign, and b is i8.
+
+    Meanwhile memory can be asked for what comes next: in every two steps, `lines` cache lines
+    `ahead` elements behind the row of b. They need not lie inside the buffer.
     """
 
     name = "gvk.gemm_tile"
@@ -276,22 +284,26 @@ class GemmTile(IRDLOperation):
     b_segment = operand_def(IndexType)
     columns = operand_def(IndexType)
     a_step = operand_def(IndexType)
+    ahead = var_operand_def(IndexType)
     rows = prop_def(IntegerAttr)
     vectors = prop_def(IntegerAttr)
     lanes = prop_def(IntegerAttr)
     accumulate = prop_def(BoolAttr)
     masked = prop_def(BoolAttr)
     dots = opt_prop_def(IntegerAttr)
+    lines = opt_prop_def(IntegerAttr)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
         "$a `[` $a_offset `]` $lda `,` $b `[` $b_offset `]` $ldb `,` $c `[` $c_offset `]` $ldc"
-        " `,` $k `,` $segments `,` $a_segment `,` $b_segment `,` $columns `,` $a_step attr-dict"
-        " `:` type($a) `,` type($b) `,` type($c)"
+        " `,` $k `,` $segments `,` $a_segment `,` $b_segment `,` $columns `,` $a_step"
+        " (`ahead` $ahead^)? attr-dict `:` type($a) `,` type($b) `,` type($c)"
     )
 
     def __init__(self, a: Strided, b: Strided, c: Strided, sizes: GemmSizes, tile: Tile) -> None:
-        Operation.__init__(self, operands=(*a, *b, *c, *sizes), properties=_properties(tile))
+        numbers = (*sizes[:-1], *sizes.ahead)
+        assert len(sizes.ahead) == bool(tile.ahead), "lines to ask for have a place"
+        Operation.__init__(self, operands=(*a, *b, *c, *numbers), properties=_properties(tile))
 
     @property
     def tile(self) -> Tile:
@@ -302,7 +314,8 @@ class GemmTile(IRDLOperation):
             for name in ("rows", "vectors", "lanes", "accumulate", "masked")
         ]
         dots = self.dots.value.data if self.dots is not None else 1
-        return Tile(rows, vectors, lanes, bool(accumulate), bool(masked), dots)
+        lines = self.lines.value.data if self.lines is not None else 0
+        return Tile(rows, vectors, lanes, bool(accumulate), bool(masked), dots, lines)
 
     def verify_(self) -> None:
         """Check the tile and the element types."""
@@ -311,6 +324,8 @@ class GemmTile(IRDLOperation):
             assert isinstance(value, IntegerAttr)
             if value.value.data < 1:
                 raise VerifyException(f"expected positive {name}, found {value.value.data}")
+        if len(self.ahead) != bool(self.tile.ahead):
+            raise VerifyException("expected lines and how far ahead they lie, or neither")
         kinds = tuple(_element(matrix.type) for matrix in (self.a, self.b, self.c))
         if self.tile.dots > 1:
             if DOTS.get(self.tile.dots) != kinds:

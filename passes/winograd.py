@@ -1,11 +1,12 @@
 """Compute 3x3 convolutions by Winograd's tiles.
 
     %y = gv.conv %x, %w {3x3}    =>    %u = transform(%w)                     (to @prepare)
-                                       %y = gv.winograd_packed %x, %u {columns = 64}
+                                       %y = gv.winograd_packed %x, %u {tile = 4, stride = 1}
 
-Convolutions that move by 1, with enough channels that the 2.25 to 4 times fewer products outweigh
-the transforms, and images so large that few tiles stick out of them. Results differ from the
-direct sum by about 1e-5 of the largest. Needs `choose-layout`; stands before `pack-weights`.
+Tiles of 4x4 or of 2x2 results, of windows that move by 1 or by 2: what costs least of products,
+transforms, and weights that come from memory. Large tiles need fewer products, but stick out of
+small images and have more weights. Results of 4x4 tiles differ from the direct sum by about 1e-5
+of the largest. Needs `choose-layout`; stands before `pack-weights`.
 """
 
 from __future__ import annotations
@@ -15,21 +16,26 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.ops.winograd import TILE, WinogradPacked, transform_weights
+from ..ir.ops.winograd import Form, WinogradPacked, form_of, transform_weights
 from ..ir.program import functions
 from .analysis.blocks import operations_of
 from .analysis.tiles import panel_width
 from .base import Pass
 from .pack_weights import is_packed, is_weighted, mark_fixed, target_of
 
-WASTE = 1.5
-"""Results of whole tiles over results that are wanted, at most."""
+TILES = (2, 4)
+LESS = 0.85
+"""A form is taken if it costs so much less than the one before it: the direct sum, small tiles."""
+
+TRANSFORM = 10
+"""Products that moving and transforming a value costs, of a place of a tile."""
+FETCH = 12
+"""Products that are done while a weight comes from memory."""
+GIVEN = 100
+"""Products that transforming a weight costs where that is done in each run."""
 
 MANY_TILES = 64
 """The products have as many rows as a block has tiles."""
-
-MANY_PLACES = 1024
-"""Results of one filter that outweigh transforming weights that are given in a run."""
 
 
 @dataclass(frozen=True)
@@ -50,36 +56,47 @@ class Winograd(Pass):
             fixed: dict[SSAValue, bool] = {}
             for op in list(operations_of(function)):
                 mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name == "gv.conv" and is_packed(op, fixed):
-                    if not self.pays(op, is_fixed=is_weighted(op, fixed)):
-                        continue
-                    emit = GraphEmit.before(op)
-                    weight = op.specs[1]
-                    columns = int(weight.dims[0])  # type: ignore[arg-type]
-                    tile = panel_width(target, MANY_TILES, columns, weight.dtype)
-                    panels = transform_weights(emit, op.operands[1], weight, tile)
-                    pads = op.plain_attributes()["pads"]
-                    made = emit(WinogradPacked, op.operands[0], panels, columns=columns, pads=pads)
-                    replace(op, made)
-                    self.count("convolutions")
+                if not isinstance(op, Op) or op.name != "gv.conv" or not is_packed(op, fixed):
+                    continue
+                form = self.form(op, is_fixed=is_weighted(op, fixed))
+                if form is None:
+                    continue
+                emit = GraphEmit.before(op)
+                weight = op.specs[1]
+                columns = int(weight.dims[0])  # type: ignore[arg-type]
+                width = panel_width(target, MANY_TILES, columns, weight.dtype)
+                panels = transform_weights(emit, op.operands[1], weight, width, form)
+                made = emit(
+                    WinogradPacked, op.operands[0], panels, columns=columns,
+                    pads=op.plain_attributes()["pads"], tile=form.tile, stride=form.stride,
+                )  # fmt: skip
+                replace(op, made)
+                self.count(f"tiles of {form.tile}x{form.tile}")
 
-    def pays(self, op: Op, *, is_fixed: bool) -> bool:
-        """Say whether there is a tiled form, and it is faster."""
+    def form(self, op: Op, *, is_fixed: bool) -> Form | None:
+        """Return the form that is fastest, if there is one and it is faster than the sum."""
         flags = op.plain_attributes()
         source, weight = op.specs
         result = op.result_specs[0]
+        stride = flags["strides"]
         if not flags["channels_last"] or weight.dims[2:] != (3, 3) or source.dtype.name != "f32":
-            return False
-        if flags["groups"] != 1 or flags["strides"] != (1, 1) or flags["dilations"] != (1, 1):
-            return False
+            return None
+        if flags["groups"] != 1 or stride not in ((1, 1), (2, 2)) or flags["dilations"] != (1, 1):
+            return None
         sizes = (*source.dims, *weight.dims, *result.dims)
         if not all(isinstance(d, int) for d in sizes):
-            return False
+            return None
         inputs, outputs = int(source.dims[3]), int(result.dims[3])  # type: ignore[arg-type]
         if min(inputs, outputs) < self.channels or inputs % 16:
-            return False
-        rows, columns = (int(d) for d in result.dims[1:3])  # type: ignore[arg-type]
-        if not is_fixed and int(source.dims[0]) * rows * columns < MANY_PLACES:  # type: ignore[arg-type]
-            return False
-        whole = (-(-rows // TILE) * TILE) * (-(-columns // TILE) * TILE)
-        return whole <= WASTE * rows * columns and rows * columns >= TILE**3
+            return None
+        images, rows, columns = (int(d) for d in result.dims[:3])  # type: ignore[arg-type]
+        best, least = None, max(images * rows * columns, FETCH) * 9 * inputs * outputs
+        for form in [form_of(tile, stride[0]) for tile in TILES]:
+            tiles = images * -(-rows // form.tile) * -(-columns // form.tile)
+            moved = tiles * form.seen**2 * TRANSFORM * (inputs + outputs)
+            weights = form.planes**2 * inputs * outputs
+            work = max(tiles * form.seen**2 * inputs * outputs, FETCH * weights)
+            cost = work + moved + (0 if is_fixed else GIVEN * weights)
+            if cost < LESS * least:
+                best, least = form, cost
+        return best

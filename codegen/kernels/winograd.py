@@ -1,19 +1,21 @@
-"""Winograd's 3x3 convolution: transform tiles of the image, 36 products, transform back.
+"""Winograd's 3x3 convolution: transform tiles of the image, multiply, transform back.
 
     for unit in lo..hi                       parallel: block of tiles x panel of output channels
       if the block is new                    V stays for the panels that follow in this call
-        for tile: for v in channels          V[36][tile][C] = Bt d B
-      for 36 places: for tile of MR rows     M[36][tile][NR] = V U, by gvk.gemm_tile
-      for tile: for v in panel               Y[4][4][NR] = At M A
+        for tile: for v in channels          V[places][tile][C] = Bt d B
+      for plane of weights
+        for place that shares it
+          for tile of MR rows                M[places][tile][NR] = V U, by gvk.gemm_tile
+      for tile: for v in panel               Y[m][m][NR] = At M A
         for pixel that lies inside           out = epilogue(Y)
 
-V, M and Y lie in this slot's scratch: a block has so many tiles that V and M take half of L2. Tiles
-at the border of the image are first copied into a 6x6 patch with zeros around.
+The matrices are data (`ir/ops/winograd.py`): of windows that move by 1 each place has weights of
+its own, of those that move by 2 some share. V, M and Y lie in this slot's scratch: a block has so
+many tiles that V and M take half of L2. Tiles at the border of the image are first copied into a
+patch with zeros around. While a panel of a plane is multiplied, the next one is asked for.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
@@ -22,10 +24,11 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir import kernel_ops as gvk
-from ...ir.ops.winograd import SEEN, TILE
+from ...ir.ops.winograd import form_of
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
+from .combination import combine
 from .elements import Element
 from .index import flatten
 from .loops import Index
@@ -33,12 +36,13 @@ from .plan import open_kernel, plan, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space
 
-PLACES = SEEN * SEEN
 BLOCK_BYTES = 600 << 10
 """Bytes of V and M of a block."""
 WHOLE_BYTES = 768 << 10
 """Bytes up to which all tiles are one block: then the weights are read once."""
 MAX_TILES = 96
+LINE = 64
+"""Bytes of a cache line."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -75,24 +79,30 @@ class Winograd:
         x, panels = (tuple(int(d) for d in s.dims) for s in self.anchor.specs)  # type: ignore[arg-type]
         result = tuple(int(d) for d in self.anchor.result_specs[0].dims)  # type: ignore[arg-type]
         flags = self.anchor.plain_attributes()
+        self.form = form_of(flags["tile"], flags["stride"])
         self.top, self.left = (low for low, _ in flags["pads"])
         self.columns: int = flags["columns"]
         self.height, self.width, self.channels = x[1:]
         self.rows_out, self.columns_out = result[1:3]
         self.panels, self.tile_width = panels[0], panels[3]
         self.vectors = self.tile_width // self.lanes
-        self.down, self.across = -(-self.rows_out // TILE), -(-self.columns_out // TILE)
+        self.down, self.across = (-(-size // self.form.tile) for size in result[1:3])
         self.tiles = result[0] * self.down * self.across
         self.tall = rows_for(target, self.vectors)
-        each = PLACES * (self.channels + self.tile_width) * self.dtype.size
+        line = max(self.lanes, LINE // self.dtype.size)
+        self.row = odd_lines(self.channels, line)
+        places = self.form.seen**2
+        each = places * (self.row + self.tile_width) * self.dtype.size
         blocks = -(-self.tiles // max(1, min(MAX_TILES, BLOCK_BYTES // each)))
         blocks = 1 if self.tiles * each <= WHOLE_BYTES else blocks
         self.block = -(-self.tiles // blocks)
         self.blocks = -(-self.tiles // self.block)
-        image, products = PLACES * self.block * self.channels, PLACES * self.block * self.tile_width
-        ready = TILE * TILE * self.tile_width
+        self.image_place = odd_lines(self.block * self.row, line)
+        self.product_place = odd_lines(self.block * self.tile_width, line)
+        image, products = places * self.image_place, places * self.product_place
+        ready = self.form.tile**2 * self.tile_width
         self.scratch, start = self.loops.scratch(
-            self.dtype, image + products + ready + PLACES * self.channels
+            self.dtype, image + products + ready + places * self.channels
         )
         self.image_at = start
         self.products_at = self.loops.add(start, image)
@@ -123,46 +133,47 @@ class Winograd:
         """Return image, first row and first column of a tile."""
         loops = self.loops
         rest = loops.remainder(tile, self.down * self.across)
-        row = loops.multiply(loops.divide(rest, self.across), TILE)
-        column = loops.multiply(loops.remainder(rest, self.across), TILE)
+        row = loops.multiply(loops.divide(rest, self.across), self.form.tile)
+        column = loops.multiply(loops.remainder(rest, self.across), self.form.tile)
         return loops.divide(tile, self.down * self.across), row, column
 
     # -- the image ------------------------------------------------------------------------
 
     def transform_image(self, number: Index, tile: Index) -> None:
-        """Write the 36 transformed rows of channels of one tile."""
-        loops = self.loops
+        """Write the transformed rows of channels of one tile."""
+        loops, seen, stride = self.loops, self.form.seen, self.form.stride
         image, row, column = self.place(tile)
-        row, column = loops.add(row, -self.top), loops.add(column, -self.left)
+        row = loops.add(loops.multiply(row, stride), -self.top)
+        column = loops.add(loops.multiply(column, stride), -self.left)
         source = self.buffer(self.anchor.operands[0])
         at = loops.add(loops.multiply(image, self.height), row)
         at = loops.add(loops.multiply(at, self.width), column)
         at = loops.multiply(at, self.channels)
         inside = self.both(
-            self.between(row, self.height - SEEN + 1), self.between(column, self.width - SEEN + 1)
+            self.between(row, self.height - seen + 1), self.between(column, self.width - seen + 1)
         )
         true = loops.constant(1, i1)
         outside = loops.pure(arith.XOrIOp, (inside, true), i1)
         with loops.when(inside):
             self.transform_tile(number, (source, at, self.width * self.channels), constant=True)
         with loops.when(outside):
-            with loops.loop(0, SEEN) as i, loops.loop(0, SEEN) as j:
+            with loops.loop(0, seen) as i, loops.loop(0, seen) as j:
                 pixel = loops.add(loops.multiply(i.index, self.width), j.index)
                 here = loops.add(at, loops.multiply(pixel, self.channels))
                 valid = self.both(
                     self.between(loops.add(row, i.index), self.height),
                     self.between(loops.add(column, j.index), self.width),
                 )
-                to = loops.add(loops.multiply(i.index, SEEN), j.index)
+                to = loops.add(loops.multiply(i.index, seen), j.index)
                 to = loops.add(self.patch_at, loops.multiply(to, self.channels))
                 self.copy_pixel(source, here, to, valid)
-            patch = (self.scratch, self.patch_at, SEEN * self.channels)
+            patch = (self.scratch, self.patch_at, seen * self.channels)
             self.transform_tile(number, patch, constant=False)
 
     def copy_pixel(self, source: SSAValue, at: Index, to: Index, valid: SSAValue) -> None:
         """Copy the channels of a pixel into the patch, or zeros."""
         loops = self.loops
-        zero = self.spread(0).value
+        zero = self.math.spread(self.math.constant(0, self.dtype), self.lanes).value
         missing = loops.pure(arith.XOrIOp, (valid, loops.constant(1, i1)), i1)
         with loops.when(valid), loops.loop(0, self.channels, self.lanes) as one:
             value = loops.load(source, loops.add(at, one.index), self.lanes)
@@ -173,104 +184,95 @@ class Winograd:
     def transform_tile(
         self, number: Index, source: tuple[SSAValue, Index, int], *, constant: bool
     ) -> None:
-        """Transform a 6x6 tile of pixels that lies somewhere, vector by vector."""
-        loops = self.loops
+        """Transform a tile of pixels that lies somewhere, vector by vector."""
+        loops, matrix, seen = self.loops, self.form.image, range(self.form.seen)
         buffer, at, stride = source
-        to = loops.add(self.image_at, loops.multiply(number, self.channels))
+        to = loops.add(self.image_at, loops.multiply(number, self.row))
         with loops.loop(0, self.channels, self.lanes) as one:
             here = loops.add(at, one.index)
             half: list[list[Element]] = []
-            for j in range(SEEN):
-                seen = [
-                    self.load(buffer, loops.add(here, i * stride + j * self.channels), constant)
-                    for i in range(SEEN)
-                ]
-                half.append(self.image_rows(seen))
+            for j in seen:
+                places = [loops.add(here, i * stride + j * self.channels) for i in seen]
+                half.append(
+                    combine(self.math, matrix, [self.load(buffer, p, constant) for p in places])
+                )
             there = loops.add(to, one.index)
-            for i in range(SEEN):
-                for j, made in enumerate(self.image_rows([column[i] for column in half])):
-                    place = (i * SEEN + j) * self.block * self.channels
-                    loops.store(made.value, self.scratch, loops.add(there, place))
-
-    def image_rows(self, d: Sequence[Element]) -> list[Element]:
-        """Return Bt d."""
-        m = self.math
-        even, odd = self.plus(d[2], -4, d[4]), self.plus(d[1], -4, d[3])
-        near, far = m.sub(d[4], d[2]), m.sub(d[3], d[1])
-        return [
-            self.plus(d[0], 4, self.plus(d[2], -5, d[4])),
-            m.add(even, odd),
-            m.sub(even, odd),
-            self.plus(far, 2, near),
-            self.plus(far, -2, near),
-            self.plus(d[1], 4, self.plus(d[3], -5, d[5])),
-        ]
+            for i in seen:
+                made = combine(self.math, matrix, [column[i] for column in half])
+                for j, value in enumerate(made):
+                    place = (i * self.form.seen + j) * self.image_place
+                    loops.store(value.value, self.scratch, loops.add(there, place))
 
     # -- the products ---------------------------------------------------------------------
 
     def multiply(self, panel: Index) -> None:
-        """Multiply each of the 36 planes of the block by its panel of weights."""
+        """Multiply each place of the block by its panel of weights."""
+        loops, runs = self.loops, self.form.runs
+        size = self.channels * self.tile_width
+        panel = loops.multiply(panel, self.form.planes**2)
+        for first, last, down in runs:
+            for start, stop, across in runs:
+                with loops.loop(first, last) as i, loops.loop(start, stop) as j:
+                    plane = loops.add(loops.multiply(i.index, self.form.planes), j.index)
+                    weights = loops.multiply(loops.add(panel, plane), size)
+                    place = loops.add(loops.multiply(i.index, self.form.seen), j.index)
+                    with loops.loop(0, down) as m, loops.loop(0, across) as n:
+                        shift = loops.add(loops.multiply(m.index, self.form.seen), n.index)
+                        self.multiply_place(loops.add(place, shift), weights)
+
+    def multiply_place(self, place: Index, weights: Index) -> None:
+        """Multiply the rows of one place by a panel, in tiles of nearly equal height."""
         loops = self.loops
         tiles = -(-self.block // self.tall)
         height, higher = divmod(self.block, tiles)
-        size = self.channels * self.tile_width
-        weights = self.buffer(self.anchor.operands[1])
-        with loops.loop(0, PLACES) as place:
-            b = loops.multiply(loops.add(loops.multiply(panel, PLACES), place.index), size)
-            rows = loops.multiply(place.index, self.block)
-            for low, high, tall, first in (
-                (0, higher, height + 1, 0),
-                (higher, tiles, height, higher),
-            ):
-                if low == high:
-                    continue
+        for low, high, tall, first in (
+            (0, higher, height + 1, 0),
+            (higher, tiles, height, higher),
+        ):
+            if low < high:
                 with loops.loop(low, high) as one:
-                    row = loops.add(loops.add(loops.multiply(one.index, tall), first), rows)
-                    self.product(row, tall, (weights, b))
+                    row = loops.add(loops.multiply(one.index, tall), first)
+                    self.product((place, row, one.index), tall, weights)
 
-    def product(self, row: Index, rows: int, weights: tuple[SSAValue, Index]) -> None:
-        """Append one register tile."""
+    def product(self, at: tuple[Index, Index, Index], rows: int, weights: Index) -> None:
+        """Append one register tile; `at` is its place, its first row and its number."""
         loops = self.loops
-        a = loops.add(self.image_at, loops.multiply(row, self.channels))
-        c = loops.add(self.products_at, loops.multiply(row, self.tile_width))
-        wide = loops.index(self.tile_width)
+        place, row, number = at
+        a = loops.add(loops.multiply(place, self.image_place), loops.multiply(row, self.row))
+        c = loops.multiply(place, self.product_place)
+        c = loops.add(c, loops.multiply(row, self.tile_width))
+        a, c = loops.add(self.image_at, a), loops.add(self.products_at, c)
+        wide, line = loops.index(self.tile_width), LINE // self.dtype.size
         zero, one = loops.index(0), loops.index(1)
-        sizes = gvk.GemmSizes(loops.index(self.channels), one, zero, zero, wide, one)
-        shape = gvk.Tile(rows, self.vectors, self.lanes, False, False)
-        strided = (self.scratch, loops.index(a), loops.index(self.channels))
-        panel = (weights[0], loops.index(weights[1]), wide)
+        lines = min(2 * self.vectors, -(-2 * self.vectors // -(-self.block // self.tall)))
+        ahead = loops.add(loops.multiply(number, lines * line), self.channels * self.tile_width)
+        sizes = gvk.GemmSizes(
+            loops.index(self.channels), one, zero, zero, wide, one, (loops.index(ahead),)
+        )
+        shape = gvk.Tile(rows, self.vectors, self.lanes, False, False, ahead=lines)
+        strided = (self.scratch, loops.index(a), loops.index(self.row))
+        panel = (self.buffer(self.anchor.operands[1]), loops.index(weights), wide)
         loops.here(gvk.GemmTile(strided, panel, (self.scratch, loops.index(c), wide), sizes, shape))
 
     # -- the results ----------------------------------------------------------------------
 
     def transform_back(self, number: Index) -> None:
-        """Write the 4x4 results of one tile, for the channels of the panel."""
-        loops = self.loops
+        """Write the results of one tile, for the channels of the panel."""
+        loops, matrix, seen = self.loops, self.form.result, range(self.form.seen)
         start = loops.add(self.products_at, loops.multiply(number, self.tile_width))
         with loops.loop(0, self.tile_width, self.lanes) as one:
             here = loops.add(start, one.index)
             half: list[list[Element]] = []
-            for j in range(SEEN):
-                places = [(i * SEEN + j) * self.block * self.tile_width for i in range(SEEN)]
-                seen = [self.load(self.scratch, loops.add(here, at), False) for at in places]
-                half.append(self.result_rows(seen))
+            for j in seen:
+                places = [(i * self.form.seen + j) * self.product_place for i in seen]
+                found = [self.load(self.scratch, loops.add(here, at), False) for at in places]
+                half.append(combine(self.math, matrix, found))
             there = loops.add(self.ready_at, one.index)
-            for i in range(TILE):
-                for j, made in enumerate(self.result_rows([column[i] for column in half])):
-                    place = (i * TILE + j) * self.tile_width
-                    loops.store(made.value, self.scratch, loops.add(there, place))
-
-    def result_rows(self, m: Sequence[Element]) -> list[Element]:
-        """Return At m."""
-        math = self.math
-        s, d = math.add(m[1], m[2]), math.sub(m[1], m[2])
-        u, v = math.add(m[3], m[4]), math.sub(m[3], m[4])
-        return [
-            math.add(math.add(m[0], s), u),
-            self.plus(v, 2, d),
-            self.plus(u, 4, s),
-            math.add(self.plus(v, 8, d), m[5]),
-        ]
+            for i in range(self.form.tile):
+                made = combine(self.math, matrix, [column[i] for column in half])
+                for j, value in enumerate(made):
+                    place = (i * self.form.tile + j) * self.tile_width
+                    loops.store(value.value, self.scratch, loops.add(there, place))
 
     def finish(self, panel: Index, tile: Index) -> None:
         """Store the results that lie inside, through what stands behind them."""
@@ -279,12 +281,14 @@ class Winograd:
         images, rows, columns, channels = self.axes
         images.value = image
         start = loops.multiply(panel, self.tile_width)
-        down = loops.minimum(loops.subtract(self.rows_out, loops.index(row)), TILE)
-        across = loops.minimum(loops.subtract(self.columns_out, loops.index(column)), TILE)
+        down = loops.minimum(loops.subtract(self.rows_out, loops.index(row)), self.form.tile)
+        across = loops.minimum(
+            loops.subtract(self.columns_out, loops.index(column)), self.form.tile
+        )
         with loops.loop(0, down) as i, loops.loop(0, across) as j:
             rows.value = loops.add(row, i.index)
             columns.value = loops.add(column, j.index)
-            pixel = loops.add(loops.multiply(i.index, TILE), j.index)
+            pixel = loops.add(loops.multiply(i.index, self.form.tile), j.index)
             at = loops.add(self.ready_at, loops.multiply(pixel, self.tile_width))
             for first in range(0, self.tile_width, self.lanes):
                 channels.value = loops.add(start, first)
@@ -317,14 +321,6 @@ class Winograd:
         value = self.loops.load(buffer, at, self.lanes, constant=constant)
         return Element(value, self.dtype, self.lanes)
 
-    def spread(self, value: float) -> Element:
-        """Return a constant in every lane."""
-        return self.math.spread(self.math.constant(value, self.dtype), self.lanes)
-
-    def plus(self, x: Element, factor: int, y: Element) -> Element:
-        """Return x * factor + y."""
-        return self.math.fma(x, self.spread(factor), y)
-
     def between(self, at: Index, extent: int) -> SSAValue:
         """Say whether 0 <= at < extent."""
         loops = self.loops
@@ -338,3 +334,9 @@ class Winograd:
         """Return the buffer of an operand."""
         assert isinstance(value, BlockArgument), "an operand lies in a buffer"
         return self.loops.buffers[value.index]
+
+
+def odd_lines(count: int, line: int) -> int:
+    """Return at least so many elements that are an odd number of lines: each in another set."""
+    lines = -(-count // line)
+    return (lines + 1 - lines % 2) * line

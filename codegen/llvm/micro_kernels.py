@@ -75,6 +75,7 @@ class Form:
         tile = self.tile
         flags = {"a": tile.accumulate, "m": tile.masked, "s": self.single, "e": self.even}
         flags[f"d{tile.dots}"] = tile.dots > 1
+        flags[f"p{tile.ahead}"] = tile.ahead > 0
         letters = "".join(letter for letter, holds in flags.items() if holds)
         return f"{tile.rows}x{tile.vectors}x{tile.lanes}{letters}"
 
@@ -92,7 +93,8 @@ def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
             [
                 f"define internal void @{name}(ptr %a, i64 %lda, ptr %b, i64 %ldb, ptr %c,"
                 " i64 %ldc, i64 %k, i64 %segments, i64 %a_segment, i64 %b_segment,"
-                " i64 %columns, i64 %a_step) noinline #0 {",
+                " i64 %columns, i64 %a_step"
+                f"{', i64 %ahead' if form.tile.ahead else ''}) noinline #0 {{",
                 "entry:",
                 *inner.lines,
                 "}",
@@ -173,6 +175,7 @@ class Gemm:
         left, index_2, row_2 = text.fresh(), text.fresh(), text.fresh()
         inner = [text.fresh() for _ in self.places]
         place = len(text.lines)
+        self._ask(row)
         once = self._step(here, row, inner)
         middle = text.value(f"add i64 {here}, %a_step")
         twice = self._step(middle, self._offset_b(row, "%ldb"), once)
@@ -198,6 +201,17 @@ class Gemm:
         here = text.value(f"phi i64 [ {index}, %{start} ], [ {index_2}, %{loop} ]")
         row = text.value(f"phi ptr [ {panel}, %{start} ], [ {row_2}, %{loop} ]")
         return self._last_step(here, row, self._phis([(start, sums), (loop, twice)]))
+
+    def _ask(self, row: str) -> None:
+        """Emit what asks for the lines that come later, into L2: L1 is full of what is used."""
+        if not self.tile.ahead:
+            return
+        first = self._offset_b(row, "%ahead")
+        element = self.form.stored or self.shape.element
+        line = LINE // (Shape(element, 1).bits // 8)
+        for number in range(self.tile.ahead):
+            place = self._offset_b(first, number * line)
+            prefetch(self.text, place, write=False, locality=2)
 
     def _last_step(self, index: str, row: str, sums: Accumulators) -> Accumulators:
         """Emit the step that is left where k is odd."""

@@ -21,6 +21,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block
 
 from ...ir import Dim, DType, Op, dims, dtypes
+from ...ir.ops.winograd import form_of
 from ...ir.tensor import TensorSpec
 from ..decompose import decompose
 
@@ -213,9 +214,12 @@ def _conv_weights(op: Op, size: _Sizes) -> Cost:
 
 
 def _winograd(op: Op, size: _Sizes) -> Cost:
-    """Count the products in place of 9: 36 for 16 results."""
-    inner = size.of(op.specs[1].dims[2:3])
-    return _products(size.of(op.result_specs[0].dims) * inner * 36 // 16)
+    """Count the products of each place of each tile, whole tiles."""
+    flags = op.plain_attributes()
+    form = form_of(flags["tile"], flags["stride"])
+    images, rows, columns, filters = (size.of((d,)) for d in op.result_specs[0].dims)
+    tiles = images * -(-rows // form.tile) * -(-columns // form.tile)
+    return _products(tiles * form.seen**2 * filters * size.of(op.specs[1].dims[2:3]))
 
 
 def _recurrent(op: Op, size: _Sizes) -> Cost:

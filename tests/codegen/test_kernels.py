@@ -364,20 +364,32 @@ def test_pooling_with_channels_last(case: dict[str, tuple[int, ...]], name: str)
 
 
 @pytest.mark.parametrize(
-    ("size", "channels", "columns", "pads"),
-    [((9, 10), 16, 20, ((1, 1), (1, 1))), ((4, 5), 32, 64, ((0, 2), (1, 0)))],
+    ("form", "size", "channels", "columns", "pads"),
+    [
+        ((4, 1), (9, 10), 16, 20, ((1, 1), (1, 1))),
+        ((4, 1), (4, 5), 32, 64, ((0, 2), (1, 0))),
+        ((2, 1), (7, 6), 16, 64, ((1, 1), (1, 0))),
+        ((2, 2), (13, 12), 16, 20, ((1, 1), (1, 0))),
+        ((4, 2), (9, 20), 16, 32, ((0, 0), (0, 1))),
+    ],
 )
 def test_a_convolution_by_winograd_tiles(
-    size: tuple[int, int], channels: int, columns: int, pads: tuple[tuple[int, int], ...]
+    form: tuple[int, int],
+    size: tuple[int, int],
+    channels: int,
+    columns: int,
+    pads: tuple[tuple[int, int], ...],
 ) -> None:
-    out = [n + sum(p) - 2 for n, p in zip(size, pads, strict=True)]
+    side, stride = form
+    out = [(n + sum(p) - 3) // stride + 1 for n, p in zip(size, pads, strict=True)]
     tile = 64 if columns > 48 else -(-columns // 16) * 16
     x, y = tensor(2, *size, channels), tensor(2, *out, columns)
-    u, b = tensor(-(-columns // tile), 36, channels, tile), tensor(columns)
+    planes = (side + 2) ** 2
+    u, b = tensor(-(-columns // tile), planes, channels, tile), tensor(columns)
     low_high = ", ".join(f"array<i64: {low}, {high}>" for low, high in pads)
     body = (
-        f"  %c = gv.winograd_packed %x, %u {{columns = {columns} : i64, pads = [{low_high}]}}"
-        f" : ({x}, {u}) -> {y}\n"
+        f"  %c = gv.winograd_packed %x, %u {{columns = {columns} : i64, pads = [{low_high}],"
+        f" tile = {side} : i64, stride = {stride} : i64}} : ({x}, {u}) -> {y}\n"
         f"  %s = gv.add %c, %b : ({y}, {b}) -> {y}\n  %r = gv.relu %s : ({y}) -> {y}"
     )
     check_kernel(kernel("winograd", {"x": x, "u": u, "b": b}, body, y))

@@ -49,6 +49,13 @@ def with_constants(text: str, k: int, segments: int) -> str:
     return text.replace("%k, %segments, %as", "%known_k, %known_segments, %as")
 
 
+def with_lines_ahead(text: str) -> str:
+    """Return the kernel that asks for three lines far behind its buffer of B."""
+    text = text.replace("%step\n", "%step ahead %far\n").replace("lanes = ", "lines = 3, lanes = ")
+    far = "  %far = arith.constant 100000000 : index\n  gvk.gemm_tile"
+    return text.replace("  gvk.gemm_tile", far)
+
+
 def check_gemm(
     both: Both,
     target: Target,
@@ -77,6 +84,8 @@ def check_gemm(
     text = gemm(kind, rows, vectors, lanes, **flags)
     if sizes.get("known"):
         text = with_constants(text, k, segments)
+    if sizes.get("ahead"):
+        text = with_lines_ahead(text)
     numbers = (lda, ldb, ldc, k, segments, k * step, k * ldb, columns, step)
     expected, found = both(text, a, b, c, *numbers, 0, 1, 0)[2]
     if target.has_fma:
@@ -108,6 +117,13 @@ def test_tiles_with_sizes_in_the_ir(both: Both, target: Target, accumulate: bool
             sizes = {"k": k, "segments": segments, "known": 1}
             tile = TILES[target.lanes][1]
             check_gemm(both, target, "f32", tile, sizes, masked=False, accumulate=accumulate)
+
+
+def test_lines_that_are_asked_for_may_lie_outside(both: Both, target: Target) -> None:
+    for k in (0, 1, 7, 8):
+        tile = TILES[target.lanes][1]
+        sizes = {"k": k, "ahead": 1}
+        check_gemm(both, target, "f32", tile, sizes, masked=False, accumulate=False)
 
 
 @pytest.mark.parametrize("segments", [0, 1, 2, 5])

@@ -7,18 +7,29 @@ import pytest
 
 from gravure.ir import EagerEmit
 from gravure.ir.op import REGISTRY
-from gravure.ir.ops.winograd import transform_weights
+from gravure.ir.ops.winograd import form_of, transform_weights
 from gravure.ir.tensor import spec_of_array
 
 
 @pytest.mark.parametrize("pads", [((1, 1), (1, 1)), ((0, 2), (3, 0)), ((0, 0), (0, 0))])
+@pytest.mark.parametrize(("tile", "stride"), [(2, 1), (3, 1), (4, 1), (2, 2), (3, 2), (4, 2)])
 @pytest.mark.parametrize("columns", [8, 5])
-def test_the_tiles_are_the_convolution(pads: tuple[tuple[int, int], ...], columns: int) -> None:
+def test_the_tiles_are_the_convolution(
+    pads: tuple[tuple[int, int], ...], tile: int, stride: int, columns: int
+) -> None:
     random = np.random.default_rng(0)
     x = random.standard_normal((2, 7, 10, 3))
     w = random.standard_normal((columns, 3, 3, 3))
-    panels = np.asarray(transform_weights(EagerEmit(), w, spec_of_array(w), 4))
-    flags = {"strides": (1, 1), "dilations": (1, 1), "groups": 1, "channels_last": True}
-    (wanted,) = REGISTRY["gv.conv"].evaluate(x, w, pads=pads, **flags)
-    (found,) = REGISTRY["gv.winograd_packed"].evaluate(x, panels, columns=columns, pads=pads)
+    form = form_of(tile, stride)
+    panels = np.asarray(transform_weights(EagerEmit(), w, spec_of_array(w), 4, form))
+    flags = {"dilations": (1, 1), "groups": 1, "channels_last": True}
+    conv, tiled = REGISTRY["gv.conv"], REGISTRY["gv.winograd_packed"]
+    (wanted,) = conv.evaluate(x, w, pads=pads, strides=(stride, stride), **flags)
+    (found,) = tiled.evaluate(x, panels, columns=columns, pads=pads, tile=tile, stride=stride)
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("tile", "stride"), [(1, 1), (5, 1), (6, 2), (4, 3)])
+def test_other_tiles_are_refused(tile: int, stride: int) -> None:
+    with pytest.raises(ValueError, match=f"tiles of {tile} .* move by {stride}"):
+        form_of(tile, stride)

@@ -13,16 +13,52 @@ builtin.module attributes {gv.target = "x86-64-v4"} {
 }
 
 // -----
-// Windows that move by 2 share less.
+// Windows that move by 2: four tiles of five by five values for two by two results.
+// count: gv.conv 0
+// count: gv.winograd_packed 1
+func.func @stride(%x: tensor<1x16x16x128xf32>) -> tensor<1x8x8x128xf32> {
+  %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 128, 128, 3, 3>, weight = @w} : () -> tensor<128x128x3x3xf32>
+  %1 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x16x16x128xf32>, tensor<128x128x3x3xf32>) -> tensor<1x8x8x128xf32>
+  func.return %1 : tensor<1x8x8x128xf32>
+}
+
+// -----
+// They share less: few channels do not pay.
 // count: gv.conv 1
-func.func @stride(%x: tensor<1x16x16x32xf32>) -> tensor<1x8x8x32xf32> {
+func.func @thin_stride(%x: tensor<1x16x16x32xf32>) -> tensor<1x8x8x32xf32> {
   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 32, 32, 3, 3>, weight = @w} : () -> tensor<32x32x3x3xf32>
   %1 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 2, 2>} : (tensor<1x16x16x32xf32>, tensor<32x32x3x3xf32>) -> tensor<1x8x8x32xf32>
   func.return %1 : tensor<1x8x8x32xf32>
 }
 
 // -----
-// Of 7x7 results the tiles would compute 8x8, with four times the weights.
+// 7x7 results in tiles of 4x4 would have four times the weights: small tiles, of 16 planes.
+builtin.module attributes {gv.target = "x86-64-v4"} {
+  func.func @tight(%x: tensor<1x7x7x128xf32>) -> tensor<1x7x7x128xf32> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 128, 128, 3, 3>, weight = @w} : () -> tensor<128x128x3x3xf32>
+    %1 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x7x7x128xf32>, tensor<128x128x3x3xf32>) -> tensor<1x7x7x128xf32>
+    func.return %1 : tensor<1x7x7x128xf32>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.target = "x86-64-v4"} {
+//   func.func @tight(%x: tensor<1x7x7x128xf32>) -> tensor<1x7x7x128xf32> {
+//     %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 128, 128, 3, 3>, weight = @w} : () -> tensor<128x128x3x3xf32>
+//     %1 = gv.reshape %0 {shape = array<i64: 16384, 9>} : (tensor<128x128x3x3xf32>) -> tensor<16384x9xf32>
+//     %2 = gv.constant {value = #gv.array<f32, "9, 16", "AACAPwAAAL8AAAC/AAAAgAAAAL8AAIA+AACAPgAAAAAAAAC/AACAPgAAgD4AAAAAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAAC/AAAAPwAAAIAAAACAAACAPgAAgL4AAAAAAAAAgAAAgD4AAIC+AAAAAAAAAIAAAAAAAAAAgAAAAAAAAAAAAAAAvwAAAL8AAIC/AAAAgAAAgD4AAIA+AAAAPwAAAIAAAIA+AACAPgAAAD8AAACAAAAAAAAAAAAAAAAAAAAAAAAAAIAAAACAAAAAgAAAAL8AAIA+AACAPgAAAAAAAAA/AACAvgAAgL4AAACAAAAAgAAAAAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAIAAAACAAACAPgAAgL4AAAAAAAAAAAAAgL4AAIA+AAAAgAAAAIAAAAAAAAAAgAAAAAAAAAAAAAAAgAAAAIAAAACAAAAAgAAAgD4AAIA+AAAAPwAAAAAAAIC+AACAvgAAAL8AAACAAAAAAAAAAAAAAAAAAAAAAAAAAIAAAACAAAAAgAAAAL8AAIA+AACAPgAAAAAAAAC/AACAPgAAgD4AAAAAAACAvwAAAD8AAAA/AAAAAAAAAAAAAACAAAAAAAAAAIAAAACAAACAPgAAgL4AAAAAAAAAgAAAgD4AAIC+AAAAAAAAAIAAAAA/AAAAvwAAAAAAAAAAAAAAgAAAAIAAAACAAAAAgAAAgD4AAIA+AAAAPwAAAIAAAIA+AACAPgAAAD8AAACAAAAAPwAAAD8AAIA/">} : () -> tensor<9x16xf32>
+//     %3 = gv.matmul %1, %2 : (tensor<16384x9xf32>, tensor<9x16xf32>) -> tensor<16384x16xf32>
+//     %4 = gv.reshape %3 {shape = array<i64: 128, 128, 16>} : (tensor<16384x16xf32>) -> tensor<128x128x16xf32>
+//     %5 = gv.transpose %4 {order = array<i64: 2, 1, 0>} : (tensor<128x128x16xf32>) -> tensor<16x128x128xf32>
+//     %6 = gv.reshape %5 {shape = array<i64: 16, 128, 2, 64>} : (tensor<16x128x128xf32>) -> tensor<16x128x2x64xf32>
+//     %7 = gv.transpose %6 {order = array<i64: 2, 0, 1, 3>} : (tensor<16x128x2x64xf32>) -> tensor<2x16x128x64xf32>
+//     %8 = gv.winograd_packed %x, %7 {columns = 128 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 1>], tile = 2 : i64} : (tensor<1x7x7x128xf32>, tensor<2x16x128x64xf32>) -> tensor<1x7x7x128xf32>
+//     func.return %8 : tensor<1x7x7x128xf32>
+//   }
+// }
+
+// -----
+// With as few channels they do not pay either.
 // count: gv.conv 1
 func.func @small(%x: tensor<1x7x7x32xf32>) -> tensor<1x7x7x32xf32> {
   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 32, 32, 3, 3>, weight = @w} : () -> tensor<32x32x3x3xf32>
