@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from ..codegen.compiled import Compiled, Options
 from ..codegen.prepare import runs_here
 from ..codegen.store import find, keep, program_key
@@ -27,10 +29,10 @@ from ..runtime.gpu_file import MAGIC, is_gpu_file
 from ..runtime.model import Model
 from ..target import Target
 from .load import guess_format, load_program, read_bytes
-from .onnx.wire import split
+from .onnx.wire import KEEP_BELOW, split
 
 if TYPE_CHECKING:
-    from ..ir import Program
+    from ..ir import Array, Program
     from ..passes.base import Observer
     from .symbols import DimOption, ShapeOption
 
@@ -164,14 +166,28 @@ def _compiler() -> Callable[[Program, Options, Sequence[Observer]], Compiled]:
     return compile_program
 
 
-class Known:
-    """An ONNX model as the cache of whole programs knows it: by all but the data of weights."""
+def compile_piece(program: Program, options: Options) -> Compiled:
+    """Return a compiled program, which the cache of whole programs may have."""
+    known = Known.of_program(program, options)
+    found = known.find() if known else None
+    if found is None:
+        found = _compiler()(program, options, ())
+        if known:
+            known.keep(found)
+    return found
 
-    def __init__(self, data: Any, more: object, options: Options) -> None:
-        parts = split(data)
-        self.data, self.payloads, self.options = data, parts.payloads, options
+
+class Known:
+    """A model as the cache of whole programs knows it: by all but the data of large weights."""
+
+    def __init__(
+        self, structure: bytes, payloads: Mapping[int, Array], more: object, options: Options
+    ) -> None:
+        self.payloads, self.options = payloads, options
+        self.data: Any = None
+        """The bytes of the file that it was, if it was one."""
         self.target = Target.parse(options.target, options.mattr)
-        text = f"{hashlib.sha256(parts.structure).hexdigest()} {more}"
+        text = f"{hashlib.sha256(structure).hexdigest()} {more}"
         self.key = program_key(text, options, self.target)
 
     @classmethod
@@ -179,14 +195,31 @@ class Known:
         cls, source: str | os.PathLike[str] | bytes, options: Options, more: object
     ) -> Known | None:
         """Return what is known of a source; None for what is not kept: other formats, stdin."""
-        if not options.cache or source == "-":
+        if source == "-" or not _is_kept(options):
             return None
         data = read_bytes(source)
         if data is None or guess_format(data, source) != "onnx":
             return None
-        if not runs_here(Target.parse(options.target, options.mattr)):
-            return None  # its weights are prepared by code for this machine, which is not kept
-        return cls(data, more, options)
+        parts = split(data)
+        known = cls(parts.structure, parts.payloads, more, options)
+        known.data = data
+        return known
+
+    @classmethod
+    def of_program(cls, program: Program, options: Options) -> Known | None:
+        """Return what is known of a program that nothing was done to; None if none is kept."""
+        if not _is_kept(options):
+            return None
+        from ..ir import print_module  # noqa: PLC0415  (not for what is in the cache)
+
+        parts, payloads = [print_module(program.module).encode()], {}
+        for number, (_, array) in enumerate(sorted(program.weights.items())):
+            flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            if flat.size < KEEP_BELOW:
+                parts.append(flat.tobytes())
+            else:
+                payloads[number] = flat
+        return cls(b"\0".join(parts), payloads, "program", options)
 
     def find(self) -> Compiled | None:
         """Return the compiled program if it is stored."""
@@ -201,6 +234,11 @@ class Known:
             if number is not None and array.nbytes == self.payloads[number].nbytes:
                 given[name] = number
         keep(self.key, compiled, given)
+
+
+def _is_kept(options: Options) -> bool:
+    """Say whether whole programs are kept: not for other machines, as code prepares weights."""
+    return bool(options.cache) and runs_here(Target.parse(options.target, options.mattr))
 
 
 def load_compiled(compiled: Compiled, threads: int) -> CompiledModel:

@@ -14,9 +14,10 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from ..ir import Program, TensorSpec, dims
-from ..ir.host import HostOp, label
+from ..ir.host import HostOp, has_host_steps, label
 from ..ir.program import argument_names
 from ..ir.values import value_spec
+from .stepped import rooms
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ def constraints(program: Program) -> list[Constraint]:
         for symbol in _made_by(op):
             if symbol not in told:
                 causes.setdefault(symbol, []).append(f"known when {label(op)} was run")
+    room = rooms(program) if has_host_steps(program) else {}
+    for symbol in causes.keys() & room.keys():
+        if program.ranges.get(symbol, (0, None))[1] != room[symbol]:
+            causes[symbol].append(f"compiled with room for up to {room[symbol]}")
     rows = [
         Constraint(_range(symbol, *program.ranges.get(symbol, (1, None))), ", ".join(found))
         for symbol, found in causes.items()

@@ -1,13 +1,17 @@
 """Models with host steps: compiled pieces, and what the host does between them.
 
 `cut_host` cuts the program; here each piece is compiled, and a model carries out the rest by the
-operations' own `evaluate`. A piece whose sizes have no bound is compiled for sizes up to `FIRST`
-and, when larger ones come, again for twice as much or more: rarely, and its kernels are kept.
+operations' own `evaluate`. A piece is compiled once for all sizes. Where nothing bounds a size
+that only data tells, the bound is what memory could hold: all values of the piece have `ROOM`
+bytes, of which a run takes what it writes to. Only when several such sizes share the room, and
+one needs more than its share, is the piece compiled again, with a larger share for that one.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
@@ -17,11 +21,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from ..codegen.compile import Options, compile_program
+from ..codegen.compile import Options
 from ..errors import CompileError, RuntimeInputError
-from ..ir import Array, Interpreter, Op, Program, TensorSpec, dims
+from ..ir import Array, Interpreter, Op, Program, TensorSpec, dims, spec_of
 from ..ir.dims import Range
-from ..ir.host import host_steps, refuse_host_steps
+from ..ir.host import host_steps, refuse_host_steps, symbols_in
 from ..ir.interpret import bind_symbols
 from ..ir.program import (
     argument_names,
@@ -35,43 +39,56 @@ from ..passes.manager import run as run_passes
 from ..runtime.arguments import Inputs, check_threads, in_order, to_array
 from ..runtime.artifact import DimInfo, TensorInfo
 from ..runtime.values import ValueInfo, to_value
-from .compile import CompiledModel, load_compiled
+from .compile import CompiledModel, compile_piece, load_compiled
 
-FIRST = 64
-"""The size up to which pieces are compiled before any was seen."""
+ROOM = 1 << 42
+"""Bytes of address space that the values of all pieces may take where sizes have no bound."""
+
+LEAST_ROOM = 1 << 20
+"""What is tried where the system gives less and less; then it is out of memory."""
+
+LARGEST = 31
+"""Sizes that nothing bounds are at most two to the power of this."""
 
 ANY_SIZE: Range = (0, None)
 """The range of a size that nothing is said about."""
 
 
 class Piece:
-    """One compiled piece, compiled again when sizes outgrow it."""
+    """One compiled piece, for all sizes that there is room for."""
 
-    def __init__(self, function: FuncOp, whole: Program, options: Options, threads: int) -> None:
+    def __init__(
+        self, function: FuncOp, whole: Program, options: Options, threads: int, room: int
+    ) -> None:
         self.function, self.options, self.threads = function, options, threads
-        self.ranges: dict[str, Range] = whole.ranges
+        self.ranges, self.room = whole.ranges, room
         used = {
             str(op.plain_attributes()["weight"])
             for op in function.walk()
             if isinstance(op, Op) and op.name == "gv.weight"
         }
         self.weights = {name: array for name, array in whole.weights.items() if name in used}
-        self.open = [
-            (str(dim), number, axis)
-            for number, argument in enumerate(function.body.block.args)
-            for axis, dim in enumerate(value_spec(argument.type).dims)  # type: ignore[union-attr]
-            if str(dim).isidentifier() and self.ranges.get(str(dim), ANY_SIZE)[1] is None
-        ]
-        """Symbol, input and axis of the sizes without a bound."""
+        self.open = open_sizes(function, whole)
         self.lock = Lock()
-        bounds = {name: FIRST for name, _, _ in self.open}
-        self.made = bounds, self.compiled(bounds)
+        self.made = self.fitting({name: 1 for name, _, _ in self.open})
         """Up to which sizes it was compiled last, and what it then became."""
 
     @property
     def bounds(self) -> Mapping[str, int]:
         """Return the sizes that it can take now, of those without a bound."""
         return self.made[0]
+
+    def fitting(self, least: Mapping[str, int]) -> tuple[Mapping[str, int], CompiledModel]:
+        """Compile for at least these sizes, and for as large ones as there is room for."""
+        room = self.room
+        while True:
+            bounds = shares(self.function, self.ranges, least, room)
+            try:
+                return bounds, self.compiled(bounds)
+            except MemoryError:
+                if room <= LEAST_ROOM or not least:
+                    raise
+                room >>= 8
 
     @property
     def model(self) -> CompiledModel:
@@ -85,31 +102,90 @@ class Piece:
         main.properties.pop("sym_visibility", None)
         module = ModuleOp([main])
         set_level(module, "graph")
-        open_ranges = {
-            name: (self.ranges.get(name, ANY_SIZE)[0], bound) for name, bound in bounds.items()
-        }
-        set_ranges(module, {**self.ranges, **open_ranges})
-        made = compile_program(Program(module, self.weights), self.options)
+        set_ranges(module, bounded(self.ranges, bounds))
+        made = compile_piece(Program(module, self.weights), self.options)
         return load_compiled(made, self.threads)
 
     def run(self, arrays: Sequence[Array]) -> list[Array]:
         """Run the piece."""
         bounds, model = self.made
-        if any(arrays[number].shape[axis] > bounds[name] for name, number, axis in self.open):
-            model = self.grown(arrays)
-        return model.run(arrays)
+        return (model if self.fits(bounds, arrays) else self.grown(arrays)).run(arrays)
+
+    def fits(self, bounds: Mapping[str, int], arrays: Sequence[Array]) -> bool:
+        """Say whether no size is above its bound."""
+        return all(arrays[number].shape[axis] <= bounds[name] for name, number, axis in self.open)
 
     def grown(self, arrays: Sequence[Array]) -> CompiledModel:
-        """Return the piece for sizes up to the next powers of two."""
+        """Return the piece with room for these sizes, up to the next powers of two."""
         with self.lock:
-            bounds = dict(self.bounds)
-            for name, number, axis in self.open:
-                size = arrays[number].shape[axis]
-                if size > bounds[name]:
-                    bounds[name] = 1 << (size - 1).bit_length()
-            if bounds != self.bounds:
-                self.made = bounds, self.compiled(bounds)
+            if not self.fits(self.bounds, arrays):
+                sizes = {name: arrays[number].shape[axis] for name, number, axis in self.open}
+                self.made = self.fitting({n: 1 << (s - 1).bit_length() for n, s in sizes.items()})
             return self.model
+
+
+def cut(program: Program) -> None:
+    """Cut a program at its host steps."""
+    run_passes("cut-host", program, observers=(), verify_each=False)
+
+
+def pieces_of(program: Program) -> tuple[list[FuncOp], int]:
+    """Return the functions of a program that was cut, and how much room each may take."""
+    parts = [function for function in functions(program.module) if function is not program.main]
+    return parts, ROOM // max(len(parts), 1)
+
+
+def rooms(program: Program) -> dict[str, int]:
+    """Return up to which sizes a program with host steps will be compiled where nothing bounds."""
+    whole = Program(program.module.clone(), program.weights)
+    cut(whole)
+    found: dict[str, int] = {}
+    parts, room = pieces_of(whole)
+    for function in parts:
+        least = {name: 1 for name, _, _ in open_sizes(function, whole)}
+        for name, high in shares(function, whole.ranges, least, room).items():
+            found[name] = min(high, found.get(name, high))
+    return found
+
+
+def open_sizes(function: FuncOp, whole: Program) -> list[tuple[str, int, int]]:
+    """Return symbol, input and axis of the sizes of a piece that only data tells."""
+    told = {name for argument in whole.main.body.block.args for name in symbols_in(argument.type)}
+    return [
+        (str(dim), number, axis)
+        for number, argument in enumerate(function.body.block.args)
+        for axis, dim in enumerate(spec_of(argument.type).dims)
+        if str(dim).isidentifier() and str(dim) not in told
+    ]
+
+
+def bounded(ranges: Mapping[str, Range], bounds: Mapping[str, int]) -> dict[str, Range]:
+    """Return the ranges with an upper end for some."""
+    return {**ranges, **{n: (ranges.get(n, ANY_SIZE)[0], high) for n, high in bounds.items()}}
+
+
+def shares(
+    function: FuncOp, ranges: Mapping[str, Range], least: Mapping[str, int], room: int
+) -> Mapping[str, int]:
+    """Return the largest bounds of open sizes, one for all, that the values have room for.
+
+    None is above what is known of a size, nor below its `least`.
+    """
+    highs = {name: ranges.get(name, ANY_SIZE)[1] for name in least}
+    caps = {name: sys.maxsize if high is None else high for name, high in highs.items()}
+    specs = [value_spec(v.type) for op in function.body.walk() for v in op.results]
+    specs += [value_spec(v.type) for v in function.body.block.args]
+    sizes = [spec.nbytes for spec in specs if isinstance(spec, TensorSpec)]
+
+    def bounds(exponent: int) -> dict[str, int]:
+        return {name: min(max(size, 1 << exponent), caps[name]) for name, size in least.items()}
+
+    def fits(exponent: int) -> bool:
+        high = bounded(ranges, bounds(exponent))
+        taken = [dims.bounds(size, high)[1] for size in sizes]
+        return sum(room + 1 if size is None else size for size in taken) <= room
+
+    return bounds(bisect_left(range(LARGEST), x=True, key=lambda exponent: not fits(exponent + 1)))
 
 
 class Stepper(Interpreter):
@@ -139,8 +215,8 @@ class SteppedModel(CompiledModel):
         check_threads(threads)
         self.host_steps = tuple(host_steps(program))
         """What is done between the compiled pieces, in order."""
-        run_passes("cut-host", program, observers=(), verify_each=False)
         self.program = program
+        cut(program)
         main = program.main
         self._specs = [value_spec(t) for t in main.function_type.inputs]
         self.inputs = tuple(map(info_of, argument_names(main), self._specs))
@@ -148,10 +224,10 @@ class SteppedModel(CompiledModel):
         self.outputs = tuple(map(info_of, result_names(main), results))
         self.dims = tuple(self._dims())
         self._threads, self._options = threads, options
+        parts, room = pieces_of(program)
         self.pieces = {
-            function.sym_name.data: Piece(function, program, options, threads)
-            for function in functions(program.module)
-            if function is not main
+            function.sym_name.data: Piece(function, program, options, threads, room)
+            for function in parts
         }
         self.call = self._call
 
@@ -197,7 +273,7 @@ class SteppedModel(CompiledModel):
 
     @property
     def workspace_bytes(self) -> int:
-        """Return how much memory the largest piece works in."""
+        """Return how many addresses the largest piece works in; runs take what they write to."""
         return max((p.model.workspace_bytes for p in self.pieces.values()), default=0)
 
     @property

@@ -17,6 +17,9 @@ Array: TypeAlias = np.ndarray[Any, Any]
 HUGE = 4 << 20
 """Bytes from which memory is asked for in huge pages."""
 HUGE_PAGE = 2 << 20
+VAST = 8 << 30
+"""Bytes from which memory is only given out as it is written to: most of it may never be."""
+NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Linux; Python 3.13 has the name
 
 
 def address(array: Array) -> int:
@@ -36,11 +39,14 @@ def aligned_bytes(size: int) -> Array:
 
 def _huge_bytes(size: int) -> Array:
     """Return memory in huge pages where the system has them: a fault in 2 MiB, not in 4 KiB."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    if size >= VAST:
+        flags |= NO_RESERVE
     try:
-        room = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        room = mmap.mmap(-1, size + HUGE_PAGE, flags=flags)
     except (OSError, OverflowError) as error:
         raise MemoryError(f"{size} bytes of memory: {error}") from error
-    if hasattr(mmap, "MADV_HUGEPAGE"):
+    if size < VAST and hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a kernel without huge pages says EINVAL
             room.madvise(mmap.MADV_HUGEPAGE)
     array: Array = np.frombuffer(room, np.uint8)

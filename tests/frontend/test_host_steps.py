@@ -14,9 +14,12 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
 import gravure as gv
+import gravure.frontend.compile as compiling
+import gravure.frontend.stepped as stepped_models
 from gravure.errors import CompileError, GraphError, RuntimeInputError, UnsupportedOp
+from gravure.frontend.constraints import constraints
 from gravure.frontend.load import load_program
-from gravure.frontend.stepped import FIRST, SteppedModel
+from gravure.frontend.stepped import SteppedModel
 from gravure.ir import interpret, parse, print_module
 
 node = helper.make_node
@@ -95,16 +98,61 @@ def test_one_model_serves_all_sizes(model: Make) -> None:
     made = model(nodes, {"n": ("i64", [])}, ["y"], {"zero": np.int64(0), "one": np.int64(1)})
     found = stepped(made)
     piece = found.pieces["segment0"]
-    for size in (3, 0, FIRST, 5000, 700):
+    made_first = piece.model
+    for size in (3, 0, 64, 5000, 700):
         wanted = np.sin(np.arange(size, dtype=np.float32))
         np.testing.assert_allclose(found.run([np.int64(size)])[0], wanted, rtol=1e-5, atol=1e-6)
-    assert piece.bounds == {"r": 8192}
+    assert piece.bounds["r"] >= 1 << 30
     with ThreadPoolExecutor(4) as pool:
         sizes = [*range(8100, 8300, 10)]
         for size, [y] in zip(
             sizes, pool.map(found.run, [[np.int64(s)] for s in sizes]), strict=True
         ):
             assert y.shape == (size,)
+    assert piece.model is made_first
+    (row,) = constraints(load_program(made.SerializeToString()))
+    assert str(row) == (
+        "r >= 0: known when node 'Range_0' (gv.range_of) was run, "
+        f"compiled with room for up to {piece.bounds['r']}"
+    )
+
+
+def test_a_size_takes_more_than_its_share_where_others_do_not(
+    model: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stepped_models, "ROOM", 1 << 20)
+    nodes = [node("Reshape", ["x", "s"], ["a"]), node("Transpose", ["a"], ["y"])]
+    made = model(nodes, {"x": ("f32", ["N"]), "s": ("i64", [2])}, ["y"])
+    found = stepped(made, dims={"N": (0, 1 << 17)})
+    piece = found.pieces["segment0"]
+    shares = dict(piece.bounds)
+    assert shares["a"] == shares["a_2"] == 256
+    x = f32(3000)
+    for shape in ((3, 1000), (1000, 3), (6, 500)):
+        [y] = found.run([x, np.array(shape)])
+        np.testing.assert_array_equal(y, x.reshape(shape).T)
+    assert piece.bounds == {"a": 256, "a_2": 512}
+
+
+def test_pieces_are_kept_with_whole_programs(
+    model: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = {"w": f32(64, 8), "v": f32(3)}
+    nodes = [
+        node("MatMul", ["x", "w"], ["a"]), node("NonZero", ["a"], ["places"]),
+        node("Cast", ["places"], ["b"], to=TensorProto.FLOAT), node("Exp", ["b"], ["y"]),
+    ]  # fmt: skip
+    data = model(nodes, {"x": ("f32", [4, 64])}, ["y", "a"], weights).SerializeToString()
+    x = f32(4, 64)
+    monkeypatch.setenv("GRAVURE_CACHE", str(tmp_path))
+    first = gv.compile(data).run([x])
+    monkeypatch.setattr(compiling, "_compiler", None)
+    again = gv.compile(data).run([x])
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    weights["w"] *= -1
+    others = model(nodes, {"x": ("f32", [4, 64])}, ["y", "a"], weights).SerializeToString()
+    np.testing.assert_array_equal(gv.compile(others).run([x])[1], -first[1])
 
 
 SHAPES: list[tuple[Any, dict[str, Any], list[Any]]] = [
@@ -185,7 +233,7 @@ def test_sizes_that_are_data_can_be_bounded(model: Make) -> None:
     made = model([node("NonZero", ["x"], ["p"]), node("Neg", ["p"], ["y"])],
                  {"x": ("f32", ["N"])}, ["y"])  # fmt: skip
     found = stepped(made, dims={"N": (1, 9), "p": (0, 9)})
-    assert not found.pieces["segment0"].open
+    assert found.pieces["segment0"].bounds == {"p": 9}
     assert [(d.name, d.low, d.high) for d in found.dims] == [("N", 1, 9)]
     with pytest.raises(RuntimeInputError, match="N is 10, expected 1 to 9"):
         found.run([np.ones(10, np.float32)])
