@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CompileError
 from ..runtime.artifact import Description
 from ..runtime.buffer import Array
 from ..runtime.gpu_plan import GpuPlan
@@ -25,6 +24,10 @@ from .prepare import prepared_weights
 if TYPE_CHECKING:
     from ..ir import Program
     from ..passes.base import Report
+
+FINDER = "libdl.so.2"
+"""What libraries for GPUs find the driver by. Newer C libraries have that in themselves, and this
+file beside them with nothing in it."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,26 @@ class Compiled:
         return self.description.max_live
 
     @cached_property
+    def face(self) -> Description:
+        """Return the model as callers of its library see it: on a GPU the code is elsewhere."""
+        if self.plan is None:
+            return self.description
+        from .llvm.entry_gpu import host_description  # noqa: PLC0415  (loads LLVM)
+
+        return host_description(self.description, self.assembled)
+
+    @cached_property
+    def assembled(self) -> GpuPlan:
+        """Return the plan for GPUs, with its modules assembled where there is an assembler."""
+        from .ptx.assemble import with_cubins  # noqa: PLC0415  (loads xDSL)
+
+        assert self.plan is not None, "compiled for a processor"
+        return with_cubins(self.plan, object_cache(self.options))
+
+    @cached_property
     def manifest(self) -> str:
         """Return the manifest's text."""
-        return manifest(self.description, self.objects, embedded=self.options.embed)
+        return manifest(self.face, self.objects, embedded=self.options.embed)
 
     @cached_property
     def blob(self) -> Array:
@@ -95,29 +115,25 @@ class Compiled:
 
     def entry(self, *, embedded: bool) -> tuple[bytes, ...]:
         """Return the objects with the functions that callers see."""
-        from .llvm.entry import entry_objects  # noqa: PLC0415  (loads LLVM)
+        if self.plan is None:
+            from .llvm.entry import entry_objects  # noqa: PLC0415  (loads LLVM)
 
-        return entry_objects(self.description, self.manifest, self.target, embedded=embedded)
+            return entry_objects(self.description, self.manifest, self.target, embedded=embedded)
+        from .llvm.entry_gpu import gpu_entry_object  # noqa: PLC0415  (loads LLVM)
 
-    def require_processor(self) -> None:
-        """Refuse what there is for processors only."""
-        if self.plan is not None:
-            raise CompileError(
-                f"target {self.target}: there are no libraries for GPUs yet",
-                hint="write a file *.gpu, which gravure.load reads",
-            )
+        return (gpu_entry_object(self.face, self.assembled, self.manifest, embedded=embedded),)
 
     def library(self) -> Library:
         """Return the shared library, with its weights if they are to be embedded."""
-        self.require_processor()
         weights = Weights.of(self.blob) if self.description.weights else None
         embed = self.options.embed
         objects = [*self.entry(embedded=embed), *self.objects]
-        return link(objects, self.description.tag, weights=weights, embed=embed)
+        finder = () if self.plan is None else (FINDER,)
+        return link(objects, self.description.tag, weights=weights, embed=embed, libraries=finder)
 
     def code(self) -> bytes:
-        """Return a shared library without weights."""
-        self.require_processor()
+        """Return a shared library without weights, for this process."""
+        assert self.plan is None, "what runs on a GPU is loaded by `frontend.gpu`"
         if not self.linked:
             objects = [*self.entry(embedded=False), *self.objects]
             self.linked = link(objects, self.description.tag).tobytes()

@@ -30,11 +30,7 @@ from .ptx.listing import ptx_text
 
 def export(compiled: Compiled, path: str | os.PathLike[str]) -> None:
     """Write one file, which is replaced only when all of it is written."""
-    suffix = Path(path).suffix
-    made = GPU_FORMS.get(suffix)
-    if made is None:
-        compiled.require_processor()
-        made = FORMS.get(suffix)
+    made = FORMS.get(Path(path).suffix)
     if made is None:
         compiled.library().save(path)
         return
@@ -57,7 +53,7 @@ def archive_of(compiled: Compiled) -> bytes:
 
 def header_of(compiled: Compiled) -> bytes:
     """Return the text of the C header."""
-    return header(compiled.description, embedded=compiled.options.embed).encode()
+    return header(compiled.face, embedded=compiled.options.embed).encode()
 
 
 def gpu_file_of(compiled: Compiled) -> bytes:
@@ -83,7 +79,8 @@ def plan_of(compiled: Compiled) -> GpuPlan:
 
 FORMS: Mapping[str, Callable[[Compiled], bytes]] = {
     ".a": archive_of,
+    ".gpu": gpu_file_of,
     ".h": header_of,
     ".o": object_of,
+    ".ptx": ptx_of,
 }
-GPU_FORMS: Mapping[str, Callable[[Compiled], bytes]] = {".gpu": gpu_file_of, ".ptx": ptx_of}

@@ -24,6 +24,7 @@ from ..codegen.store import find, keep, program_key
 from ..errors import CompileError
 from ..runtime.arguments import check_threads
 from ..runtime.buffer import address
+from ..runtime.devices import gpu_index
 from ..runtime.gpu_driver import Driver
 from ..runtime.gpu_file import MAGIC, is_gpu_file
 from ..runtime.model import Model
@@ -264,12 +265,16 @@ def load(
     weights: Any = None,
     device: Driver | str | None = None,
 ) -> Model:
-    """Load a compiled shared library, see `Model.load`, or a model for GPUs on a device."""
+    """Load a compiled shared library, see `Model.load`, or a model for GPUs on a device.
+
+    A library that runs on a GPU takes `device` too, but only one of this machine: `gpu:0`.
+    """
     if is_for_gpu(path):
         from .gpu import DeviceModel  # noqa: PLC0415  (gpu -> compile -> gpu)
 
         return DeviceModel.read(path, device)
-    return Model.load(path, threads=threads, weights=weights)
+    index = 0 if device is None else gpu_index(device)
+    return Model.load(path, threads=threads, weights=weights, device=index)
 
 
 def is_for_gpu(path: str | os.PathLike[str] | bytes) -> bool:

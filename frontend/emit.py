@@ -314,7 +314,6 @@ def bytes_of(compiled: Compiled, kind: str) -> bytes:
         return text_of(compiled, kind).encode()
     if kind == "gpu":
         return gpu_file_of(compiled)
-    compiled.require_processor()
     forms = {"static": archive_of, "object": object_of, "header": header_of}
     if kind in forms:
         return forms[kind](compiled)

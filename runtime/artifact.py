@@ -228,6 +228,11 @@ class Description:
             assert used <= known, f"tensor {tensor.name!r}: unknown {sorted(used - known)}"
 
     @property
+    def is_for_gpu(self) -> bool:
+        """Say whether the kernels run on a GPU."""
+        return self.target.startswith("cuda:")
+
+    @property
     def arena(self) -> int:
         """Return the bytes from the start of a run's workspace to the scratch memory."""
         return round_up(self.workspace, ALIGNMENT)

@@ -21,7 +21,7 @@ _MOST_SHARED = 8
 """The attribute of a function that says how much dynamic shared memory it may be given."""
 _END, _POINTER, _SIZE = 0, 1, 2
 """What stands before the parts of packed arguments."""
-_PROMOTE_128 = 2
+PROMOTE_128 = 2
 """Bring 128 bytes to the second cache for each tile's row."""
 
 MAP_TYPES: Mapping[str, int] = {
@@ -29,7 +29,7 @@ MAP_TYPES: Mapping[str, int] = {
     **{"f16": 6, "f32": 7, "f64": 8, "bf16": 9},
 }
 """The numbers of element types in tensor maps; whole numbers of 1 and 2 bytes are all the same."""
-_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 VERSIONS: Sequence[tuple[int, tuple[int, int]]] = (
     (13010, (9, 1)),
@@ -201,7 +201,7 @@ class Calls:
             (ctypes.c_uint64 * max(1, rank - 1))(*tiles.strides),
             (ctypes.c_uint32 * rank)(*tiles.box),
             (ctypes.c_uint32 * rank)(*[1] * rank),
-            *(0, _SWIZZLES[tiles.swizzle], _PROMOTE_128, 0),
+            *(0, SWIZZLES[tiles.swizzle], PROMOTE_128, 0),
             what=f"tensor map of {tiles.dtype} ({size} bytes) {tiles.shape} in {tiles.box}",
         )
         return ctypes.string_at(at, 128)

@@ -22,14 +22,23 @@ def open_driver(name: str = "gpu:0") -> Driver:
     """Return the driver of a device: the same for each call, or a new emulated one."""
     if name == "emulated":
         return EmulatedDriver()
-    found = _NAME.fullmatch(name)
-    if found is None:
-        raise GpuError(f"device {name!r} is unknown, expected 'gpu:N' or 'emulated'")
-    index = int(found[1] or 0)
+    index = gpu_index(name)
     with _lock:
         if index not in _open:
             _open[index] = CudaDriver(index)
         return _open[index]
+
+
+def gpu_index(name: object) -> int:
+    """Return the number in a device's name.
+
+    >>> gpu_index("gpu:1")
+    1
+    """
+    found = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if found is None:
+        raise GpuError(f"device {name!r} is unknown, expected 'gpu:N' or 'emulated'")
+    return int(found[1] or 0)
 
 
 def gpu_names() -> list[str]:

@@ -164,3 +164,9 @@ class GpuPlan:
     def launches(self) -> tuple[GpuLaunch, ...]:
         """Return all launches in the order of the text, also those that a run may leave out."""
         return tuple(launches_of(self.steps))
+
+    @property
+    def has_maps(self) -> bool:
+        """Say whether a kernel copies by tensor maps."""
+        arguments = (argument for launch in self.launches for argument in launch.arguments)
+        return any(isinstance(argument, TensorMap) for argument in arguments)

@@ -36,6 +36,7 @@ from .artifact import DimInfo, TensorInfo
 from .buffer import Array, address, aligned_array, aligned_bytes, is_plain
 from .container import check_weights, check_weights_file, reader
 from .files import replacing
+from .gpu_library import create_on_gpu, is_for_gpu
 from .library import Library, open_file
 from .pool import Pool, shared_pool
 
@@ -131,6 +132,8 @@ class Model:
     This is the fastest way to call it with new arrays; fetch it again after a change of weights
     or threads.
     """
+    _device: int = field(default=0, init=False, repr=False)
+    """The number of the GPU, where the kernels run on one."""
     _frames: list[Frame] = field(default_factory=list, init=False, repr=False)
     _plans: dict[tuple[tuple[int, ...], ...], Plan] = field(
         default_factory=dict, init=False, repr=False
@@ -140,11 +143,14 @@ class Model:
         self._names = {info.name for info in self.inputs}
 
     @classmethod
-    def load(cls, source: Source, threads: int = 1, weights: WeightsSource = None) -> Model:
+    def load(
+        cls, source: Source, threads: int = 1, weights: WeightsSource = None, device: int = 0
+    ) -> Model:
         """Load a compiled model from a file, or from the bytes of one.
 
         `weights` are needed if they are not in the same file: the file they are in, the raw
-        weights by name (if the model prepares its own), or prepared bytes.
+        weights by name (if the model prepares its own), or prepared bytes. `device` is the number
+        of the GPU for a model that runs on one.
         """
         library = Library.load(source)
         manifest = library.manifest
@@ -154,6 +160,7 @@ class Model:
         dims = tuple(DimInfo(each["name"], each["low"], each["high"]) for each in manifest["dims"])
         kept = bytes(source) if isinstance(source, bytes) else os.path.abspath(source)
         model = cls(library, kept, Context.make(None, None), inputs, outputs, dims)
+        model._device = device
         model._change(threads, None)
         if weights is not None:
             model.set_weights(weights)
@@ -163,6 +170,8 @@ class Model:
                 location=library.location,
                 hint='load(..., weights="FILE")',
             )
+        if is_for_gpu(library):
+            model._frames.append(model._new_frame())  # what is missing shows now
         return model
 
     def __repr__(self) -> str:
@@ -386,6 +395,8 @@ class Model:
 
     def _new_frame(self) -> Frame:
         workspace = aligned_bytes(self.workspace_bytes)
+        if is_for_gpu(self._library):
+            create_on_gpu(self._library, workspace, self._context.address, self._device)
         return Frame(workspace, direct.tensor_table(self.inputs), direct.tensor_table(self.outputs))
 
     def _map(self, path: str) -> Array:

@@ -42,7 +42,7 @@ def header(model: Description, *, embedded: bool = True) -> str:
             "",
             *_sizes(model),
             *_functions(model),
-            *(_pool(tag) if model.triple.startswith("x86_64") else []),
+            *_more(model),
             "#ifdef __cplusplus",
             "}",
             "#endif",
@@ -64,7 +64,8 @@ def _comment(model: Description, embedded: bool) -> list[str]:
         lines += ["", f"Dimensions: {', '.join(ranges)}."]
     numerics = str(model.extras.get("numerics", "default"))
     lines += ["", f"Numerics `{numerics}`: {NUMERICS.get(numerics, 'as compiled')}."]
-    lines += [f"Made for {model.target}; other processors get a status, not a crash."]
+    other = "machines without such a GPU" if model.is_for_gpu else "other processors"
+    lines += [f"Made for {model.target}; {other} get a status, not a crash."]
     if model.weights and not embedded:
         lines += ["The weights are not in here: map their file and set context.weights to byte"]
         lines += [f"4096 of it ({model.weights} bytes follow, aligned to {ALIGNMENT})."]
@@ -95,9 +96,18 @@ def _example(model: Description) -> list[str]:
         *(f"    {line}" for line in lines),
         f"    const gravure_tensor inputs[] = {{{inputs}}}, outputs[] = {{{outputs}}};",
         f"    void *workspace = aligned_alloc({ALIGNMENT}, {tag.upper()}_WORKSPACE_BYTES);",
-        f"    int32_t status = {tag}_run(inputs, outputs, workspace, NULL);",
+        *_example_run(model),
         f"    if (status != 0) puts({tag}_status(status));",
     ]
+
+
+def _example_run(model: Description) -> list[str]:
+    """Return the lines that run the model."""
+    call = f"{model.tag}_run(inputs, outputs, workspace, NULL)"
+    if not model.is_for_gpu:
+        return [f"    int32_t status = {call};"]
+    created = f"    int32_t status = {model.tag}_create(workspace, NULL, 0);"
+    return [created, f"    if (status == 0) status = {call};"]
 
 
 def _example_tensor(name: str, tensor: TensorInfo, largest: dict[str, int]) -> list[str]:
@@ -127,6 +137,8 @@ def _sizes(model: Description) -> list[str]:
         f"{tag}_WORKSPACE_BYTES": model.workspace_bytes,
         f"{tag}_WEIGHTS_BYTES": model.weights,
     }
+    if model.is_for_gpu:
+        sizes[f"{tag}_DEVICE_BYTES"] = int(model.extras["device_bytes"])
     if model.prepare:
         sizes[f"{tag}_PREPARE_BYTES"] = model.prepare_bytes
     for dim in model.dims:
@@ -172,6 +184,33 @@ def _functions(model: Description) -> list[str]:
         "",
         "/* What the model is, and how it was made, as JSON. */",
         f"extern const char {tag}_manifest[];",
+        "",
+    ]
+
+
+def _more(model: Description) -> list[str]:
+    """Declare what there is for the kind of machine."""
+    if model.is_for_gpu:
+        return _device(model.tag)
+    return _pool(model.tag) if model.triple.startswith("x86_64") else []
+
+
+def _device(tag: str) -> list[str]:
+    """Declare what makes a workspace ready for a GPU."""
+    indent = f"    {' ' * len(tag)}        "
+    return [
+        "/* Make a workspace ready for runs on a device of this machine, by its number: find",
+        " * libcuda.so.1, load the kernels, allocate memory there, and copy the weights to it",
+        " * (those in the library, or context->weights). A failure is a status and leaves nothing.",
+        " *",
+        " * Each workspace has memory and a stream of its own; one run at a time uses it. Data of",
+        " * tensors may lie on the device as well, aligned to 16 bytes: it is used where it is, so",
+        " * it must be complete before the run; results are complete when the run returns. */",
+        f"int32_t {tag}_create(void *workspace, const gravure_context *context,",
+        f"{indent}int32_t device);",
+        "",
+        "/* Give back all that TAG_create took; a workspace that it failed on is left as it is. */",
+        f"void {tag}_destroy(void *workspace);",
         "",
     ]
 

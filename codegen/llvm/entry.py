@@ -31,7 +31,14 @@ from .compile import assemble
 from .entry_checks import Checks, Frame
 from .entry_cpu import check_cpu
 from .entry_profile import ProfiledSteps
-from .entry_status import POINTER, WEIGHTS, argument_number, status, status_function
+from .entry_status import (
+    POINTER,
+    WEIGHTS,
+    argument_number,
+    messages,
+    status,
+    status_function,
+)
 from .entry_steps import LAUNCH, Steps, counters
 from .pool import emit_pool
 from .python_call import emit_python_call
@@ -76,15 +83,10 @@ def entry_objects(
 def emit_support(model: Description, *, python: bool = True) -> str:
     """Return the text of the module that has nothing to do with what the model computes."""
     tag = model.tag
-    check = check_cpu(model)
     return "\n".join(
         [
             f'target triple = "{model.triple}"',
-            check.finish(f"hidden i32 @{tag}.check_cpu()"),
-            f"define i32 @{tag}_check_cpu() nounwind {{",
-            f"  %status = call i32 @{tag}.check_cpu()",
-            "  ret i32 %status",
-            "}",
+            emit_check(model),
             LAUNCH.replace("TAG", tag),
             emit_pool(tag) if model.triple.startswith(X86.name) else "",
             emit_python_call(tag) if python else "",
@@ -92,12 +94,26 @@ def emit_support(model: Description, *, python: bool = True) -> str:
     )
 
 
+def emit_check(model: Description) -> str:
+    """Return the functions that ask the processor whether it can run a model."""
+    tag = model.tag
+    return "\n".join(
+        [
+            check_cpu(model).finish(f"hidden i32 @{tag}.check_cpu()"),
+            f"define i32 @{tag}_check_cpu() nounwind {{",
+            f"  %status = call i32 @{tag}.check_cpu()",
+            "  ret i32 %status",
+            "}",
+        ]
+    )
+
+
 def emit_entry(model: Description, manifest: str, *, embedded: bool = False) -> str:
     """Return the text of the module that knows the arguments and the steps of `model`."""
-    return _Entry(model, manifest, embedded).text()
+    return Entry(model, manifest, embedded).text()
 
 
-class _Entry:
+class Entry:
     """The module under construction."""
 
     def __init__(self, model: Description, manifest: str, embedded: bool) -> None:
@@ -122,19 +138,31 @@ class _Entry:
         return "\n".join(
             [
                 f'target triple = "{model.triple}"',
-                *(f"declare hidden void @{name}(ptr, i64, i64, i64)" for name in model.kernels),
-                f"declare hidden i32 @{tag}.check_cpu()",
-                f"declare hidden void @{tag}.launch(ptr, ptr, i64, i64, ptr)",
+                self.outside(),
                 *declarations,
                 *([f"@{tag}{WEIGHTS_SUFFIX} = external hidden global i8"] if self.embedded else []),
                 f"@{tag}_manifest = constant [{size} x i8] {manifest}",
                 self.number("workspace", model.workspace_bytes),
                 self.number("weights", model.weights),
                 body,
-                status_function(model),
+                status_function(tag, self.messages()),
                 DIVISION if divides else "",
             ]
         )
+
+    def outside(self) -> str:
+        """Declare what other modules have."""
+        return "\n".join(
+            [
+                *(f"declare hidden void @{k}(ptr, i64, i64, i64)" for k in self.model.kernels),
+                f"declare hidden i32 @{self.tag}.check_cpu()",
+                f"declare hidden void @{self.tag}.launch(ptr, ptr, i64, i64, ptr)",
+            ]
+        )
+
+    def messages(self) -> dict[int, str]:
+        """Return what every status means."""
+        return messages(self.model)
 
     def number(self, what: str, size: int) -> str:
         """Emit a function that returns a number of bytes."""

@@ -7,12 +7,14 @@ of the processor's feature that is missing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...runtime.artifact import ALIGNMENT, DTYPES, Description
 from .entry_cpu import messages as cpu_messages
 from .routine import c_string
 
-OK, CPU, DTYPE, RANK, SHAPE, RANGE, POINTER, WEIGHTS = range(8)
-"""The codes of a status."""
+OK, CPU, DTYPE, RANK, SHAPE, RANGE, POINTER, WEIGHTS, NO_GPU, NOT_CREATED, CUDA = range(11)
+"""The codes of a status; above that of `CUDA` is the number that CUDA gave."""
 
 
 def status(code: int, argument: int) -> int:
@@ -66,10 +68,10 @@ def printable(name: str) -> str:
     return ascii(name)
 
 
-def status_function(model: Description) -> str:
+def status_function(tag: str, known: Mapping[int, str]) -> str:
     """Return the function that gives the text of a status, and its tables."""
-    tag, table, texts, at = model.tag, [], [], 0
-    for number, text in sorted(messages(model).items()):
+    table, texts, at = [], [], 0
+    for number, text in sorted(known.items()):
         size, data = c_string(text)
         table.append(f"{{ i32, i32 }} {{ i32 {number}, i32 {at} }}")
         texts.append(data[2:-1])

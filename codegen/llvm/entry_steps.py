@@ -8,6 +8,7 @@ have the same slot, and there are never more slots than the kernel has scratch m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ...runtime.artifact import (
     Argument,
@@ -35,7 +36,7 @@ class Steps:
         self.tag = model.tag
         self.frame = frame
 
-    def functions(self, name: str, steps: Sequence[Step]) -> Iterator[tuple[Routine, str]]:
+    def functions(self, name: str, steps: Sequence[Any]) -> Iterator[tuple[Routine, str]]:
         """Give every function, with its head; the last one, called `name`, does everything."""
         whole = Routine()
         self.name, self.made = name, list[tuple[Routine, str]]()
@@ -43,35 +44,43 @@ class Steps:
         yield from self.made
         yield whole, f"internal i32 @{self.tag}.{name}(ptr %frame)"
 
-    def pieces(self, routine: Routine, steps: Sequence[Step]) -> None:
+    def pieces(self, routine: Routine, steps: Sequence[Any]) -> None:
         """Make functions of pieces of steps, and call them."""
         for start in range(0, len(steps), PIECE):
             piece = tuple(steps[start : start + PIECE])
             inner = self.frame.routine()
-            size = max((len(each.arguments) for each in launches(piece)), default=0)
-            inner.line(f"%slots = alloca [{max(size, 1)} x i64], align 16")
+            self.room(inner, piece)
             self.steps(inner, piece)
-            head = f"i32 @{self.tag}.{self.name}{len(self.made)}(ptr %frame)"
-            self.made.append((inner, f"internal {head}"))
-            routine.line(f"call {head}")
+            name = f"@{self.tag}.{self.name}{len(self.made)}(ptr %frame)"
+            self.made.append((inner, f"internal i32 {name}"))
+            self.call(routine, name)
 
-    def inside(self, routine: Routine, steps: Sequence[Step]) -> None:
+    def room(self, routine: Routine, steps: Sequence[Any]) -> None:
+        """Reserve what the steps of a piece need on the stack: the arguments of one launch."""
+        size = max((len(each.arguments) for each in launches(tuple(steps))), default=0)
+        routine.line(f"%slots = alloca [{max(size, 1)} x i64], align 16")
+
+    def call(self, routine: Routine, name: str) -> None:
+        """Call the function of a piece; on a processor nothing goes wrong in it."""
+        routine.line(f"call i32 {name}")
+
+    def inside(self, routine: Routine, steps: Sequence[Any]) -> None:
         """Emit the steps of a choice or a loop, as functions of their own if there are many."""
         if len(steps) > PIECE:
             self.pieces(routine, steps)
         else:
             self.steps(routine, steps)
 
-    def steps(self, routine: Routine, steps: Sequence[Step]) -> None:
+    def steps(self, routine: Routine, steps: Sequence[Any]) -> None:
         """Emit steps one after the other."""
         for step in steps:
             match step:
                 case Launch():
                     self.launch(routine, step)
                 case If():
-                    self.branch(routine, step)
+                    self.branch(routine, step.condition, step.then, step.otherwise)
                 case While():
-                    self.loop(routine, step)
+                    self.loop(routine, step.test, step.condition, step.body)
                 case Repeat():
                     self.repeat(routine, step)
 
@@ -101,27 +110,31 @@ class Steps:
         """Load a byte and say whether it is not zero."""
         return routine.value(f"icmp ne i8 {routine.load('i8', self.pointer(routine, pointer))}, 0")
 
-    def branch(self, routine: Routine, step: If) -> None:
+    def branch(
+        self, routine: Routine, flag: Pointer, first: Sequence[Any], second: Sequence[Any]
+    ) -> None:
         """Emit a choice."""
         then, otherwise, end = (routine.fresh_label() for _ in range(3))
-        chosen = self.condition(routine, step.condition)
+        chosen = self.condition(routine, flag)
         routine.line(f"br i1 {chosen}, label %{then}, label %{otherwise}")
-        for label, steps in ((then, step.then), (otherwise, step.otherwise)):
+        for label, steps in ((then, first), (otherwise, second)):
             routine.label(label)
             self.inside(routine, steps)
             routine.line(f"br label %{end}")
         routine.label(end)
 
-    def loop(self, routine: Routine, step: While) -> None:
+    def loop(
+        self, routine: Routine, first: Sequence[Any], flag: Pointer, second: Sequence[Any]
+    ) -> None:
         """Emit a loop on a condition."""
         test, body, end = (routine.fresh_label() for _ in range(3))
         routine.line(f"br label %{test}")
         routine.label(test)
-        self.inside(routine, step.test)
-        more = self.condition(routine, step.condition)
+        self.inside(routine, first)
+        more = self.condition(routine, flag)
         routine.line(f"br i1 {more}, label %{body}, label %{end}")
         routine.label(body)
-        self.inside(routine, step.body)
+        self.inside(routine, second)
         routine.line(f"br label %{test}")
         routine.label(end)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ...errors import CompileError
 from ...ir.gpu_ops import MAPS, SHARED_BYTES
 from ...ir.interpret_launch import SCRATCH, UNITS
 from ...ir.text import print_function
+from ...runtime.gpu_plan import GpuModule, GpuPlan
 from ...target import Target
 from ..llvm.cache import Cache, key_of
 from ..llvm.ptx import assemble_ptx
@@ -132,6 +134,25 @@ def assemble(ptx: str, architecture: str, ptxas: str) -> Assembled:
         if done.returncode:
             raise CompileError(f"ptxas refuses the module for {architecture}: {said.strip()}")
         return Assembled(result.read_bytes(), *_largest_numbers(said), _warnings(said))
+
+
+def with_cubins(plan: GpuPlan, cache: Cache) -> GpuPlan:
+    """Return a plan whose modules are assembled as well; as it is where there is no assembler."""
+    ptxas = find_ptxas()
+    if ptxas is None:
+        return plan
+    version = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True)
+    return replace(
+        plan, modules=tuple(_with_cubin(m, ptxas, version.stdout, cache) for m in plan.modules)
+    )
+
+
+def _with_cubin(module: GpuModule, ptxas: str, version: str, cache: Cache) -> GpuModule:
+    key = hashlib.sha256(f"cubin {version}\n{module.architecture}\n{module.ptx}".encode())
+    made = cache.get_or_make(
+        key.hexdigest(), lambda: assemble(module.ptx, module.architecture, ptxas).cubin
+    )
+    return replace(module, cubin=made)
 
 
 def _largest_numbers(said: str) -> tuple[int, int, int, int]:

@@ -3,7 +3,8 @@
  * Every model has its own functions, whose names begin with its tag; what is here they share. A
  * model allocates nothing, writes to no global variable and starts no thread: memory and threads
  * are the caller's. Any number of runs may go on at the same time, each with a workspace of its
- * own. No function sets errno or changes the rounding mode.
+ * own. No function sets errno or changes the rounding mode. (A model for GPUs allocates memory
+ * there, in TAG_create.)
  */
 #ifndef GRAVURE_H
 #define GRAVURE_H
@@ -57,7 +58,10 @@ enum gravure_status {
     GRAVURE_WRONG_SHAPE = 4,
     GRAVURE_OUT_OF_RANGE = 5, /* a symbolic dimension is not in its range */
     GRAVURE_BAD_POINTER = 6,  /* null, or not aligned */
-    GRAVURE_NO_WEIGHTS = 7
+    GRAVURE_NO_WEIGHTS = 7,
+    GRAVURE_NO_GPU = 8,       /* there is no libcuda.so.1, or it is too old */
+    GRAVURE_NOT_CREATED = 9,  /* the workspace of a model for GPUs was not given to TAG_create */
+    GRAVURE_CUDA = 10         /* CUDA failed; the number of the argument is CUDA's */
 };
 
 /* An array in row-major order without gaps. Data must be aligned to its elements; it may be null

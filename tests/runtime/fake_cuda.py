@@ -24,6 +24,7 @@ from gravure.runtime.ptx_emulator import Heap, Image, Launch, TensorBox, read_mo
 
 WORDS = 12
 NOT_SUPPORTED, INVALID, OUT_OF_MEMORY, NOT_FOUND, LAUNCH_FAILED = 801, 1, 2, 500, 719
+NO_BINARY, INVALID_DEVICE = 209, 101
 LIMIT = 1 << 28
 """The bytes of memory that the device has."""
 Words = tuple[int, ...]
@@ -112,6 +113,8 @@ class FakeCuda:
         return 0
 
     def cuDeviceGet(self, out: int, number: int) -> int:
+        if number & 0xFFFFFFFF:
+            return INVALID_DEVICE
         put(out, "i", number & 0xFFFFFFFF)
         return 0
 
@@ -196,6 +199,19 @@ class FakeCuda:
 
     def cuGetErrorString(self, status: int, out: int) -> int:
         return self._name(out, b"said by the fake")
+
+    def cuPointerGetAttribute(self, out: int, attribute: int, address: int) -> int:
+        starts = self.heap.starts
+        ends = (a + n for a, n in zip(starts, self.heap.sizes, strict=True))
+        if not any(a <= address < b for a, b in zip(starts, ends, strict=True)):
+            return INVALID
+        put(out, "i", 2)
+        return 0
+
+    def cuModuleLoadData(self, out: int, image: int) -> int:
+        if ctypes.string_at(image, 4) == b"\x7fELF":
+            return NO_BINARY
+        return self._make(out, Image(read_module(text_at(image)), self.heap))
 
     def cuModuleLoadDataEx(
         self, out: int, image: int, count: int, options: int, values: int
