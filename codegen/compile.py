@@ -10,8 +10,7 @@ was compiled before.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -27,7 +26,6 @@ from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.placement import WORKSPACE, weight_rows
 from ..ir.program import functions, set_level
-from ..ir.text import print_function
 from ..passes.analysis.blocks import operations_of
 from ..passes.base import Observer
 from ..passes.manager import parse_pipeline, run
@@ -38,7 +36,7 @@ from ..target import Target
 from . import kernels
 from .compiled import Compiled, Options, object_cache, spell
 from .describe import Names, describe
-from .objects import Objects
+from .objects import Objects, digest_of
 from .ptx import kernels as gpu_kernels
 from .ptx.compile import SLOTS, compile_gpu
 
@@ -66,7 +64,7 @@ def compile_program(
     )
     seconds["passes"] = perf_counter() - start
     start = perf_counter()
-    name_kernels(program)
+    digests = name_kernels(program)
     main = program.main
     extras = {"pipeline": str(pipeline), **options.extras}
     names = Names(options.tag, target, options.slots, options.checks, extras)
@@ -76,7 +74,7 @@ def compile_program(
         names = replace(names, slots=SLOTS)
         description, plan, cached = compile_gpu(program, target, names, object_cache(options))
     else:
-        objects, cached = compile_kernels(program, target, options)
+        objects, cached = compile_kernels(program, target, options, digests)
         description = describe(program, names)
     seconds["kernels"] = perf_counter() - start
     return Compiled(
@@ -95,18 +93,20 @@ def compile_program(
     )
 
 
-def name_kernels(program: Program) -> None:
-    """Name every kernel by its kind and the hash of its text, alike in all programs."""
+def name_kernels(program: Program) -> dict[str, str]:
+    """Name every kernel by its kind and the hash of its text, alike in all programs.
+
+    Returns the whole digests by name.
+    """
     names: dict[str, str] = {}
+    digests: dict[str, str] = {}
     callers: list[FuncOp] = []
     for function in functions(program.module):
         kind = function.attributes.get(KIND)
         if isinstance(kind, StringAttr):
-            old = function.sym_name.data
-            function.properties["sym_name"] = StringAttr("kernel")
-            digest = hashlib.sha256(print_function(function).encode()).hexdigest()
-            names[old] = f"{kind.data}_{digest[:16]}"
-            function.properties["sym_name"] = StringAttr(names[old])
+            digest = digest_of(function)
+            name = names[function.sym_name.data] = f"{kind.data}_{digest[:16]}"
+            function.properties["sym_name"], digests[name] = StringAttr(name), digest
         else:
             callers.append(function)
     for function in callers:
@@ -114,18 +114,28 @@ def name_kernels(program: Program) -> None:
             if isinstance(op, Launch):
                 kernel = str(op.plain_attributes()["kernel"])
                 op.properties["kernel"] = SymbolRefAttr(names[kernel])
+    return digests
 
 
 def compile_kernels(
-    program: Program, target: Target, options: Options, *, only: Collection[str] | None = None
+    program: Program,
+    target: Target,
+    options: Options,
+    digests: Mapping[str, str],
+    *,
+    only: Collection[str] | None = None,
 ) -> tuple[list[bytes], int]:
-    """Return the objects of kernels (of those named in `only`), and how many were in the cache."""
+    """Return the objects of kernels (of those named in `only`), and how many were in the cache.
+
+    `digests` are those of kernels, as far as they are known.
+    """
     wanted = [
         function
         for function in functions(program.module)
         if KIND in function.attributes and (only is None or function.sym_name.data in only)
     ]
     objects = Objects(target, object_cache(options), program.level == "loops", options.jobs)
+    objects.digests.update(digests)
     made, cached = objects.of(wanted)
     return [*(one.data for one in made), *objects.shared_objects()], cached
 
@@ -152,7 +162,7 @@ def compile_for_host(compiled: Compiled) -> Compiled:
     program = compiled.program
     assert program is not None, "only what was just compiled can be compiled again"
     launched = {step.kernel for step in launches(compiled.description.prepare)}
-    objects, cached = compile_kernels(program, host, compiled.options, only=launched)
+    objects, cached = compile_kernels(program, host, compiled.options, {}, only=launched)
     names = Names(compiled.options.tag, host, compiled.options.slots, compiled.options.checks, {})
     return replace(
         compiled,

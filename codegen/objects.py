@@ -8,6 +8,7 @@ where an error is seen with its cause.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -72,6 +73,8 @@ class Objects:
     """Processes to use; 0: two where there are two processors."""
     shared: dict[str, bytes] = field(default_factory=dict)
     """The objects of shared functions, by name."""
+    digests: dict[str, str] = field(default_factory=dict)
+    """The digests of kernels that are known already, by name."""
 
     def of(self, functions: Sequence[FuncOp]) -> tuple[list[Made], int]:
         """Return what is made of each kernel, and how many were found in the cache."""
@@ -96,7 +99,10 @@ class Objects:
 
     def key(self, function: FuncOp) -> str:
         """Return the key of a kernel: its canonical text, its name, the target."""
-        return key_of(f"kernel {function.sym_name.data}\n{print_function(function)}", self.target)
+        name = function.sym_name.data
+        if name not in self.digests:
+            self.digests[name] = digest_of(function)
+        return key_of(f"kernel {name} {self.digests[name]}", self.target)
 
     def find(self, function: FuncOp) -> Made | None:
         """Return a kernel from the cache, with the shared functions that it calls."""
@@ -201,6 +207,15 @@ class Objects:
                 else:
                     made[rest] = Made.unpack(data)
         return made
+
+
+def digest_of(function: FuncOp) -> str:
+    """Return the digest of a kernel's text, in which its name does not stand."""
+    name = function.properties["sym_name"]
+    function.properties["sym_name"] = StringAttr("kernel")
+    digest = hashlib.sha256(print_function(function).encode()).hexdigest()
+    function.properties["sym_name"] = name
+    return digest
 
 
 def weight(function: FuncOp) -> int:

@@ -35,7 +35,7 @@ from .graph import Graph, GraphTensor, dims_or_none
 from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
-from .staged import COMPILE_AFTER, NotStageableError, Staged, compiled_for
+from .staged import COMPILE_AFTER, LARGE, NotStageableError, Staged, compiled_for
 from .staged_gradient import Gradients
 from .tensor import Tensor, apply, as_tensor
 
@@ -391,7 +391,8 @@ class ConcreteFunction:
             return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
         with entered(None):
             arrays = [x._array for x in inputs]
-            native = compiled_for(self.graph.whole_plan(), arrays, COMPILE_AFTER)
+            plan = self.graph.whole_plan()
+            native = compiled_for(plan, arrays, 0 if len(plan.ops) >= LARGE else COMPILE_AFTER)
             if native is not None:
                 found = native.run(store, arrays)
             else:

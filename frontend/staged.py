@@ -42,6 +42,9 @@ from .variables import Handle
 
 COMPILE_AFTER = 2
 """A function is compiled when it has been called so often with arguments of the same shapes."""
+LARGE = 1000
+"""A function of so many operations is compiled at its first call: to run it one operation after
+the other takes a tenth of the time, and it is called again."""
 INLINE = 1024
 """Larger constants become weights."""
 

@@ -38,6 +38,11 @@ OpT = TypeVar("OpT", bound="Op")
 
 REGISTRY: dict[str, type[Op]] = {}
 
+_INFERRED: dict[Any, Sequence[TensorSpec]] = {}
+"""Result specs by operation, specs of operands and attributes, where no dimension is symbolic."""
+MOST_INFERRED = 16384
+"""How many are remembered."""
+
 
 @dataclass(frozen=True)
 class Call:
@@ -158,6 +163,23 @@ class Op(Operation):
 
     @classmethod
     def _inferred(
+        cls, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        if not all(isinstance(spec, TensorSpec) and spec.is_static for spec in specs):
+            return cls._infer(specs, attributes)
+        key = cls, *specs, *attributes.items()
+        try:
+            known = _INFERRED.get(key)
+        except TypeError:  # an array is not hashable
+            return cls._infer(specs, attributes)
+        if known is None:
+            if len(_INFERRED) >= MOST_INFERRED:
+                _INFERRED.clear()
+            known = _INFERRED[key] = tuple(cls._infer(specs, attributes))
+        return known
+
+    @classmethod
+    def _infer(
         cls, specs: Sequence[TensorSpec], attributes: dict[str, Any]
     ) -> Sequence[TensorSpec]:
         attributes, signature = cls.complete(attributes), cls.signature()

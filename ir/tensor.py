@@ -91,7 +91,7 @@ class TensorSpec:
         """Return the bytes that the elements take."""
         return self.size * self.dtype.size
 
-    @property
+    @cached_property
     def is_static(self) -> bool:
         """Say whether all dimensions are numbers."""
         return self.shape is not None and all(isinstance(d, int) for d in self.shape)

@@ -50,8 +50,10 @@ def find_faults(module: ModuleOp) -> list[Fault]:
     level_name = level.data if isinstance(level, StringAttr) else None
     faults: list[Fault] = []
     defined: set[SSAValue] = set()
+    sound: set[object] = set()
     for op in _visit(module, defined):
-        message = _fault(op, defined) or (fault_of_level(op, level_name) if level_name else None)
+        message = _fault(op, defined, sound)
+        message = message or (fault_of_level(op, level_name) if level_name else None)
         if message:
             faults.append(Fault(op, message))
     return faults
@@ -95,11 +97,15 @@ class _Scope:
         defined.update(values)
 
 
-def _fault(op: Operation, defined: set[SSAValue]) -> str | None:
+def _fault(op: Operation, defined: set[SSAValue], sound: set[object]) -> str | None:
+    """Return what is wrong with an operation; `sound` is how those look that were found right."""
     for index, operand in enumerate(op.operands):
         if operand not in defined:
             what = "an argument of another block" if isinstance(operand, BlockArgument) else "later"
             return f"operand {index} is used before its definition ({what})"
+    key = _looks(op)
+    if key is not None and key in sound:
+        return None
     missing = [n for n in _required(op) if n not in op.properties]
     if missing:
         return f"attribute {missing[0]} is missing"
@@ -107,7 +113,21 @@ def _fault(op: Operation, defined: set[SSAValue]) -> str | None:
         op.verify(verify_nested_ops=False)
     except VerifyException as error:
         return str(error).removeprefix("Operation does not verify: ").split("\n\n")[0]
+    if key is not None:
+        sound.add(key)
     return None
+
+
+def _looks(op: Operation) -> object:
+    """Return all that xDSL's check looks at; None where that depends on what is around it.
+
+    Types and attributes go by identity: the program holds them meanwhile.
+    """
+    if not isinstance(op, Op) or op.regions or op.next_op is None:
+        return None
+    types = [id(value.type) for value in (*op.operands, *op.results)]
+    given = [(name, id(value)) for name, value in op.properties.items()]
+    return type(op), len(op.operands), *types, *given
 
 
 def _required(op: Operation) -> Sequence[str]:

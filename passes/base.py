@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
@@ -59,6 +60,9 @@ class Pass:
 
     LEVEL: ClassVar[str] = ""
     """The level that the program must be on; any if empty."""
+
+    FOR: ClassVar[frozenset[str]] = frozenset()
+    """The operations of which there must be one, or the pass is left out; none: always run."""
 
     NUMERICS: ClassVar[str] = "exact"
     """What the pass may do to results, one of `CONTRACTS`."""
@@ -205,15 +209,17 @@ class Observer:
         """See what was recorded, after the last pass."""
 
 
-def count_operations(module: ModuleOp) -> int:
-    """Return the number of operations at all depths, the module left out."""
-    total, blocks = 0, [block for region in module.regions for block in region.blocks]
+def count_operations(module: ModuleOp) -> Counter[str]:
+    """Return how many operations of each name there are at all depths, the module left out."""
+    found, blocks = Counter[str](), [block for region in module.regions for block in region.blocks]
     while blocks:
-        for op in blocks.pop().ops:
-            total += 1
+        op = blocks.pop().first_op
+        while op is not None:
+            found[op.name] += 1
             for region in op.regions:
                 blocks.extend(region.blocks)
-    return total
+            op = op.next_op
+    return found
 
 
 def _options(cls: type[Pass]) -> list[Any]:

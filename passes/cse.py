@@ -15,11 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Block, Operation
 
 from ..ir import Op, Program
 from ..ir.ops.control import Control
 from ..ir.program import functions
+from .analysis.numbers import Numbers
 from .base import Pass
 
 COMMUTATIVE = frozenset(
@@ -50,8 +51,7 @@ class Merger:
 
     def __init__(self) -> None:
         self.known: dict[Any, Operation] = {}
-        self.numbers: dict[Attribute, int] = {}
-        self.by_id: dict[int, tuple[int, Attribute]] = {}
+        self.number = Numbers()
         self.merged = 0
 
     def sweep(self, block: Block) -> None:
@@ -91,12 +91,3 @@ class Merger:
         # Result types follow from operands and properties.
         named = [(name, self.number(properties[name])) for name in sorted(properties)]
         return type(op), *operands, *named
-
-    def number(self, attribute: Attribute) -> int:
-        """Return a number that equal attributes share (hashing one attribute is slow)."""
-        known = self.by_id.get(id(attribute))
-        if known is not None:
-            return known[0]
-        number = self.numbers.setdefault(attribute, len(self.numbers))
-        self.by_id[id(attribute)] = (number, attribute)  # held, so that the id stays its own
-        return number

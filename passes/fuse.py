@@ -368,17 +368,26 @@ class Grouping:
         values: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
         for argument, operand in zip(body.args, operands, strict=True):
             argument.name_hint = operand.name_hint
+        uses, behind = [list(r.uses) for r in group.root.results], group.root.next_op
+        assert behind is not None, "a block ends in a return or a yield"
         for op in members:
             _copy_splats(op, values, body)
-            body.add_op(op.clone(values))
-        body.add_op(Yield.make(*(values[r] for r in group.root.results)))
+            if len(self.of[op]) > 1:  # each of its kernels computes it
+                body.add_op(op.clone(values))
+                continue
+            self.block.detach_op(op)
+            op.operands = [values.get(v, v) for v in op.operands]
+            values.update((r, r) for r in op.results)
+            body.add_op(op)
+        body.add_op(Yield.make(*group.root.results))
         kernel = Kernel.make_from(operands, body, group.kind)
         if sources := _sources(members):
             kernel.attributes[SOURCE] = ArrayAttr(sources)
-        self.block.insert_op_before(kernel, group.root)
-        for old, new in zip(group.root.results, kernel.results, strict=True):
+        self.block.insert_op_before(kernel, behind)
+        for old, outside, new in zip(group.root.results, uses, kernel.results, strict=True):
             new.name_hint = old.name_hint
-            old.replace_all_uses_with(new)
+            for use in outside:
+                use.operation.operands[use.index] = new
 
 
 def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int]:

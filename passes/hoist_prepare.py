@@ -48,6 +48,7 @@ class HoistPrepare(Pass):
     """Move what depends on weights only into `@prepare`."""
 
     LEVEL = "graph"
+    FOR = frozenset({"gv.weight"})
 
     def apply(self, program: Program) -> None:
         """Move from each public function, then write the results of `@prepare`."""

@@ -159,17 +159,17 @@ class _Runner:
         self.verify_each, self.reproducer = verify_each, reproducer
         self.report = Report()
         self.snapshot = Snapshot.of(program)
+        self.names = count_operations(program.module)
+        """How many operations there are, by name."""
 
     def run(self) -> Report:
         """Run all passes."""
         start = perf_counter()
         for observer in self.observers:
             observer.start(self.program)
-        size = count_operations(self.program.module)
         for index, rewrite in enumerate(self.passes, 1):
-            step = Step(index, rewrite, ops_before=size)
+            step = Step(index, rewrite, ops_before=self.names.total())
             self.step(step, check=self.verify_each or index == len(self.passes))
-            size = step.ops_after
         self.report.seconds = perf_counter() - start
         for observer in self.observers:
             observer.finish(self.report)
@@ -187,7 +187,7 @@ class _Runner:
             self.verify(step)
         step.seconds, step.verify_seconds = applied - start, perf_counter() - applied
         step.memory = (getrusage(RUSAGE_SELF).ru_maxrss - peak) * 1024
-        step.ops_after = count_operations(self.program.module)
+        step.ops_after = self.names.total()
         for observer in self.observers:
             observer.after(step, self.program)
 
@@ -200,8 +200,11 @@ class _Runner:
                 f"the program is on level {level}"
             )
         rewrite.counts.clear()
+        if rewrite.FOR and rewrite.FOR.isdisjoint(self.names):
+            return
         try:
             rewrite.apply(self.program)
+            self.names = count_operations(self.program.module)
         except GravureError:
             raise
         except Exception as error:

@@ -94,9 +94,9 @@ def merge(maker: Kernel, reader: Kernel, block: Block) -> Kernel:
     outer: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
     for argument, operand in zip(body.args, operands, strict=True):
         argument.name_hint = operand.name_hint
-    made = copy_body(maker, outer, body)
+    made = move_body(maker, outer, body)
     outer.update(zip(maker.results, made, strict=True))
-    read = copy_body(reader, outer, body)
+    read = move_body(reader, outer, body)
     kept = [r for r in maker.results if any(use.operation is not reader for use in r.uses)]
     body.add_op(Yield.make(*(outer[r] for r in kept), *read))
     kernel = Kernel.make_from(operands, body, "map")
@@ -112,14 +112,15 @@ def merge(maker: Kernel, reader: Kernel, block: Block) -> Kernel:
     return kernel
 
 
-def copy_body(kernel: Kernel, outer: dict[SSAValue, SSAValue], body: Block) -> list[SSAValue]:
-    """Copy a kernel's operations into a block; return the copies of what it yields."""
-    given = [outer[operand] for operand in kernel.operands]
-    values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.args, given, strict=True))
-    for op in kernel.body.ops:
+def move_body(kernel: Kernel, outer: dict[SSAValue, SSAValue], body: Block) -> Sequence[SSAValue]:
+    """Move a kernel's operations into a block; return what it yields."""
+    for argument, operand in zip(kernel.body.args, kernel.operands, strict=True):
+        argument.replace_all_uses_with(outer[operand])
+    for op in list(kernel.body.ops):
         if not isinstance(op, Yield):
-            body.add_op(op.clone(values))
-    return [values[v] for v in kernel.yielded]
+            op.detach()  # type: ignore[no-untyped-call]
+            body.add_op(op)
+    return kernel.yielded
 
 
 def merged_sources(*kernels: Kernel) -> Sequence[Attribute]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -25,6 +25,7 @@ from ..ir.ops.structure import Kernel
 from ..ir.program import functions
 from ..ir.tensor import TensorSpec, spec_of
 from .analysis.blocks import operations_of
+from .analysis.numbers import Numbers
 from .base import Pass
 
 LARGE = 8 << 20
@@ -40,30 +41,37 @@ class OutlineKernels(Pass):
     def apply(self, program: Program) -> None:
         """Outline the kernels of every function."""
         known: dict[object, Outlined] = {}
+        number = Numbers()
         for function in functions(program.module):
             for op in list(operations_of(function)):
                 if isinstance(op, Kernel):
-                    self.outline(op, known, program.module)
+                    if is_streamed(op):
+                        op.attributes[STREAMED] = UnitAttr()
+                        self.count("streamed")
+                    self.outline(op, structure(op, number), known, program.module)
         for outlined in known.values():
             if outlined.sources:
                 outlined.callee.attributes[SOURCE] = ArrayAttr(list(outlined.sources))
 
-    def outline(self, kernel: Kernel, known: dict[object, Outlined], module: ModuleOp) -> None:
-        """Replace one kernel by a call."""
-        if is_streamed(kernel):
-            kernel.attributes[STREAMED] = UnitAttr()
-            self.count("streamed")
-        key = structure(kernel)
+    def outline(
+        self, kernel: Kernel, key: object, known: dict[object, Outlined], module: ModuleOp
+    ) -> None:
+        """Replace one kernel by a call; kernels of one key share code."""
         if key in known:
             self.count("shared")
         else:
-            known[key] = Outlined(function_of(kernel, f"k{len(known)}"))
+            name = f"k{len(known)}"
+            known[key] = Outlined(function_of(kernel, name), SymbolRefAttr(name))
             module.body.block.add_op(known[key].callee)
             self.count("distinct")
-        callee, source = known[key].callee, kernel.attributes.get(SOURCE)
+        source = kernel.attributes.get(SOURCE)
         if isinstance(source, ArrayAttr):
             known[key].sources.update(dict.fromkeys(source.data))
-        call = CallOp(callee.sym_name.data, kernel.operands, kernel.result_types)
+        call = CallOp.create(
+            operands=kernel.operands,
+            result_types=kernel.result_types,
+            properties={"callee": known[key].symbol},
+        )
         if SOURCE in kernel.attributes:
             call.attributes[SOURCE] = kernel.attributes[SOURCE]
         parent = kernel.parent_block()
@@ -80,6 +88,7 @@ class Outlined:
     """A kernel that is a function, and where in the model all that call it come from."""
 
     callee: FuncOp
+    symbol: SymbolRefAttr
     sources: dict[Attribute, None] = field(default_factory=dict)
 
 
@@ -92,19 +101,20 @@ def is_streamed(kernel: Kernel) -> bool:
     )
 
 
-def structure(kernel: Kernel) -> object:
+def structure(kernel: Kernel, number: Numbers) -> object:
     """Return what identifies a kernel: equal for kernels that can share code."""
     numbers: dict[SSAValue, int] = {a: i for i, a in enumerate(kernel.body.args)}
-    rows: list[object] = [tuple(a.type for a in kernel.body.args), tuple(kernel.properties.items())]
-    rows.append(tuple((n, a) for n, a in sorted(kernel.attributes.items()) if n != SOURCE))
+    choices = [(n, number(a)) for n, a in sorted(kernel.attributes.items()) if n != SOURCE]
+    row: list[object] = [number(kernel.properties["kind"]), *choices]
+    row += [number(a.type) for a in kernel.body.args]
     for op in kernel.body.ops:
+        row += [op.name, len(op.operands), *(numbers[o] for o in op.operands)]
+        if op.properties:
+            row += [(n, number(op.properties[n])) for n in sorted(op.properties)]
         for result in op.results:
             numbers[result] = len(numbers)
-        operands = tuple(numbers[o] for o in op.operands)
-        rows.append(
-            (op.name, operands, tuple(sorted(op.properties.items())), tuple(op.result_types))
-        )
-    return tuple(rows)
+            row.append(number(result.type))
+    return tuple(row)
 
 
 def function_of(kernel: Kernel, name: str) -> FuncOp:

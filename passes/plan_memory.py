@@ -195,7 +195,7 @@ class Timeline:
 
     def launch(self, launch: Launch, waits: Waits) -> None:
         """Find what a launch waits for."""
-        inputs = launch.plain_attributes()["inputs"]
+        inputs = launch.inputs
         before: set[int] = set()
         for position, operand in enumerate(launch.operands):
             storage = self.sharing.storage_of(operand)

@@ -36,6 +36,7 @@ class SimplifyControl(Pass):
     """Take out of choices and loops what does not change in them, and what nobody needs."""
 
     LEVEL = "graph"
+    FOR = frozenset({"gv.if", "gv.while"})
 
     def apply(self, program: Program) -> None:
         """Simplify until nothing changes: from outside in, then from inside out."""

@@ -44,6 +44,7 @@ class Winograd(Pass):
 
     NUMERICS = "approximate"
     LEVEL = "graph"
+    FOR = frozenset({"gv.conv"})
     channels: int = 32
     """The fewest channels, of source and result."""
 

@@ -172,7 +172,7 @@ class Uses:
         One with scratch, which lies where it finds a gap at its time, waits for all before it,
         and all behind wait for it.
         """
-        count = int(op.plain_attributes()["inputs"])
+        count = op.inputs
         spans = [self.span(operand) for operand in op.operands]
         reads, writes = spans[:count], spans[count:]
         needed: set[int] = set()

@@ -224,6 +224,11 @@ class Launch(Op):
         """Return nothing: results are written in place."""
         return ()
 
+    @property
+    def inputs(self) -> int:
+        """Return how many operands are read; the others are written."""
+        return int(self.properties["inputs"].value.data)  # type: ignore[attr-defined]
+
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Call the kernel function and copy its results out."""
         from ..interpret_launch import interpret_launch  # noqa: PLC0415  (uses this class)

@@ -21,7 +21,7 @@ def blocks_of(function: FuncOp) -> list[Block]:
 
 def inner_blocks(op: Operation) -> list[Block]:
     """Return the blocks of a choice or a loop; none of any other operation."""
-    if not isinstance(op, Control | Steps):
+    if not op.regions or not isinstance(op, Control | Steps):
         return []
     return [block for region in op.regions for block in region.blocks]
 

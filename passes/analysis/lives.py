@@ -123,7 +123,7 @@ class Lives:
     def _launch(self, op: Launch, depth: int) -> None:
         step = self.number[op] = self._step()
         self.steps.append(op)
-        inputs = op.plain_attributes()["inputs"]
+        inputs = op.inputs
         for position, operand in enumerate(op.operands):
             root = self.root(operand)
             if root is None:
@@ -159,7 +159,7 @@ class Lives:
         return set(live)
 
     def _pass(self, op: Launch, live: dict[SSAValue, int], record: bool) -> None:
-        step, inputs = self.number[op], op.plain_attributes()["inputs"]
+        step, inputs = self.number[op], op.inputs
         roots = [self.root(operand) for operand in op.operands]
         for root in roots[inputs:]:
             if root is not None:

@@ -95,7 +95,7 @@ class Sharing:
 
     def join_in_place(self, launch: Launch) -> int:
         """Let results lie where operands lay that end here; return how many."""
-        inputs = launch.plain_attributes()["inputs"]
+        inputs = launch.inputs
         return sum(
             self._lies_over(launch, self.storage_of(result), number)
             for number, result in enumerate(launch.operands[inputs:])
@@ -168,7 +168,6 @@ class Sharing:
 
 @dataclass
 class _Segment:
-    low: int
     high: int
     writer: int
     readers: list[int]
@@ -178,13 +177,15 @@ class Waits:
     """For each byte of the workspace, who wrote it last and who has read it since."""
 
     def __init__(self) -> None:
+        self.lows: list[int] = []
+        """The first byte of each segment."""
         self.segments: list[_Segment] = []
 
     def access(self, span: tuple[int, int], now: int, *, write: bool) -> set[int]:
         """Record an access; return the launches that must be done before."""
         found: set[int] = set()
-        inside = self._cut(*span)
-        for segment in inside:
+        first, last = self._cut(*span)
+        for segment in self.segments[first:last]:
             if segment.writer >= 0:
                 found.add(segment.writer)
             if write:
@@ -192,22 +193,21 @@ class Waits:
             else:
                 segment.readers.append(now)
         if write:
-            self._replace(inside, _Segment(*span, now, []))
+            self.lows[first:last] = [span[0]]
+            self.segments[first:last] = [_Segment(span[1], now, [])]
         return found
 
-    def _cut(self, low: int, high: int) -> list[_Segment]:
-        """Split segments at both ends; return those inside."""
-        for point in (low, high):
-            index = bisect_left(self.segments, point, key=lambda s: s.low)
-            before = self.segments[index - 1] if index else None
-            if before is not None and before.low < point < before.high:
-                rest = _Segment(point, before.high, before.writer, before.readers.copy())
-                before.high = point
-                self.segments.insert(index, rest)
-        first = bisect_left(self.segments, low, key=lambda s: s.low)
-        last = bisect_left(self.segments, high, key=lambda s: s.low)
-        return self.segments[first:last]
+    def _cut(self, low: int, high: int) -> tuple[int, int]:
+        """Split segments at both ends; return the first of those inside and the one behind."""
+        return self._split(low), self._split(high)
 
-    def _replace(self, old: list[_Segment], new: _Segment) -> None:
-        first = bisect_left(self.segments, new.low, key=lambda s: s.low)
-        self.segments[first : first + len(old)] = [new]
+    def _split(self, point: int) -> int:
+        """Let a segment end at a point, if one goes over it; return which is the first behind."""
+        index = bisect_left(self.lows, point)
+        before = self.segments[index - 1] if index else None
+        if before is not None and point < before.high:
+            rest = _Segment(before.high, before.writer, before.readers.copy())
+            before.high = point
+            self.lows.insert(index, point)
+            self.segments.insert(index, rest)
+        return index
