@@ -67,6 +67,8 @@ def compile_program(
     digests = name_kernels(program)
     main = program.main
     extras = {"pipeline": str(pipeline), **options.extras}
+    if target.choices:
+        extras["records"] = target.records
     names = Names(options.tag, target, options.slots, options.checks, extras)
     plan: GpuPlan | None = None
     objects: list[bytes] = []

@@ -4,6 +4,7 @@ Imports everything but `tools`. onnx is imported in `frontend/onnx/` alone, lark
 `frontend/text/` alone; both only when a program of that kind is read. Read in this order:
 
 - `compile`: `gravure.compile` and `gravure.load`, the whole way from a file to a model that runs.
+- `records`: decisions that were measured, in a file.
 - `load`: what a file is, and which reader it goes to.
 - `onnx/`: ONNX models. `text/`: graphs as people write them.
 - `symbols`: dimensions that the user names, fixes or bounds. `slices`: bounds of slices.

@@ -31,6 +31,7 @@ from ..runtime.model import Model
 from ..target import Target
 from .load import guess_format, load_program, read_bytes
 from .onnx.wire import KEEP_BELOW, split
+from .records import Records, with_words
 
 if TYPE_CHECKING:
     from ..ir import Array, Program
@@ -61,6 +62,7 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     device: Driver | str | None = None,
     shapes: Mapping[str, ShapeOption] | None = None,
     dims: Mapping[str, DimOption] | None = None,
+    tune: str | os.PathLike[str] | None = None,
     options: Options | None = None,
     observers: Sequence[Observer] = (),
     **more: Any,
@@ -70,14 +72,18 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     `source` is a file (ONNX, graph text, IR text), the bytes of one, or a program. `shapes`
     and `dims` name and bound symbolic dimensions: `shapes={"x": ("N", 784)}, dims={"N": (1,
     64)}`. `target` and further keywords, which are fields of `Options`, go before what
-    `options` says; `threads` is what the library has room for (`Options.slots`). With the target
-    of a GPU, `cuda:sm_90a`, the model runs on `device`: `gpu:0` if not said, or `emulated`, or
-    another driver. Raises a `GravureError` that lists all faults of the model.
+    `options` says; `threads` is what the library has room for (`Options.slots`). `tune` is a
+    file of decisions that `gravure compile --tune` measured. With the target of a GPU,
+    `cuda:sm_90a`, the model runs on `device`: `gpu:0` if not said, or `emulated`, or another
+    driver. Raises a `GravureError` that lists all faults of the model.
     """
     check_threads(threads)
     options = options or Options()
     target = options.target if target is None else target
     options = replace(options, target=target, slots=threads, **more)
+    if tune is not None:
+        records = Records.read(tune, Target.parse(options.target, options.mattr))
+        options = replace(options, mattr=with_words(options.mattr, records.words))
     return compile_model(
         source, options, threads, device=device, shapes=shapes, dims=dims, observers=observers
     )

@@ -265,6 +265,8 @@ class Target:
     l1: int
     l2: int
     l3: int
+    choices: tuple[tuple[str, int], ...] = ()
+    """Decisions that were measured on it, by name: see `passes/analysis/choices`."""
 
     known: ClassVar[Mapping[str, str]] = {
         "native": "this machine",
@@ -277,8 +279,8 @@ class Target:
         """Return the target called `name` (a processor, a triple, or `native`).
 
         `mattr` adds and removes features: "+avx512vnni,-avx512cd". With a feature comes all it
-        needs, and without it goes all that needs it. They may also stand behind the name and a
-        comma, so that one text says all of it.
+        needs, and without it goes all that needs it. A word `NAME=3` is a decision that was
+        measured. They may also stand behind the name and a comma, so that one text says all of it.
         """
         name, _, more = name.partition(",")
         mattr = ",".join(filter(None, (more, mattr)))
@@ -302,6 +304,11 @@ class Target:
     def architecture(self) -> Architecture:
         """Return the row that all processors of this kind share."""
         return ARCHITECTURES[self.triple.partition("-")[0]]
+
+    @property
+    def records(self) -> Mapping[str, int]:
+        """Return the decisions that were measured, by name."""
+        return dict(self.choices)
 
     @property
     def is_gpu(self) -> bool:
@@ -403,10 +410,14 @@ def with_needs(architecture: Architecture, features: Iterable[str]) -> tuple[str
 
 
 def change(target: Target, mattr: str) -> Target:
-    """Return the target with features added and removed: "+x,-y"."""
-    features = target.features
+    """Return the target with features added and removed, and decisions: "+x,-y,name=3"."""
+    features, records = target.features, dict(target.records)
     architecture = target.architecture
     for word in filter(None, (part.strip() for part in mattr.split(","))):
+        decision, equals, value = word.partition("=")
+        if equals and decision.isidentifier() and value.isdecimal():
+            records[decision] = int(value)
+            continue
         feature = word[1:]
         if word[0] not in "+-":
             raise TargetError(f"feature {word!r} of {target.name}: expected '+' or '-' before it")
@@ -419,9 +430,8 @@ def change(target: Target, mattr: str) -> Target:
             features = tuple(
                 each for each in features if feature not in with_needs(architecture, [each])
             )
-    if features == target.features:
-        return target
-    return replace(target, name=f"{target.name} {mattr}", features=features)
+    name = target.name if features == target.features else f"{target.name} {mattr}"
+    return replace(target, name=name, features=features, choices=tuple(sorted(records.items())))
 
 
 def parse_triple(text: str) -> tuple[Architecture, str]:

@@ -77,6 +77,10 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
         " it costs with run --vs interp",
     )  # fmt: skip
     parser.add_argument(
+        "--tune", default="", metavar="FILE",
+        help="decide by what FILE says was measured; measure here, and add, what it does not say",
+    )  # fmt: skip
+    parser.add_argument(
         "--threads", type=positive, default=0, metavar="N", help="the most threads of a run"
     )
     parser.add_argument(
@@ -122,7 +126,12 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
     )
     if getattr(args, "threads", 0):
         made = replace(made, slots=args.threads)
-    return replace(made, **more)  # type: ignore[arg-type]
+    made = replace(made, **more)  # type: ignore[arg-type]
+    if getattr(args, "tune", ""):
+        from .measuring.tuning import tuned
+
+        return tuned(args, made)
+    return made
 
 
 def target_of(args: argparse.Namespace) -> tuple[str, str]:

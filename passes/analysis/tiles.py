@@ -12,6 +12,7 @@ from typing import Any
 from ...ir.dims import Dim
 from ...ir.dtypes import DType
 from ...target import Target
+from .choices import decide
 
 
 def lanes_of(target: Target, dtype: DType) -> int:
@@ -45,8 +46,12 @@ def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
 
 
 def panel_width(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
-    """Return the columns of one panel."""
-    return vectors_for(target, rows, columns, dtype) * lanes_of(target, dtype)
+    """Return the columns of one panel, which can be tuned."""
+    lanes = lanes_of(target, dtype)
+    most = min(8 if rows == 1 else 4, (target.registers - 1) // 2, -(-columns // lanes))
+    rule = vectors_for(target, rows, columns, dtype)
+    name = f"panel_{dtype}_{rows}x{columns}"
+    return decide(target, name, range(1, most + 1), rule) * lanes
 
 
 FEW_CHANNELS = 16
