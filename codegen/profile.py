@@ -32,7 +32,7 @@ from .llvm.entry_profile import HEAD
 def profiled(compiled: Compiled) -> Compiled:
     """Return the program with an entry that measures."""
     model = compiled.description
-    offset = max(model.arena, model.prepare_arena)
+    offset = max(model.workspace_bytes, model.prepare_bytes)
     count, others = (sum(1 for _ in launches(steps)) for steps in (model.steps, model.prepare))
     size = round_up(HEAD + 8 * (count + others), 64)
     extras = {**model.extras, KEY: {"offset": offset, "launches": count}}

@@ -39,7 +39,7 @@ DTYPE_CODES: Mapping[str, int] = {name: code for code, name in enumerate(DTYPES)
 ALIGNMENT = 64
 """Bytes that the workspace, the weights, and each buffer in them are aligned to."""
 
-Base: TypeAlias = Literal["input", "output", "workspace", "scratch", "weights", "raw"]
+Base: TypeAlias = Literal["input", "output", "workspace", "weights", "raw"]
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,8 @@ def bindings(inputs: Sequence[TensorInfo], dims: Sequence[DimInfo]) -> dict[str,
 class Pointer:
     """The address a kernel gets for one of its buffers: `offset` bytes behind a base.
 
-    `workspace` is the arena of this run; `scratch` comes behind it and holds `Description.slots`
-    times `Description.scratch` bytes, of which a kernel uses the part of its own slot; `weights`
-    are the constants; `raw` (only in `prepare`) are the weights as they were given.
+    `workspace` is the arena of this run; `weights` are the constants; `raw` (only in `prepare`)
+    are the weights as they were given.
     """
 
     base: Base
@@ -197,8 +196,6 @@ class Description:
     """Bytes of the arena that all steps share, at the largest dimensions."""
     max_live: int = 0
     """The largest sum of bytes of the arena that are needed at one time: no plan can be below."""
-    scratch: int = 0
-    """Bytes of the scratch memory of one slot."""
     slots: int = 1
     """How many threads may run a kernel at the same time."""
     weights: int = 0
@@ -233,24 +230,14 @@ class Description:
         return self.target.startswith("cuda:")
 
     @property
-    def arena(self) -> int:
-        """Return the bytes from the start of a run's workspace to the scratch memory."""
-        return round_up(self.workspace, ALIGNMENT)
-
-    @property
-    def prepare_arena(self) -> int:
-        """Return the same for the workspace of `prepare`."""
-        return round_up(self.prepare_workspace, ALIGNMENT)
-
-    @property
     def workspace_bytes(self) -> int:
         """Return the bytes of memory that a run needs beyond its inputs, outputs and weights."""
-        return self.arena + self.slots * round_up(self.scratch, ALIGNMENT)
+        return round_up(self.workspace, ALIGNMENT)
 
     @property
     def prepare_bytes(self) -> int:
         """Return the bytes of memory that `prepare` works in."""
-        return self.prepare_arena + self.slots * round_up(self.scratch, ALIGNMENT)
+        return round_up(self.prepare_workspace, ALIGNMENT)
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -208,8 +208,6 @@ class Entry:
         """Make the function that puts workspace, weights and pool into the frame."""
         model, frame, routine = self.model, self.frame, Routine()
         routine.store("ptr", "%workspace", "%frame", frame.WORKSPACE)
-        scratch = routine.address("%workspace", model.arena)
-        routine.store("ptr", scratch, "%frame", frame.SCRATCH)
         routine.store("ptr", "null", "%frame", frame.PARALLEL_FOR)
         weights = f"@{self.tag}{WEIGHTS_SUFFIX}" if self.embedded else "null"
         routine.store("ptr", weights, "%frame", frame.WEIGHTS)
@@ -297,8 +295,6 @@ class Entry:
         self.require_cpu(routine)
         self.require_workspace(routine, model.prepare_bytes)
         routine.require_call(f"@{tag}.context(ptr %frame, ptr %workspace, ptr %context)")
-        scratch = routine.address("%workspace", model.prepare_arena)
-        routine.store("ptr", scratch, "%frame", self.frame.SCRATCH)
         routine.store("ptr", "%weights", "%frame", self.frame.WEIGHTS)
         self.require_weights(routine)
         for number, tensor in enumerate(model.raw):

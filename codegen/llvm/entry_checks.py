@@ -32,7 +32,7 @@ class Frame:
     model: Description
     counters: tuple[str, ...] = ()
 
-    PARALLEL_FOR, POOL, THREADS, WORKSPACE, SCRATCH, WEIGHTS, FIRST = range(0, 56, 8)
+    PARALLEL_FOR, POOL, THREADS, WORKSPACE, WEIGHTS, FIRST = range(0, 48, 8)
 
     @cached_property
     def bases(self) -> dict[str, int]:
@@ -40,7 +40,7 @@ class Frame:
         model = self.model
         outputs = self.FIRST + 8 * len(model.inputs)
         raw = outputs + 8 * len(model.outputs)
-        fixed = {"workspace": self.WORKSPACE, "scratch": self.SCRATCH, "weights": self.WEIGHTS}
+        fixed = {"workspace": self.WORKSPACE, "weights": self.WEIGHTS}
         return {"input": self.FIRST, "output": outputs, "raw": raw, **fixed}
 
     @cached_property

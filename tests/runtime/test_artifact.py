@@ -31,7 +31,6 @@ def description() -> Description:
         dims=(DimInfo("N", 1, 64),),
         steps=(step, If(flag, (step,)), While((step,), flag, (Repeat("i", "N", (step,)),))),
         workspace=100,
-        scratch=10,
         slots=2,
         extras={"pipeline": ["fuse", "plan"], "options": {"level": 2}},
     )
@@ -48,10 +47,9 @@ def test_launches_inside_of_other_steps_are_found() -> None:
     assert description().kernels == ("k0",)
 
 
-def test_workspaces_hold_the_arena_and_the_scratch_of_each_slot() -> None:
+def test_workspaces_are_whole_lines_of_the_cache() -> None:
     made = replace(description(), workspace=100, prepare_workspace=300)
-    assert (made.arena, made.workspace_bytes) == (128, 128 + 2 * 64)
-    assert (made.prepare_arena, made.prepare_bytes) == (320, 320 + 2 * 64)
+    assert (made.workspace_bytes, made.prepare_bytes) == (128, 320)
 
 
 def test_shape_follows_the_dimensions() -> None:

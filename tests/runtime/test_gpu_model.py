@@ -204,9 +204,9 @@ def test_arguments_are_packed_as_the_kernel_reads_them() -> None:
 
 
 def test_a_plan_with_memory_that_gpus_do_not_have_is_refused() -> None:
-    launches = [replace(CHAIN[0], arguments=(X, Pointer("scratch"), Scalar("N")))]
+    launches = [replace(CHAIN[0], arguments=(X, Pointer("raw"), Scalar("N")))]
     with (
         GpuModel(plan_of(BODIES, launches), None, EmulatedDriver()) as model,
-        pytest.raises(GpuError, match="no memory of kind 'scratch'"),
+        pytest.raises(GpuError, match="no memory of kind 'raw'"),
     ):
         model.run([np.zeros(4, np.float32)])

@@ -163,14 +163,14 @@ def test_threads_can_be_changed_and_are_not_more_than_compiled_for(kit: Any) -> 
 
 
 def slots_model() -> Description:
-    pointers = (Pointer("scratch"), Pointer("output", 0))
+    pointers = (Pointer("workspace"), Pointer("output", 0))
     return Description(
         "slots",
         (TensorInfo("n", "f32", ("N",)),),
         (TensorInfo("y", "i64", ("N",)),),
         (Launch("slots", pointers, count="N"),),
         dims=(DimInfo("N", 1, 10000),),
-        scratch=64,
+        workspace=3 * 64,
         slots=3,
     )
 

@@ -232,7 +232,6 @@ def memory_of(compiled: Compiled) -> dict[str, int]:
         "workspace": model.workspace_bytes,
         "buffers": compiled.peak,
         "max_live": compiled.max_live,
-        "scratch": model.workspace_bytes - model.arena,
         "weights": model.weights,
         "run": peak_bytes(model),
     }
@@ -274,7 +273,7 @@ def _about(made: Emitted) -> str:
         *(["dims" if i == 0 else "", f"{d.name} = {d.low}..{d.high}"]
           for i, d in enumerate(model.dims)),
         ["workspace", f"{in_bytes(memory['workspace'])}: buffers {in_bytes(memory['buffers'])}, "
-         f"{share} of what lives at one time, and scratch {in_bytes(memory['scratch'])}"],
+         f"{share} of what lives at one time"],
         ["weights", f"{in_bytes(memory['weights'])} {where}" if model.weights else "none"],
         ["memory", f"{in_bytes(memory['run'])} for a run in all; compiling took "
          f"{in_bytes(peak_rss())}"],
