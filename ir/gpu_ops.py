@@ -15,8 +15,6 @@ and shuffles in the same order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import (
     BoolAttr,
     IndexType,
@@ -41,7 +39,6 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
-    var_result_def,
 )
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
@@ -51,6 +48,9 @@ THREADS = "gv.threads"
 
 MAPS = "gv.maps"
 """Attribute of a kernel: the tensor maps that it gets before all other arguments, as JSON."""
+
+MOST_BLOCKS = "gv.blocks"
+"""Attribute of a kernel whose blocks take one unit after the other: how many there are at most."""
 
 SHARED_BYTES = "gv.shared"
 """Attribute of a kernel: bytes of shared memory that the launch gives each block."""
@@ -269,90 +269,6 @@ class MultiplyMatrices(IRDLOperation):
         raise VerifyException(f"there is no product {self.kinds.data} of {found[0]} and {found[1]}")
 
 
-@dataclass(frozen=True)
-class WarpgroupTile:
-    """A tile of a product for the warpgroups of a block, of which each has 64 rows."""
-
-    rows: int
-    columns: int
-    depth: int
-    stages: int
-    """How many tiles of both operands are on their way or in use."""
-
-    @property
-    def groups(self) -> int:
-        """Return how many warpgroups multiply; one more brings what they need."""
-        return self.rows // 64
-
-    @property
-    def threads(self) -> int:
-        """Return the threads of a block."""
-        return 128 * (self.groups + 1)
-
-    @property
-    def stage_bytes(self) -> int:
-        """Return the bytes of the tiles of both operands."""
-        return (self.rows + self.columns) * self.depth * 2
-
-    @property
-    def shared_bytes(self) -> int:
-        """Return the shared memory of a block: stages, and two barriers for each."""
-        return self.stages * (self.stage_bytes + 16)
-
-
-@irdl_op_definition
-class WarpgroupProduct(IRDLOperation):
-    """A tile of the product of two matrices whose rows are depth, brought by tensor maps.
-
-    All threads of a block come here, and those of the first warpgroup leave the kernel. The
-    others get their sums: of each 8 columns two neighbours in the row g of their warp's 16, and two
-    in the row g + 8, as of `gvk.mma`. Beyond the matrices there are zeros.
-    """
-
-    name = "gvk.warpgroup_product"
-    row = operand_def(IndexType)
-    column = operand_def(IndexType)
-    turns = operand_def(IndexType)
-    rows = prop_def(IntegerAttr)
-    columns = prop_def(IntegerAttr)
-    depth = prop_def(IntegerAttr)
-    stages = prop_def(IntegerAttr)
-    element = prop_def(StringAttr)
-    sums = var_result_def(VectorType)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(
-        self, place: tuple[SSAValue, SSAValue], turns: SSAValue, tile: WarpgroupTile, element: str
-    ) -> None:
-        Operation.__init__(
-            self,
-            operands=(*place, turns),
-            result_types=[VectorType(f32, [4])] * (tile.columns // 8),
-            properties={
-                **{name: IntegerAttr(value, 64) for name, value in vars(tile).items()},
-                "element": StringAttr(element),
-            },
-        )
-
-    @property
-    def tile(self) -> WarpgroupTile:
-        """Return the sizes as one value."""
-        return WarpgroupTile(
-            self.rows.value.data,
-            self.columns.value.data,
-            self.depth.value.data,
-            self.stages.value.data,
-        )
-
-    def verify_(self) -> None:
-        """Check the sizes and the number of sums."""
-        tile = self.tile
-        if tile.rows % 64 or tile.columns % 8 or tile.columns > 256 or tile.depth != 64:
-            raise VerifyException(f"there is no product of the sizes {tile}")
-        if len(self.sums) != tile.columns // 8 or self.element.data not in ("f16", "bf16"):
-            raise VerifyException(f"expected {tile.columns // 8} sums of f16 or bf16")
-
-
 MATRICES = {
     **{"f16": (f16, f32), "bf16": (bf16, f32), "tf32": (f32, f32)},
     **{"s8": (i8, i32), "u8": (i8, i32)},
@@ -364,5 +280,5 @@ MATRIX_BYTES: dict[Attribute, int] = {f16: 2, bf16: 2, f32: 4, i8: 1}
 
 GPU_OPS = (
     *(Shared, Barrier, Shuffle, CopyAsync, CloseCopies, AwaitCopies),
-    *(LoadMatrix, MultiplyMatrices, WarpgroupProduct),
+    *(LoadMatrix, MultiplyMatrices),
 )

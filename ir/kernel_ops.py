@@ -54,6 +54,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .gpu_ops import GPU_OPS
 from .upstream import RemFOp
+from .warpgroup_ops import WARPGROUP_OPS
 
 INDEX = IndexType()
 
@@ -379,7 +380,14 @@ class TransposeTile(IRDLOperation):
             )
 
 
-Gvk = Dialect("gvk", [Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile, RemFOp, *GPU_OPS])
+Gvk = Dialect(
+    "gvk",
+    [
+        *(Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile, RemFOp),
+        *GPU_OPS,
+        *WARPGROUP_OPS,
+    ],
+)
 
 LOOPS_DIALECTS: Sequence[Dialect] = (
     builtin.Builtin,

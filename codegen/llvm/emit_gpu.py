@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from ...ir.gpu_ops import AwaitCopies, LoadMatrix, MultiplyMatrices, Shared, Shuffle
-from .emit_warpgroup import DYNAMIC, emit_product
+from .emit_warpgroup import DYNAMIC, WARPGROUP
 from .emitter import Emit, Emitter
 from .text import Shape, Text
 
@@ -180,6 +180,6 @@ GPU: Mapping[str, Emit] = {
     "gvk.await_copies": _await_copies,
     "gvk.load_matrix": _load_matrix,
     "gvk.mma": _multiply_matrices,
-    "gvk.warpgroup_product": emit_product,
+    **WARPGROUP,
 }
 """Emitters of the operations of blocks."""

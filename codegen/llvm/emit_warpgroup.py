@@ -1,7 +1,4 @@
-"""Emit `gvk.warpgroup_product`: a tile of a product by the warpgroups of a block, for Hopper.
-
-    threads 0..127    bring tiles of both operands to shared memory, stage by stage, and leave
-    the others        64 rows a group: wait for a stage, multiply, give back the stage before
+"""Emit products by warpgroups, for Hopper: a ring of stages between who brings and who multiplies.
 
 A stage is full when all its bytes are there, and empty when every group gave it back; both are
 barriers in shared memory behind the stages. Tiles are brought as tensor maps say, in rows of 128
@@ -10,30 +7,57 @@ bytes whose sixteenths change places by the row (the swizzle), so that no bank i
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from xdsl.ir import Operation
 
-from ...ir.gpu_ops import WarpgroupProduct, WarpgroupTile
-from .emitter import Emitter
+from ...ir.warpgroup_ops import (
+    BeginStages,
+    BringTiles,
+    SetRegisters,
+    WarpgroupProduct,
+    WarpgroupTile,
+)
+from .emitter import Emit, Emitter
 from .text import Text
 
 DYNAMIC = "@dynamic"
 """Shared memory whose size the launch says."""
 MAPS = ("%left", "%right")
 """The kernel's parameters that are tensor maps."""
-PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, 232
-"""Of each thread: what the ones give up, the others take."""
 _BARRIER = "llvm.nvvm.mbarrier"
 _BLOCK = "scope.cta.space.cta"
 _DESCRIPTOR = (1 << 16) | (64 << 32) | (1 << 62)
 """Of a tile in shared memory: blocks of eight rows are 1024 bytes apart, 128 bytes are swizzled."""
 
 
-def emit_product(e: Emitter, op: Operation) -> None:
-    """Emit the whole, and name the sums of this thread."""
+def _begin(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, BeginStages)
+    ring = Ring(e.text, op.tile)
+    ring.begin(ring.call("i32", "llvm.nvvm.read.ptx.sreg.tid.x"))
+
+
+def _set_registers(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, SetRegisters)
+    name = f"@llvm.nvvm.setmaxnreg.{op.change.data}.sync.aligned.u32"
+    e.text.declare(f"declare void {name}(i32)")
+    e.text.line(f"call void {name}(i32 {op.count.value.data})")
+
+
+def _bring(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, BringTiles)
+    turns, stage, parity, *places = _short(e, op)
+    made = Ring(e.text, op.tile).produce(turns, (stage, parity), places)
+    _name_state(e, op, made)
+
+
+def _product(e: Emitter, op: Operation) -> None:
+    """Emit the product, and name the sums of this thread."""
     assert isinstance(op, WarpgroupProduct)
-    row, column, turns = (e.text.value(f"trunc i64 {name} to i32") for name in e.operands(op))
-    made = Product(e.text, op.tile, op.element.data).emit(row, column, turns)
-    for number, result in enumerate(op.results):
+    turns, stage, parity = _short(e, op)
+    made, state = Ring(e.text, op.tile, op.element.data).consume(turns, (stage, parity))
+    _name_state(e, op, state)
+    for number, result in enumerate(op.sums):
         packed = "poison"
         for lane in range(4):
             one = made[4 * number + lane]
@@ -41,10 +65,28 @@ def emit_product(e: Emitter, op: Operation) -> None:
         e.names[result] = packed
 
 
-class Product:
-    """The emission of one product."""
+def _blocks(e: Emitter, op: Operation) -> None:
+    name = "@llvm.nvvm.read.ptx.sreg.nctaid.x"
+    e.text.declare(f"declare i32 {name}()")
+    count = e.text.value(f"call range(i32 1, {2**31 - 1}) i32 {name}()")
+    e.names[op.results[0]] = e.text.value(f"zext i32 {count} to i64")
 
-    def __init__(self, text: Text, tile: WarpgroupTile, element: str) -> None:
+
+def _short(e: Emitter, op: Operation) -> list[str]:
+    """Return the operands in 32 bits."""
+    return [e.text.value(f"trunc i64 {name} to i32") for name in e.operands(op)]
+
+
+def _name_state(e: Emitter, op: Operation, state: Sequence[str]) -> None:
+    """Name the stage and the parity that come next."""
+    for result, name in zip(op.results[:2], state, strict=True):
+        e.names[result] = e.text.value(f"zext i32 {name} to i64")
+
+
+class Ring:
+    """The stages of one block."""
+
+    def __init__(self, text: Text, tile: WarpgroupTile, element: str = "") -> None:
         self.text, self.tile, self.element = text, tile, element
         self.left_bytes = tile.rows * tile.depth * 2
         self.sums = tile.columns // 2
@@ -109,22 +151,6 @@ class Product:
 
     # -- parts ----------------------------------------------------------------------------
 
-    def emit(self, row: str, column: str, turns: str) -> list[str]:
-        """Emit the product; return the sums of a thread."""
-        text = self.text
-        thread = self.call("i32", "llvm.nvvm.read.ptx.sreg.tid.x")
-        self.begin(thread)
-        group = self.number("lshr", thread, 7)
-        producer, consumer = text.fresh_label(), text.fresh_label()
-        first = text.value(f"icmp eq i32 {group}, 0")
-        text.line(f"br i1 {first}, label %{producer}, label %{consumer}")
-        text.label(producer)
-        self.call("void", "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32", f"i32 {PRODUCER_REGISTERS}")
-        self.produce(thread, row, column, turns)
-        text.label(consumer)
-        self.call("void", "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32", f"i32 {CONSUMER_REGISTERS}")
-        return self.consume(thread, self.number("sub", group, 1), turns)
-
     def begin(self, thread: str) -> None:
         """Make the barriers, by one thread."""
         text, tile = self.text, self.tile
@@ -141,79 +167,58 @@ class Product:
         text.label(made)
         self.call("void", "llvm.nvvm.barrier.cta.sync.aligned.all", "i32 0")
 
-    def produce(self, thread: str, row: str, column: str, turns: str) -> None:
-        """Bring all tiles, by one thread; then this part of the block is finished."""
-        text, tile = self.text, self.tile
-        loop, before = text.fresh_label(), text.block
-        one = text.value(f"icmp eq i32 {thread}, 0")
-        text.line(f"br i1 {one}, label %{loop}, label %finished")
-        text.label(loop)
-        turn, stage, parity = text.fresh(), text.fresh(), text.fresh()
-        head = len(text.lines)
+    def produce(self, turns: str, state: Sequence[str], places: Sequence[str]) -> list[str]:
+        """Bring all tiles, by one thread; return the next stage and parity."""
+        tile, loop = self.tile, Turns(self.text, turns, state)
+        stage, parity = loop.state
         full = self.full(stage)
-        self.wait(self.empty(stage), parity)
+        # The first round finds all stages empty: it waits for the phase before the first.
+        self.wait(self.empty(stage), self.number("xor", parity, 1))
         self.call(
             "i64", f"{_BARRIER}.arrive.expect.tx.{_BLOCK}",
             f"ptr addrspace(3) {full}", f"i32 {tile.stage_bytes}",
         )  # fmt: skip
         start = self.number("mul", stage, tile.stage_bytes)
-        depth = self.number("mul", turn, tile.depth)
+        depth = self.number("mul", loop.turn, tile.depth)
+        row, column, *batch = places
         for name, offset, outer in zip(MAPS, (0, self.left_bytes), (row, column), strict=True):
             place = self.place(self.number("add", start, offset))
-            self.bring(name, place, full, (depth, outer))
-        later, phase = self.following(stage, parity)
-        after = self.number("add", turn, 1)
-        more = text.value(f"icmp ult i32 {after}, {turns}")
-        text.lines[head:head] = [
-            f"  {name} = phi i32 [ {first}, %{before} ], [ {last}, %{text.block} ]"
-            for name, first, last in ((turn, 0, after), (stage, 0, later), (parity, 1, phase))
-        ]
-        text.line(f"br i1 {more}, label %{loop}, label %finished")
+            self.bring(name, place, full, (depth, outer, *batch))
+        return loop.close(self.following(stage, parity), [])[0]
 
-    def bring(self, name: str, place: str, full: str, at: tuple[str, str]) -> None:
+    def bring(self, name: str, place: str, full: str, at: Sequence[str]) -> None:
         """Begin to copy one tile."""
         there = self.text.value(f"addrspacecast ptr addrspace(3) {place} to ptr addrspace(7)")
         self.call(
-            "void", "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.2d",
+            "void", f"llvm.nvvm.cp.async.bulk.tensor.g2s.tile.{len(at)}d",
             f"ptr addrspace(7) {there}", f"ptr addrspace(3) {full}", f"ptr {name}",
-            f"i32 {at[0]}", f"i32 {at[1]}", "i16 0", "i64 0", "i1 false", "i1 false", "i32 0",
+            *(f"i32 {one}" for one in at),
+            "i16 0", "i64 0", "i1 false", "i1 false", "i32 0",
         )  # fmt: skip
 
-    def consume(self, thread: str, group: str, turns: str) -> list[str]:
-        """Multiply all tiles; return the sums of a thread."""
+    def consume(self, turns: str, state: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Multiply all tiles; return the sums of a thread, and the next stage and parity."""
         text, tile = self.text, self.tile
+        thread = self.call("i32", "llvm.nvvm.read.ptx.sreg.tid.x")
+        group = self.number("sub", self.number("lshr", thread, 7), 1)
         base = text.value(f"ptrtoint ptr addrspace(3) {DYNAMIC} to i32")
         mine = self.number("mul", group, 64 * tile.depth * 2)
         lane = self.number("and", thread, 127)
         is_first = text.value(f"icmp eq i32 {lane}, 0")
-        loop, done, before = text.fresh_label(), text.fresh_label(), text.block
-        text.line(f"br label %{loop}")
-        text.label(loop)
-        turn, stage, parity = text.fresh(), text.fresh(), text.fresh()
-        sums = [text.fresh() for _ in range(self.sums)]
-        head = len(text.lines)
+        loop = Turns(text, turns, state, self.sums)
+        stage, parity = loop.state
         self.wait(self.full(stage), parity)
         start = self.number("add", base, self.number("mul", stage, tile.stage_bytes))
         left = self.descriptor(self.number("add", start, mine))
         right = self.descriptor(self.number("add", start, self.left_bytes))
-        made = self.multiplied(sums, left, right)
+        made = self.multiplied(loop.sums, left, right)
         made = self.tied("wgmma.wait_group.sync.aligned 1;", made)
-        self.give_back(turn, stage, is_first)
-        later, phase = self.following(stage, parity)
-        after = self.number("add", turn, 1)
-        more = text.value(f"icmp ult i32 {after}, {turns}")
-        phis = [
-            f"  {name} = phi i32 [ 0, %{before} ], [ {last}, %{text.block} ]"
-            for name, last in ((turn, after), (stage, later), (parity, phase))
-        ]
-        phis += [
-            f"  {name} = phi float [ 0.0, %{before} ], [ {last}, %{text.block} ]"
-            for name, last in zip(sums, made, strict=True)
-        ]
-        text.lines[head:head] = phis
-        text.line(f"br i1 {more}, label %{loop}, label %{done}")
-        text.label(done)
-        return self.tied("wgmma.wait_group.sync.aligned 0;", made)
+        some = text.value(f"icmp ne i32 {loop.turn}, 0")
+        self.give_back(stage, text.value(f"and i1 {is_first}, {some}"))
+        end, made = loop.close(self.following(stage, parity), made)
+        made = self.tied("wgmma.wait_group.sync.aligned 0;", made)
+        self.give_back(end[0], is_first)
+        return made, end
 
     def descriptor(self, address: str) -> str:
         """Return what names a tile in shared memory to the product."""
@@ -252,12 +257,11 @@ class Product:
         )
         return [self.text.value(f"extractvalue {kind} {made}, {i}") for i in range(len(sums))]
 
-    def give_back(self, turn: str, stage: str, is_first: str) -> None:
-        """Say that the stage of the turn before may be filled, whose products are done now."""
+    def give_back(self, stage: str, condition: str) -> None:
+        """Say that the stage before one may be filled, whose products are done now."""
         text = self.text
         give, end = text.fresh_label(), text.fresh_label()
-        some = text.value(f"icmp ne i32 {turn}, 0")
-        text.line(f"br i1 {text.value(f'and i1 {is_first}, {some}')}, label %{give}, label %{end}")
+        text.line(f"br i1 {condition}, label %{give}, label %{end}")
         text.label(give)
         zero = text.value(f"icmp eq i32 {stage}, 0")
         below = self.number("sub", stage, 1)
@@ -268,3 +272,42 @@ class Product:
         )  # fmt: skip
         text.line(f"br label %{end}")
         text.label(end)
+
+
+class Turns:
+    """A loop over tiles of depth that carries a stage, a parity, and sums that begin with 0."""
+
+    def __init__(self, text: Text, turns: str, state: Sequence[str], sums: int = 0) -> None:
+        self.text, self.turns, self.begun = text, turns, state
+        self.label, self.before = text.fresh_label(), text.block
+        text.line(f"br label %{self.label}")
+        text.label(self.label)
+        self.turn, *self.state = (text.fresh() for _ in range(3))
+        self.sums = [text.fresh() for _ in range(sums)]
+        self.head = len(text.lines)
+
+    def close(self, state: Sequence[str], sums: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Go round again with these, or on; return both as they are then."""
+        text, done = self.text, self.text.fresh_label()
+        after = text.value(f"add i32 {self.turn}, 1")
+        more = text.value(f"icmp ult i32 {after}, {self.turns}")
+        rows = [("i32", self.turn, "0", after)]
+        rows += [("i32", *row) for row in zip(self.state, self.begun, state, strict=True)]
+        rows += [("float", name, "0.0", last) for name, last in zip(self.sums, sums, strict=True)]
+        text.lines[self.head : self.head] = [
+            f"  {name} = phi {kind} [ {first}, %{self.before} ], [ {last}, %{text.block} ]"
+            for kind, name, first, last in rows
+        ]
+        text.line(f"br i1 {more}, label %{self.label}, label %{done}")
+        text.label(done)
+        return list(state), list(sums)
+
+
+WARPGROUP: Mapping[str, Emit] = {
+    "gvk.begin_stages": _begin,
+    "gvk.set_registers": _set_registers,
+    "gvk.bring_tiles": _bring,
+    "gvk.warpgroup_product": _product,
+    "gvk.blocks": _blocks,
+}
+"""Emitters of the operations of warpgroups."""

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from ...errors import CompileError
-from ...ir.gpu_ops import MAPS, SHARED_BYTES
+from ...ir.gpu_ops import MAPS, MOST_BLOCKS, SHARED_BYTES
 from ...ir.interpret_launch import SCRATCH, UNITS
 from ...ir.text import print_function
 from ...runtime.gpu_plan import GpuModule, GpuPlan
@@ -41,6 +41,8 @@ class GpuCode:
     """Threads of a block that is one unit; 0 where a unit is a thread."""
     shared: int = 0
     """Bytes of shared memory that a launch gives each block."""
+    blocks: int = 0
+    """How many blocks a launch has at most, where they take one unit after the other; 0: any."""
     maps: str = ""
     """The tensor maps of its operands (`warpgroup.MapRow`), as JSON."""
 
@@ -64,6 +66,7 @@ def gpu_code(loops: FuncOp, target: Target) -> GpuCode:
         text_of(loops, SCRATCH),
         threads_of(loops),
         _number(loops, SHARED_BYTES),
+        _number(loops, MOST_BLOCKS),
         text_of(loops, MAPS) if MAPS in loops.attributes else "",
     )
 

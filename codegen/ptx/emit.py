@@ -3,8 +3,9 @@
     define ptx_kernel void @k0(ptr addrspace(1) %a0, ..., i64 %d0, ..., i64 %units)
 
 Pointers come first, then the symbolic dimensions, then the number of units. A unit is a thread's,
-or with `gv.threads` a block's, and then `slot` is the number of the thread. A kernel with scratch
-has fewer threads than units: each has a part of the scratch, and runs several units.
+or with `gv.threads` a block's, and then `slot` is the number of the thread; with `gv.blocks` a
+block has all units from its own on, and steps over those of the others. A kernel with scratch has
+fewer threads than units: each has a part of the scratch, and runs several units.
 
 Nothing is called but `llvm.nvvm.*` intrinsics that are named in `codegen/llvm`, and those LLVM
 intrinsics that it selects as instructions: others would abort the process.
@@ -18,7 +19,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir.gpu_ops import MAPS, THREADS
+from ...ir.gpu_ops import MAPS, MOST_BLOCKS, THREADS
 from ...ir.interpret_launch import SCRATCH, UNITS
 from ...target import Target
 from ..llvm.emit import OPERATIONS
@@ -134,6 +135,8 @@ def _unit(text: Text, func: FuncOp) -> tuple[str, str, str]:
     thread = register(text, "tid.x", size or BLOCK)
     if size:
         low = text.value(f"zext i32 {block} to i64")
+        if MOST_BLOCKS in func.attributes:
+            return low, "%units", text.value(f"zext i32 {thread} to i64")
         slot = text.value(f"zext i32 {thread} to i64")
         return low, text.value(f"add nuw nsw i64 {low}, 1"), slot
     number = _number(text, func, block, thread)

@@ -140,7 +140,8 @@ def _blocks(step: LaunchStep, code: GpuCode, slots: int) -> int | str:
     """Return the blocks of a launch."""
     count = step.count
     if code.threads:
-        return count
+        assert not code.blocks or isinstance(count, int), "such a kernel has a known size"
+        return min(count, code.blocks) if code.blocks and isinstance(count, int) else count
     most = slots // BLOCK
     if isinstance(count, int):
         blocks = -(-count // BLOCK)

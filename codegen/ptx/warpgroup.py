@@ -1,8 +1,19 @@
 """Products of 16-bit floats on Hopper: warpgroups multiply what one more brings by tensor maps.
 
-    block: tiles of rows x tiles of columns
-      gvk.warpgroup_product                 stages of A[BM, 64] and B[BN, 64] in shared memory
-      out[row, column] = epilogue(acc)      by the warpgroups that multiplied
+    block: as many as processors; each takes every so many-th tile of the result
+      one thread of the first warpgroup               two others, of 64 rows each
+        for tile                                        for tile
+          for k in depth step 64                          for k in depth step 64
+            wait for a free stage                           wait for a full stage
+            A[128, 64], B[256, 64] = stage                  acc[64, 256] += A B        wgmma
+                                                            give back the stage before
+                                                          out[row, column] = epilogue(acc)
+
+While the last products of a tile are finished and stored, stages of the next one fill: blocks stay,
+so that there is no end of a block to wait for. Four stages of 48 KiB are what shared memory holds;
+256 columns are 128 sums a thread, and the most that one instruction takes. The first warpgroup
+gives most of its registers to the others. Tiles that run at the same time are 16 below each other,
+and neighbours: then what they read in common stays in L2.
 
 It takes operands that lie in memory as rows of depth, so that a tensor map can say where tiles are;
 what lies otherwise, is computed on the way, or is small, goes by `matrix`.
@@ -18,8 +29,18 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...ir.dims import Dim, ceil_divide
-from ...ir.gpu_ops import MAPS, SHARED_BYTES, WARP, WarpgroupProduct, WarpgroupTile
+from ...ir.dims import Dim, ceil_divide, product
+from ...ir.gpu_ops import MAPS, MOST_BLOCKS, SHARED_BYTES, THREADS, WARP
+from ...ir.warpgroup_ops import (
+    MOST_BATCH,
+    BeginStages,
+    Blocks,
+    BringTiles,
+    SetRegisters,
+    WarpgroupProduct,
+    WarpgroupTile,
+)
+from ..kernels.index import Token
 from ..kernels.loops import Index
 from .matrix import HALVES, MatrixContraction
 from .nest import Side, source_of
@@ -28,7 +49,11 @@ from .tile import Line, Part
 WIDE = WarpgroupTile(128, 256, 64, 4)
 NARROW = WarpgroupTile(128, 128, 64, 6)
 PROCESSORS = 132
-"""Of an H100: with fewer blocks than these, smaller ones keep more of it busy."""
+"""Of an H100: each has one block. Of fewer tiles than these, smaller ones keep more of it busy."""
+BELOW = 16
+"""Tiles below each other that run at the same time."""
+GIVEN, TAKEN = 40, 232
+"""Registers of each thread that brings, and that multiplies: together no more than there are."""
 LEAST = (65, 64, 64)
 """Rows, columns and depth from which it pays."""
 
@@ -56,27 +81,39 @@ class WarpgroupContraction(MatrixContraction):
             isinstance(size, int) and size >= least
             for size, least in zip(sizes, LEAST, strict=True)
         )
-        return large and not self.batch and all(self.lies_right(side) for side in self.sides)
+        return (
+            large
+            and len(self.batch) <= MOST_BATCH
+            and all(isinstance(token.extent, int) for token in self.batch_tokens)
+            and all(self.lies_right(side) for side in self.sides)
+        )
+
+    @property
+    def batch_tokens(self) -> list[Token]:
+        """Return what both operands walk, the innermost last."""
+        return [token for group in self.batch for token in group.tokens]
 
     def lies_right(self, side: Side) -> bool:
-        """Say whether an operand is a matrix whose rows are depth, aligned to 16 bytes."""
+        """Say whether an operand is matrices whose rows are depth, aligned to 16 bytes."""
         if side.guarded or not isinstance(source_of(side.value), BlockArgument):
             return False
         if len(side.rows) != 1 or len(side.depth) != 1 or len(side.offsets) != 1:
             return False
         (offset,) = side.offsets
-        stride, start = offset.coefficient(side.rows[0].tokens[-1]), offset.constant
-        if offset.coefficient(side.depth[0].tokens[-1]) != 1 or not isinstance(stride, int):
+        if offset.coefficient(side.depth[0].tokens[-1]) != 1:
             return False
-        return stride > 0 and stride % HALVES == 0 and isinstance(start, int) and not start % HALVES
+        steps = [offset.coefficient(t) for t in (side.rows[0].tokens[-1], *self.batch_tokens)]
+        return all(
+            isinstance(step, int) and step % HALVES == 0 for step in (*steps, offset.constant)
+        ) and all(isinstance(step, int) and step > 0 for step in steps)
 
     def choose(self, batch: Dim) -> WarpgroupTile:
         """Return the tile of a block."""
         rows, columns = self.rows, self.columns
-        if not (isinstance(rows, int) and isinstance(columns, int)):
+        if not (isinstance(rows, int) and isinstance(columns, int) and isinstance(batch, int)):
             return NARROW
-        blocks = -(-rows // WIDE.rows) * -(-columns // WIDE.columns)
-        return WIDE if columns > NARROW.columns and blocks >= PROCESSORS else NARROW
+        tiles = batch * -(-rows // WIDE.rows) * -(-columns // WIDE.columns)
+        return WIDE if columns > NARROW.columns and tiles >= PROCESSORS else NARROW
 
     @property
     def groups(self) -> WarpgroupTile:
@@ -92,11 +129,75 @@ class WarpgroupContraction(MatrixContraction):
 
     def build(self) -> FuncOp:
         """Fill the function."""
-        function = super().build()
+        loops, tile = self.loops, self.groups
+        loops.here(BeginStages(tile))
+        (step,) = loops.here(Blocks())
+        turns = loops.index(ceil_divide(self.depth, tile.depth))
+        state = [loops.index(0), loops.index(0)]
+        group = loops.divide(loops.slot, 4 * WARP)
+        with loops.when(loops.compare("eq", group, 0)):
+            loops.here(SetRegisters(GIVEN, "dec"))
+            with (
+                loops.when(loops.compare("eq", loops.slot, 0)),
+                loops.loop(loops.lo, loops.hi, step, state) as one,
+            ):
+                places = [loops.index(place) for place in self.places(one.index)]
+                one.carry(*loops.here(BringTiles(turns, one.values, places, tile)))
+        with loops.when(loops.compare("ne", group, 0)):
+            loops.here(SetRegisters(TAKEN, "inc"))
+            with loops.loop(loops.lo, loops.hi, step, state) as one:
+                row, column, *_ = self.places(one.index)
+                made = WarpgroupProduct(turns, one.values, tile, self.sides[0].dtype.name)
+                stage, parity, *sums = loops.here(made)
+                self.results.store(self.lines(sums, row, column))
+                one.carry(stage, parity)
+        return self.finish()
+
+    def finish(self) -> FuncOp:
+        """Close the function, and say what a launch needs."""
+        tile = self.groups
+        function = self.loops.finish(self.tiles)
         rows = [asdict(self.map_row(part)) for part in self.parts]
         function.attributes[MAPS] = StringAttr(json.dumps(rows))
-        function.attributes[SHARED_BYTES] = IntegerAttr(self.groups.shared_bytes, 64)
+        numbers = {THREADS: tile.threads, SHARED_BYTES: tile.shared_bytes, MOST_BLOCKS: PROCESSORS}
+        for name, number in numbers.items():
+            function.attributes[name] = IntegerAttr(number, 64)
         return function
+
+    @property
+    def across(self) -> tuple[int, int]:
+        """Return the tiles below each other, and beside each other."""
+        tile, rows, columns = self.groups, self.rows, self.columns
+        assert isinstance(rows, int), "rows are known"
+        assert isinstance(columns, int), "columns are known"
+        return -(-rows // tile.rows), -(-columns // tile.columns)
+
+    @property
+    def tiles(self) -> Dim:
+        """Return how many tiles there are in all."""
+        return product((*(t.extent for t in self.batch_tokens), *self.across))
+
+    def places(self, number: Index) -> list[Index]:
+        """Return row, column, and batch (the innermost first) of a tile.
+
+        They go down `BELOW` tiles, then to the next column; and the same again below.
+        """
+        loops = self.loops
+        tall, wide = self.across
+        rest = loops.divide(number, tall * wide)
+        number = loops.remainder(number, tall * wide)
+        batch: list[Index] = []
+        for group in reversed(self.batch):
+            group.value = rest if group is self.batch[0] else loops.remainder(rest, group.extent)
+            rest = loops.divide(rest, group.extent)
+            batch.append(group.value)
+        first = loops.multiply(loops.divide(number, BELOW * wide), BELOW)
+        inside = loops.remainder(number, BELOW * wide)
+        height = loops.minimum(loops.subtract(loops.index(tall), first), BELOW)
+        row = loops.add(first, loops.remainder(inside, height))
+        column = loops.divide(inside, height)
+        tile = self.groups
+        return [loops.multiply(row, tile.rows), loops.multiply(column, tile.columns), *batch]
 
     def map_row(self, part: Part) -> MapRow:
         """Return the map by which tiles of an operand are brought."""
@@ -104,23 +205,15 @@ class WarpgroupContraction(MatrixContraction):
         (offset,) = side.offsets
         argument = source_of(side.value)
         assert isinstance(argument, BlockArgument), "an operand lies in memory"
-        stride = offset.coefficient(side.rows[0].tokens[-1])
-        numbers = (offset.constant, stride, self.depth, part.extent)
-        start, step, depth, extent = (n for n in numbers if isinstance(n, int))
         size = side.dtype.size
+        tokens = [side.rows[0].tokens[-1], *reversed(self.batch_tokens)]
+        steps = [offset.coefficient(token) for token in tokens]
+        extents = [self.depth, part.extent, *(token.extent for token in tokens[1:])]
         return MapRow(
-            argument.index, start * size, side.dtype.name, (depth, extent), (step * size,),
-            (self.groups.depth, part.width),
+            argument.index, number_of(offset.constant) * size, side.dtype.name,
+            tuple(map(number_of, extents)), tuple(number_of(step) * size for step in steps),
+            (self.groups.depth, part.width, *(1 for _ in tokens[1:])),
         )  # fmt: skip
-
-    def block(self, row: Index, column: Index) -> None:
-        """Compute one tile of the result."""
-        loops = self.loops
-        turns = loops.index(ceil_divide(self.depth, self.groups.depth))
-        place = (loops.index(row), loops.index(column))
-        name = self.sides[0].dtype.name
-        made = loops.here(WarpgroupProduct(place, turns, self.groups, name))
-        self.results.store(self.lines(made, row, column))
 
     def lines(self, totals: Sequence[SSAValue], row: Index, column: Index) -> Iterator[Line]:
         """Give the sums of a thread row by row: a warp has 16 rows, and all columns."""
@@ -137,3 +230,9 @@ class WarpgroupContraction(MatrixContraction):
                     for j, total in enumerate(totals)
                 ],
             )
+
+
+def number_of(size: Dim) -> int:
+    """Return a size that is known."""
+    assert isinstance(size, int), f"{size} is not known"
+    return size

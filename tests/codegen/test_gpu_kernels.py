@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gravure.codegen.compile import Options
+from gravure.codegen.ptx import warpgroup
 from gravure.codegen.ptx.shape import (
     FLAT_WARPS,
     LARGE,
@@ -195,6 +196,36 @@ def test_products_by_warpgroups(seed: int | None) -> None:
     assert "wgmma.mma_async" in plan.modules[0].ptx
     assert plan.kernels[0].block == (384, 1, 1)
     assert plan.kernels[0].shared > 48 << 10
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_blocks_of_warpgroups_stay(seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two blocks compute nine tiles of two products; their stages go on from tile to tile."""
+    monkeypatch.setattr(warpgroup, "PROCESSORS", 2)
+    text, arrays = product((2, 70, 200), (2, 520, 200), "bf16", "right")
+    plan = check_text(text, arrays, rtol=1e-2, target="cuda:sm_90a", seed=seed)
+    assert plan.launches[0].grid == (2, 1, 1)
+    assert "cp.async.bulk.tensor.3d" in plan.modules[0].ptx
+
+
+def test_a_stage_that_is_given_back_early_shows() -> None:
+    """What multiplies reads its operands when it is awaited: the next ones, if that is too late."""
+    text, arrays = product((128, 520), (128, 520), "f16", "right")
+    compiled = compiled_text(text, "cuda:sm_90a")
+    (module,) = plan_of(compiled).modules
+    late = module.ptx.replace("wgmma.wait_group.sync.aligned 1", "wgmma.fence.sync.aligned")
+    assert late != module.ptx
+    modules = (replace(module, ptx=late),)
+    early = replace(compiled, plan=replace(plan_of(compiled), modules=modules))
+    assert (run_plan(early, arrays)[0] != run_plan(compiled, arrays)[0]).any()
+
+
+def test_the_largest_product_of_warpgroups_assembles() -> None:
+    text, _ = product((4096, 64), (2304, 64), "bf16", "right")
+    plan = plan_of(compiled_text(text, "cuda:sm_90a"))
+    assert plan.launches[0].grid == (132, 1, 1)
+    assert "m64n256k16" in plan.modules[0].ptx
+    check_assembled(plan)
 
 
 def test_what_warpgroups_cannot_take_goes_by_warps() -> None:

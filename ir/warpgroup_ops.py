@@ -1,0 +1,217 @@
+"""Products by the warpgroups of a block on Hopper, in the `gvk` dialect.
+
+    gvk.begin_stages                                  barriers, for all threads of the block
+    gvk.set_registers {count = 40 : i64}              of each thread of this warpgroup, from here on
+    %s, %p = gvk.bring_tiles %turns, %s, %p, %row, %column             by one thread
+    %d..., %s, %p = gvk.warpgroup_product %turns, %s, %p               by the other warpgroups
+
+Tiles of both operands come through a ring of stages. Who brings and who multiplies go round it by
+themselves: the stage that is next, and the parity of the round, are theirs to carry along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, VectorType, f32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+MOST_BATCH = 3
+"""Axes of a tensor map beside row and depth."""
+
+
+@dataclass(frozen=True)
+class WarpgroupTile:
+    """A tile of a product for the warpgroups of a block, of which each has 64 rows."""
+
+    rows: int
+    columns: int
+    depth: int
+    stages: int
+    """How many tiles of both operands are on their way or in use."""
+
+    @property
+    def groups(self) -> int:
+        """Return how many warpgroups multiply; one more brings what they need."""
+        return self.rows // 64
+
+    @property
+    def threads(self) -> int:
+        """Return the threads of a block."""
+        return 128 * (self.groups + 1)
+
+    @property
+    def stage_bytes(self) -> int:
+        """Return the bytes of the tiles of both operands."""
+        return (self.rows + self.columns) * self.depth * 2
+
+    @property
+    def shared_bytes(self) -> int:
+        """Return the shared memory of a block: stages, and two barriers for each."""
+        return self.stages * (self.stage_bytes + 16)
+
+
+class Staged(IRDLOperation):
+    """What all operations on stages have: the sizes of tiles."""
+
+    rows = prop_def(IntegerAttr)
+    columns = prop_def(IntegerAttr)
+    depth = prop_def(IntegerAttr)
+    stages = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    @property
+    def tile(self) -> WarpgroupTile:
+        """Return the sizes as one value."""
+        return WarpgroupTile(
+            self.rows.value.data,
+            self.columns.value.data,
+            self.depth.value.data,
+            self.stages.value.data,
+        )
+
+    def verify_(self) -> None:
+        """Check the sizes."""
+        tile = self.tile
+        if tile.rows % 64 or tile.columns % 8 or tile.columns > 256 or tile.depth != 64:
+            raise VerifyException(f"there is no product of the sizes {tile}")
+
+
+def sizes_of(tile: WarpgroupTile) -> dict[str, Attribute]:
+    """Return the properties that say the sizes."""
+    return {name: IntegerAttr(value, 64) for name, value in vars(tile).items()}
+
+
+@irdl_op_definition
+class BeginStages(Staged):
+    """Make the barriers of all stages; all threads of the block come here."""
+
+    name = "gvk.begin_stages"
+    assembly_format = "attr-dict"
+
+    def __init__(self, tile: WarpgroupTile) -> None:
+        Operation.__init__(self, properties=sizes_of(tile))
+
+
+@irdl_op_definition
+class SetRegisters(IRDLOperation):
+    """Take more registers for each thread of the warpgroup, or give some up, from here on."""
+
+    name = "gvk.set_registers"
+    count = prop_def(IntegerAttr)
+    change = prop_def(StringAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self, count: int, change: str) -> None:
+        properties = {"count": IntegerAttr(count, 64), "change": StringAttr(change)}
+        Operation.__init__(self, properties=properties)
+
+    def verify_(self) -> None:
+        """Check the count."""
+        count, change = self.count.value.data, self.change.data
+        if change not in ("inc", "dec") or count % 8 or not 24 <= count <= 256:
+            raise VerifyException(f"expected inc or dec to 24, 32, ... 256, found {change} {count}")
+
+
+@irdl_op_definition
+class BringTiles(Staged):
+    """Bring the tiles of all depths to the stages, by tensor maps, as stages become free.
+
+    Places are row and column, then further coordinates that both operands have.
+    """
+
+    name = "gvk.bring_tiles"
+    turns = operand_def(IndexType)
+    stage = operand_def(IndexType)
+    parity = operand_def(IndexType)
+    places = var_operand_def(IndexType)
+    next_stage = result_def(IndexType)
+    next_parity = result_def(IndexType)
+    assembly_format = "$turns `,` $stage `,` $parity `,` $places attr-dict"
+
+    def __init__(
+        self, turns: SSAValue, state: Sequence[SSAValue], places: Sequence[SSAValue],
+        tile: WarpgroupTile,
+    ) -> None:  # fmt: skip
+        Operation.__init__(
+            self,
+            operands=(turns, *state, *places),
+            result_types=(IndexType(), IndexType()),
+            properties=sizes_of(tile),
+        )
+
+    def verify_(self) -> None:
+        """Check the sizes and the number of coordinates."""
+        super().verify_()
+        if not 2 <= len(self.places) <= 2 + MOST_BATCH:
+            raise VerifyException(
+                f"expected 2 to {2 + MOST_BATCH} places, found {len(self.places)}"
+            )
+
+
+@irdl_op_definition
+class WarpgroupProduct(Staged):
+    """Multiply the tiles of all depths, and give their stages back.
+
+    A thread gets of each 8 columns two neighbours in the row g of its warp's 16, and two in the row
+    g + 8, as of `gvk.mma`. Beyond the matrices there are zeros.
+    """
+
+    name = "gvk.warpgroup_product"
+    turns = operand_def(IndexType)
+    stage = operand_def(IndexType)
+    parity = operand_def(IndexType)
+    element = prop_def(StringAttr)
+    next_stage = result_def(IndexType)
+    next_parity = result_def(IndexType)
+    sums = var_result_def(VectorType)
+    assembly_format = "$turns `,` $stage `,` $parity attr-dict `:` type($sums)"
+
+    def __init__(
+        self, turns: SSAValue, state: Sequence[SSAValue], tile: WarpgroupTile, element: str
+    ) -> None:
+        sums = [VectorType(f32, [4])] * (tile.columns // 8)
+        Operation.__init__(
+            self,
+            operands=(turns, *state),
+            result_types=[IndexType(), IndexType(), *sums],
+            properties={**sizes_of(tile), "element": StringAttr(element)},
+        )
+
+    def verify_(self) -> None:
+        """Check the sizes and the number of sums."""
+        super().verify_()
+        if len(self.sums) != self.tile.columns // 8 or self.element.data not in ("f16", "bf16"):
+            raise VerifyException(f"expected {self.tile.columns // 8} sums of f16 or bf16")
+
+
+@irdl_op_definition
+class Blocks(IRDLOperation):
+    """How many blocks a launch has."""
+
+    name = "gvk.blocks"
+    result = result_def(IndexType)
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        Operation.__init__(self, result_types=(IndexType(),))
+
+
+WARPGROUP_OPS = (BeginStages, SetRegisters, BringTiles, WarpgroupProduct, Blocks)
