@@ -22,6 +22,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, math, memref, scf, vector
 from xdsl.dialects.builtin import (
     BoolAttr,
+    DenseArrayBase,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -35,6 +36,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -235,8 +237,9 @@ class GemmSizes(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _properties(tile: Tile) -> dict[str, Attribute]:
+def _properties(tile: Tile, beside: int) -> dict[str, Attribute]:
     return {
+        "operandSegmentSizes": DenseArrayBase.from_list(i32, [1] * 15 + [tile.ahead > 0, beside]),
         "rows": _integer(tile.rows),
         "vectors": _integer(tile.vectors),
         "lanes": _integer(tile.lanes),
@@ -266,7 +269,8 @@ class GemmTile(IRDLOperation):
     bf16, or c is i32, a has 8 bits without a sign, and b is i8.
 
     Meanwhile memory can be asked for what comes next: in every two steps, `lines` cache lines
-    `ahead` elements behind the row of b. They need not lie inside the buffer.
+    `ahead` elements behind the row of b, which need not lie inside the buffer; and `beside`, what
+    lies in another buffer where c lies in its own.
     """
 
     name = "gvk.gemm_tile"
@@ -286,6 +290,7 @@ class GemmTile(IRDLOperation):
     columns = operand_def(IndexType)
     a_step = operand_def(IndexType)
     ahead = var_operand_def(IndexType)
+    beside = var_operand_def(MemRefType)
     rows = prop_def(IntegerAttr)
     vectors = prop_def(IntegerAttr)
     lanes = prop_def(IntegerAttr)
@@ -293,18 +298,22 @@ class GemmTile(IRDLOperation):
     masked = prop_def(BoolAttr)
     dots = opt_prop_def(IntegerAttr)
     lines = opt_prop_def(IntegerAttr)
-    irdl_options = (ParsePropInAttrDict(),)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
         "$a `[` $a_offset `]` $lda `,` $b `[` $b_offset `]` $ldb `,` $c `[` $c_offset `]` $ldc"
         " `,` $k `,` $segments `,` $a_segment `,` $b_segment `,` $columns `,` $a_step"
-        " (`ahead` $ahead^)? attr-dict `:` type($a) `,` type($b) `,` type($c)"
+        " (`ahead` $ahead^)? (`beside` $beside^ `:` type($beside))? attr-dict `:`"
+        " type($a) `,` type($b) `,` type($c)"
     )
 
-    def __init__(self, a: Strided, b: Strided, c: Strided, sizes: GemmSizes, tile: Tile) -> None:
-        numbers = (*sizes[:-1], *sizes.ahead)
+    def __init__(
+        self, a: Strided, b: Strided, c: Strided, sizes: GemmSizes, tile: Tile,
+        beside: Sequence[SSAValue] = (),
+    ) -> None:  # fmt: skip
         assert len(sizes.ahead) == bool(tile.ahead), "lines to ask for have a place"
-        Operation.__init__(self, operands=(*a, *b, *c, *numbers), properties=_properties(tile))
+        operands = (*a, *b, *c, *sizes[:-1], *sizes.ahead, *beside)
+        Operation.__init__(self, operands=operands, properties=_properties(tile, len(beside)))
 
     @property
     def tile(self) -> Tile:
@@ -327,6 +336,8 @@ class GemmTile(IRDLOperation):
                 raise VerifyException(f"expected positive {name}, found {value.value.data}")
         if len(self.ahead) != bool(self.tile.ahead):
             raise VerifyException("expected lines and how far ahead they lie, or neither")
+        if len(self.beside) > 1 or any(m.type != self.c.type for m in self.beside):
+            raise VerifyException("expected one buffer beside c at most, of its type")
         kinds = tuple(_element(matrix.type) for matrix in (self.a, self.b, self.c))
         if self.tile.dots > 1:
             if DOTS.get(self.tile.dots) != kinds:

@@ -7,8 +7,18 @@ from collections.abc import Callable
 from ...ir.dims import Dim, ceil_divide
 from .loops import Index, Loops
 
+LINE = 64
+"""Bytes of a cache line."""
 BLOCK_ROWS = 192
 """Rows of which A and a part of a panel of B stay in L2 together."""
+
+
+def lines_ahead(width: int, size: int, tiles: int) -> int:
+    """Return the cache lines to ask for in two steps of k, so that `tiles` tiles ask for all.
+
+    A step reads `width` elements of `size` bytes, and each tile reads them again.
+    """
+    return -(-2 * width * size // (LINE * tiles))
 
 
 class RowBlocks:

@@ -277,7 +277,7 @@ class Conv:
         valid = loops.index(left if left is not None else self.width)
         numbers = gvk.GemmSizes(k, segments, a_segment, b_segment, valid, loops.index(1))
         tile = gvk.Tile(rows, self.vectors, self.lanes, accumulate, left is not None)
-        loops.here(gvk.GemmTile(a, b, c, numbers, tile))
+        loops.here(gvk.GemmTile(a, b, c, numbers, tile, self.epilogue.beside))
 
     def buffer(self, value: SSAValue) -> SSAValue:
         """Return the buffer of an operand."""

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir.dtypes import DType
 from .elements import Element
 from .index import Linear
 from .loops import Index, Loops
-from .read import Indices, Reader
+from .read import Indices, Reader, Tracer
 from .space import Group, Space
 
 
@@ -68,6 +69,18 @@ class Epilogue:
                 reader.fresh()
                 self.vector(reader)
         self.columns.value, self.rows.value = panel, start
+
+    @cached_property
+    def beside(self) -> tuple[SSAValue, ...]:
+        """Return a buffer that is read behind a tile just where the results lie, if there is one.
+
+        It is asked for with them: rows of a tile are too short for the processor to see.
+        """
+        tracer = Tracer()
+        tracer.stops[self.anchor.results[0]] = []
+        tracer.visit(self.root, self.index)
+        found = [a.argument for a in tracer.accesses if a.offset == self.offset]
+        return tuple(self.loops.buffers[a.index] for a in found[:1] if isinstance(a, BlockArgument))
 
     def mask(self, left: Index | None, vector: int) -> SSAValue | None:
         """Return the mask of the valid lanes of one vector of the panel."""

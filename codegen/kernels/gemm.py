@@ -31,7 +31,7 @@ from ...ir.dtypes import DType
 from ...ir.tensor import TensorSpec, spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for, vectors_for
 from ...target import Target
-from .blocks import RowBlocks
+from .blocks import LINE, RowBlocks, lines_ahead
 from .epilogue import Epilogue
 from .index import Linear, Token, flatten
 from .loops import Index
@@ -45,6 +45,10 @@ DEEP = 1024
 """The most of the depth that is summed at a time where a block has several tiles."""
 LARGE = 1024
 """Depth and columns from which B is packed although it could be used in place."""
+STREAMED = 256 << 10
+"""Bytes of packed B from which the next part is asked for while one is used."""
+SHARED = 12
+"""Tiles that share a part of B so long that waiting for it does not count."""
 CHUNK = 256
 """Rows of a panel that are packed at a time where the depth is a symbol."""
 
@@ -191,6 +195,7 @@ class Gemm:
         blocks = RowBlocks(rows, self.tall)
         batch = product(tuple(g.extent for g in self.batch))
         self.prepare_panels()
+        self.lines = self.lines_ahead(blocks)
         reads = self.packed or self.in_place
         panel_first = reads and blocks.count != 1
         if reads and blocks.count == 1:
@@ -211,6 +216,21 @@ class Gemm:
                 rest = loops.divide(rest, group.extent)
             self.panel(panel, block, blocks)
         return loops.finish(batch * blocks.count * self.panels)
+
+    def lines_ahead(self, blocks: RowBlocks) -> int:
+        """Return the lines of the next part of B that a tile asks for in two steps, if any.
+
+        One tile alone reads B as fast as it comes, and many wait for the first of them only.
+        """
+        known = self.packed and isinstance(self.depth, int) and isinstance(self.rows.extent, int)
+        if not known or self.dots > 1:
+            return 0
+        tiles = min(blocks.tiles, blocks.per_block)
+        panels = self.anchor.specs[1]
+        if not 2 <= tiles <= SHARED or int(panels.nbytes) < STREAMED:
+            return 0
+        self.height = max(blocks.height, 1)
+        return lines_ahead(self.width, panels.dtype.size, tiles)
 
     def panel_vectors(self, rows: Dim) -> int:
         """Return the vectors of a panel: as packed, or as the sizes ask for."""
@@ -298,10 +318,12 @@ class Gemm:
 
     def tile(self, rows: int, start: Index, b: gvk.Strided, how: How) -> None:
         """Compute one register tile and its epilogue."""
-        self.product(rows, start, b, how)
+        self.product(rows, start, b, how, self.epilogue.beside)
         self.epilogue.finish(rows, start, how[0])
 
-    def product(self, rows: int, start: Index, b: gvk.Strided, how: How) -> None:
+    def product(
+        self, rows: int, start: Index, b: gvk.Strided, how: How, beside: Sequence[SSAValue] = ()
+    ) -> None:
         """Append one register tile."""
         loops = self.loops
         left, length, accumulate = how
@@ -320,10 +342,22 @@ class Gemm:
             loops.index(self.b_segment(outer)),
             loops.index(left if left is not None else self.width),
             loops.index(self.step(self.a, inner)),
+            self.ahead(start, length),
         )
         masked = left is not None
-        shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, self.dots)
-        loops.here(gvk.GemmTile(a, b, c, sizes, shape))
+        shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, self.dots, self.lines)
+        loops.here(gvk.GemmTile(a, b, c, sizes, shape, beside))
+
+    def ahead(self, start: Index, length: Index | Dim) -> tuple[SSAValue, ...]:
+        """Return how far behind a row of B the lines lie that the tile from `start` on asks for."""
+        if not self.lines:
+            return ()
+        assert isinstance(length, int), "parts of a known depth"
+        line = LINE // self.anchor.specs[1].dtype.size
+        loops = self.loops
+        number = loops.divide(start, self.height)
+        share = loops.multiply(number, self.lines * line)
+        return (loops.index(loops.add(share, length * self.width)),)
 
     def strided(self, operand: Operand, walked: Group) -> gvk.Strided:
         """Return buffer, offset and row stride of an operand at the current position."""

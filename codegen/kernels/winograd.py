@@ -28,6 +28,7 @@ from ...ir.ops.winograd import form_of
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
+from .blocks import LINE, lines_ahead
 from .combination import combine
 from .elements import Element
 from .index import flatten
@@ -41,8 +42,6 @@ BLOCK_BYTES = 600 << 10
 WHOLE_BYTES = 768 << 10
 """Bytes up to which all tiles are one block: then the weights are read once."""
 MAX_TILES = 96
-LINE = 64
-"""Bytes of a cache line."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -244,7 +243,7 @@ class Winograd:
         a, c = loops.add(self.image_at, a), loops.add(self.products_at, c)
         wide, line = loops.index(self.tile_width), LINE // self.dtype.size
         zero, one = loops.index(0), loops.index(1)
-        lines = min(2 * self.vectors, -(-2 * self.vectors // -(-self.block // self.tall)))
+        lines = lines_ahead(self.tile_width, self.dtype.size, -(-self.block // self.tall))
         ahead = loops.add(loops.multiply(number, lines * line), self.channels * self.tile_width)
         sizes = gvk.GemmSizes(
             loops.index(self.channels), one, zero, zero, wide, one, (loops.index(ahead),)

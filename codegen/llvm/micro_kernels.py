@@ -42,18 +42,21 @@ Accumulators = Sequence[str]
 def _gemm_tile(e: Emitter, op: Operation) -> None:
     assert isinstance(op, GemmTile)
     a, a_offset, lda, b, b_offset, ldb, c, c_offset, ldc, *sizes = op.operands
+    sizes = [*sizes[:6], *op.ahead]
     k = known_integer(sizes[0])
     form = Form(
         op.tile,
         single=known_integer(sizes[1]) == 1,
         even=k is not None and k > 0 and k % 2 == 0,
         stored=e.stored(b).element,
+        beside=len(op.beside) > 0,
     )
     function = gemm_function(e.text, e.target, e.stored(c).element, form)
     arguments = []
     for memref, offset, distance in ((a, a_offset, lda), (b, b_offset, ldb), (c, c_offset, ldc)):
         arguments.append(f"ptr {address(e, memref, e.names[offset])}, i64 {e.names[distance]}")
     arguments.extend(f"i64 {e.names[size]}" for size in sizes)
+    arguments.extend(f"ptr {address(e, each, e.names[c_offset])}" for each in op.beside)
     e.text.line(f"call void @{function}({', '.join(arguments)})")
 
 
@@ -68,12 +71,15 @@ class Form:
     """k is even and not 0."""
     stored: str = ""
     """The element type of B, if it is another than that of the sums."""
+    beside: bool = False
+    """Another buffer is asked for where C lies in its own."""
 
     @property
     def suffix(self) -> str:
         """Return the form as part of a name."""
         tile = self.tile
         flags = {"a": tile.accumulate, "m": tile.masked, "s": self.single, "e": self.even}
+        flags["b"] = self.beside
         flags[f"d{tile.dots}"] = tile.dots > 1
         flags[f"p{tile.ahead}"] = tile.ahead > 0
         letters = "".join(letter for letter, holds in flags.items() if holds)
@@ -94,7 +100,8 @@ def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
                 f"define internal void @{name}(ptr %a, i64 %lda, ptr %b, i64 %ldb, ptr %c,"
                 " i64 %ldc, i64 %k, i64 %segments, i64 %a_segment, i64 %b_segment,"
                 " i64 %columns, i64 %a_step"
-                f"{', i64 %ahead' if form.tile.ahead else ''}) noinline #0 {{",
+                f"{', i64 %ahead' if form.tile.ahead else ''}"
+                f"{', ptr %beside' if form.beside else ''}) noinline #0 {{",
                 "entry:",
                 *inner.lines,
                 "}",
@@ -120,12 +127,13 @@ class Gemm:
             f"gvk.gemm_tile: {tile} needs {needed} registers, {target} has {target.registers}"
         )
         self.rows: list[str] = []
+        self.end: str | int = 0
 
     def emit(self) -> None:
         """Emit the body of the function."""
         text = self.text
         self.rows = [self._offset("%a", self._times("%lda", r)) for r in range(self.tile.rows)]
-        self._prefetch()
+        self.end = self._times("%ldc", self.tile.rows)
         initial = self._load() if self.tile.accumulate else ["zeroinitializer"] * len(self.places)
         if self.form.single:
             self._store(self._sum("0", "%b", initial))
@@ -175,19 +183,20 @@ class Gemm:
         left, index_2, row_2 = text.fresh(), text.fresh(), text.fresh()
         inner = [text.fresh() for _ in self.places]
         place = len(text.lines)
-        self._ask(row)
+        asked, asked_2 = text.fresh(), text.fresh()
+        self._ask(row, asked)
         once = self._step(here, row, inner)
         middle = text.value(f"add i64 {here}, %a_step")
         twice = self._step(middle, self._offset_b(row, "%ldb"), once)
+        end = text.block
+        rows = [(counter, "i64", pairs, left), (here, "i64", index, index_2)]
+        rows += [(row, "ptr", panel, row_2), (asked, "i64", "0", asked_2)]
+        rows += [(n, self.shape.name, a, b) for n, a, b in zip(inner, sums, twice, strict=True)]
         text.lines[place:place] = [
-            f"  {counter} = phi i64 [ {pairs}, %{start} ], [ {left}, %{loop} ]",
-            f"  {here} = phi i64 [ {index}, %{start} ], [ {index_2}, %{loop} ]",
-            f"  {row} = phi ptr [ {panel}, %{start} ], [ {row_2}, %{loop} ]",
-            *[
-                f"  {name} = phi {self.shape.name} [ {first}, %{start} ], [ {last}, %{loop} ]"
-                for name, first, last in zip(inner, sums, twice, strict=True)
-            ],
+            f"  {name} = phi {kind} [ {first}, %{start} ], [ {last}, %{end} ]"
+            for name, kind, first, last in rows
         ]
+        text.define(asked_2, f"add i64 {asked}, %ldc")
         text.define(index_2, f"add i64 {middle}, %a_step")
         double = text.value("shl i64 %ldb, 1")
         element = self.form.stored or self.shape.element
@@ -198,20 +207,40 @@ class Gemm:
         text.label(tested)
         if self.form.even:
             return twice
-        here = text.value(f"phi i64 [ {index}, %{start} ], [ {index_2}, %{loop} ]")
-        row = text.value(f"phi ptr [ {panel}, %{start} ], [ {row_2}, %{loop} ]")
-        return self._last_step(here, row, self._phis([(start, sums), (loop, twice)]))
+        here = text.value(f"phi i64 [ {index}, %{start} ], [ {index_2}, %{end} ]")
+        row = text.value(f"phi ptr [ {panel}, %{start} ], [ {row_2}, %{end} ]")
+        return self._last_step(here, row, self._phis([(start, sums), (end, twice)]))
 
-    def _ask(self, row: str) -> None:
-        """Emit what asks for the lines that come later, into L2: L1 is full of what is used."""
-        if not self.tile.ahead:
-            return
-        first = self._offset_b(row, "%ahead")
-        element = self.form.stored or self.shape.element
-        line = LINE // (Shape(element, 1).bits // 8)
-        for number in range(self.tile.ahead):
-            place = self._offset_b(first, number * line)
-            prefetch(self.text, place, write=False, locality=2)
+    def _ask(self, row: str, asked: str) -> None:
+        """Emit what asks for lines: of C and beside it a row each turn, and of what comes later.
+
+        All at once would fill the queue of what is asked for, and what is multiplied would wait.
+        What comes later goes into L2: L1 is full of what is used.
+        """
+        text, tile = self.text, self.tile
+        some, done = text.fresh_label(), text.fresh_label()
+        more = text.value(f"icmp slt i64 {asked}, {self.end}")
+        text.line(f"br i1 {more}, label %{some}, label %{done}")
+        text.label(some)
+        for buffer in ("%c", "%beside")[: 1 + self.form.beside]:
+            self._ask_row(self._offset(buffer, asked), write=buffer == "%c")
+        text.line(f"br label %{done}")
+        text.label(done)
+        if tile.ahead:
+            element = self.form.stored or self.shape.element
+            line = LINE // (Shape(element, 1).bits // 8)
+            first = self._offset_b(row, "%ahead")
+            for number in range(tile.ahead):
+                place = self._offset_b(first, number * line)
+                prefetch(text, place, write=False, locality=2)
+
+    def _ask_row(self, row: str, *, write: bool) -> None:
+        """Emit what asks for the lines of a row of the tile."""
+        size = self.tile.lanes * self.shape.bits // 8
+        for j in range(self.tile.vectors):
+            if j * size % LINE < size:
+                place = self._offset(row, j * self.tile.lanes)
+                prefetch(self.text, place, write=write, locality=3)
 
     def _last_step(self, index: str, row: str, sums: Accumulators) -> Accumulators:
         """Emit the step that is left where k is odd."""
@@ -315,13 +344,6 @@ class Gemm:
         """Return the address of each vector of C."""
         rows = [self._offset("%c", self._times("%ldc", r)) for r in range(self.tile.rows)]
         return [self._offset(rows[r], j * self.tile.lanes) for r, j in self.places]
-
-    def _prefetch(self) -> None:
-        """Ask for the lines of C, which will be written when the sums are ready."""
-        size = self.tile.lanes * self.shape.bits // 8
-        for (_, j), pointer in zip(self.places, self._outputs(), strict=True):
-            if j * size % LINE < size:
-                prefetch(self.text, pointer, write=True, locality=3)
 
     def _masks(self) -> list[str]:
         """Return the mask of each vector of a row."""

@@ -50,8 +50,11 @@ def with_constants(text: str, k: int, segments: int) -> str:
 
 
 def with_lines_ahead(text: str) -> str:
-    """Return the kernel that asks for three lines far behind its buffer of B."""
-    text = text.replace("%step\n", "%step ahead %far\n").replace("lanes = ", "lines = 3, lanes = ")
+    """Return the kernel that asks for three lines far behind its buffer of B, and for A's."""
+    memref = "memref<?xf32>"
+    text = text.replace("%step\n", f"%step ahead %far beside %a : {memref}\n").replace(
+        "lanes = ", "lines = 3, lanes = "
+    )
     far = "  %far = arith.constant 100000000 : index\n  gvk.gemm_tile"
     return text.replace("  gvk.gemm_tile", far)
 
