@@ -1,4 +1,4 @@
-"""Host steps: shapes that are data, selections whose size is data, texts.
+"""Host steps: shapes that are data, selections whose size is data, texts, images, sequences.
 
 Sizes that such a step finds out are read off its results where something else needs them.
 """
@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from onnx import helper
+
 from ....ir import Op
 from ....ir import dtypes as d
+from ....ir.values import OptionalSpec, SequenceSpec, value_spec
 from .rules import writes
-from .writer import Writer
+from .writer import CODES, Writer
 
 
 @writes("gv.read_sizes")
@@ -106,3 +109,115 @@ def text_concat(out: Writer, op: Op, a: str, b: str) -> str:
 def text_match(out: Writer, op: Op, x: str) -> str:
     """Write the operator itself."""
     return str(out.node("RegexFullMatch", x, pattern=op.plain_attributes()["pattern"]))
+
+
+@writes("gv.text_split")
+def text_split(out: Writer, op: Op, x: str) -> Sequence[str]:
+    """Write the operator itself."""
+    rules = op.plain_attributes()
+    more = {"maxsplit": rules["limit"]} if rules["limit"] >= 0 else {}
+    made: Sequence[str] = out.node(
+        "StringSplit", x, outputs=2, delimiter=rules["delimiter"], **more
+    )
+    return made
+
+
+@writes("gv.text_normalize")
+def text_normalize(out: Writer, op: Op, x: str) -> str:
+    """Write the operator itself."""
+    rules = op.plain_attributes()
+    more = {"stopwords": rules["stopwords"]} if rules["stopwords"] else {}
+    return str(
+        out.node(
+            "StringNormalizer", x, case_change_action=rules["case"],
+            is_case_sensitive=int(rules["exact"]), **more,
+        )
+    )  # fmt: skip
+
+
+@writes("gv.decode_image")
+def decode_image(out: Writer, op: Op, data: str) -> str:
+    """Write the operator itself."""
+    return str(out.node("ImageDecoder", data, pixel_format=op.plain_attributes()["layout"]))
+
+
+@writes("gv.sequence")
+def sequence(out: Writer, op: Op, *xs: str) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "SequenceConstruct", xs)
+
+
+@writes("gv.empty_sequence")
+def empty_sequence(out: Writer, op: Op) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "SequenceEmpty", (), dtype=CODES[op.plain_attributes()["dtype"]])
+
+
+@writes("gv.sequence_insert")
+def sequence_insert(out: Writer, op: Op, *xs: str) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "SequenceInsert", xs)
+
+
+@writes("gv.sequence_erase")
+def sequence_erase(out: Writer, op: Op, *xs: str) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "SequenceErase", xs)
+
+
+@writes("gv.sequence_at")
+def sequence_at(out: Writer, op: Op, *xs: str) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "SequenceAt", xs)
+
+
+@writes("gv.sequence_length")
+def sequence_length(out: Writer, op: Op, xs: str) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "SequenceLength", (xs,))
+
+
+@writes("gv.sequence_concat")
+def sequence_concat(out: Writer, op: Op, xs: str) -> Sequence[str]:
+    """Write the operator itself."""
+    rules = op.plain_attributes()
+    more = {"axis": rules["axis"], "new_axis": int(rules["new"])}
+    return _holding(out, op, "ConcatFromSequence", (xs,), **more)
+
+
+@writes("gv.split_to_sequence")
+def split_to_sequence(out: Writer, op: Op, x: str, *sizes: str) -> Sequence[str]:
+    """Write the operator itself."""
+    rules = op.plain_attributes()
+    more = {"axis": rules["axis"], "keepdims": int(rules["keep"])}
+    return _holding(out, op, "SplitToSequence", (x, *sizes), **more)
+
+
+def _holding(out: Writer, op: Op, op_type: str, xs: Sequence[str], **more: Any) -> Sequence[str]:
+    """Append the node for an operation on sequences, which takes all types as they are."""
+    names = out.names_for(op)
+    out.append(op_type, list(xs), names, **more)
+    return names
+
+
+@writes("gv.none")
+def nothing(out: Writer, op: Op) -> Sequence[str]:
+    """Write the operator itself."""
+    element = value_spec(op.results[0].type)
+    assert isinstance(element, OptionalSpec), "nothing is an optional"
+    tensor = helper.make_tensor_type_proto(CODES[out.dtype(op.results[0])], None)
+    is_sequence = isinstance(element.element, SequenceSpec)
+    kind = helper.make_sequence_type_proto(tensor) if is_sequence else tensor
+    return _holding(out, op, "Optional", (), type=kind)
+
+
+@writes("gv.has_element")
+def has_element(out: Writer, op: Op, x: str) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "OptionalHasElement", (x,))
+
+
+@writes("gv.get_element")
+def get_element(out: Writer, op: Op, x: str) -> Sequence[str]:
+    """Write the operator itself."""
+    return _holding(out, op, "OptionalGetElement", (x,))

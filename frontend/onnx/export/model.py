@@ -14,30 +14,37 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, checker, helper, version_converter
-from xdsl.dialects.builtin import StringAttr, TensorType
+from onnx import (
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+    checker,
+    helper,
+    version_converter,
+)
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from .... import __version__
 from ....errors import GraphError, UnsupportedOp
-from ....ir import SOURCE, Array, Op, Program, interpret, spec_of
+from ....ir import SOURCE, Array, Op, Program, TensorSpec, interpret
 from ....ir.dtypes import of_numpy
-from ....ir.host import has_host_steps, host_steps
 from ....ir.program import (
     argument_names,
-    argument_specs,
     by_name,
     optional_function,
     result_names,
-    result_specs,
 )
+from ....ir.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
 from ....runtime.files import replacing
 from .rules import write
-from .writer import CODES, OPSET, Graph, NodeText, NotWritableError, Value, Writer
+from .writer import CODES, NEWEST, OPSET, Graph, NodeText, NotWritableError, Value, Writer
 
 IR_VERSION = 10
-"""The version of the file format that came with the operator set."""
+"""The version of the file format that came with `OPSET`."""
 
 EMBEDDED = 1 << 30
 """Bytes of weights up to which a model is one file; ONNX itself allows twice as many."""
@@ -52,7 +59,7 @@ def to_model(program: Program, *, opset: int = 0) -> ModelProto:
     tensors = [_tensor(name, array) for name, array in out.initializers.items()]
     model = _model(program, out, values, tensors)
     checker.check_model(model)
-    return model if opset in (0, OPSET) else converted(model, opset)
+    return model if opset in (0, out.opset) else converted(model, opset)
 
 
 def save_onnx(
@@ -66,13 +73,13 @@ def save_onnx(
         tensors = [_tensor(name, array) for name, array in out.initializers.items()]
         model = _model(program, out, values, tensors)
         checker.check_model(model)
-        if opset not in (0, OPSET):
+        if opset not in (0, out.opset):
             model = converted(model, opset)
         _write(model, path)
         return [path]
-    if opset not in (0, OPSET):
+    if opset not in (0, out.opset):
         raise UnsupportedOp(
-            f"models with their weights beside them are written for opset {OPSET}, not {opset}"
+            f"models with their weights beside them are written for opset {out.opset}, not {opset}"
         )
     data = path.with_name(f"{path.name}.data")
     _write(_model(program, out, values, _store(out.initializers, data)), path)
@@ -98,41 +105,48 @@ def _write(model: ModelProto, path: Path) -> None:
 # The graph.
 
 
-def written(program: Program) -> tuple[Writer, tuple[list[Value], list[Value]]]:
-    """Return a program's nodes, and the inputs and outputs of its graph."""
-    if has_host_steps(program):
-        steps = ", ".join(map(str, host_steps(program)))
-        raise UnsupportedOp(f"host steps cannot be written: {steps}", location=program.source)
+Written = tuple[Writer, tuple[list[Value], list[Value]]]
+"""Nodes, and the inputs and outputs of the graph."""
+
+
+def written(program: Program) -> Written:
+    """Return a program as a graph; of the newest operators where older ones are not enough."""
+    try:
+        return _written(program, OPSET)
+    except UnsupportedOp as error:
+        try:
+            return _written(program, NEWEST)
+        except UnsupportedOp:
+            raise error from None
+
+
+def _written(program: Program, opset: int) -> Written:
     if program.level != "graph":
         raise GraphError(
             f"the program is on level {program.level}, only level graph can be written as ONNX",
             location=program.source,
         )
-    out = Writer(_weights(program))
+    out = Writer(_weights(program), opset)
     main = program.main
-    kinds = (*main.function_type.inputs, *main.function_type.outputs)
-    if not all(isinstance(kind, TensorType) for kind in kinds):
-        raise UnsupportedOp(
-            "sequences and optionals as arguments or results are not written as ONNX",
-            location=program.source,
-        )
-    names, specs = argument_names(main), argument_specs(main)
+    names, specs = argument_names(main), map(value_spec, main.function_type.inputs)
     outputs = result_names(main)
     out.names.taken.update(names, outputs)
     faults: list[str] = []
     inputs: list[Value] = []
     for name, spec, argument in zip(names, specs, main.body.block.args, strict=True):
-        if spec.dtype not in CODES:
-            faults.append(f"input {name!r}: ONNX has no tensors of {spec.dtype}")
-        out.values[argument], out.types[name] = name, spec.dtype
-        out.extents.declare(name, spec.dims)
-        inputs.append((name, spec.dtype, spec.shape))
+        dtype = out.dtype(argument)
+        if dtype not in CODES:
+            faults.append(f"input {name!r}: ONNX has no tensors of {dtype}")
+        out.values[argument], out.types[name] = name, dtype
+        if isinstance(spec, TensorSpec):
+            out.extents.declare(name, spec.dims)
+        inputs.append((name, spec))
     given = _block(out, main, by_name(program.module), faults)
     if faults:
         raise UnsupportedOp("\n".join(faults), location=program.source)
     _name_outputs(out, outputs, given)
-    results = zip(outputs, result_specs(main), strict=True)
-    return out, (inputs, [(name, spec.dtype, spec.shape) for name, spec in results])
+    results = map(value_spec, main.function_type.outputs)
+    return out, (inputs, list(zip(outputs, results, strict=True)))
 
 
 def _weights(program: Program) -> Mapping[str, Array]:
@@ -167,7 +181,7 @@ def _stand_in(out: Writer, op: Operation) -> None:
     """Name the results of what could not be written, so that all faults are found."""
     for result in op.results:
         out.values[result] = out.names.fresh("lost")
-        out.types[out.values[result]] = spec_of(result.type).dtype
+        out.types[out.values[result]] = out.dtype(result)
 
 
 def _inline(out: Writer, op: CallOp, known: Mapping[str, FuncOp], faults: list[str]) -> None:
@@ -235,10 +249,11 @@ def _model(
         [_info(value) for value in outputs],
         [tensor for tensor in tensors if tensor.name in used],
     )
+    opset = helper.make_opsetid("", out.opset)
     return helper.make_model(
         graph,
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
+        opset_imports=[opset],
+        ir_version=max(IR_VERSION, helper.find_min_ir_version_for([opset])),
         producer_name="gravure",
         producer_version=__version__,
     )
@@ -271,9 +286,19 @@ def _graph(graph: Graph) -> GraphProto:
 
 
 def _info(value: Value) -> Any:
-    name, dtype, shape = value
-    dims = None if shape is None else [d if isinstance(d, int) else str(d) for d in shape]
-    return helper.make_tensor_value_info(name, CODES[dtype], dims)
+    name, spec = value
+    return helper.make_value_info(name, _type(spec))
+
+
+def _type(spec: Spec) -> TypeProto:
+    if isinstance(spec, SequenceSpec):
+        return helper.make_sequence_type_proto(_type(spec.element))
+    if isinstance(spec, OptionalSpec):
+        return helper.make_optional_type_proto(_type(spec.element))
+    dims: Any = spec.shape
+    if dims is not None:
+        dims = [None if d == ANY else d if isinstance(d, int) else str(d) for d in dims]
+    return helper.make_tensor_type_proto(CODES[spec.dtype], dims)
 
 
 def _empty(name: str, array: Array) -> TensorProto:

@@ -10,7 +10,7 @@ from xdsl.rewriter import InsertPoint
 from ....ir import GraphEmit, Op, spec_of
 from ....ir.compositions import Maker, cut
 from .rules import write_block, writes
-from .writer import OPSET, NotWritableError, Writer
+from .writer import CODES, NotWritableError, Writer
 
 
 @writes("gv.matmul_packed")
@@ -67,9 +67,12 @@ def refuse(out: Writer, op: Op, *xs: str) -> str:
 
 
 @writes("gv.bitcast")
-def refuse_bits(out: Writer, op: Op, x: str) -> str:
-    """Refuse what came to ONNX with a later version than the one that is written."""
-    raise NotWritableError(f"ONNX has BitCast from version 26 on, what is written is {OPSET}")
+def bitcast(out: Writer, op: Op, x: str) -> str:
+    """Write the operator itself."""
+    dtype = op.result_specs[0].dtype
+    if dtype not in CODES:
+        raise NotWritableError(f"ONNX has no tensors of {dtype}")
+    return str(out.node("BitCast", x, dtype=dtype, to=CODES[dtype]))
 
 
 def _unpacked(make: Maker, panels: Any, columns: Any) -> Any:

@@ -65,11 +65,11 @@ def write(out: Writer, op: Op, depth: int = 0) -> None:
     source = op.attributes.get(SOURCE)
     if isinstance(source, StringAttr):
         out.label = source.data
-    if not all(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
-        raise NotWritableError("sequences and optionals are not written")
-    if _fold(out, op):
-        return
     attempts = [rule for rule in (_by_rule, _by_name, _decomposed, _by_formula) if depth < 20]
+    if not all(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
+        attempts = [_by_rule]
+    elif _fold(out, op):
+        return
     reasons = []
     for attempt in attempts:
         try:
@@ -80,10 +80,11 @@ def write(out: Writer, op: Op, depth: int = 0) -> None:
         if made is not None:
             names = [made] if isinstance(made, str) else made
             for result, name in zip(op.results, names, strict=True):
-                dtype = spec_of(result.type).dtype
+                dtype = out.dtype(result)
                 assert out.types[name] == dtype, f"{op.name}: {out.types[name]}, not {dtype}"
                 out.values[result] = name
-                out.extents.declare_late(name, spec_of(result.type).shape or ())
+                if isinstance(result.type, TensorType):
+                    out.extents.declare_late(name, spec_of(result.type).shape or ())
             return
     raise NotWritableError(reasons[0] if reasons else f"ONNX has nothing like {op.name}")
 

@@ -16,13 +16,16 @@ import numpy as np
 from onnx import defs, helper
 from xdsl.ir import Operation, SSAValue
 
-from ....ir import Array, Dim, DType, spec_of
+from ....ir import Array, Dim, DType, TensorSpec
 from ....ir import dtypes as d
+from ....ir.values import Spec, value_spec
 from ..data import DTYPES
 from .extents import Extents
 
 OPSET = 21
-"""The version of the operator set that rules are written for."""
+"""The version of the operator set that is written where it has all that it takes."""
+NEWEST = max(OPSET, min(defs.onnx_opset_version(), 28))
+"""The one that is written where it has not: newer operators, and element types."""
 
 CODES: dict[DType, int] = {dtype: code for code, dtype in DTYPES.items()}
 TYPES: dict[DType, str] = {
@@ -48,8 +51,8 @@ class NotWritableError(Exception):
     """An operation cannot be written in this way; another may be tried."""
 
 
-Value: TypeAlias = tuple[str, DType, tuple[Dim, ...] | None]
-"""Name, element type and shape of an input or an output."""
+Value: TypeAlias = tuple[str, Spec]
+"""Name and type of an input or an output."""
 
 
 @dataclass
@@ -93,8 +96,8 @@ class Names:
 class Writer:
     """Appends nodes, and knows the name and type of every value."""
 
-    def __init__(self, weights: Mapping[str, Array]) -> None:
-        self.weights = weights
+    def __init__(self, weights: Mapping[str, Array], opset: int = OPSET) -> None:
+        self.weights, self.opset = weights, opset
         self.names, self.labels = Names(), Names()
         self.nodes: list[NodeText] = []
         self.head: list[NodeText] = []
@@ -158,7 +161,8 @@ class Writer:
             return x
         if dtype not in CODES or "c" in (dtype.kind, self.types[x].kind):
             raise NotWritableError(f"ONNX cannot convert {self.types[x]} to {dtype}")
-        return str(self.node("Cast", x, dtype=dtype, to=CODES[dtype]))
+        more = {"saturate": 0} if dtype.is_narrow_float and dtype.bits == 8 else {}
+        return str(self.node("Cast", x, dtype=dtype, to=CODES[dtype], **more))
 
     # Nodes.
 
@@ -170,7 +174,7 @@ class Writer:
         An input left out is an empty name. `dtype` is the type of outputs that the operator's
         definition leaves open.
         """
-        forms = _forms(op_type)
+        forms = _forms(op_type, self.opset)
         given, wide = self._fitting(op_type, forms, inputs)
         stem = f"{self.label or op_type}"
         made = [self.names.fresh(f"{stem}:{i}" if i else stem) for i in range(outputs)]
@@ -183,6 +187,13 @@ class Writer:
             self.types[name] = found or forms.only(form) or dtype or self._undefined(op_type)
             results.append(self.cast(name, back) if back else name)
         return results[0] if outputs == 1 else tuple(results)
+
+    def same(self, x: str) -> str:
+        """Return another name for a value of any kind."""
+        name = self.names.fresh(x)
+        self.types[name] = self.types[x]
+        self.append("Identity", [x], [name])
+        return name
 
     def names_for(self, op: Operation) -> list[str]:
         """Return new names for the results of an operation."""
@@ -247,8 +258,11 @@ class Writer:
         return self.arrays.get(value)
 
     def dtype(self, value: SSAValue) -> DType:
-        """Return the element type of a value."""
-        return spec_of(value.type).dtype
+        """Return the element type of a value, or of what it holds."""
+        spec = value_spec(value.type)
+        while not isinstance(spec, TensorSpec):
+            spec = spec.element
+        return spec.dtype
 
 
 @dataclass(frozen=True)
@@ -267,11 +281,11 @@ class Forms:
 
 
 @cache
-def _forms(op_type: str) -> Forms:
+def _forms(op_type: str, opset: int) -> Forms:
     try:
-        schema = defs.get_schema(op_type, OPSET)
+        schema = defs.get_schema(op_type, opset)
     except defs.SchemaError as error:
-        raise NotWritableError(f"opset {OPSET} of ONNX has no {op_type}") from error
+        raise NotWritableError(f"opset {opset} of ONNX has no {op_type}") from error
     return Forms(
         tuple(each.type_str for each in schema.inputs),
         tuple(each.type_str for each in schema.outputs),
