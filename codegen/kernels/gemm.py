@@ -43,8 +43,9 @@ ENOUGH = 8
 """Units that a product is cut into if it can be."""
 DEEP = 1024
 """The most of the depth that is summed at a time where a block has several tiles."""
-LARGE = 1024
-"""Depth and columns from which B is packed although it could be used in place."""
+LARGE = 64
+"""Depth and columns, in vectors, from which B is packed although it could be used in place: the
+narrower the panels, the fewer sets of the cache do their rows lie in."""
 STREAMED = 256 << 10
 """Bytes of packed B from which the next part is asked for while one is used."""
 SHARED = 12
@@ -391,7 +392,10 @@ class Gemm:
 
     def is_large(self) -> bool:
         """Say whether walking B in place would miss the TLB in every row block."""
-        return all(isinstance(d, int) and d >= LARGE for d in (self.depth, self.columns))
+        return all(
+            isinstance(d, int) and d >= LARGE * self.target.lanes
+            for d in (self.depth, self.columns)
+        )
 
     def panel_of_b(self, panel: Index, left: Index) -> gvk.Strided:
         """Return where the panel lies, packing it if it must be."""
