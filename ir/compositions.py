@@ -244,6 +244,16 @@ def triangle(emit: Emit, x: Any, offset: int, *, upper: bool) -> Any:
     return make.select(inside, x, make.number(0, spec.dtype))
 
 
+def causal_bias(emit: Emit, steps: Dim, total: Dim, low: float) -> Any:
+    """Make the bias [S, T] that hides keys behind a query; the last query sees all of them."""
+    make = Maker(emit)
+    row = make.iota(shape=(steps, 1), axis=0, dtype=dtypes.i64)
+    last = make.add(row, make.extent_of(total - steps))
+    column = make.iota(shape=(1, total), axis=1, dtype=dtypes.i64)
+    zero, hidden = (make.number(value, dtypes.f32) for value in (0, low))
+    return make.select(make.less_equal(column, last), zero, hidden)
+
+
 def channels_last(emit: Emit, x: Any) -> Any:
     """Turn [N, C, *S] into [N, *S, C]."""
     return move_axis(emit, x, 1, spec_of_value(x).rank - 1)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
 from ..errors import UnsupportedOp
 from ..ir import SOURCE, Op, Program, erase
@@ -32,7 +32,7 @@ from ..ir.program import functions, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
 from .analysis.blocks import blocks_of
-from .analysis.kinds import BUFFERED, EPILOGUE, PROLOGUE, kind_of
+from .analysis.kinds import BUFFERED, EPILOGUE, PROLOGUE, WALKED, kind_of
 from .analysis.orders import segments
 from .analysis.reads import (
     BIJECTIVE_MOVES,
@@ -166,32 +166,45 @@ class Grouping:
         group.paths[op] = paths
         if group.kind in PROLOGUE:
             return True
-        users = [u.operation for r in op.results for u in r.uses if u.operation in group.members]
-        if all(user is not group.anchor and not self.feeds(group, user) for user in users):
-            return True
-        taken = all(self._takes_moves(group, user, op) or user.name in MOVES for user in users)
-        return op.name in MOVES and taken and not self.cuts_depth(group, op)
-
-    def cuts_depth(self, group: Group, op: Op) -> bool:
-        """Say whether a product would walk the depth of an operand in more than two strides."""
+        uses = [u for r in op.results for u in r.uses if u.operation in group.members]
         anchor = group.anchor
-        if anchor is None or anchor.name not in PRODUCTS:
-            return False
+        if not any(is_walked(anchor, use) or self.feeds(group, use.operation) for use in uses):
+            return group.kind != "attention" or op.name in CHEAP or not is_row(op)
+        users = [use.operation for use in uses]
+        taken = all(self._takes_moves(group, user, op) or user.name in MOVES for user in users)
+        return op.name in MOVES and taken and not self.cuts_walks(group, op)
+
+    def cuts_walks(self, group: Group, op: Op) -> bool:
+        """Say whether an operand would be walked in more strides than the anchor's kernel can.
+
+        Those are two along the depth of a product, one along each axis of a matrix of attention.
+        """
+        anchor = group.anchor
         inside = (group.members & set(self.of)) | {op}
-        flags = anchor.plain_attributes()
-        depths = (-2 if flags["transpose_lhs"] else -1, -1 if flags["transpose_rhs"] else -2)
-        return any(
-            len(axes_behind(value, spec.rank + depth, inside)) > 2
-            for value, spec, depth in zip(anchor.operands, anchor.specs, depths, strict=True)
-        )
+        if anchor is None or anchor.name not in (*PRODUCTS, "gv.attention"):
+            return False
+        if anchor.name == "gv.attention":
+            walks = [(i, axis) for i in range(WALKED[anchor.name]) for axis in (-1, -2)]
+        else:
+            flags = anchor.plain_attributes()
+            walks = [
+                (0, -2 if flags["transpose_lhs"] else -1),
+                (1, -1 if flags["transpose_rhs"] else -2),
+            ]
+        most = 1 if anchor.name == "gv.attention" else 2
+        found = [
+            axes_behind(anchor.operands[i], anchor.specs[i].rank + axis, inside)
+            for i, axis in walks
+        ]
+        return any(axes is None or len(axes) > most for axes in found)
 
     def _takes_moves(self, group: Group, user: Operation, op: Op) -> bool:
         """Say whether a user is a product that walks an operand through moves: not panels."""
-        if user is not group.anchor or group.kind not in ("gemm", "contract"):
+        if user is not group.anchor or group.kind not in ("gemm", "contract", "attention"):
             return False
         if group.kind == "gemm" and user.name != "gv.matmul":
             return user.operands[1].owner is not op
-        return user.name in PRODUCTS
+        return user.name in (*PRODUCTS, "gv.attention")
 
     def paths(self, group: Group, op: Op) -> frozenset[object]:
         """Return the distinct ways in which the root reads an operation: one per chain of moves.
@@ -210,14 +223,15 @@ class Grouping:
         return frozenset(found)
 
     def feeds(self, group: Group, op: Operation) -> bool:
-        """Say whether a member lies on the operand side of the anchor."""
+        """Say whether a member lies on the side of the operands that the anchor walks."""
         seen, stack = set(), [op]
         while stack:
             one = stack.pop()
-            for user in {u.operation for r in one.results for u in r.uses}:
-                if user is group.anchor:
+            for use in [u for r in one.results for u in r.uses]:
+                if is_walked(group.anchor, use):
                     return True
-                if user in group.members and user not in seen:
+                user = use.operation
+                if user in group.members and user is not group.anchor and user not in seen:
                     seen.add(user)
                     stack.append(user)
         return False
@@ -390,8 +404,21 @@ class Grouping:
                 use.operation.operands[use.index] = new
 
 
-def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int]:
-    """Return the axes that an axis is made of, of what moves among the operations are made of."""
+def is_walked(anchor: Op | None, use: Use) -> bool:
+    """Say whether a use is that of an operand that the anchor walks in memory."""
+    return use.operation is anchor and use.index < WALKED.get(use.operation.name, use.index + 1)
+
+
+def is_row(op: Op) -> bool:
+    """Say whether all rows of a result are one: better computed once than for each row."""
+    return op.result_specs[0].dims[-2:-1] in ((), (1,))
+
+
+def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int] | None:
+    """Return the axes that an axis is made of, of what moves among the operations are made of.
+
+    None where a reshape takes axes apart in another way.
+    """
     axes = [axis]
     while isinstance(op := value.owner, Op) and op in inside and op.name in MOVES:
         if op.name == "gv.transpose":
@@ -400,7 +427,7 @@ def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int]
         elif op.name == "gv.reshape":
             runs = segments(op.specs[0].dims, op.result_specs[0].dims)
             if runs is None:
-                break
+                return None
             axes = [a for left, right in runs if set(right) & set(axes) for a in left]
         else:
             lost = op.result_specs[0].rank - op.specs[0].rank

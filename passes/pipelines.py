@@ -15,6 +15,7 @@ GRAPH = (
     "recognize",
     "fold-batch-norm",  # before choose-layout: it looks for the operation behind a convolution
     "fold-scale",
+    "attention",  # behind fold-scale: a factor that is in a weight costs nothing
     "choose-layout",  # before decompose: a softmax or a pool moves easier than its parts
     "decompose",
     "cancel-transposes",

@@ -45,6 +45,18 @@ class RowBlocks:
             self.per_block = -(-self.per_block // 2)
         self.count = -(-self.tiles // self.per_block)
 
+    @property
+    def most(self) -> int:
+        """Return the most rows that a block can have."""
+        return self.per_block * self.tall
+
+    def first(self, loops: Loops, block: Index) -> Index:
+        """Return the first row of a block."""
+        if not isinstance(self.rows, int):
+            return loops.multiply(block, self.per_block * self.tall)
+        low = loops.multiply(block, self.per_block)
+        return loops.add(loops.multiply(low, self.height), loops.minimum(low, self.higher))
+
     def walk(self, loops: Loops, block: Index, tile: Callable[[int, Index], None]) -> None:
         """Call `tile(rows, start)` for each tile of a block."""
         if isinstance(self.rows, int):

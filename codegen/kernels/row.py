@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
@@ -29,16 +28,15 @@ from ...ir.shapes import normalize_axes
 from ...ir.tensor import spec_of
 from ...passes.analysis.kinds import ROW_REDUCTIONS
 from ...target import Target
-from .combine import COMBINERS, Combine, across_lanes, identity
-from .elements import Element, LoopsMath, computed
+from .combine import COMBINERS, Combine, accumulate, across_lanes, alike, identity
+from .elements import Element, LoopsMath
 from .index import Linear, flatten
-from .loops import Index, vector_type
+from .loops import Index
 from .map import Body, fitting_lanes, over_units, walk_vectors
 from .plan import open_kernel, plan, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
-ACCUMULATORS = 4
 LOG2_E = 1.4426950408889634
 UNROLL = 4
 """Vectors of the result at a time."""
@@ -245,64 +243,22 @@ class Rows:
             0, self.loops.index(groups[0].extent), 1, [a.value for a in accs]
         ) as one:
             groups[0].value = one.index
-            inside = _elements(one.values, accs[0])
+            inside = alike(one.values, accs[0])
             made = self._nested(groups[1:], op, combiner, inside, number)
             one.carry(*(a.value for a in made))
-        return _elements(one.results, accs[0])
+        return alike(one.results, accs[0])
 
     def walk(self, op: Op, combiner: str, accs: list[Element], number: int) -> list[Element]:
-        """Accumulate along the innermost group: four vectors, one vector, a masked rest."""
-        loops, reader, lanes = self.loops, self.reader, max(self.lanes, 1)
-        math, combine = reader.math, self.combiner(op, combiner)
-        extent = self.walked.extent
-        start = math.spread(math.constant(identity(combiner, accs[0].dtype), accs[0].dtype),
-                            self.lanes)  # fmt: skip
-        whole = extent - extent % lanes if isinstance(extent, int) else None
-        high = loops.index(extent)
-        position: Index = 0
-        total = accs[0]
-        if whole is None or whole >= lanes * ACCUMULATORS * 2:
-            stride = lanes * ACCUMULATORS
-            stop = loops.multiply(loops.divide(high, stride), stride)
-            many = [total, *[start] * (ACCUMULATORS - 1)]
-            with loops.loop(0, stop, stride, [a.value for a in many]) as one:
-                made = [
-                    combine(math, a, self.element(op, loops.add(one.index, i * lanes), number))
-                    for i, a in enumerate(_elements(one.values, total))
-                ]
-                one.carry(*(a.value for a in made))
-            parts = _elements(one.results, total)
-            total = combine(math, combine(math, parts[0], parts[1]),
-                            combine(math, parts[2], parts[3]))  # fmt: skip
-            position = stop
-        stop = loops.multiply(loops.divide(high, lanes), lanes)
-        if loops.known(position) != loops.known(stop):
-            with loops.loop(position, stop, lanes, [total.value]) as one:
-                inside = _elements(one.values, total)[0]
-                made_one = combine(math, inside, self.element(op, one.index, number))
-                one.carry(made_one.value)
-            total = _elements(one.results, total)[0]
-        if whole is not None and whole == extent:
-            return [total]
-        return [self.rest(op, (combiner, start, total), (stop, high), number)]
+        """Accumulate along the innermost group."""
+        math, extent = self.reader.math, self.walked.extent
+        start = math.constant(identity(combiner, accs[0].dtype), accs[0].dtype)
+        state = accs[0], math.spread(start, self.lanes)
+        high: Index = extent if isinstance(extent, int) else self.loops.index(extent)
 
-    def rest(
-        self, op: Op, state: tuple[str, Element, Element], span: tuple[Index, Index], number: int
-    ) -> Element:
-        """Accumulate the end of a row that fills no vector."""
-        loops, reader = self.loops, self.reader
-        combiner, start, total = state
-        stop, high = span
-        if not self.lanes:
-            return total
-        reader.mask = loops.mask(loops.subtract(high, loops.index(stop)), self.lanes)
-        element = self.element(op, stop, number)
-        kind = vector_type(computed(element.dtype), self.lanes)
-        chosen = loops.pure(arith.SelectOp, (reader.mask, element.value, start.value), kind)
-        reader.mask = None
-        reader.fresh()
-        last = Element(chosen, element.dtype, self.lanes)
-        return self.combiner(op, combiner)(reader.math, total, last)
+        def element(at: Index) -> Element:
+            return self.element(op, at, number)
+
+        return [accumulate(self.reader, high, state, self.combiner(op, combiner), element)]
 
     def combiner(self, op: Op, name: str) -> Combine:
         """Return how elements are combined; the largest of a softmax may miss NaN: its total is."""
@@ -415,7 +371,3 @@ def is_total_of_softmax(op: Op) -> bool:
 def always(element: Element) -> Callable[[Indices], Element]:
     """Return the rule that gives one element for every index."""
     return lambda _: element
-
-
-def _elements(values: Sequence[SSAValue], like: Element) -> list[Element]:
-    return [Element(v, like.dtype, like.lanes) for v in values]

@@ -110,10 +110,7 @@ LOWEST = -3.0e38
 
 def causal_mask(node: Node, steps: Dim, total: Dim) -> Value:
     """Return the bias [S, T] that hides keys behind a query; the last query sees all of them."""
-    make = node.make
-    row = make.add(make.iota(shape=(steps, 1), axis=0, dtype=d.i64), make.extent_of(total - steps))
-    column = make.iota(shape=(1, total), axis=1, dtype=d.i64)
-    return hidden_where(node, make.less_equal(column, row), LOWEST)
+    return c.causal_bias(node.emit, steps, total, LOWEST)
 
 
 def rotated(

@@ -25,14 +25,20 @@ KINDS: dict[str, str] = {
     "gv.gru_packed": "rnn",
     "gv.rnn_packed": "rnn",
     "gv.top_k": "sort",
+    "gv.attention": "attention",
 }
 """Operations that have a template of their own; all others go by their iteration space."""
 
 EPILOGUE = frozenset({"gemm", "conv", "depthwise", "winograd", "pool", "reduce", "contract"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
-BUFFERED = frozenset({"gemm", "conv", "conv_weights", "depthwise", "winograd", "rnn", "contract"})
+BUFFERED = frozenset(
+    {"gemm", "conv", "conv_weights", "depthwise", "winograd", "rnn", "contract", "attention"}
+)
 """Kinds whose operands are walked in memory."""
+
+WALKED = {"gv.attention": 3}
+"""How many operands of an operation are walked in memory, where the others are read as elements."""
 
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})
 """Kinds that read their operands element by element, so that producers may be read in place."""

@@ -365,3 +365,94 @@ def test_a_layer_of_symbolic_steps_and_batches_compiles(layer: str) -> None:
         arrays = [small(*(sizes.get(d, d) for d in shape)) for shape in shapes]
         for found, want in zip(model.run(arrays), interpret(module, arrays), strict=True):
             np.testing.assert_allclose(found, want, rtol=2e-5, atol=2e-6)
+
+
+SYMBOLS = 'gv.symbols = ["b", "p", "s"], '
+
+
+def attention(shapes: dict[str, str], flags: str, result: str, before: str = "") -> str:
+    given = ", ".join(f"%{name}: {kind}" for name, kind in shapes.items())
+    return (
+        f"func.func @k({given}) -> {result} attributes {{{SYMBOLS if '?' in given else ''}"
+        f'gv.kind = "attention"}} {{\n{before}\n'
+        f"  %r = gv.attention {flags} -> {result}\n  func.return %r : {result}\n}}"
+    )
+
+
+ATTENTIONS = [
+    ("", (2, 5, 7, 8, 4), False),
+    ("scale = 0.5 : f64, softcap = 2.0 : f64, zeros = true", (2, 9, 40, 20, 33), True),
+    ("scale = 0.25 : f64, causal = true", (1, 29, 29, 16, 32), False),
+    ("causal = true", (1, 4, 516, 7, 3), False),
+    ("scale = -1.0 : f64", (2, 1, 33, 16, 80), True),
+]
+"""Attributes, the sizes of batch, queries, keys and widths, and whether there is a bias."""
+
+
+@pytest.mark.parametrize(("flags", "sizes", "biased"), ATTENTIONS, ids=str)
+def test_attention(flags: str, sizes: tuple[int, ...], biased: bool) -> None:
+    batch, rows, keys, depth, width = sizes
+    q, k = tensor(batch, rows, depth), tensor(batch, keys, depth)
+    shapes = {"q": q, "k": k, "v": tensor(batch, keys, width)}
+    shapes |= {"m": tensor(rows, keys)} if biased else {}
+    names, kinds = ", ".join(f"%{n}" for n in shapes), ", ".join(shapes.values())
+    text = attention(shapes, f"{names} {{{flags}}} : ({kinds})", tensor(batch, rows, width))
+    for target in ["native", "x86-64-v3"] if biased else ["native"]:
+        check_kernel(text, target=target)
+
+
+@pytest.mark.parametrize(("rows", "past"), [(1, 40), (9, 0), (7, 250)])
+@pytest.mark.parametrize("flags", ["scale = 0.5 : f64", "causal = true, zeros = true"])
+def test_attention_of_sizes_that_are_symbols(rows: int, past: int, flags: str) -> None:
+    def kind(*dims: object) -> str:
+        return f'tensor<?x?x16xf32, #gv.dims<"{", ".join(map(str, dims))}, 16">>'
+
+    shapes = {"p": 'tensor<?xf32, #gv.dims<"p">>', "q": kind("b", "s")}
+    shapes |= {"k": kind("b", "p + s"), "v": kind("b", "p + s")}
+    text = attention(
+        shapes, f"%q, %k, %v {{{flags}}} : ({', '.join([*shapes.values()][1:])})", kind("b", "s")
+    )
+    check_kernel(text, symbols={"b": 2, "p": past, "s": rows})
+
+
+def test_attention_reads_through_moves_and_computes_its_bias() -> None:
+    shapes = {"x": tensor(1, 40, 96), "m": tensor(40, 40, dtype="i1")}
+    slices = [
+        f"  %s{i} = gv.slice %x {{starts = array<i64: 0, 0, {low}>, steps = array<i64: 1, 1, 1>,"
+        f" stops = array<i64: 1, 40, {high}>}} : ({shapes['x']}) -> {tensor(1, 40, high - low)}\n"
+        for i, (low, high) in enumerate([(0, 64), (64, 80), (80, 96)])
+    ]
+    heads = tensor(1, 4, 40, 16)
+    queries = (
+        f"  %h = gv.reshape %s0 {{shape = array<i64: 1, 40, 4, 16>}} : ({tensor(1, 40, 64)})"
+        f" -> {tensor(1, 40, 4, 16)}\n"
+        f"  %q = gv.transpose %h {{order = array<i64: 0, 2, 1, 3>}} : ({tensor(1, 40, 4, 16)})"
+        f" -> {heads}\n"
+    )
+    keys = "".join(
+        f"  %u{i} = gv.reshape %s{i} {{shape = array<i64: 1, 1, 40, 16>}} : ({tensor(1, 40, 16)})"
+        f" -> {tensor(1, 1, 40, 16)}\n"
+        f"  %w{i} = gv.broadcast_to %u{i} {{shape = array<i64: 1, 4, 40, 16>}}"
+        f" : ({tensor(1, 1, 40, 16)}) -> {heads}\n"
+        for i in (1, 2)
+    )
+    bias = (
+        '  %z = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>\n'
+        '  %l = gv.constant {value = #gv.array<f32, "", ["-inf"]>} : () -> tensor<f32>\n'
+        f"  %b = gv.select %m, %z, %l : ({shapes['m']}, tensor<f32>, tensor<f32>)"
+        f" -> {tensor(40, 40)}\n"
+    )
+    operands = f"%q, %w1, %w2, %b {{zeros = true}} : ({heads}, {heads}, {heads}, {tensor(40, 40)})"
+    check_kernel(attention(shapes, operands, heads, "".join(slices) + queries + keys + bias))
+
+
+def test_a_row_of_attention_that_sees_nothing_is_zero_or_not_a_number() -> None:
+    q, m = tensor(3, 16), tensor(3, 20)
+    k = tensor(20, 16)
+    bias = np.zeros((3, 20), np.float32)
+    bias[1] = -np.inf
+    bias[2, 3:] = -np.inf
+    arrays = [np.ones(shape, np.float32) for shape in ((3, 16), (20, 16), (20, 16))]
+    for zeros in ("true", "false"):
+        flags = f"%q, %k, %v, %m {{zeros = {zeros}}} : ({q}, {k}, {k}, {m})"
+        check_kernel(attention({"q": q, "k": k, "v": k, "m": m}, flags, q), [*arrays, bias])

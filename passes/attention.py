@@ -1,0 +1,242 @@
+"""Compute attention without the matrix of its scores.
+
+    %s = gv.matmul %q, %k {transpose_rhs}
+    %t = gv.add (gv.mul %s, 0.125), %mask      =>   %y = gv.attention %q, %k, %v, %mask
+    %p = gv.softmax %t                                   {scale = 0.125}
+    %y = gv.matmul %p, %v
+
+Between the first product and the softmax may stand factors, a softcap c tanh(x / c), and biases
+or masks, in this order. A bias that hides by position what comes later makes it causal: then those
+scores are not computed at all. Rows without anything to see may be replaced by zero behind the
+softmax. For f32, widths that are numbers, and processors.
+
+Wants `fold-scale` before it, which may move the factor into a weight; stands before `decompose`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from xdsl.ir import SSAValue
+
+from ..ir import GraphEmit, Op, Program, replace
+from ..ir.compositions import Maker
+from ..ir.dtypes import f32
+from ..ir.program import functions
+from .analysis.blocks import operations_of
+from .analysis.constants import constant_of, is_scalar, scalar_of
+from .analysis.positions import HIDDEN, hides_later
+from .analysis.rewrite import producer, spec
+from .base import Pass
+from .pack_weights import target_of
+
+
+@dataclass(frozen=True)
+class Attention(Pass):
+    """Compute attention without the matrix of its scores."""
+
+    LEVEL = "graph"
+    NUMERICS = "approximate"
+
+    def apply(self, program: Program) -> None:
+        """Look at each product in every function."""
+        if target_of(program).is_gpu:
+            return
+        for function in functions(program.module):
+            for op in list(operations_of(function)):
+                found = Found.of(op) if isinstance(op, Op) and op.name == "gv.matmul" else None
+                if found is not None:
+                    replace(found.root, found.emit())
+                    self.count("causal" if found.causal else "attentions")
+
+
+@dataclass
+class Found:
+    """An attention, found from its last product backwards."""
+
+    root: Op
+    value: SSAValue
+    """What is left to look behind, on the way from the softmax to the first product."""
+    scale: float = 1.0
+    softcap: float = 0.0
+    causal: bool = False
+    zeros: bool = False
+    biases: list[Bias] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, root: Op) -> Found | None:
+        """Return the attention whose last product this is."""
+        weights, values = root.operands
+        widths = (*spec(values).dims[-2:], spec(weights).dims[-2])
+        if spec(values).dtype != f32 or root.plain_attributes()["transpose_lhs"] or 0 in widths:
+            return None
+        guarded, weights = without_guard(weights)
+        softmax = producer(weights, "softmax")
+        if softmax is None or not weights.has_one_use():
+            return None
+        found = cls(root, softmax.operands[0], zeros=guarded is not None)
+        last = spec(found.value).rank - 1
+        if softmax.plain_attributes()["axis"] != last or not found.reaches_product():
+            return None
+        if guarded is not None and [bias.given for bias in found.biases] != [guarded]:
+            return None
+        if len(found.biases) == 1 and not found.zeros:
+            given = found.biases[0].given
+            if given is not None and hides_later(given, *spec(found.value).dims[-2:]):
+                found.causal, found.biases = True, []
+        return found
+
+    def reaches_product(self) -> bool:
+        """Go back from the scores to the first product; say whether it is there."""
+        dims = spec(self.value).dims
+        while (found := bias_of(self.value)) is not None and self.steps_to(found[0]):
+            self.biases.append(found[1])
+        cap = softcap_of(self.value)
+        if cap is not None and self.steps_to(cap[0]):
+            self.scale, self.softcap = cap[1] * cap[2], cap[2]
+        while (factor := scaled(self.value)) is not None and self.steps_to(factor[0]):
+            self.scale *= factor[1]
+        first = producer(self.value, "matmul")
+        if first is None or not self.value.has_one_use() or spec(self.value).dims != dims:
+            return False
+        flags = first.plain_attributes()
+        depth = first.specs[0].dims[-2 if flags["transpose_lhs"] else -1]
+        width = self.root.result_specs[0].dims[-1]
+        return isinstance(depth, int) and isinstance(width, int) and depth * width > 0
+
+    def steps_to(self, value: SSAValue) -> bool:
+        """Go back to a value that is as large; say whether what it makes is used only here."""
+        fits = self.value.has_one_use() and value.type == self.value.type
+        self.value = value if fits else self.value
+        return fits
+
+    def emit(self) -> SSAValue:
+        """Make the operation in the place of the last product."""
+        make, first = Maker(GraphEmit.before(self.root)), self.value.owner
+        assert isinstance(first, Op), "the raw scores are a product"
+        flags, v = first.plain_attributes(), self.root.operands[1]
+        q, k = (self.unscaled(operand) for operand in first.operands)
+        q = turned(make, q) if flags["transpose_lhs"] else q
+        k = k if flags["transpose_rhs"] else turned(make, k)
+        v = turned(make, v) if self.root.plain_attributes()["transpose_rhs"] else v
+        biases: list[SSAValue] = []
+        for each in self.biases:
+            biases = [make.add(*biases, each.make(make)) if biases else each.make(make)]
+        made: SSAValue = make.attention(
+            q, k, v, *biases, scale=self.scale, softcap=self.softcap, causal=self.causal,
+            zeros=self.zeros,
+        )  # fmt: skip
+        return made
+
+    def unscaled(self, value: SSAValue) -> SSAValue:
+        """Take the factor of an operand of the first product into the scale."""
+        found = scaled(value)
+        if found is None or found[0].type != value.type:
+            return value
+        self.scale *= found[1]
+        return found[0]
+
+
+@dataclass(frozen=True)
+class Bias:
+    """What is added to scores: a value as it stands, or one that has to be made."""
+
+    given: SSAValue | None
+    make: Callable[[Maker], SSAValue]
+
+
+def turned(make: Maker, value: SSAValue) -> SSAValue:
+    """Return matrices with rows and columns exchanged."""
+    rank = spec(value).rank
+    made: SSAValue = make.transpose(value, order=(*range(rank - 2), rank - 1, rank - 2))
+    return made
+
+
+def without_guard(weights: SSAValue) -> tuple[SSAValue | None, SSAValue]:
+    """Return the bias b of `select(max(b) == -inf, 0, x)` over rows, and x; None, x for only x."""
+    choice = producer(weights, "select")
+    if choice is None or not weights.has_one_use() or not is_scalar(choice.operands[1], 0):
+        return None, weights
+    condition, _, kept = choice.operands
+    known = constant_of(condition)
+    if known is not None and not known.any():
+        return None, kept
+    test = producer(condition, "equal")
+    most = None if test is None else producer(test.operands[0], "max")
+    if test is None or most is None or not is_scalar(test.operands[1], -float("inf")):
+        return None, weights
+    flags, bias = most.plain_attributes(), most.operands[0]
+    fits = flags["axes"] == (spec(bias).rank - 1,) and flags["keepdims"]
+    return (bias, kept) if fits else (None, weights)
+
+
+def bias_of(value: SSAValue) -> tuple[SSAValue, Bias] | None:
+    """Return x and the bias b of `x + b`, or of a choice between x and what hides."""
+    total, choice = producer(value, "add"), producer(value, "select")
+    if total is not None:
+        for x, bias in (total.operands, tuple(total.operands)[::-1]):
+            if x.type == value.type and is_shaped_product(x):
+                return x, Bias(bias, partial(_given, bias))
+    if choice is None:
+        return None
+    condition, *sides = choice.operands
+    for here, x in ((1, sides[0]), (0, sides[1])):
+        low = scalar_of(sides[here])
+        if isinstance(low, float) and low <= HIDDEN and x.type == value.type:
+            return x, Bias(None, partial(_hiding, condition, here, low))
+    return None
+
+
+def _given(bias: SSAValue, _: Maker) -> SSAValue:
+    """Return a bias that is there."""
+    return bias
+
+
+def _hiding(condition: SSAValue, here: int, low: float, make: Maker) -> SSAValue:
+    """Make the bias that is `low` where the condition is not (or, with `here` 0, is) true."""
+    zero, hidden = make.number(0, f32), make.number(low, f32)
+    made: SSAValue = make.select(condition, *((zero, hidden) if here else (hidden, zero)))
+    return made
+
+
+def is_shaped_product(value: SSAValue) -> bool:
+    """Say whether a value is a product, or one that was scaled, capped, hidden or added to."""
+    shaping = ("gv.add", "gv.select", "gv.mul", "gv.div", "gv.tanh")
+    waiting = [value]
+    while waiting:
+        op = waiting.pop().owner
+        if not isinstance(op, Op) or not op.results[0].has_one_use():
+            continue
+        if op.name == "gv.matmul":
+            return True
+        if op.name in shaping:
+            waiting += [x for x in op.operands if x.type == value.type]
+    return False
+
+
+def softcap_of(value: SSAValue) -> tuple[SSAValue, float, float] | None:
+    """Return x, a and c of `c tanh(a x)`."""
+    outer = scaled(value)
+    inner = None if outer is None else producer(outer[0], "tanh")
+    if outer is None or inner is None or not outer[0].has_one_use() or not outer[1]:
+        return None
+    (x,) = inner.operands
+    factor = scaled(x) if x.has_one_use() else None
+    return (*(factor or (x, 1.0)), outer[1])
+
+
+def scaled(value: SSAValue) -> tuple[SSAValue, float] | None:
+    """Return x and c of `x * c` or `x / (1 / c)`, for a finite number c."""
+    product, quotient = producer(value, "mul"), producer(value, "div")
+    if product is not None:
+        for x, factor in (product.operands, tuple(product.operands)[::-1]):
+            number = scalar_of(factor)
+            if isinstance(number, float) and abs(number) < -HIDDEN:
+                return x, number
+    if quotient is not None:
+        number = scalar_of(quotient.operands[1])
+        if isinstance(number, float) and number and abs(number) < -HIDDEN:
+            return quotient.operands[0], 1 / number
+    return None
