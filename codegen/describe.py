@@ -16,7 +16,7 @@ from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS, kernel_symbols
 from ..ir.ops.steps import Choose, Loop
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, roles, weight_rows
-from ..ir.program import argument_names, by_name, optional_function
+from ..ir.program import argument_names, by_name, laid_over, optional_function
 from ..ir.tensor import spec_of
 from ..passes.analysis.blocks import operations_of
 from ..runtime.artifact import (
@@ -79,15 +79,20 @@ def describe(program: Program, names: Names) -> Description:
 
 
 def _tensors(function: FuncOp, role: str) -> tuple[TensorInfo, ...]:
+    over = laid_over(function.arg_attrs)
     rows = zip(
         argument_names(function), function.function_type.inputs, roles(function), strict=True
     )
-    return tuple(_info(name, spec_of(kind)) for name, kind, found in rows if found == role)
+    return tuple(
+        _info(name, spec_of(kind), over.get(i))
+        for i, (name, kind, found) in enumerate(rows)
+        if found == role
+    )
 
 
-def _info(name: str, spec: TensorSpec) -> TensorInfo:
+def _info(name: str, spec: TensorSpec, over: int | None) -> TensorInfo:
     shape = tuple(d if isinstance(d, int) else str(d) for d in spec.dims)
-    return TensorInfo(name, spec.dtype.name, shape)
+    return TensorInfo(name, spec.dtype.name, shape, over)
 
 
 def _dims(program: Program) -> tuple[DimInfo, ...]:

@@ -29,7 +29,7 @@ from ..ir.dtypes import u32
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
 from ..ir.ops.structure import Constant, Weight, Yield
-from ..ir.program import NAME, finish, new_function, set_level
+from ..ir.program import NAME, finish, lay_over, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
 from ..ir.verify import verify
 from .compile import compile_source, load_compiled
@@ -38,7 +38,7 @@ from .func_graph import FuncGraph, touched_by
 from .graph import Operation
 from .recorded import Recorded
 from .threads import threads_for
-from .variables import Handle
+from .variables import Handle, changed_in_place
 
 COMPILE_AFTER = 2
 """A function is compiled when it has been called so often with arguments of the same shapes."""
@@ -313,20 +313,36 @@ class Staged:
         for i in range(len(specs), len(main.body.block.args)):
             name_argument(main, i)
         finish(main, results, [f"y{i}" for i in range(len(results))])
+        places = {v: len(specs) + i for i, v in enumerate(frame.arguments)}
+        over = {
+            self.count + i: places[v]
+            for i, v in enumerate(frame.written)
+            if v in places and results[self.count + i].type == main.body.block.args[places[v]].type
+        }
+        lay_over(main, over)
+        self.updated = [i - len(specs) for i in over.values()]
+        """Which of the arguments are variables that are written in place."""
         module = ModuleOp([main])
         set_level(module, "graph")
         verify(module)
         self.program = Program(module, shared.weights)
         compiled = compile_source(self.program, options or Options())
         self.model = load_compiled(compiled, threads_for(compiled))
+        self.call = self.model.updating() if over else self.model.call
 
     def run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:
         """Return the outputs."""
+        if not self.updated:
+            return self._run(store, arrays)
+        with changed_in_place([self.arguments[i]() for i in self.updated], store):  # type: ignore[operator]
+            return self._run(store, arrays)
+
+    def _run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:
         more = [
             Frame(store).key(*x) if isinstance(x, tuple) else x().value_in(store)
             for x in self.arguments
         ]
-        made = self.model.call(*arrays, *more)
+        made = self.call(*arrays, *more)
         found = list(made) if isinstance(made, tuple) else [made]
         for variable, value in zip(self.written, found[self.count :], strict=True):
             variable().put_in(store, value)

@@ -389,4 +389,5 @@ def info_of(name: str, spec: Spec) -> TensorInfo:
     shape = tuple(d if isinstance(d, int) else str(d) for d in inner.shape or ())
     if not holders and not inner.dtype.is_text and inner.shape is not None:
         return TensorInfo(name, inner.dtype.name, shape)
-    return ValueInfo(name, inner.dtype.name, shape, tuple(holders), inner.shape is not None)
+    ranked = inner.shape is not None
+    return ValueInfo(name, inner.dtype.name, shape, holders=tuple(holders), is_ranked=ranked)

@@ -7,20 +7,29 @@ sessions share.
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ir.op import REGISTRY, Array
 from ..ir.tensor import TensorSpec, spec_of_array
+from ..runtime.artifact import ALIGNMENT
+from ..runtime.buffer import address, aligned_array, is_plain
 from .graph import Graph, Operation, dims_or_none, spec_with_unknowns
 from .kinds import Kind
 from .run_errors import FailedPreconditionError
 
 if TYPE_CHECKING:
     from .execute import Frame, Store
+
+
+OWN = 3
+"""References to an array that only one place has: that one, a name here, and the call's own."""
 
 
 class VariableState:
@@ -38,6 +47,8 @@ class VariableState:
         """The Python object, if it is still there."""
         self.initial: Operation | None = None
         """What gives the first value in a session."""
+        self.changing: threading.RLock | None = None
+        """Held by the step that changes the value in place, if one does now."""
 
     def key(self) -> Any:
         """Return what a store keeps the value under."""
@@ -48,7 +59,10 @@ class VariableState:
         return CONTAINERS.setdefault(self.container, {}) if self.container else store.values
 
     def value_in(self, store: Store) -> Array:
-        """Return the value, or say that there is none."""
+        """Return the value, or say that there is none; not while it is changed in place."""
+        if self.changing is not None:
+            with self.changing:
+                pass
         if self.is_eager:
             assert self.value is not None, "an eager variable has a value"
             return self.value
@@ -65,6 +79,21 @@ class VariableState:
             )
         return found
 
+    def own(self, store: Store) -> None:
+        """Copy the value if somebody else has it too, or compiled code cannot write it."""
+        array = self.value_in(store)
+        base = array.base
+        shared = getrefcount(array) > OWN or (base is not None and getrefcount(base) > OWN)
+        if (
+            shared
+            or not (base is None or isinstance(base, np.ndarray))
+            or not (array.flags.writeable and is_plain(array))
+            or address(array) % ALIGNMENT
+        ):
+            copy = aligned_array(array.shape, array.dtype)
+            copy[...] = array
+            self.put_in(store, copy)
+
     def put_in(self, store: Store, value: Array) -> None:
         """Change the value."""
         if self.is_eager:
@@ -79,6 +108,28 @@ class VariableState:
 
 CONTAINERS: dict[str, dict[Any, Array]] = {}
 """The values of variables in named containers, shared by all sessions of the process."""
+
+
+_BEGINNING = threading.Lock()
+"""Held by a step until it has all the variables that it will change in place."""
+
+
+@contextmanager
+def changed_in_place(states: Sequence[VariableState], store: Store) -> Iterator[None]:
+    """Give each variable a value that nobody else has, and let readers wait."""
+    lock = threading.RLock()
+    with lock:
+        with _BEGINNING:
+            for state in states:
+                state.value_in(store)  # waits for another step
+                state.changing = lock
+        try:
+            for state in states:
+                state.own(store)
+            yield
+        finally:
+            for state in states:
+                state.changing = None
 
 
 class DeadVariableError(FailedPreconditionError):

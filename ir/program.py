@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     FunctionType,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     i64,
@@ -32,6 +33,11 @@ from .values import Spec
 NAME = "gv.name"
 LEVEL = "gv.level"
 RANGES = "gv.ranges"
+OVER = "gv.over"
+"""Attribute of a result: the number of the argument in whose place it may be written.
+
+What the argument was is read before that, so callers may give one buffer for both, or two.
+"""
 
 
 @dataclass
@@ -164,6 +170,23 @@ def finish(function: FuncOp, values: Sequence[SSAValue], names: Sequence[str]) -
     function.function_type = FunctionType.from_lists(inputs, [v.type for v in values])
     if names:
         function.properties["res_attrs"] = _name_attributes(names)
+
+
+def lay_over(function: FuncOp, pairs: Mapping[int, int]) -> None:
+    """Let results of a finished function lie where arguments of the same type may lie."""
+    rows = function.properties["res_attrs"]
+    assert isinstance(rows, ArrayAttr), "finish gives results their names"
+    made = [
+        DictionaryAttr({**row.data, OVER: IntegerAttr(pairs[i], i64)}) if i in pairs else row
+        for i, row in enumerate(rows.data)
+    ]
+    function.properties["res_attrs"] = ArrayAttr(made)
+
+
+def laid_over(rows: ArrayAttr[DictionaryAttr] | None) -> dict[int, int]:
+    """Return which results (or arguments that are outputs) may lie over which arguments."""
+    found = [row.data.get(OVER) for row in rows.data] if rows is not None else []
+    return {i: row.value.data for i, row in enumerate(found) if isinstance(row, IntegerAttr)}
 
 
 def _name_attributes(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

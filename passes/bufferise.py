@@ -15,7 +15,8 @@ the blob.
 A `gv.if` becomes a `gv.choose` whose regions write the same buffers, and a `gv.while` a
 `gv.loop` that carries its values in buffers of their own: what goes in is copied there before
 the loop, and what a trip makes at the trip's end. `plan-memory` takes the copies away that need
-not be. Needs `outline-kernels`; leaves the level `planned`.
+not be. A result that lies over an argument (`gv.over`) is copied there at the end in the same way.
+Needs `outline-kernels`; leaves the level `planned`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ..errors import CompileError
 from ..ir import SOURCE, Op, Program, dims, erase
@@ -46,10 +47,12 @@ from ..ir.ops.structure import Buffer, Constant, Kernel, Launch, View, Weight, Y
 from ..ir.placement import ALIGNMENT, ROLE, WEIGHTS, WORKSPACE, align, space_type
 from ..ir.program import (
     NAME,
+    OVER,
     argument_names,
     argument_specs,
     by_name,
     functions,
+    laid_over,
     optional_function,
     ranges_of,
     result_names,
@@ -153,7 +156,7 @@ class Bufferiser:
         roles: list[tuple[str, str, Attribute]] = [
             ("input", name, memref_of(spec)) for name, spec in rows
         ]
-        returned = list(last.operands)
+        returned, over = list(last.operands), laid_over(self.function.res_attrs)
         if self.preparing:
             weights = [op for op in block.ops if isinstance(op, Weight)]
             names = dict.fromkeys(str(w.plain_attributes()["weight"]) for w in weights)
@@ -171,13 +174,19 @@ class Bufferiser:
         inputs = made[: len(self.old_arguments)]
         self.buffers.update(zip(self.old_arguments, inputs, strict=True))
         self.workspace, self.weights = made[-2], made[-1]
-        self.targets(returned, made[len(self.old_arguments) : -2])
+        outputs = made[len(self.old_arguments) : -2]
+        self.updates = [(returned[i], outputs[i]) for i in over]
+        self.targets(
+            [v for i, v in enumerate(returned) if i not in over],
+            [v for i, v in enumerate(outputs) if i not in over],
+        )
         self.function.function_type = FunctionType.from_lists([k for _, _, k in roles], [])
-        attributes = [
-            DictionaryAttr({NAME: StringAttr(name), ROLE: StringAttr(role)})
-            for role, name, _ in roles
+        attributes: list[dict[str, Attribute]] = [
+            {NAME: StringAttr(name), ROLE: StringAttr(role)} for role, name, _ in roles
         ]
-        self.function.properties["arg_attrs"] = ArrayAttr(attributes)
+        for i, argument in over.items():
+            attributes[len(rows) + i][OVER] = IntegerAttr(argument, i64)
+        self.function.properties["arg_attrs"] = ArrayAttr(list(map(DictionaryAttr, attributes)))
         self.function.properties.pop("res_attrs", None)
         erase(last)
 
@@ -198,9 +207,26 @@ class Bufferiser:
         """Convert the operations of a block, and take the old ones away."""
         for op in list(block.ops):
             self.convert(op)
+        self.update(block)
         for op in reversed(list(block.ops)):
             if not isinstance(op, Buffer | View | Launch | Steps | ReturnOp):
                 erase(op)
+
+    def update(self, block: Block) -> None:
+        """Copy results that lie over arguments there at the end: what was there is read before."""
+        end = Yield.make()
+        block.add_op(end)
+        sources = []
+        for value, _ in self.updates:
+            source = self.buffers[value]
+            if isinstance(base_of(source), BlockArgument):  # which another copy may write over
+                saved = self.space(end, spec_of(value.type))
+                self.copy(source, saved, end)
+                source = saved
+            sources.append(source)
+        for source, (_, output) in zip(sources, self.updates, strict=True):
+            self.copy(source, output, end)
+        erase(end)
 
     def convert(self, op: Operation) -> None:
         """Make the buffers and the launch of one operation."""

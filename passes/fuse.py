@@ -10,7 +10,8 @@ as expressions that are read, reductions over whole rows as further passes over 
 and one product, convolution, window or other loop nest as the kernel's anchor, behind which
 the rest is an epilogue. Cheap operations are computed again in each kernel that needs them.
 A kernel has one result, so that no cycle can arise. A reshape between kernels stays
-outside: it is a view.
+outside: it is a view. What lies over an argument (`gv.over`) is no epilogue: it is computed in
+place by a kernel of its own.
 
 Needs `decompose`. Leaves every function on the level `fused`.
 """
@@ -21,14 +22,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
-from xdsl.dialects.func import ReturnOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
 from ..errors import UnsupportedOp
 from ..ir import SOURCE, Op, Program, erase
 from ..ir.ops.control import Control
 from ..ir.ops.structure import Kernel, Yield
-from ..ir.program import functions, set_level
+from ..ir.program import functions, laid_over, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
 from .analysis.blocks import blocks_of
@@ -97,6 +98,7 @@ class Grouping:
         self.groups: list[Group] = []
         self.of: dict[Operation, list[Group]] = {}
         self.faults: list[str] = []
+        self.updates = laid_over_values(block)
 
     # -- deciding -------------------------------------------------------------------------
 
@@ -243,6 +245,8 @@ class Grouping:
             return self.options.rows and self.joins_row(group, op)
         if kind not in EPILOGUE or not self.options.epilogues:
             return False
+        if group.root.results[0] in self.updates:
+            return False  # a tile is stored before it is finished: not where its operand lies
         if group.kind != "map" or len(op.results) != 1 or not self.on_path(group, op, kind):
             return False
         if group.root.result_specs[0].dtype != op.result_specs[0].dtype:
@@ -348,7 +352,12 @@ class Grouping:
         if not isinstance(last, ReturnOp):
             return  # what a region yields is copied where it has to be by `bufferise`
         taken: set[SSAValue] = set()
+        function = self.block.parent_op()
+        assert isinstance(function, FuncOp), "a function returns"
+        over = laid_over(function.res_attrs)
         for index, value in enumerate(last.operands):
+            if index in over:
+                continue  # `bufferise` copies it
             base = value
             while isinstance(base.owner, Op) and base.owner.name == "gv.reshape":
                 base = base.owner.operands[0]
@@ -402,6 +411,14 @@ class Grouping:
             new.name_hint = old.name_hint
             for use in outside:
                 use.operation.operands[use.index] = new
+
+
+def laid_over_values(block: Block) -> set[SSAValue]:
+    """Return the values of a function that are to lie over its arguments."""
+    function, last = block.parent_op(), block.last_op
+    if not isinstance(function, FuncOp) or last is None:
+        return set()
+    return {last.operands[i] for i in laid_over(function.res_attrs)}
 
 
 def is_walked(anchor: Op | None, use: Use) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
@@ -33,6 +33,7 @@ from ..ir.program import functions, ranges_of
 from ..ir.tensor import spec_of
 from .analysis.alive import Alive
 from .analysis.blocks import operations_of
+from .analysis.copies import is_copy
 from .analysis.gaps import Gaps
 from .analysis.lives import Lives
 from .analysis.storage import Sharing, Storage, Waits
@@ -52,6 +53,7 @@ class PlanMemory(Pass):
         for function in functions(program.module):
             if KIND not in function.attributes:
                 self.plan(program, function)
+        erase_unused_copies(program.module)
 
     def plan(self, program: Program, function: FuncOp) -> None:
         """Plan one function."""
@@ -78,6 +80,17 @@ class PlanMemory(Pass):
         Timeline(sharing).write(function.body.block)
         self.count("peak bytes", peak)
         self.count("max-live bytes", bound)
+
+
+def erase_unused_copies(module: ModuleOp) -> None:
+    """Take away the kernels that copied what is not copied any more."""
+    entries = [f for f in functions(module) if KIND not in f.attributes]
+    launches = [op for f in entries for op in operations_of(f) if isinstance(op, Launch)]
+    used = {str(op.properties["kernel"]) for op in launches}
+    for function in functions(module):
+        is_used = str(SymbolRefAttr(function.sym_name.data)) in used
+        if KIND in function.attributes and is_copy(function) and not is_used:
+            erase(function)
 
 
 def settle(function: FuncOp, sharing: Sharing) -> None:

@@ -8,7 +8,7 @@
 List scheduling: of the kernels that are ready, the one that frees most (what dies less what
 it makes); the order is only taken if its peak is below that of the given one. In the body of a loop
 what reads a carried value stands before what makes the next one, so that this may lie in its
-place. Needs `outline-kernels`.
+place; the same holds for arguments that results lie over. Needs `outline-kernels`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.func import CallOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import Program, dims
 from ..ir.dims import Range
 from ..ir.levels import KIND
 from ..ir.ops.control import Control, While
-from ..ir.program import functions, ranges_of
+from ..ir.program import functions, laid_over, ranges_of
 from ..ir.tensor import spec_of
 from .analysis.blocks import blocks_of
 from .base import Pass
@@ -152,22 +152,35 @@ class Graph:
 
 
 def readers_first(block: Block) -> dict[Operation, list[Operation]]:
-    """Return, for the body of a loop, who must read a carried value before its next one is made.
+    """Return who must read a value before what takes its place is made.
 
-    The next value can then lie where the last one lay. Nothing is asked that cannot be.
+    These are the carried values of a loop, and the arguments that results lie over. Nothing is
+    asked that cannot be.
     """
-    loop, last = block.parent_op(), block.last_op
-    if not isinstance(loop, While) or block is not loop.blocks()[1] or last is None:
+    last = block.last_op
+    if last is None:
         return {}
     found: dict[Operation, list[Operation]] = {}
-    for argument, value in zip(block.args, last.operands, strict=False):
+    for argument, value in successors(block, last):
         maker = viewed(value).owner
         if not isinstance(maker, Operation) or maker.parent is not block:
             continue
+        behind = {last, *reached(maker, found)}
         for reader in readers(argument):
-            if reader not in (maker, last) and not leads_to(maker, reader, found):
+            if reader not in behind:
                 found.setdefault(reader, []).append(maker)
     return found
+
+
+def successors(block: Block, last: Operation) -> list[tuple[SSAValue, SSAValue]]:
+    """Return the arguments of a block whose place other values take, and those values."""
+    parent = block.parent_op()
+    if isinstance(parent, FuncOp):
+        over = laid_over(parent.res_attrs)
+        return [(block.args[argument], last.operands[i]) for i, argument in over.items()]
+    if isinstance(parent, While) and block is parent.blocks()[1]:
+        return list(zip(block.args, last.operands, strict=False))
+    return []
 
 
 def readers(value: SSAValue) -> list[Operation]:
@@ -182,16 +195,14 @@ def readers(value: SSAValue) -> list[Operation]:
     return list(found)
 
 
-def leads_to(op: Operation, other: Operation, first: dict[Operation, list[Operation]]) -> bool:
-    """Say whether an operation must stand behind another one."""
+def reached(op: Operation, first: dict[Operation, list[Operation]]) -> set[Operation]:
+    """Return an operation, and all that must stand behind it."""
     seen, waiting = {op}, [op]
     while waiting:
         one = waiting.pop()
-        if one is other:
-            return True
         users = [use.operation for result in one.results for use in result.uses]
         for user in (*users, *first.get(one, ())):
             if user not in seen:
                 seen.add(user)
                 waiting.append(user)
-    return False
+    return seen

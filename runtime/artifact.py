@@ -49,6 +49,8 @@ class TensorInfo:
     name: str
     dtype: str
     shape: tuple[Extent, ...]
+    over: int | None = None
+    """Of an output: the number of the input whose buffer may be given for it, too."""
 
     def __post_init__(self) -> None:
         assert self.dtype in DTYPES, f"tensor {self.name!r}: no element type {self.dtype!r}"

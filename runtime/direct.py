@@ -135,7 +135,8 @@ def call_with_arrays(
 ) -> Callable[..., Any]:
     """Return a builtin that runs a model on the arrays it is given and returns new ones.
 
-    `infos` are those of inputs and outputs, `addresses` those of workspace and context.
+    `infos` are those of inputs and outputs, `addresses` those of workspace and context. Outputs
+    that may lie over an input are written there.
     """
     inputs, outputs = infos
     tables = [tensor_table(inputs), tensor_table(outputs)]
@@ -145,7 +146,7 @@ def call_with_arrays(
     shapes = []
     for number, info in enumerate(outputs):
         dtype = numpy_dtype(info.dtype)
-        made[number] = 0, dtype.num, dtype.itemsize
+        made[number] = 0, dtype.num if info.over is None else ~info.over, dtype.itemsize
         sizes = [size if isinstance(size, int) else 0 for size in info.shape]
         shapes.append(np.array(sizes, np.int64))
         places[number] = tables[1][number, 1] = address(shapes[-1])
@@ -159,7 +160,7 @@ def call_with_arrays(
             *(0 if is_static else address(places), *(lock if release else (0, 0)), id(slow)),
             *map(python_function, ("PyObject_Vectorcall", "Py_DecRef")),
             *(_numpy_function(ARRAY_NEW), _numpy_function(ARRAY_SET_BASE)),
-            *map(python_function, ("PyTuple_New", "PyTuple_SetItem")),
+            *map(python_function, ("PyTuple_New", "PyTuple_SetItem", "Py_IncRef")),
         ],
         np.int64,
     )

@@ -15,7 +15,7 @@ import mmap
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -306,27 +306,43 @@ class Model:
         pool = None
         if threads > 1 and self._library.address("pool_init") is not None:
             pool = shared_pool(self._library, threads)
-        self._context = context = Context.make(pool, weights)
+        self._context = Context.make(pool, weights)
         self._run = self._library.function("run", "ipppp")
         self._frames.clear()
-        function = self._library.address("python_call")
-        self.call = self._slow_call
-        if function is not None and direct.is_possible():
-            workspace = aligned_bytes(self.workspace_bytes)
-            self.call = direct.call_with_arrays(
-                function,
-                (self.inputs, self.outputs),
-                (address(workspace), context.address),
-                self._slow_call,
-                release=self._is_long(context),
-                keep=(self._library, context, workspace),
-            )
+        self.call = self._caller(self._slow_call)
+
+    def updating(self) -> Callable[..., Any]:
+        """Return `call`, but for outputs that may lie over an input: they are written there.
+
+        An array that cannot be used as it is is copied, and the copy is written and returned.
+        """
+        return self._caller(self._slow_update, update=True)
+
+    def _caller(self, slow: Callable[..., Any], *, update: bool = False) -> Callable[..., Any]:
+        """Return a builtin that is called with arrays, or `slow` where there can be none."""
+        context, function = self._context, self._library.address("python_call")
+        if function is None or not direct.is_possible():
+            return slow
+        workspace = aligned_bytes(self.workspace_bytes)
+        outputs = [info if update else replace(info, over=None) for info in self.outputs]
+        return direct.call_with_arrays(
+            function,
+            (self.inputs, outputs),
+            (address(workspace), context.address),
+            slow,
+            release=self._is_long(context),
+            keep=(self._library, context, workspace),
+        )
 
     def _is_long(self, context: Context) -> bool:
         """Say whether a run may take long enough to let other threads of Python work."""
         return context.pool is not None or int(self.manifest["peak_bytes"]) > SHORT
 
-    def _slow_call(self, *values: Any) -> Any:
+    def _slow_update(self, *values: Any) -> Any:
+        """Do what `updating` does for arguments that need a second look."""
+        return self._slow_call(*values, update=True)
+
+    def _slow_call(self, *values: Any, update: bool = False) -> Any:
         """Do what `call` does for arguments that need a second look."""
         context = self._open()
         arrays = [
@@ -335,7 +351,9 @@ class Model:
         ]
         plan = self._plan(arrays)
         outputs = [
-            aligned_array(shape, numpy_dtype(info.dtype))
+            arrays[info.over]
+            if update and info.over is not None
+            else aligned_array(shape, numpy_dtype(info.dtype))
             for shape, info in zip(plan.outputs, self.outputs, strict=True)
         ]
         frame = self._take_frame()
@@ -446,7 +464,8 @@ class Model:
 
 
 def _tensor(described: Mapping[str, Any]) -> TensorInfo:
-    return TensorInfo(described["name"], described["dtype"], tuple(described["shape"]))
+    shape = tuple(described["shape"])
+    return TensorInfo(described["name"], described["dtype"], shape, described.get("over"))
 
 
 def _as_they_are(values: Sequence[Any], infos: Sequence[TensorInfo], kind: str) -> list[Array]:

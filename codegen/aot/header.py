@@ -58,7 +58,10 @@ def _comment(model: Description, embedded: bool) -> list[str]:
     lines = [f"The compiled model `{model.tag}`.", ""]
     for kind, tensors in (("inputs", model.inputs), ("outputs", model.outputs)):
         for number, tensor in enumerate(tensors):
-            lines.append(f"    {kind}[{number}]  {tensor}  {_plain(tensor.name)}")
+            over = (
+                "" if tensor.over is None else f"  (may be given the data of inputs[{tensor.over}])"
+            )
+            lines.append(f"    {kind}[{number}]  {tensor}  {_plain(tensor.name)}{over}")
     if model.dims:
         ranges = (f"{dim.name} = {dim.low} to {dim.high}" for dim in model.dims)
         lines += ["", f"Dimensions: {', '.join(ranges)}."]

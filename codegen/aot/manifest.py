@@ -53,7 +53,8 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
 
 
 def _tensor(tensor: TensorInfo) -> dict[str, Any]:
-    return {"name": tensor.name, "dtype": tensor.dtype, "shape": list(tensor.shape)}
+    over = {} if tensor.over is None else {"over": tensor.over}
+    return {"name": tensor.name, "dtype": tensor.dtype, "shape": list(tensor.shape), **over}
 
 
 def peak_bytes(model: Description) -> int:

@@ -4,8 +4,9 @@
     PyObject *TAG_python_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 
 are the C functions of two builtins: one repeats a run on the same arrays, one takes numpy arrays
-and makes new ones. Their `self` is a capsule, whose pointer leads to a block of addresses: tables
-to work in, and the functions of Python and numpy that are needed. The library knows nothing of
+and makes new ones, but for outputs that are to be written over an argument. Their `self` is a
+capsule, whose pointer leads to a block of addresses: tables to work in, and the functions of
+Python and numpy that are needed. The library knows nothing of
 Python but where the fields of a capsule and of an array are, and the runtime looks that up before
 it relies on it. Whatever is not as expected, an argument or a status, is left to the block's
 `slow` function, which is Python's and can say what is wrong.
@@ -93,6 +94,7 @@ entry:
   %set.base.at = getelementptr i8, ptr %block, i64 136
   %tuple.new.at = getelementptr i8, ptr %block, i64 144
   %tuple.set.at = getelementptr i8, ptr %block, i64 152
+  %increment.at = getelementptr i8, ptr %block, i64 160
   %room = alloca i64, align 8
   %array.new = load ptr, ptr %array.new.at
   %expected = load i64, ptr %block
@@ -159,7 +161,7 @@ compute:
   %known = icmp eq i32 %computed, 0
   br i1 %known, label %make, label %other
 make:
-  %j = phi i64 [ 0, %shapes ], [ 0, %compute ], [ %j.next, %finish ]
+  %j = phi i64 [ 0, %shapes ], [ 0, %compute ], [ %j.next, %finished ]
   %j.more = icmp ult i64 %j, %makings
   br i1 %j.more, label %measure, label %run
 measure:
@@ -177,7 +179,19 @@ measure:
   %size.at = getelementptr i8, ptr %row, i64 16
   %element.size = load i64, ptr %size.at
   %wide.rank = zext i32 %out.rank to i64
-  br label %multiply
+  %given = icmp slt i64 %number, 0
+  br i1 %given, label %reuse, label %multiply
+reuse:
+  %which = xor i64 %number, -1
+  %reused.at = getelementptr ptr, ptr %arguments, i64 %which
+  %reused = load ptr, ptr %reused.at
+  %increment = load ptr, ptr %increment.at
+  call void %increment(ptr %reused)
+  %reused.data.at = getelementptr i8, ptr %reused, i64 16
+  %reused.data = load ptr, ptr %reused.data.at
+  store ptr %reused, ptr %row
+  store ptr %reused.data, ptr %out
+  br label %finished
 multiply:
   %k = phi i64 [ 0, %measure ], [ %k.next, %factor ]
   %size = phi i64 [ %element.size, %measure ], [ %product, %factor ]
@@ -215,6 +229,8 @@ finish:
   %ignored = call i32 %set.base(ptr %array, ptr %memory)
   store ptr %array, ptr %row
   store ptr %start.there, ptr %out
+  br label %finished
+finished:
   %j.next = add i64 %j, 1
   br label %make
 run:

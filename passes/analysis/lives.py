@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...ir.ops.steps import Choose, Loop, Steps
 from ...ir.ops.structure import Buffer, Launch, View
 from ...ir.placement import roles
+from ...ir.program import laid_over
 
 Span = tuple[int, int]
 """The first point and the last."""
@@ -57,7 +58,10 @@ class Access:
 
 
 class Lives:
-    """The lives of the buffers of one function that are not its inputs or weights."""
+    """The lives of the buffers of one function that are not its inputs or weights.
+
+    An input over which an output may lie is that output.
+    """
 
     def __init__(self, function: FuncOp) -> None:
         block = function.body.block
@@ -66,6 +70,8 @@ class Lives:
         self.outputs = [value for value, role in named if role == "output"]
         self.roots: dict[SSAValue, SSAValue | None] = dict.fromkeys(block.args)
         self.roots.update((value, value) for value in self.outputs)
+        for output, argument in laid_over(function.arg_attrs).items():
+            self.roots[block.args[argument]] = block.args[output]
         self.lives: dict[SSAValue, Life] = {}
         self.number: dict[Operation, int] = {}
         """The step of each launch; of each other operation the last of its steps."""
@@ -79,6 +85,12 @@ class Lives:
         self._walk(block, dict.fromkeys(self.outputs, end), record=True)
         for life in self.lives.values():
             life.spans = joined(life.spans)
+
+    def is_argument(self, value: SSAValue) -> bool:
+        """Say whether a value is, through views, an argument over which an output may lie."""
+        while isinstance(value.owner, View):
+            value = value.owner.operands[0]
+        return self.roots.get(value, value) is not value
 
     def root(self, value: SSAValue) -> SSAValue | None:
         """Return the buffer behind a value through views; None for inputs and weights."""

@@ -87,8 +87,8 @@ class Sharing:
                 self.joins(source, target)
 
     def is_idle(self, launch: Launch) -> bool:
-        """Say whether a launch copies a storage to itself."""
-        if not self.is_copy(launch):
+        """Say whether a launch copies a storage to itself, and not an argument to an output."""
+        if not self.is_copy(launch) or self.lives.is_argument(launch.operands[0]):
             return False
         source, target = map(self.storage_of, launch.operands)
         return source is target is not None

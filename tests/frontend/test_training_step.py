@@ -1,9 +1,12 @@
 """A whole training step is one function: compiled, it does what it does eagerly."""
 
+import threading
+
 import numpy as np
 import pytest
 
 import gravure.tf as tf
+from gravure.frontend.function import PROCESS
 
 OPTIMIZERS = {
     "sgd": lambda: tf.keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True),
@@ -48,3 +51,108 @@ def test_f8_a_compiled_step_trains_as_the_eager_one(name):
     for a, b in zip(found, weights, strict=True):
         assert np.allclose(a, b, rtol=1e-3, atol=1e-5)
     assert losses[-1] < losses[0]
+
+
+def place(variable):
+    return variable.state.value_in(PROCESS).__array_interface__["data"][0]
+
+
+def test_c1_a_compiled_step_changes_variables_where_they_are():
+    _, _, run = train(OPTIMIZERS["adam"], 4, staged=True)
+    [concrete] = run.cache.values()
+    [compiled] = concrete.compiled.values()
+    variables = [compiled.arguments[i]() for i in compiled.updated]
+    assert variables == [x() for x in compiled.written]
+    launches = compiled.model.compiled.report.steps[-1].rewrite.counts
+    assert launches["copies left out"] == len(variables)
+    x, labels = tf.constant(np.ones((5, 8), "f")), tf.constant(np.zeros(5, "i4"))
+    before = [v.value_in(PROCESS).__array_interface__["data"][0] for v in variables]
+    run(x, labels)
+    assert before == [v.value_in(PROCESS).__array_interface__["data"][0] for v in variables]
+
+
+def test_c1_what_was_read_of_a_variable_stays_when_it_is_changed_in_place():
+    v = tf.Variable(np.ones(32, "f"))
+
+    @tf.function
+    def step():
+        v.assign(v * 2)
+        return tf.reduce_sum(v)
+
+    for _ in range(3):
+        step()
+    whole, part = v.read_value(), v.read_value().numpy()[3:]
+    first = place(v)
+    assert float(step()) == 32 * 16
+    assert place(v) != first
+    assert np.array_equal(whole.numpy(), np.full(32, 8, "f"))
+    step()
+    assert np.array_equal(part, np.full(29, 8, "f"))
+    second = place(v)
+    step()
+    assert place(v) == second
+    assert np.array_equal(v.numpy(), np.full(32, 64, "f"))
+
+
+def test_c7_old_values_are_read_before_a_step_writes_over_them():
+    rng = np.random.default_rng(0)
+    given = [rng.normal(size=(4, 4)).astype("f") for _ in range(3)]
+    ends = []
+    for decorate in (lambda f: f, tf.function):
+        a, b, c = variables = [tf.Variable(x) for x in given]
+
+        def step(a=a, b=b, c=c):
+            old_a, old_b = a.read_value(), b.read_value()
+            a.assign(tf.nn.tanh(old_b))  # a and b change places
+            b.assign(tf.nn.tanh(old_a))
+            c.assign(c @ a)  # a product of the new value, over an operand
+            c.assign(c / tf.norm(c))
+            return old_a @ old_b
+
+        run = decorate(step)
+        made = [run().numpy() for _ in range(5)]
+        ends.append([*made, *(v.numpy() for v in variables)])
+    for eager, staged in zip(*ends, strict=True):
+        assert np.allclose(eager, staged, rtol=1e-4, atol=1e-6)
+
+
+def test_c1_variables_change_places_and_keep_their_values():
+    a, b = tf.Variable(np.arange(8, dtype="f")), tf.Variable(np.zeros(8, "f"))
+
+    @tf.function
+    def swap():
+        old = a.read_value()
+        a.assign(b)
+        b.assign(old)
+
+    for _ in range(5):
+        swap()
+    assert np.array_equal(a.numpy(), np.zeros(8))
+    assert np.array_equal(b.numpy(), np.arange(8))
+
+
+def test_c6_readers_wait_for_a_step_that_changes_in_place():
+    v, w = (tf.Variable(np.zeros(1 << 16, "f")) for _ in range(2))
+
+    @tf.function
+    def step():
+        v.assign_add(tf.ones_like(v))
+        w.assign_add(tf.ones_like(w))
+
+    for _ in range(3):
+        step()
+    done, torn = threading.Event(), []
+
+    def read():
+        while not done.is_set():
+            found = v.numpy()
+            torn.append(found.min() != found.max())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(200):
+        step()
+    done.set()
+    reader.join()
+    assert not any(torn)
+    assert np.array_equal(v.numpy(), np.full(1 << 16, 203, "f"))

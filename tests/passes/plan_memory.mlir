@@ -188,3 +188,84 @@ func.func @main(%x: tensor<4xf32>, %s: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // count: gv.launch 5
+
+// -----
+// A result that lies over an argument is written there by the kernel that reads it last.
+func.func @main(%w: tensor<64xf32>, %x: tensor<64xf32>) -> (tensor<f32>, tensor<64xf32> {gv.over = 0 : i64}) {
+  %0 = gv.mul %w, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %1 = gv.sum %0 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  %2 = gv.sub %w, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  func.return %1, %2 : tensor<f32>, tensor<64xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<64xf32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<64xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<f32> {gv.name = "result0", gv.role = "output"}, %result1: memref<64xf32> {gv.name = "result1", gv.role = "output", gv.over = 0 : i64}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 0 : i64, gv.max_live = 0 : i64} {
+//     gv.launch %arg0, %arg1, %result0 {inputs = 2 : i64, kernel = @k0} : (memref<64xf32>, memref<64xf32>, memref<f32>) -> ()
+//     gv.launch %arg0, %arg1, %result1 {inputs = 2 : i64, kernel = @k1} : (memref<64xf32>, memref<64xf32>, memref<64xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%w: tensor<64xf32>, %x: tensor<64xf32>) -> tensor<f32> attributes {gv.kind = "row"} {
+//     %0 = gv.mul %w, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+//     %1 = gv.sum %0 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+//     func.return %1 : tensor<f32>
+//   }
+//   func.func private @k1(%w: tensor<64xf32>, %x: tensor<64xf32>) -> tensor<64xf32> attributes {gv.kind = "map"} {
+//     %0 = gv.sub %w, %x : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+//     func.return %0 : tensor<64xf32>
+//   }
+// }
+
+// -----
+// What the argument was is read behind: two arguments that change places take a copy of one.
+func.func @main(%v: tensor<64xf32>, %w: tensor<64xf32>) -> (tensor<64xf32> {gv.over = 0 : i64}, tensor<64xf32> {gv.over = 1 : i64}) {
+  %0 = gv.exp %w : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = gv.neg %v : (tensor<64xf32>) -> tensor<64xf32>
+  func.return %0, %1 : tensor<64xf32>, tensor<64xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<64xf32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<64xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<64xf32> {gv.name = "result0", gv.role = "output", gv.over = 0 : i64}, %result1: memref<64xf32> {gv.name = "result1", gv.role = "output", gv.over = 1 : i64}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 256 : i64, gv.max_live = 256 : i64} {
+//     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 64>} : (memref<?xi8>) -> memref<64xf32>
+//     gv.launch %arg1, %0 {inputs = 1 : i64, kernel = @k0} : (memref<64xf32>, memref<64xf32>) -> ()
+//     gv.launch %arg0, %result1 {inputs = 1 : i64, kernel = @k1} : (memref<64xf32>, memref<64xf32>) -> ()
+//     gv.launch %0, %result0 {after = array<i64: 0>, inputs = 1 : i64, kernel = @copy0} : (memref<64xf32>, memref<64xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%w: tensor<64xf32>) -> tensor<64xf32> attributes {gv.kind = "map"} {
+//     %0 = gv.exp %w : (tensor<64xf32>) -> tensor<64xf32>
+//     func.return %0 : tensor<64xf32>
+//   }
+//   func.func private @k1(%v: tensor<64xf32>) -> tensor<64xf32> attributes {gv.kind = "map"} {
+//     %0 = gv.neg %v : (tensor<64xf32>) -> tensor<64xf32>
+//     func.return %0 : tensor<64xf32>
+//   }
+//   func.func private @copy0(%0: tensor<64xf32>) -> tensor<64xf32> attributes {gv.kind = "map"} {
+//     func.return %0 : tensor<64xf32>
+//   }
+// }
+
+// -----
+// Arguments that are given back elsewhere, or as they are, are copied: outputs may lie apart.
+func.func @main(%v: tensor<64xf32>, %w: tensor<64xf32>, %u: tensor<4xf32>) -> (tensor<64xf32> {gv.over = 0 : i64}, tensor<64xf32> {gv.over = 1 : i64}, tensor<4xf32> {gv.over = 2 : i64}) {
+  func.return %w, %v, %u : tensor<64xf32>, tensor<64xf32>, tensor<4xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<64xf32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<64xf32> {gv.name = "arg1", gv.role = "input"}, %arg2: memref<4xf32> {gv.name = "arg2", gv.role = "input"}, %result0: memref<64xf32> {gv.name = "result0", gv.role = "output", gv.over = 0 : i64}, %result1: memref<64xf32> {gv.name = "result1", gv.role = "output", gv.over = 1 : i64}, %result2: memref<4xf32> {gv.name = "result2", gv.role = "output", gv.over = 2 : i64}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 256 : i64, gv.max_live = 256 : i64} {
+//     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 64>} : (memref<?xi8>) -> memref<64xf32>
+//     gv.launch %arg1, %0 {inputs = 1 : i64, kernel = @copy0} : (memref<64xf32>, memref<64xf32>) -> ()
+//     gv.launch %arg0, %result1 {inputs = 1 : i64, kernel = @copy0} : (memref<64xf32>, memref<64xf32>) -> ()
+//     gv.launch %arg2, %result2 {inputs = 1 : i64, kernel = @copy1} : (memref<4xf32>, memref<4xf32>) -> ()
+//     gv.launch %0, %result0 {after = array<i64: 0>, inputs = 1 : i64, kernel = @copy0} : (memref<64xf32>, memref<64xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @copy0(%0: tensor<64xf32>) -> tensor<64xf32> attributes {gv.kind = "map"} {
+//     func.return %0 : tensor<64xf32>
+//   }
+//   func.func private @copy1(%0: tensor<4xf32>) -> tensor<4xf32> attributes {gv.kind = "map"} {
+//     func.return %0 : tensor<4xf32>
+//   }
+// }
