@@ -33,7 +33,7 @@ from ..ir.program import functions, laid_over, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec
 from .analysis.blocks import blocks_of
-from .analysis.kinds import BUFFERED, EPILOGUE, PROLOGUE, WALKED, kind_of
+from .analysis.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, WALKED, kind_of
 from .analysis.orders import segments
 from .analysis.reads import (
     BIJECTIVE_MOVES,
@@ -249,7 +249,9 @@ class Grouping:
             return False  # a tile is stored before it is finished: not where its operand lies
         if group.kind != "map" or len(op.results) != 1 or not self.on_path(group, op, kind):
             return False
-        if group.root.result_specs[0].dtype != op.result_specs[0].dtype:
+        if op.name not in CONVERTED and (
+            group.root.result_specs[0].dtype != op.result_specs[0].dtype
+        ):
             return False
         group.kind, group.anchor = kind, op
         return True

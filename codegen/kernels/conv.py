@@ -10,7 +10,8 @@ runs over kw*C elements at once, and a segment is one kernel row. Kernel rows ou
 image are left out by the range of segments; pixels at the left and right edges, where taps
 along the row are outside, are computed one by one with the taps that they have. Dilation
 along the row and channel groups break the run: then a segment is one tap, and kernel rows
-are added onto the stored tile.
+are added onto the stored tile. Where panels hold groups of neighbours (u8 by i8), the inner sum
+runs over groups.
 
 The panel of weights (K x NR) is the outermost loop so that it stays in L2 over the rows.
 """
@@ -25,12 +26,13 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir import kernel_ops as gvk
-from ...ir.dims import Dim, product
+from ...ir.dims import Dim, floor_divide, product
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
 from .blocks import walk_heights
 from .epilogue import Epilogue
+from .gemm import group_of
 from .index import flatten, strides
 from .loops import Index
 from .plan import open_kernel, plan, returned_values
@@ -52,7 +54,8 @@ class Conv:
         self.anchor = next(op for op in kernel.body.block.ops if op.name == "gv.conv_packed")
         assert isinstance(self.anchor, Op), "a convolution is an operation"
         self.flags = self.anchor.plain_attributes()
-        self.dtype = self.anchor.specs[0].dtype
+        self.dtype = self.anchor.result_specs[0].dtype
+        self.dots = group_of(self.anchor.specs[1])
         self.lanes = lanes_of(target, self.dtype)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.sizes()
@@ -92,7 +95,7 @@ class Conv:
         self.inner = self.channels // self.groups
         self.width = int(panels.dims[2])
         self.vectors = self.width // self.lanes
-        self.depth = int(panels.dims[1])
+        self.depth = int(panels.dims[1]) * self.dots
         self.per_group = int(panels.dims[0]) // self.groups
         self.group_columns = flags["columns"] // self.groups
         self.whole = self.group_columns % self.width == 0
@@ -265,19 +268,22 @@ class Conv:
     def emit(self, rows: int, at: tuple[Index, Index], sizes: tuple[Index, Index, Dim, Dim],
              how: tuple[Index | None, bool]) -> None:  # fmt: skip
         """Append the register tile."""
-        loops = self.loops
+        loops, dots = self.loops, self.dots
         left, accumulate = how
         source, panels = (self.buffer(v) for v in self.anchor.operands)
-        base, _, _ = self.space.split(loops, self.epilogue.offset)
-        columns = self.flags["columns"]
-        a = (source, loops.index(at[0]), loops.index(self.windows[-1].stride * self.channels))
+        step = floor_divide(self.windows[-1].stride * self.channels, dots)
+        a = (source, loops.index(at[0]), loops.index(step))
         b = (panels, loops.index(at[1]), loops.index(self.width))
-        c = (self.out, loops.index(base), loops.index(columns))
-        k, segments, a_segment, b_segment = (loops.index(s) for s in sizes)
+        k, segments, a_segment, b_segment = sizes
         valid = loops.index(left if left is not None else self.width)
-        numbers = gvk.GemmSizes(k, segments, a_segment, b_segment, valid, loops.index(1))
-        tile = gvk.Tile(rows, self.vectors, self.lanes, accumulate, left is not None)
-        loops.here(gvk.GemmTile(a, b, c, numbers, tile, self.epilogue.beside))
+        numbers = gvk.GemmSizes(
+            loops.index(loops.divide(k, dots)), loops.index(segments),
+            loops.index(floor_divide(a_segment, dots)), loops.index(floor_divide(b_segment, dots)),
+            valid, loops.index(1),
+        )  # fmt: skip
+        masked = left is not None and self.epilogue.aside is None
+        tile = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, dots)
+        loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), numbers, tile, self.epilogue.beside))
 
     def buffer(self, value: SSAValue) -> SSAValue:
         """Return the buffer of an operand."""

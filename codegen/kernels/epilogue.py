@@ -1,7 +1,8 @@
 """What stands behind a register tile: the raw tile is read back row by row, and finished.
 
 A loop over the stored tile is faster than the same work on all accumulators at once, and its
-code is a tenth: the tile is still in L1, and registers are free again.
+code is a tenth: the tile is still in L1, and registers are free again. The raw tile lies where
+the finished one will; if that has another element type, in scratch.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from functools import cached_property
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
+from ...ir import kernel_ops as gvk
 from ...ir.dtypes import DType
+from ...ir.tensor import spec_of
+from ...passes.analysis.tiles import TALLEST
 from .elements import Element
 from .index import Linear
 from .loops import Index, Loops
@@ -39,6 +43,23 @@ class Epilogue:
     columns: Group
     vectors: int
 
+    def __post_init__(self) -> None:
+        self.aside: tuple[SSAValue, Index] | None = None
+        if spec_of(self.root.type).dtype != self.dtype:
+            self.aside = self.loops.scratch(self.dtype, TALLEST * self.vectors * self.space.lanes)
+
+    def tile(self) -> gvk.Strided:
+        """Return where the raw tile at the current rows and panel lies: buffer, offset, stride."""
+        loops = self.loops
+        if self.aside is not None:
+            buffer, start = self.aside
+            return buffer, loops.index(start), loops.index(self.vectors * self.space.lanes)
+        base, _, extra = self.space.split(loops, self.offset)
+        assert extra is None, "the result of a product is walked in strides"
+        tokens = self.rows.tokens
+        stride = self.offset.coefficient(tokens[-1]) if tokens else 0
+        return self.out, loops.index(base), loops.index(stride)
+
     @property
     def is_empty(self) -> bool:
         """Say whether nothing but moves stands behind the tile."""
@@ -58,7 +79,6 @@ class Epilogue:
             return
         loops = self.loops
         reader = Reader(loops, self.arguments, self.space)
-        reader.given[self.anchor.results[0]] = lambda _: self.raw(reader)
         panel = self.columns.value
         assert panel is not None, "the panel is known"
         with loops.loop(0, rows) as row:
@@ -67,6 +87,8 @@ class Epilogue:
                 self.columns.value = loops.add(panel, vector * self.space.lanes)
                 reader.mask = self.mask(left, vector)
                 reader.fresh()
+                raw = self.raw(reader, row.index, vector)
+                reader.given[self.anchor.results[0]] = lambda _, raw=raw: raw  # type: ignore[misc]
                 self.vector(reader)
         self.columns.value, self.rows.value = panel, start
 
@@ -76,6 +98,8 @@ class Epilogue:
 
         It is asked for with them: rows of a tile are too short for the processor to see.
         """
+        if self.aside is not None:
+            return ()
         tracer = Tracer()
         tracer.stops[self.anchor.results[0]] = []
         tracer.visit(self.root, self.index)
@@ -97,25 +121,27 @@ class Epilogue:
         value = reader.math.narrow(reader.math.spread(element, lanes))
         self.loops.store(value, self.out, base, reader.mask)
 
-    def raw(self, reader: Reader) -> Element:
-        """Return the raw elements at the current row and vector."""
-        base, _, _ = self.space.split(self.loops, self.offset)
-        lanes = self.space.lanes
-        value = self.loops.load(self.out, base, lanes, reader.mask, constant=False)
+    def raw(self, reader: Reader, row: Index, vector: int) -> Element:
+        """Return the raw elements at the current row and vector, which are numbered in the tile."""
+        loops, lanes = self.loops, self.space.lanes
+        if self.aside is None:
+            base, _, _ = self.space.split(loops, self.offset)
+            value = loops.load(self.out, base, lanes, reader.mask, constant=False)
+        else:
+            buffer, start = self.aside
+            base = loops.add(start, loops.multiply(row, self.vectors * lanes))
+            base = loops.add(base, vector * lanes)
+            value = loops.load(buffer, base, lanes, constant=False)
         return Element(value, self.dtype, lanes)
 
     def zero(self, rows: int, left: Index | None) -> None:
-        """Store zeros into a tile."""
+        """Store zeros into the tile at the current rows."""
         loops, lanes = self.loops, self.space.lanes
         reader = Reader(loops, self.arguments, self.space)
         zero = reader.math.spread(reader.math.constant(0, self.dtype), lanes)
-        panel, start = self.columns.value, self.rows.value
-        assert panel is not None, "the panel is known"
-        assert start is not None, "the row is known"
+        buffer, base, stride = self.tile()
         with loops.loop(0, rows) as row:
-            self.rows.value = loops.add(start, row.index)
+            at = loops.add(base, loops.multiply(row.index, stride))
             for vector in range(self.vectors):
-                self.columns.value = loops.add(panel, vector * lanes)
-                base, _, _ = self.space.split(loops, self.offset)
-                loops.store(zero.value, self.out, base, self.mask(left, vector))
-        self.columns.value, self.rows.value = panel, start
+                mask = None if self.aside is not None else self.mask(left, vector)
+                loops.store(zero.value, buffer, loops.add(at, vector * lanes), mask)

@@ -292,6 +292,8 @@ class Gemm:
         several = not isinstance(self.rows.extent, int) or blocks.tiles > 1
         if not isinstance(self.depth, int) or len(self.k_groups) != 1 or not several:
             return 1
+        if self.epilogue.aside is not None:
+            return 1  # scratch holds one tile
         return max(1, -(-self.depth // DEEP))
 
     def chunks(self, left: Index, block: Index, blocks: RowBlocks) -> None:
@@ -330,7 +332,6 @@ class Gemm:
         left, length, accumulate = how
         self.rows.value = start
         a = self.strided(self.a, self.rows)
-        c = self.strided(self.c, self.rows)
         inner, outer = self.k_groups[-1], (self.k_groups[0] if len(self.k_groups) == 2 else None)
         if self.dots > 1:
             assert self.step(self.a, inner) == 1, "groups of neighbours lie beside each other"
@@ -345,9 +346,9 @@ class Gemm:
             loops.index(self.step(self.a, inner)),
             self.ahead(start, length),
         )
-        masked = left is not None
+        masked = left is not None and self.epilogue.aside is None
         shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, self.dots, self.lines)
-        loops.here(gvk.GemmTile(a, b, c, sizes, shape, beside))
+        loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), sizes, shape, beside))
 
     def ahead(self, start: Index, length: Index | Dim) -> tuple[SSAValue, ...]:
         """Return how far behind a row of B the lines lie that the tile from `start` on asks for."""

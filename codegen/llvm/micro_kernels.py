@@ -86,6 +86,46 @@ class Form:
         return f"{tile.rows}x{tile.vectors}x{tile.lanes}{letters}"
 
 
+def adds_up(target: Target, tile: Tile) -> bool:
+    """Say whether the machine has the instruction for the groups of a tile."""
+    feature = {2: "avx512bf16", 4: "avx512vnni"}[tile.dots]
+    return tile.lanes == target.lanes == 16 and target.has(feature)
+
+
+PAIRS = {
+    4: "llvm.x86.sse2.pmadd.wd",
+    8: "llvm.x86.avx2.pmadd.wd",
+    16: "llvm.x86.avx512.pmaddw.d.512",
+}
+"""The instruction that adds up products of pairs of i16, by the sums in a vector."""
+
+
+def parted(
+    text: Text, target: Target, words: Shape, value: str, *, signed: bool
+) -> Sequence[str]:
+    """Return words of four bytes as two vectors of pairs of i16, or as four of i32."""
+    pairs = target.arch == "x86_64"
+    shape = Shape("i16", 2 * words.lanes) if pairs else words
+    if pairs:
+        value = text.value(f"bitcast {words.name} {value} to {shape.name}")
+    down = "ashr" if signed else "lshr"
+    made = []
+    for shift in range(shape.bits - 8, -1, -8):
+        top = text.value(f"shl {shape.name} {value}, {shape.splat(shift)}") if shift else value
+        made.append(text.value(f"{down} {shape.name} {top}, {shape.splat(shape.bits - 8)}"))
+    return made
+
+
+def part_product(text: Text, target: Target, words: Shape, pair: tuple[str, str]) -> str:
+    """Return the products of two parts of words, added up in each word."""
+    a, b = pair
+    if target.arch != "x86_64":
+        return text.value(f"mul {words.name} {a}, {b}")
+    name, halves = PAIRS[words.lanes], Shape("i16", 2 * words.lanes).name
+    text.declare(f"declare {words.name} @{name}({halves}, {halves})")
+    return text.value(f"call {words.name} @{name}({halves} {a}, {halves} {b})")
+
+
 def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
     """Have the function of a form in the module, and return its name."""
     if form.stored == element or form.tile.dots > 1:
@@ -276,6 +316,8 @@ class Gemm:
         """Emit one step of k in groups: an instruction multiplies neighbours and adds them up."""
         text, tile, kind = self.text, self.tile, self.shape.name
         words = self.shape.of("i32")
+        if not adds_up(self.target, tile):
+            return self._parted_dots(index, vectors, sums)
         name, narrow = DOTS[tile.dots]
         wide = narrow.format(tile.lanes * tile.dots) if tile.dots == 2 else words.name
         text.declare(f"declare {kind} @{name}({kind}, {wide}, {wide})")
@@ -292,6 +334,22 @@ class Gemm:
                 total = sums[r * tile.vectors + j]
                 call = f"call {kind} @{name}({kind} {total}, {wide} {factor}, {wide} {vector})"
                 result.append(text.value(call))
+        return result
+
+    def _parted_dots(self, index: str, vectors: Sequence[str], sums: Accumulators) -> list[str]:
+        """Emit the same of u8 by i8 where no instruction does it: from halves or single bytes."""
+        text, words = self.text, self.shape.of("i32")
+        weights = [parted(text, self.target, words, v, signed=True) for v in vectors]
+        result = []
+        for r, pointer in enumerate(self.rows):
+            word = text.value(f"load i32, ptr {self._offset(pointer, index)}, align 1")
+            row = parted(text, self.target, words, splat(text, words, word), signed=False)
+            for j, columns in enumerate(weights):
+                total = sums[r * self.tile.vectors + j]
+                for a, b in zip(row, columns, strict=True):
+                    made = part_product(text, self.target, words, (a, b))
+                    total = text.value(f"add {words.name} {total}, {made}")
+                result.append(total)
         return result
 
     def _row(self, pointer: str) -> str:

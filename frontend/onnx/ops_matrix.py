@@ -88,4 +88,7 @@ def matmul_integer(
 def centred(node: Node, x: Value, zero: Value | None, dtype: DType = d.i32) -> Value:
     """Return a quantised value in a wider type, less its zero point."""
     wide = node.make.to(x, dtype)
+    known = None if zero is None else node.known(zero)
+    if known is not None and not known.any():
+        return wide
     return wide if zero is None else node.make.sub(wide, node.make.to(zero, dtype))

@@ -53,6 +53,21 @@ def unpack(panels: Array, columns: int) -> Array:
     return panels.transpose(1, 0, 2).reshape(k, count * tile)[:, :columns]
 
 
+def ungrouped(x: Array, panels: Array) -> tuple[Array, Array]:
+    """Return a tensor and panels in the type of their products, panels without groups."""
+    if panels.ndim == 3:
+        return x, panels
+    count, groups, tile, dots = panels.shape
+    rows = panels.transpose(0, 1, 3, 2).reshape(count, groups * dots, tile)
+    cast, wide = REGISTRY["gv.cast"].evaluate, DOTS[dots][2]
+    return cast(x, dtype=wide)[0], cast(rows, dtype=wide)[0]
+
+
+def summed(x: TensorSpec, weight: TensorSpec) -> TensorSpec:
+    """Return a tensor in the type that its products with integers of 8 bits are added up in."""
+    return TensorSpec(i32, x.dims) if (x.dtype, weight.dtype) == (u8, i8) else x
+
+
 @register
 class MatmulPacked(Op):
     """The product of a tensor [..., M, K] and a packed matrix [K, columns].
@@ -98,11 +113,7 @@ class MatmulPacked(Op):
     @classmethod
     def evaluate(cls, lhs: Array, panels: Array, *, columns: int) -> Sequence[Array]:
         """Multiply by the unpacked matrix."""
-        if panels.ndim == 4:
-            wide = DOTS[panels.shape[3]][2]
-            count, groups, tile, dots = panels.shape
-            panels = panels.transpose(0, 1, 3, 2).reshape(count, groups * dots, tile)
-            (lhs,) = REGISTRY["gv.cast"].evaluate(lhs, dtype=wide)
+        lhs, panels = ungrouped(lhs, panels)
         (panels,) = REGISTRY["gv.cast"].evaluate(panels, dtype=spec_of_array(lhs).dtype)
         return REGISTRY["gv.matmul"].evaluate(
             lhs, unpack(panels, columns), transpose_lhs=False, transpose_rhs=False
@@ -114,7 +125,7 @@ class ConvPacked(Op):
     """A convolution of a channels-last tensor [N, *S, C] with packed weights.
 
     panels is [groups * P, taps * C/groups, tile]: for each group the panels of its matrix
-    [*K, C/groups] x [columns / groups].
+    [*K, C/groups] x [columns / groups]; or with groups of rows, as in `MatmulPacked`.
     """
 
     name = "gv.conv_packed"
@@ -142,6 +153,10 @@ class ConvPacked(Op):
         groups: int = 1,
     ) -> Sequence[TensorSpec]:  # fmt: skip
         """Return [N, *S, columns]."""
+        if panels.rank == 4:
+            if DOTS.get(int(panels.dims[3]), ())[:2] != (x.dtype, panels.dtype):  # type: ignore[arg-type]
+                raise TypeError(f"groups of {panels.dims[3]} of {x.dtype} by {panels.dtype}")
+            x = TensorSpec(DOTS[int(panels.dims[3])][2], x.dims)  # type: ignore[arg-type]
         weight = _weight_spec(x, columns, window, groups)
         return REGISTRY["gv.conv"].infer(
             x, weight, strides=strides, pads=pads, dilations=dilations, groups=groups,
@@ -155,6 +170,7 @@ class ConvPacked(Op):
         groups: int = 1,
     ) -> Sequence[Array]:  # fmt: skip
         """Convolve with the unpacked weights."""
+        x, panels = ungrouped(x, panels)
         each = panels.reshape(groups, panels.shape[0] // groups, *panels.shape[1:])
         inner = x.shape[-1] // groups
         rank = len(window)
@@ -174,7 +190,7 @@ class ConvPacked(Op):
 
 @register
 class DepthwisePacked(Op):
-    """A depthwise convolution of [N, *S, C] with weights [*K, C]."""
+    """A depthwise convolution of [N, *S, C] with weights [*K, C]; of u8 by i8 in i32."""
 
     name = "gv.depthwise_packed"
     SAMPLES: ClassVar = (
@@ -190,6 +206,8 @@ class DepthwisePacked(Op):
         pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
     ) -> Sequence[TensorSpec]:  # fmt: skip
         """Return [N, *S, C]."""
+        if summed(x, w) is not x:
+            x, w = summed(x, w), TensorSpec(i32, w.dims)
         weight = w.with_shape((w.dims[-1], 1, *w.dims[:-1]))
         return REGISTRY["gv.conv"].infer(
             x, weight, strides=strides, pads=pads, dilations=dilations,
@@ -202,6 +220,8 @@ class DepthwisePacked(Op):
         pads: tuple[tuple[int, int], ...], dilations: tuple[int, ...],
     ) -> Sequence[Array]:  # fmt: skip
         """Convolve."""
+        wide = summed(spec_of_array(x), spec_of_array(w)).dtype
+        x, w = (REGISTRY["gv.cast"].evaluate(each, dtype=wide)[0] for each in (x, w))
         return REGISTRY["gv.conv"].evaluate(
             x, np.moveaxis(w, -1, 0)[:, None], strides=strides, pads=pads, dilations=dilations,
             groups=w.shape[-1], channels_last=True,
@@ -227,7 +247,9 @@ class DepthwisePacked(Op):
             reads=((dim(0), *places, channel), (*taps, channel)),
             write=tuple(dim(i) for i in range(rank + 2)),
             combiner="add",
-            body=lambda math, a, b: math.mul(a, b),
+            body=lambda math, a, b: math.mul(
+                math.cast(a, result.dtype), math.cast(b, result.dtype)
+            ),
             guarded=(any(low or high for low, high in pads), False),
         )
 

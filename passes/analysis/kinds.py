@@ -32,6 +32,9 @@ KINDS: dict[str, str] = {
 EPILOGUE = frozenset({"gemm", "conv", "depthwise", "winograd", "pool", "reduce", "contract"})
 """Kinds whose result may pass through element-wise operations before it is stored."""
 
+CONVERTED = frozenset({"gv.matmul_packed", "gv.conv_packed", "gv.depthwise_packed"})
+"""Operations behind which a result may become another element type before it is stored."""
+
 BUFFERED = frozenset(
     {"gemm", "conv", "conv_weights", "depthwise", "winograd", "rnn", "contract", "attention"}
 )

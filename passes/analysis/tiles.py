@@ -15,14 +15,18 @@ from ...target import Target
 from .choices import decide
 
 
+TALLEST = 14
+"""The most rows of a register tile."""
+
+
 def lanes_of(target: Target, dtype: DType) -> int:
     """Return how many elements of a dtype a register holds."""
     return max(1, target.lanes * 4 // dtype.size)
 
 
 def rows_for(target: Target, vectors: int) -> int:
-    """Return the most rows that fit the registers, not more than 14."""
-    return max(1, min(14, (target.registers - vectors - 1) // vectors))
+    """Return the most rows that fit the registers, not more than `TALLEST`."""
+    return max(1, min(TALLEST, (target.registers - vectors - 1) // vectors))
 
 
 def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
