@@ -39,7 +39,7 @@ from .space import Group, Space
 from .window import Window
 
 KINDS = ("gv.depthwise_packed", "gv.max_pool", "gv.sum_pool")
-FLOATS = ("f32", "f64")
+TYPES = ("f32", "f64", "i32", "u8", "i8")
 MAX_CODE = 256
 """Taps times distinct ranges of kernel rows: beyond, the code would not pay."""
 BLOCK = 4
@@ -56,10 +56,10 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
 
 
 def is_plane(anchor: Op) -> bool:
-    """Say whether the windows slide over the two axes of a float image of known size."""
+    """Say whether the windows slide over the two axes of an image of known size."""
     source, result = anchor.specs[0], anchor.result_specs[0]
     flags = anchor.plain_attributes()
-    if source.rank != 4 or source.dtype.name not in FLOATS or not flags.get("channels_last", True):
+    if source.rank != 4 or result.dtype.name not in TYPES or not flags.get("channels_last", True):
         return False
     if not all(isinstance(d, int) for d in (*source.dims[1:], *result.dims[1:])):
         return False
@@ -96,7 +96,7 @@ class Sliding:
         made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
         assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
         self.iteration = made
-        self.dtype = anchor.specs[0].dtype
+        self.dtype = anchor.result_specs[0].dtype
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.rows, self.columns = windows_of(anchor)
 
@@ -205,7 +205,8 @@ class Sliding:
         x = x * columns.stride + (
             pixel * columns.stride + column * columns.dilation - columns.before
         )
-        return self.reader.load(self.anchor.operands[0], (image, y, x, channel))
+        seen = self.reader.load(self.anchor.operands[0], (image, y, x, channel))
+        return self.reader.math.cast(seen, self.dtype)
 
     def combined(self, total: Element | None, seen: Element, row: int, column: int) -> Element:
         """Return the total with one more tap."""
@@ -213,7 +214,7 @@ class Sliding:
         if self.anchor.name != "gv.depthwise_packed":
             return seen if total is None else COMBINERS[combiner](math, total, seen)
         index = (number(row), number(column), self.plan.index[-1])
-        weight = self.reader.element(self.anchor.operands[1], index)
+        weight = math.cast(self.reader.element(self.anchor.operands[1], index), self.dtype)
         return math.mul(seen, weight) if total is None else math.fma(seen, weight, total)
 
     def store(self, total: Element | None) -> None:
