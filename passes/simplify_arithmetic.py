@@ -59,8 +59,10 @@ _POWERS: dict[float, Callable[[Rewriter, SSAValue], SSAValue]] = {
 
 
 def divide_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """`x / c -> x * (1 / c)`."""
+    """`x / c -> x * (1 / c)`; not before rounding to integers, where the last bit may tell."""
     x, divisor = op.operands
+    if any(use.operation.name == "gv.round" for use in op.results[0].uses):
+        return None
     number, dtype = scalar_of(divisor), spec(divisor).dtype
     if number is None or not dtype.is_float or scalar_of(x) is not None:
         return None
