@@ -191,10 +191,8 @@ def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     depth = product((*weight.dims[2:], inner))
     rows: Dim = product(op.result_specs[0].dims[:-1])
     tile = panel_width(target, rows, columns // groups, source.dtype)
-    lay = pack if narrow is None else pack_groups
     if groups == 1:
-        matrix = weight.with_shape((depth, columns))
-        panels = lay(emit, emit(REGISTRY["gv.reshape"], taps, shape=matrix.dims), matrix, tile)
+        panels = _pack_taps(emit, taps, weight.with_shape((depth, columns)), tile)
     else:
         panels = _pack_groups(emit, taps, weight, tile, groups)
     if plain and groups == 1 and (narrow is None or lies_in_rows(x)):
@@ -219,10 +217,20 @@ def _pack_groups(emit: GraphEmit, taps: Any, weight: TensorSpec, tile: int, grou
             stops=(*window, weight.dims[1], high), steps=(1,) * (len(window) + 2),
         )  # fmt: skip
         matrix = weight.with_shape((product((*window, weight.dims[1])), columns))
-        flat = emit(REGISTRY["gv.reshape"], part, shape=matrix.dims)
-        lay = pack_groups if weight.dtype == i8 else pack
-        parts.append(lay(emit, flat, matrix, tile))
+        parts.append(_pack_taps(emit, part, matrix, tile))
     return emit(REGISTRY["gv.concat"], *parts, axis=0)
+
+
+def _pack_taps(emit: GraphEmit, taps: Any, matrix: TensorSpec, tile: int) -> Any:
+    """Return the panels of weights [*K, C, columns], which make this matrix."""
+    depth, columns = matrix.static_shape
+    if rest := -columns % tile:  # before the reshape, which is not read through a pad
+        taps = emit(
+            REGISTRY["gv.pad"], taps, pads=((0, 0),) * (spec_of(taps.type).rank - 1) + ((0, rest),)
+        )
+    full = matrix.with_shape((depth, columns + rest))
+    lay = pack_groups if matrix.dtype == i8 else pack
+    return lay(emit, emit(REGISTRY["gv.reshape"], taps, shape=full.dims), full, tile)
 
 
 def integers_of(op: Op, emit: GraphEmit, target: Target) -> tuple[SSAValue, SSAValue] | None:

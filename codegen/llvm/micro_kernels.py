@@ -100,11 +100,9 @@ PAIRS = {
 """The instruction that adds up products of pairs of i16, by the sums in a vector."""
 
 
-def parted(
-    text: Text, target: Target, words: Shape, value: str, *, signed: bool
-) -> Sequence[str]:
+def parted(text: Text, target: Target, words: Shape, value: str, *, signed: bool) -> Sequence[str]:
     """Return words of four bytes as two vectors of pairs of i16, or as four of i32."""
-    pairs = target.arch == "x86_64"
+    pairs = target.triple.startswith("x86_64")
     shape = Shape("i16", 2 * words.lanes) if pairs else words
     if pairs:
         value = text.value(f"bitcast {words.name} {value} to {shape.name}")
@@ -119,7 +117,7 @@ def parted(
 def part_product(text: Text, target: Target, words: Shape, pair: tuple[str, str]) -> str:
     """Return the products of two parts of words, added up in each word."""
     a, b = pair
-    if target.arch != "x86_64":
+    if not target.triple.startswith("x86_64"):
         return text.value(f"mul {words.name} {a}, {b}")
     name, halves = PAIRS[words.lanes], Shape("i16", 2 * words.lanes).name
     text.declare(f"declare {words.name} @{name}({halves}, {halves})")
