@@ -124,7 +124,7 @@ class Windows(Products):
             return None
         if not (is_column(b.zero) and is_column(b.scale)) or (rest and flags["groups"] > 1):
             return None
-        if padded and a.offset(u8) is None or flags["groups"] > 1 and b.offset(i8) != 0:
+        if (padded and a.offset(u8) is None) or (flags["groups"] > 1 and b.offset(i8) != 0):
             return None
         make = Maker(rewriter_emit(rewriter))
         made: SSAValue = convolution(make, pair, flags, rest, is_alone)

@@ -183,7 +183,7 @@ def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
         x, w = narrow
         weight = spec_of(w.type)
     if groups == source.dims[-1] and groups > 1 and weight.dims[0] == groups:
-        return depthwise(op, (x, w), emit)
+        return depthwise(op, emit, x, w)
     rank = weight.rank
     taps = emit(REGISTRY["gv.transpose"], w, order=(*range(2, rank), 1, 0))
     plain = is_pointwise(weight, attributes)
@@ -255,15 +255,15 @@ def before_cast(value: SSAValue, emit: GraphEmit) -> SSAValue:
     return owner.operands[0] if is_cast else value  # type: ignore[union-attr]
 
 
-def depthwise(op: Op, operands: tuple[SSAValue, SSAValue], emit: GraphEmit) -> SSAValue:
+def depthwise(op: Op, emit: GraphEmit, x: SSAValue, w: SSAValue) -> SSAValue:
     """Return a convolution of one filter a channel, with weights [*K, C]."""
     attributes = op.plain_attributes()
     weight = op.specs[1]
     order = (*range(2, weight.rank), 0, 1)
-    taps = emit(REGISTRY["gv.transpose"], operands[1], order=order)
+    taps = emit(REGISTRY["gv.transpose"], w, order=order)
     flat = emit(REGISTRY["gv.reshape"], taps, shape=(*weight.dims[2:], weight.dims[0]))
     kept = {n: attributes[n] for n in ("strides", "pads", "dilations")}
-    made: SSAValue = emit(DepthwisePacked, operands[0], flat, **kept)
+    made: SSAValue = emit(DepthwisePacked, x, flat, **kept)
     return made
 
 

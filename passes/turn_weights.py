@@ -92,7 +92,7 @@ def _conv(op: Op, emit: GraphEmit) -> SSAValue | None:
     if not attributes.pop("channels_last") or not weight.is_static:
         return None
     if groups > 1 and groups == op.specs[0].dims[-1] == weight.dims[0]:
-        return depthwise(op, emit)
+        return depthwise(op, emit, *op.operands)
     order = (*range(2, weight.rank), 1, 0)
     turned = emit(REGISTRY["gv.transpose"], w, order=order)
     made: SSAValue

@@ -14,7 +14,6 @@ from ...ir.dtypes import DType
 from ...target import Target
 from .choices import decide
 
-
 TALLEST = 14
 """The most rows of a register tile."""
 
