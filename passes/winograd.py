@@ -47,6 +47,8 @@ class Winograd(Pass):
     FOR = frozenset({"gv.conv"})
     channels: int = 32
     """The fewest channels, of source and result."""
+    largest: int = 4
+    """The most results along an axis of a tile: with 2 they are as near as the direct sum's."""
 
     def apply(self, program: Program) -> None:
         """Rewrite in every function."""
@@ -92,7 +94,7 @@ class Winograd(Pass):
             return None
         images, rows, columns = (int(d) for d in result.dims[:3])  # type: ignore[arg-type]
         best, least = None, max(images * rows * columns, FETCH) * 9 * inputs * outputs
-        for form in [form_of(tile, stride[0]) for tile in TILES]:
+        for form in [form_of(tile, stride[0]) for tile in TILES if tile <= self.largest]:
             tiles = images * -(-rows // form.tile) * -(-columns // form.tile)
             moved = tiles * form.seen**2 * TRANSFORM * (inputs + outputs)
             weights = form.planes**2 * inputs * outputs
