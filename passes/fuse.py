@@ -31,7 +31,7 @@ from ..ir.ops.control import Control
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, laid_over, set_level
 from ..ir.shapes import normalize_axes
-from ..ir.tensor import TensorSpec
+from ..ir.tensor import TensorSpec, spec_of
 from .analysis.blocks import blocks_of
 from .analysis.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, WALKED, kind_of
 from .analysis.orders import segments
@@ -45,6 +45,7 @@ from .analysis.reads import (
     is_splat,
 )
 from .base import Pass
+from .pack_weights import target_of
 
 MAX_MEMBERS = 96
 """A kernel with more operations would spill registers and take long to compile."""
@@ -70,7 +71,7 @@ class Fuse(Pass):
         """Fuse every function."""
         for function in functions(program.module):
             for block in blocks_of(function):
-                grouping = Grouping(self, block)
+                grouping = Grouping(self, block, columns=target_of(program).is_gpu)
                 grouping.decide()
                 grouping.rewrite()
         set_level(program.module, "fused")
@@ -93,8 +94,8 @@ class Group:
 class Grouping:
     """Decides the groups of one block, then builds them."""
 
-    def __init__(self, options: Fuse, block: Block) -> None:
-        self.options, self.block = options, block
+    def __init__(self, options: Fuse, block: Block, *, columns: bool = False) -> None:
+        self.options, self.block, self.columns = options, block, columns
         self.groups: list[Group] = []
         self.of: dict[Operation, list[Group]] = {}
         self.faults: list[str] = []
@@ -136,7 +137,7 @@ class Grouping:
             return "view"
         if is_readable(op):
             return "map"
-        kind = kind_of(op)
+        kind = kind_of(op, columns=self.columns)
         if kind is None:
             self.faults.append(f"{_source(op)}: {op.name} has no kernel and does not decompose")
             return "map"
@@ -167,7 +168,7 @@ class Grouping:
             return False
         group.paths[op] = paths
         if group.kind in PROLOGUE:
-            return True
+            return group.kind == "map" or not self.ends_rows(op, group.row)
         uses = [u for r in op.results for u in r.uses if u.operation in group.members]
         anchor = group.anchor
         if not any(is_walked(anchor, use) or self.feeds(group, use.operation) for use in uses):
@@ -175,6 +176,23 @@ class Grouping:
         users = [use.operation for use in uses]
         taken = all(self._takes_moves(group, user, op) or user.name in MOVES for user in users)
         return op.name in MOVES and taken and not self.cuts_walks(group, op)
+
+    def ends_rows(self, op: Op, row: object) -> bool:
+        """Say whether an operation combines rows that were reduced with what they are of.
+
+        Apart from it their reductions, of other rows than a group's, would be kernels of their own.
+        """
+        full = op.result_specs[0].dims
+        stack = [value for value in op.operands if spec_of(value.type).dims != full]
+        while stack:
+            one = stack.pop().owner
+            if not isinstance(one, Op) or not one.results:
+                continue
+            if kind_of(one, columns=self.columns) == "row" and one.specs[0].dims == full:
+                return _row(one) != row
+            if is_elementwise(one):
+                stack += [v for v in one.operands if spec_of(v.type).dims != full]
+        return False
 
     def cuts_walks(self, group: Group, op: Op) -> bool:
         """Say whether an operand would be walked in more strides than the anchor's kernel can.
@@ -240,7 +258,7 @@ class Grouping:
 
     def anchors(self, group: Group, op: Op) -> bool:
         """Say whether an operation with its own loop nest can join, as anchor or as row."""
-        kind = kind_of(op)
+        kind = kind_of(op, columns=self.columns)
         if kind == "row":
             return self.options.rows and self.joins_row(group, op)
         if kind not in EPILOGUE or not self.options.epilogues:
@@ -495,7 +513,7 @@ def _stays(op: Operation, operand: int, rank: int) -> bool:
         return spec.rank in (0, op.result_specs[0].rank)
     if op.name == "gv.reshape":
         return _squeezed(spec) == _squeezed(op.result_specs[0])
-    return kind_of(op) == "row" and spec.rank == rank
+    return kind_of(op, columns=True) == "row" and spec.rank == rank
 
 
 def _used(op: Operation) -> bool:

@@ -1,6 +1,6 @@
 """Rows on a GPU: a warp, or a block of threads, walks one row together.
 
-    block: row, or as many rows as there are warps
+    block: row, or as many rows as there are warps; 32 rows that lie across memory
       for each reduction, in order          softmax: max; sum of exp
         each thread: its vectors of the row   in registers if they are few, else a loop
         threads of a warp by shuffles, warps through shared memory
@@ -8,18 +8,20 @@
 
 What a thread computed of its vectors in one pass it still has in the next one, where they are in
 registers: then the row is read once, and nothing is computed twice. The order of a sum is the same
-in every run.
+in every run. Where neighbours in memory are of different rows, each thread of a warp has a row of
+its own, and the warps of a block share them: a warp reads 32 neighbours at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from ...ir import Op
 from ...ir.dims import Dim, ceil_divide, product
@@ -37,6 +39,8 @@ from .tile import shared
 
 KEPT = 8
 """Vectors of a row that one thread keeps in registers."""
+MEMBERS = 8
+"""Warps that share 32 rows that lie across memory."""
 WARPS = 4
 """Rows of a block whose warps have one each."""
 FEW_ROWS = 1024
@@ -61,13 +65,26 @@ class GpuRows(Rows):
         self.reader = Reader(self.loops, self.arguments, self.space)
         self.count = product(tuple(g.extent for g in self.outer))
         self.extent = product(tuple(g.extent for g in self.inner))
-        self.team = team_size(self.count, self.extent, max(1, self.lanes))
-        self.threads = self.team if self.team > WARP else WARP * WARPS
+        self.across = self.lies_across()
+        if self.across:
+            self.vector_off()
+            self.lanes = 0
+            self.team = MEMBERS
+        else:
+            self.team = team_size(self.count, self.extent, max(1, self.lanes))
+        self.threads = max(self.team, WARP * WARPS)
+        if self.across:
+            self.threads = WARP * self.team
         stride = self.team * max(1, self.lanes)
         turns = -(-self.extent // stride) if isinstance(self.extent, int) else None
         self.turns = turns if turns is not None and turns <= KEPT else None
         """How often a thread gets to its next vector, if all of them stay in registers."""
         self.kept_elements: list[dict[Any, Element]] = [{} for _ in range(self.turns or 0)]
+
+    def lies_across(self) -> bool:
+        """Say whether neighbours in memory are of different rows."""
+        kept = [a for a, d in enumerate(self.shape) if a not in self.axes and d != 1]
+        return bool(kept) and max(kept) > min(a for a in self.axes if self.shape[a] != 1)
 
     # -- loops ----------------------------------------------------------------------------
 
@@ -75,16 +92,25 @@ class GpuRows(Rows):
         """Fill the function."""
         loops = self.loops
         together = self.threads // self.team
-        self.member = loops.remainder(loops.slot, self.team)
+        if self.across:
+            self.member, own = loops.divide(loops.slot, WARP), loops.remainder(loops.slot, WARP)
+        else:
+            self.member = loops.remainder(loops.slot, self.team)
+            own = loops.divide(loops.slot, self.team)
         with loops.loop(loops.lo, loops.hi) as unit:
-            row = loops.add(
-                loops.multiply(unit.index, together), loops.divide(loops.slot, self.team)
-            )
+            row = loops.add(loops.multiply(unit.index, together), own)
             spare = together > 1 and self.count % together != 0
-            inside = loops.compare("slt", row, loops.index(self.count)) if spare else None
-            with loops.when(inside) if inside is not None else nullcontext():
+            self.exists = loops.compare("slt", row, loops.index(self.count)) if spare else None
+            if self.across:
+                # All wait for each other: threads without a row take the last, and do not write.
+                row = loops.minimum(row, loops.subtract(loops.index(self.count), 1))
                 place(loops, self.outer, row)
                 self.row()
+            else:
+                with self.only_if(self.exists):
+                    self.exists = None
+                    place(loops, self.outer, row)
+                    self.row()
         blocks = ceil_divide(self.count, together)
         function = loops.finish(blocks)
         function.attributes[THREADS] = IntegerAttr(self.threads, 64)
@@ -100,11 +126,11 @@ class GpuRows(Rows):
             self.divide_once(op, total)
         if self.is_full:
             for _ in self.positions():
-                with self.only_inside():
+                with self.only_if(self.inside, self.exists):
                     self.store()
             return
         self.vector_off()
-        with self.loops.when(self.loops.compare("eq", self.member, 0)):
+        with self.only_if(self.loops.compare("eq", self.member, 0), self.exists):
             self.store()
 
     def positions(self) -> Iterator[None]:
@@ -134,9 +160,14 @@ class GpuRows(Rows):
         """Go to a position of the row."""
         place(self.loops, self.inner, position)
 
-    def only_inside(self) -> AbstractContextManager[None]:
-        """Open what only happens for a vector that there is."""
-        return nullcontext() if self.inside is None else self.loops.when(self.inside)
+    def only_if(self, *conditions: SSAValue | None) -> AbstractContextManager[None]:
+        """Open what only happens where all conditions hold that there are."""
+        known = [each for each in conditions if each is not None]
+        if not known:
+            return nullcontext()
+        return self.loops.when(
+            known[0] if len(known) == 1 else self.loops.pure(arith.AndIOp, known, i1)
+        )
 
     # -- reductions -----------------------------------------------------------------------
 
@@ -191,6 +222,8 @@ class GpuRows(Rows):
     def over_team(self, combiner: str, total: Element) -> Element:
         """Return the combination over the threads of a row."""
         loops, math = self.loops, self.reader.math
+        if self.across:
+            return self.over_warps(combiner, total)
         distance = min(self.team, WARP) // 2
         while distance:
             other = loops.here(Shuffle(total.value, distance))[0]
@@ -204,9 +237,24 @@ class GpuRows(Rows):
         with loops.when(loops.compare("eq", loops.remainder(loops.slot, WARP), 0)):
             loops.store(total.value, buffer, warp)
         loops.here(Barrier())
-        parts = [
-            Element(loops.load(buffer, i, 0, constant=False), total.dtype, 0) for i in range(warps)
-        ]
+        return self.combined(combiner, total, buffer, range(warps))
+
+    def over_warps(self, combiner: str, total: Element) -> Element:
+        """Return the combination over the threads of a row, one of each warp."""
+        loops = self.loops
+        buffer = shared(loops, computed(total.dtype), self.threads)
+        loops.store(total.value, buffer, loops.slot)
+        loops.here(Barrier())
+        own = loops.remainder(loops.slot, WARP)
+        places = [loops.add(own, WARP * warp) for warp in range(self.team)]
+        return self.combined(combiner, total, buffer, places)
+
+    def combined(
+        self, combiner: str, like: Element, buffer: SSAValue, places: Sequence[Index]
+    ) -> Element:
+        """Return the combination of what is in shared memory."""
+        loops, math = self.loops, self.reader.math
+        parts = [Element(loops.load(buffer, at, 0, constant=False), like.dtype, 0) for at in places]
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [COMBINERS[combiner](math, a, b) for a, b in pairs]

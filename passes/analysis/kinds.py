@@ -51,12 +51,15 @@ WINDOWS = frozenset({"gv.max_pool", "gv.avg_pool", "gv.sum_pool"})
 FAST_FLOATS = ("f32", "f64")
 
 
-def kind_of(op: Op) -> str | None:
-    """Return the kind, or None where there is no kernel for the operation."""
+def kind_of(op: Op, *, columns: bool = False) -> str | None:
+    """Return the kind, or None where there is no kernel for the operation.
+
+    With `columns`, which is for GPUs, rows may also lie across memory.
+    """
     if op.name in KINDS:
         return KINDS[op.name]
     if op.name in ROW_REDUCTIONS:
-        return "row" if _trailing(op) else "reduce"
+        return "row" if _trailing(op, columns=columns) else "reduce"
     if op.name == "gv.matmul":
         return "gemm" if _fast(op.specs[0].dtype) else "contract"
     if op.name in WINDOWS:
@@ -68,10 +71,12 @@ def _fast(dtype: DType) -> bool:
     return dtype.name in FAST_FLOATS
 
 
-def _trailing(op: Op) -> bool:
-    """Say whether the reduced axes are the last ones, dims of one aside."""
+def _trailing(op: Op, *, columns: bool) -> bool:
+    """Say whether the reduced axes are the last ones (or the last is not), dims of one aside."""
     dims = op.specs[0].dims
     axes = set(normalize_axes(op.plain_attributes()["axes"], len(dims)))
     kept = [a for a, d in enumerate(dims) if a not in axes and d != 1]
     reduced = [a for a in axes if dims[a] != 1]
+    if reduced and kept and columns and max(kept) > max(reduced):
+        return True
     return bool(reduced) and (not kept or max(kept) < min(reduced))

@@ -27,6 +27,7 @@ from gravure.frontend.compile import compile_source
 from gravure.ir import dtypes
 from gravure.passes.base import PipelineError
 from gravure.runtime.ptx_emulator import KernelFault
+from gravure.tools.bench_gpu import cases
 
 sys.path.insert(0, str(Path(__file__).parent))
 from gpu_cases import (
@@ -302,3 +303,27 @@ def test_long_sums_are_shared_by_blocks() -> None:
     body = f"  %r = gv.sum %x {{axes = array<i64: 0>, keepdims = false}} : ({x}) -> {y}"
     plan = check_text(function({"x": x}, body, y), draw((40960,)))
     assert [one.grid[0] for one in plan.launches] == [80, 1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [((40, 70), "0"), ((3, 5, 9), "1"), ((70, 2, 3), "0, 1"), ((1, 200, 32), "1")],
+)
+def test_rows_that_lie_across_memory(shape: tuple[int, ...], axes: str) -> None:
+    x = kind(*shape)
+    y = kind(*(1 if str(a) in axes.split(", ") else d for a, d in enumerate(shape)))
+    flags = f"{{axes = array<i64: {axes}>, keepdims = true}}"
+    body = f"""  %m = gv.sum %x {flags} : ({x}) -> {y}
+  %d = gv.sub %x, %m : ({x}, {y}) -> {x}
+  %q = gv.mul %d, %d : ({x}, {x}) -> {x}
+  %s = gv.sum %q {flags} : ({x}) -> {y}
+  %r = gv.add %d, %s : ({x}, {y}) -> {x}"""
+    plan = check_text(function({"x": x}, body, x), draw(shape), seed=1)
+    assert len(plan.launches) == 1
+
+
+def test_a_chain_of_hundred_softmaxes_is_hundred_launches() -> None:
+    case = next(case for case in cases(small=False) if "launches" in case.name)
+    plan = compile_source(case.text.encode(), Options(target=TARGET)).plan
+    assert plan is not None
+    assert (len(plan.kernels), len(plan.launches)) == (2, 100)

@@ -143,3 +143,16 @@ func.func @many_strides(%x: tensor<3x2x4x5x8xf32>, %w: tensor<96x8xf32>) -> tens
   %2 = gv.matmul %1, %w : (tensor<10x96xf32>, tensor<96x8xf32>) -> tensor<10x8xf32>
   func.return %2 : tensor<10x8xf32>
 }
+
+// -----
+// What ends a softmax stays with it, although the sum over the other axis could compute it in place.
+// count: gv.kernel 2
+func.func @other_rows(%x: tensor<3x8xf32>) -> tensor<8xf32> {
+  %0 = gv.max %x {axes = array<i64: 1>, keepdims = true} : (tensor<3x8xf32>) -> tensor<3x1xf32>
+  %1 = gv.sub %x, %0 : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  %2 = gv.exp %1 : (tensor<3x8xf32>) -> tensor<3x8xf32>
+  %3 = gv.sum %2 {axes = array<i64: 1>, keepdims = true} : (tensor<3x8xf32>) -> tensor<3x1xf32>
+  %4 = gv.div %2, %3 : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  %5 = gv.sum %4 {axes = array<i64: 0>, keepdims = false} : (tensor<3x8xf32>) -> tensor<8xf32>
+  func.return %5 : tensor<8xf32>
+}
