@@ -32,13 +32,13 @@ def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
     """Return the vectors of one panel for a product of these sizes.
 
     One row: eight, to hide the latency of the multiply-add. Else the widest of 4, 3, 2, 1
-    (2, 1 with 16 registers) that pads the columns least, and of which few rows need one tile
+    (3, 2, 1 with 16 registers) that pads the columns least, and of which few rows need one tile
     only, so that B is read once.
     """
     lanes = lanes_of(target, dtype)
     if rows == 1:
         return max(1, min(8, (target.registers - 1) // 2, -(-columns // lanes)))
-    widest = 4 if target.registers >= 32 else 2
+    widest = 4 if target.registers >= 32 else 3
     while isinstance(rows, int) and widest > 2 and rows_for(target, widest) < rows <= 14:
         widest -= 1
     choices = range(max(1, min(widest, -(-columns // lanes))), 0, -1)

@@ -24,9 +24,9 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
 //     %11 = gv.reshape %10 {shape = array<i64: 3, 2, 20>} : (tensor<6x20xf32>) -> tensor<3x2x20xf32>
 //     %12 = gv.transpose %1 {order = array<i64: 1, 0>} : (tensor<20x5xf32>) -> tensor<5x20xf32>
 //     %13 = gv.pad %12 {pads = [array<i64: 0, 0>, array<i64: 0, 4>]} : (tensor<5x20xf32>) -> tensor<5x24xf32>
-//     %14 = gv.reshape %13 {shape = array<i64: 5, 3, 8>} : (tensor<5x24xf32>) -> tensor<5x3x8xf32>
-//     %15 = gv.transpose %14 {order = array<i64: 1, 0, 2>} : (tensor<5x3x8xf32>) -> tensor<3x5x8xf32>
-//     %16, %17, %18 = gv.lstm_packed %11, %15, %3, %4 : (tensor<3x2x20xf32>, tensor<3x5x8xf32>, tensor<2x5xf32>, tensor<2x5xf32>) -> (tensor<3x2x5xf32>, tensor<2x5xf32>, tensor<2x5xf32>)
+//     %14 = gv.reshape %13 {shape = array<i64: 5, 1, 24>} : (tensor<5x24xf32>) -> tensor<5x1x24xf32>
+//     %15 = gv.transpose %14 {order = array<i64: 1, 0, 2>} : (tensor<5x1x24xf32>) -> tensor<1x5x24xf32>
+//     %16, %17, %18 = gv.lstm_packed %11, %15, %3, %4 : (tensor<3x2x20xf32>, tensor<1x5x24xf32>, tensor<2x5xf32>, tensor<2x5xf32>) -> (tensor<3x2x5xf32>, tensor<2x5xf32>, tensor<2x5xf32>)
 //     %19 = gv.reshape %16 {shape = array<i64: 3, 1, 2, 5>} : (tensor<3x2x5xf32>) -> tensor<3x1x2x5xf32>
 //     %20 = gv.reshape %17 {shape = array<i64: 1, 2, 5>} : (tensor<2x5xf32>) -> tensor<1x2x5xf32>
 //     %21 = gv.reshape %18 {shape = array<i64: 1, 2, 5>} : (tensor<2x5xf32>) -> tensor<1x2x5xf32>
