@@ -90,16 +90,20 @@ class State(threading.local):
     """The present frame of a thread."""
 
     busy: bool = False
-    """Whether there is a context or a recorder: otherwise operations just run."""
+    """Whether there is a context, a recorder or a device: otherwise operations just run."""
     context: Context | None = None
     recorders: tuple[Recorder, ...] = ()
+    device: Any = None
+    """Where operations run at once (`device.Device`); None: where their operands are."""
+    soft: bool = True
+    """Whether an operation that the device has no kernel for may run on the processor."""
     rules: dict[str, Rule] | None = None
     """Gradients that stand in for those of operations, by the operation's name."""
 
     def set(self, context: Context | None, recorders: tuple[Recorder, ...]) -> None:
         """Make another frame the present one."""
         self.context, self.recorders = context, recorders
-        self.busy = context is not None or bool(recorders)
+        self.busy = context is not None or bool(recorders) or self.device is not None
 
 
 STATE = State()
@@ -124,6 +128,19 @@ def entered(context: Context | None) -> Iterator[Context | None]:
         yield context
     finally:
         STATE.set(*before)
+
+
+@contextmanager
+def running_on(device: Any, *, soft: bool) -> Iterator[None]:
+    """Let operations run on a device; None: where their operands are."""
+    before = STATE.device, STATE.soft
+    STATE.device, STATE.soft = device, soft
+    STATE.set(STATE.context, STATE.recorders)
+    try:
+        yield
+    finally:
+        STATE.device, STATE.soft = before
+        STATE.set(STATE.context, STATE.recorders)
 
 
 @contextmanager

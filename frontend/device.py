@@ -1,8 +1,106 @@
-"""Where tensors lie, as the array API sees it."""
+"""Devices: where tensors lie and operations run, and their names.
+
+/job:localhost/replica:0/task:0/device:CPU:0      in full
+/cpu:0, /device:CPU:0, gpu:1                      in part: what is left out does not matter
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from ..runtime.devices import gpu_index, gpu_names
+from .context import STATE
+from .run_errors import InvalidArgumentError
+
+HOST = "/job:localhost/replica:0/task:0/device:"
+AVAILABLE = (f"{HOST}CPU:0",)
+PART = re.compile(r"^(?:(job|replica|task):([\w.]+)|(?:device:)?([A-Za-z]\w*)(?::(\d+|\*))?)$")
+
+
+class DeviceNameError(InvalidArgumentError, ValueError):
+    """The name of a device is not written as one."""
+
+    code = "GV2335"
+
+
+@dataclass(frozen=True)
+class DeviceName:
+    """The name of a device, of which parts may be left out."""
+
+    job: str | None = None
+    task: int | None = None
+    kind: str | None = None
+    index: int | None = None
+
+    def __str__(self) -> str:
+        """Return the name with the parts that it has, as `parse_device` reads it."""
+        parts = [("job", self.job), ("task", self.task)]
+        text = "".join(f"/{key}:{value}" for key, value in parts if value is not None)
+        if self.kind is None:
+            return text
+        return f"{text}/device:{self.kind}:{'*' if self.index is None else self.index}"
+
+    def merge(self, inner: DeviceName) -> DeviceName:
+        """Return the name where `inner` says what it says, and this one the rest.
+
+        >>> str(parse_device("/job:worker/gpu:0").merge(parse_device("/gpu:1")))
+        '/job:worker/device:GPU:1'
+        """
+        other_kind = inner.kind is not None and inner.kind != self.kind
+        index = inner.index if inner.index is not None or other_kind else self.index
+        return DeviceName(
+            self.job if inner.job is None else inner.job,
+            self.task if inner.task is None else inner.task,
+            self.kind if inner.kind is None else inner.kind,
+            index,
+        )
+
+    def is_within(self, full: DeviceName) -> bool:
+        """Say whether a device fits the name."""
+        mine = (self.job, self.task, self.kind, self.index)
+        theirs = (full.job, full.task, full.kind, full.index)
+        return all(a is None or a == b for a, b in zip(mine, theirs, strict=True))
+
+
+def parse_device(name: str) -> DeviceName:
+    """Return the parts of a device's name.
+
+    >>> parse_device("/gpu:1")
+    DeviceName(job=None, task=None, kind='GPU', index=1)
+    """
+    found: dict[str, str | int | None] = {}
+    for part in filter(None, name.split("/")):
+        match = PART.match(part)
+        if match is None:
+            raise DeviceNameError(f"{name!r} is not the name of a device")
+        key, value, kind, index = match.groups()
+        if key == "job":
+            found["job"] = value
+        elif key == "task":
+            found["task"] = int(value)
+        elif kind is not None:
+            found["kind"] = kind.upper()
+            found["index"] = None if index in (None, "*") else int(index)
+    return DeviceName(**found)  # type: ignore[arg-type]
+
+
+def list_devices() -> list[str]:
+    """Return the full names of the devices of this machine."""
+    return [*AVAILABLE, *(f"{HOST}{name.upper()}" for name in gpu_names())]
+
+
+def short_name(name: str) -> str:
+    """Return what a device of this machine is called at short.
+
+    >>> short_name("/job:localhost/replica:0/task:0/device:GPU:1"), short_name("/cpu:0")
+    ('gpu:1', 'cpu:0')
+    """
+    device = parse_device(name)
+    return f"{(device.kind or 'CPU').lower()}:{device.index or 0}"
 
 
 @dataclass(frozen=True)
@@ -36,6 +134,44 @@ CPU = Device("cpu")
 
 def as_device(device: object) -> Device:
     """Return the device that is meant; None means the one where tensors are made."""
-    if device is None or device == CPU:
+    if device is None:
+        found: Device = STATE.device or CPU
+        return found
+    if device == CPU:
         return CPU
-    raise ValueError(f"device {str(device)!r} is unknown, expected {str(CPU)!r}")
+    if isinstance(device, Device):
+        found = device
+    elif isinstance(device, str):
+        name = parse_device(device)
+        found = Device((name.kind or "CPU").lower(), name.index or 0)
+    else:
+        raise ValueError(f"device {device!r}, expected a name like 'gpu:0'")
+    there = devices()
+    if found not in there:
+        known = ", ".join(map(repr, map(str, there)))
+        raise ValueError(f"device {str(device)!r} is unknown, expected one of {known}")
+    return found
+
+
+def devices() -> list[Device]:
+    """Return the devices of this machine, the processor first."""
+    return [CPU, *(Device("gpu", gpu_index(name)) for name in gpu_names())]
+
+
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
+
+
+def placing(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+    """Let a function that makes a tensor put it where its keyword `device` says."""
+
+    @wraps(function)
+    def made(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
+        found, device = function(*args, **kwargs), kwargs.get("device")
+        if device is None and (STATE.device is None or STATE.context is not None):
+            return found
+        tensor: Any = found
+        moved: Made = tensor.to_device(as_device(device))
+        return moved
+
+    return made

@@ -21,6 +21,7 @@ from ..ir.ops.families import spec_of_value
 from ..ir.ops.random import key_of
 from .graph import Graph, GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
+from .placement import asks
 from .recorded import EMIT, Box, Recorded
 from .run_errors import InvalidArgumentError
 
@@ -68,6 +69,10 @@ class Frame:
         """Append a loop to the program."""
         raise NotImplementedError("only a program that is being made holds loops")
 
+    def placed(self, ops: Sequence[Operation]) -> dict[Operation, str]:
+        """Return the devices of operations, where there are others than the processor."""
+        return {}
+
     def key(self, op: Operation, seed: Any) -> Any:
         """Return the key of a random draw, a new one each time."""
         count = self.store.draws.get(op, 0)
@@ -96,6 +101,8 @@ class Frame:
     """Values that were read when the same was run before, while it is run once more."""
     order: Callable[[int], int] | None = None
     """Chooses among the operations that are ready, by their count; None: as they were made."""
+    device: str = ""
+    """Where operations run that are carried out now; nothing for the processor."""
 
     def read(self, variable: Any) -> Any:
         """Return the value that a variable has now."""
@@ -154,9 +161,18 @@ class Plan:
             env[tensor] = value
             frame.bind(tensor, value)
         ops = self.structured if frame.is_staging else self.ops
+        outer, devices = frame.device, frame.placed(ops)
         for op in ops if frame.order is None else by_counts(ops, frame.order):
+            if devices:
+                frame.device = devices[op]
             self.step(frame, op, env)
+        frame.device = outer
         return [None if isinstance(f, Operation) else env[f] for f in self.fetches]
+
+    @cached_property
+    def asks_for_gpu(self) -> bool:
+        """Say whether an operation is to run on a GPU, also in what is called."""
+        return any(map(asks, self.ops))
 
     @cached_property
     def structured(self) -> list[Operation]:

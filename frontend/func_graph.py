@@ -13,7 +13,7 @@ from typing import Any
 from ..ir.tensor import TensorSpec
 from .execute import Frame, Plan
 from .graph import Graph, GraphTensor, Operation
-from .kinds import CONSTANT, Kind, Placeholder
+from .kinds import CONSTANT, EVERYWHERE, Kind, Placeholder
 from .symbolic import leaked
 from .tensor import Tensor
 
@@ -140,6 +140,8 @@ def touched_by(graphs: Sequence[FuncGraph]) -> list[Any]:
 
 class CallGraph(Kind):
     """A call of a traced function."""
+
+    devices = EVERYWHERE
 
     def __init__(self, graph: FuncGraph) -> None:
         self.graph = graph

@@ -24,19 +24,23 @@ from ..errors import GraphError, UnsupportedOp
 from ..ir import Program
 from ..ir.collection import paused
 from ..ir.tensor import TensorSpec
+from ..runtime.device_array import DeviceArray
 from . import nest
 from .bound import Bound, call_with, describe, spec_for, structure_key, value_key, within
 from .compile import tag_of
-from .context import STATE, accessed, entered, record
+from .context import STATE, accessed, entered, record, running_on
+from .device import CPU
 from .execute import Frame, Plan, Store
 from .func_graph import CallGraph, FuncGraph, has_effect, touched_by
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, dims_or_none
+from .on_device import DeviceTensor, place_of, wanted_place
 from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
-from .staged import COMPILE_AFTER, LARGE, NotStageableError, Staged, compiled_for
+from .staged import COMPILE_AFTER, LARGE, NotStageableError, Staged, Where, compiled_for
 from .staged_gradient import Gradients
+from .stepped import on_host
 from .tensor import Tensor, apply, as_tensor
 
 PROCESS = Store()
@@ -142,11 +146,11 @@ class Function:
         """Run the graph for these arguments, which is made if there is none."""
         if not kwargs and not STATE.busy and not Settings.run_eagerly:
             try:
-                arrays = [x._array for x in args]
+                arrays = [x._array for x in args if x.direct]
                 key = tuple([(x.dtype, x.shape) for x in arrays])
             except AttributeError:
                 return self.call(args, kwargs)
-            known = self._ready.get(key)
+            known = self._ready.get(key) if len(arrays) == len(args) else None
             if known is not None:
                 return known[0].packed(known[1].run(ACTIVE[-1], arrays))
         return self.call(args, kwargs)
@@ -158,7 +162,7 @@ class Function:
         bound = self.bind(args, kwargs)
         concrete = self.concrete(bound)
         made = concrete.call([x for x in bound.leaves if isinstance(x, Tensor)])
-        if not kwargs and all(isinstance(x, Tensor) and x.eager for x in args):
+        if not kwargs and all(isinstance(x, Tensor) and x.direct for x in args):
             arrays = [x._array for x in args]
             compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
             if isinstance(compiled, Staged) and not concrete.graph.captured:
@@ -389,16 +393,19 @@ class ConcreteFunction:
                 return made
             found = self.graph.run(TapeFrame(store, apply), inputs)
             return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
-        with entered(None):
-            arrays = [x._array for x in inputs]
+        place = wanted_place(inputs)
+        where = Where("" if place == CPU else str(place), STATE.soft)
+        with entered(None), running_on(None, soft=True):
+            arrays = [x.held if isinstance(x, DeviceTensor) else x._array for x in inputs]
             plan = self.graph.whole_plan()
-            native = compiled_for(plan, arrays, 0 if len(plan.ops) >= LARGE else COMPILE_AFTER)
+            after = 0 if len(plan.ops) >= LARGE else COMPILE_AFTER
+            native = compiled_for(plan, arrays, after, where)
             if native is not None:
                 found = native.run(store, arrays)
             else:
-                found = self.graph.run(Frame(store), arrays)
+                found = self.graph.run(Frame(store), [*map(on_host, arrays)])
         wrap = getattr(self.function, "wrap", Tensor)
-        return [wrap(np.asarray(unboxed(x))) for x in found]
+        return [as_result(x, wrap) for x in found]
 
     def is_watched(self, inputs: Sequence[Any]) -> bool:
         """Say whether a tape wants gradients that go through a call."""
@@ -413,7 +420,7 @@ class ConcreteFunction:
 
     def call_staged(self, store: Store, inputs: Sequence[Any]) -> Sequence[Any] | None:
         """Run the forward program under a tape; None where there is none."""
-        if len(STATE.recorders) > 1 or not self.is_dense:
+        if len(STATE.recorders) > 1 or not self.is_dense or wanted_place(inputs) != CPU:
             return None
         staged = self.gradients.get(self.graph.whole_plan(), [x.spec for x in inputs])
         if staged is None:
@@ -425,7 +432,7 @@ class ConcreteFunction:
         owners = [v.owner() for v in staged.variables]
 
         def backward(*grads: Any) -> Sequence[Any]:
-            if STATE.busy:
+            if STATE.context is not None or STATE.recorders:
                 raise TypeError(
                     f"a gradient of {self.function.label!r} is differentiated again: let two tapes "
                     "watch the call"
@@ -493,6 +500,13 @@ class ConcreteFunction:
             f"{n}: {written(x.spec)}" for n, x in zip(names, self.outputs, strict=False)
         )
         return f"{inputs} → {{{outputs}}}"
+
+
+def as_result(x: Any, wrap: Any) -> Any:
+    """Return a result as the caller gets it: on a GPU if it came up there."""
+    if isinstance(x, DeviceArray) and wrap is Tensor:
+        return DeviceTensor(x, place_of(x))
+    return wrap(np.asarray(on_host(unboxed(x))))
 
 
 def written(spec: TensorSpec) -> str:

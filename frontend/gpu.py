@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,10 @@ class DeviceModel(CompiledModel):
     def run(self, inputs: Inputs) -> list[Array]:
         """Run the model on inputs by name or in order, and return new arrays."""
         return self.gpu.run(inputs)
+
+    def run_on_device(self, arrays: Sequence[Any]) -> list[Any]:
+        """Run the model on arrays wherever they are, and leave the results on the device."""
+        return [*self.gpu.on_device(arrays)]
 
     def bind(
         self, inputs: Inputs, outputs: Inputs | None = None, *, release: bool | None = None

@@ -29,7 +29,7 @@ def _forward(name: str) -> Binary:
 
     def method(self: Any, other: Any) -> Any:
         kind = other.__class__
-        if self.eager and not STATE.busy:
+        if self.direct and not STATE.busy:
             a: Array = self._array
             try:
                 if kind is self.__class__:
@@ -74,6 +74,8 @@ class Operators:
 
     __slots__ = ()
     __array_priority__: ClassVar[float] = 100.0
+    direct: ClassVar[bool] = False
+    """Whether numpy computes on it at once."""
     eager: ClassVar[bool] = False
     """Whether instances hold their value in `_array`."""
 

@@ -1,30 +1,18 @@
-"""Where operations of a graph are to run: names of devices, and which have a kernel.
+"""Where operations of a graph are to run: which devices have a kernel, and are what was asked for.
 
-    /job:localhost/replica:0/task:0/device:CPU:0      in full
-    /cpu:0, /device:CPU:0, gpu:1                      in part: what is left out does not matter
-
-Sessions run on the CPU. An operation that asks for another device is refused, unless the session
-may put it elsewhere (`soft`).
+An operation that asks for nothing runs on the first device that there is, or that its caller
+asked for. One that asks for a device that is not there, or that has no kernel for it, is refused,
+unless it may run elsewhere (`soft`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from ..runtime.devices import gpu_names
+from .device import AVAILABLE, HOST, list_devices, parse_device, short_name
 from .graph import Operation
 from .run_errors import InvalidArgumentError
-
-AVAILABLE = ("/job:localhost/replica:0/task:0/device:CPU:0",)
-PART = re.compile(r"^(?:(job|replica|task):([\w.]+)|(?:device:)?([A-Za-z]\w*)(?::(\d+|\*))?)$")
-
-
-class DeviceNameError(InvalidArgumentError, ValueError):
-    """The name of a device is not written as one."""
-
-    code = "GV2335"
 
 
 class PlacementError(InvalidArgumentError):
@@ -33,76 +21,26 @@ class PlacementError(InvalidArgumentError):
     code = "GV2336"
 
 
-@dataclass(frozen=True)
-class DeviceName:
-    """The name of a device, of which parts may be left out."""
-
-    job: str | None = None
-    task: int | None = None
-    kind: str | None = None
-    index: int | None = None
-
-    def __str__(self) -> str:
-        """Return the name with the parts that it has, as `parse_device` reads it."""
-        parts = [("job", self.job), ("task", self.task)]
-        text = "".join(f"/{key}:{value}" for key, value in parts if value is not None)
-        if self.kind is None:
-            return text
-        return f"{text}/device:{self.kind}:{'*' if self.index is None else self.index}"
-
-    def merge(self, inner: DeviceName) -> DeviceName:
-        """Return the name where `inner` says what it says, and this one the rest.
-
-        >>> str(parse_device("/job:worker/gpu:0").merge(parse_device("/gpu:1")))
-        '/job:worker/device:GPU:1'
-        """
-        other_kind = inner.kind is not None and inner.kind != self.kind
-        index = inner.index if inner.index is not None or other_kind else self.index
-        return DeviceName(
-            self.job if inner.job is None else inner.job,
-            self.task if inner.task is None else inner.task,
-            self.kind if inner.kind is None else inner.kind,
-            index,
-        )
-
-    def is_within(self, full: DeviceName) -> bool:
-        """Say whether a device fits the name."""
-        mine = (self.job, self.task, self.kind, self.index)
-        theirs = (full.job, full.task, full.kind, full.index)
-        return all(a is None or a == b for a, b in zip(mine, theirs, strict=True))
-
-
-def parse_device(name: str) -> DeviceName:
-    """Return the parts of a device's name.
-
-    >>> parse_device("/gpu:1")
-    DeviceName(job=None, task=None, kind='GPU', index=1)
-    """
-    found: dict[str, str | int | None] = {}
-    for part in filter(None, name.split("/")):
-        match = PART.match(part)
-        if match is None:
-            raise DeviceNameError(f"{name!r} is not the name of a device")
-        key, value, kind, index = match.groups()
-        if key == "job":
-            found["job"] = value
-        elif key == "task":
-            found["task"] = int(value)
-        elif kind is not None:
-            found["kind"] = kind.upper()
-            found["index"] = None if index in (None, "*") else int(index)
-    return DeviceName(**found)  # type: ignore[arg-type]
-
-
-def list_devices() -> list[str]:
-    """Return the full names of the devices of this machine."""
-    first = AVAILABLE[0].removesuffix("CPU:0")
-    return [*AVAILABLE, *(f"{first}{name.upper()}" for name in gpu_names())]
-
-
 def check_placement(ops: Sequence[Operation], *, soft: bool) -> None:
     """Raise for the first operation that cannot run where it is to run."""
-    place(ops, AVAILABLE, soft=soft)
+    place(ops, list_devices() if any(map(asks, ops)) else AVAILABLE, soft=soft)
+
+
+def asks(op: Operation) -> bool:
+    """Say whether an operation, or one in what it calls, asks for a GPU."""
+    if op.device and parse_device(op.device).kind == "GPU":
+        return True
+    kind: Any = op.kind
+    parts = [getattr(kind, name, None) for name in ("graph", "test", "body")]
+    graphs = [*(part for part in parts if part is not None), *getattr(kind, "branches", ())]
+    return any(asks(inner) for graph in graphs for inner in graph.operations)
+
+
+def devices_of(ops: Sequence[Operation], default: str, *, soft: bool) -> dict[Operation, str]:
+    """Return the short name of each operation's device (`gpu:0`); `default` is the first choice."""
+    first = f"{HOST}{default.upper()}"
+    names = sorted(list_devices(), key=lambda name: name != first)
+    return {op: short_name(name) for op, name in place(ops, names, soft=soft).items()}
 
 
 def place(

@@ -33,7 +33,8 @@ from .kinds import DEAD, MissingFeedError
 from .placement import check_placement
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
-from .staged import Staged, compiled_for
+from .staged import Staged, Where, compiled_for
+from .stepped import on_host
 
 _SESSIONS = threading.local()
 COMPILE_AFTER = 4
@@ -134,9 +135,10 @@ class Session:
         if self.order is not None:
             frame.order = self.order
             return plan.run(frame, values)
-        native = None if plan.waits else compiled_for(plan, values, COMPILE_AFTER)
+        where = Where(soft=self.soft_placement)
+        native = None if plan.waits else compiled_for(plan, values, COMPILE_AFTER, where)
         if native is not None:
-            return native.run(self.store, values)
+            return [on_host(value) for value in native.run(self.store, values)]
         return plan.run(frame, values)
 
     def _missing(self, op: Operation) -> InvalidArgumentError:

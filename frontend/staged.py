@@ -20,24 +20,28 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir import Operation as XdslOperation
 
 from ..codegen.compile import Options
-from ..errors import GravureError
-from ..ir import REGISTRY, GraphEmit, Program
+from ..errors import GravureError, UnsupportedOp
+from ..ir import DEVICE, REGISTRY, GraphEmit, Program
 from ..ir.attributes import Symbol
 from ..ir.collection import paused
 from ..ir.control_gradient import UnboundedError, append
-from ..ir.dtypes import u32
+from ..ir.dtypes import DTYPES, u32
+from ..ir.host import has_host_steps
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import NAME, finish, lay_over, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
 from ..ir.verify import verify
-from .compile import compile_source, load_compiled
+from ..runtime.device_array import DeviceArray
+from .compile import CompiledModel, compile_source, load_compiled
 from .execute import Frame, Plan, Store
 from .func_graph import FuncGraph, touched_by
 from .graph import Operation
+from .placement import PlacementError, devices_of
 from .recorded import Recorded
-from .threads import threads_for
+from .stepped import SteppedModel, on_host
+from .threads import all_threads, threads_for
 from .variables import Handle, changed_in_place
 
 COMPILE_AFTER = 2
@@ -53,12 +57,23 @@ class NotStageableError(Exception):
     """A graph does something that has no form outside of Python."""
 
 
+@dataclass(frozen=True)
+class Where:
+    """Where a graph is to run."""
+
+    device: str = ""
+    """The device of what asks for none; nothing for the processor."""
+    soft: bool = False
+    """Whether what asks for a device that cannot be may run elsewhere."""
+
+
 class Shared:
     """What all regions of one program have in common."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: Where | None = None) -> None:
         self.weights: dict[str, Array] = {}
         self.keys: list[tuple[Any, Any]] = []
+        self.where = where
 
 
 class StagingFrame(Frame):
@@ -75,13 +90,28 @@ class StagingFrame(Frame):
         """The variables that are arguments."""
         self.written: dict[Any, None] = {}
 
+    def placed(self, ops: Sequence[Operation]) -> dict[Operation, str]:
+        """Return the devices of operations; what is inside a branch or a loop goes with it."""
+        where = self.shared.where
+        if where is None or not self.top:
+            return {}
+        return devices_of(ops, self.device or "cpu:0", soft=where.soft)
+
+    @property
+    def mark(self) -> StringAttr | None:
+        """Return what says on an operation where it runs."""
+        return None if self.device in ("", "cpu:0") else StringAttr(self.device)
+
     def append(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
         """Append an operation; arrays become constants."""
+        self.emitter.device = self.mark
         return self.emitter(op, *[self.value(x) for x in operands], **attributes)
 
     def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
         """Append an operation that is made already."""
         op.operands = [self.value(x) for x in op.operands]
+        if self.mark is not None:
+            op.attributes[DEVICE] = self.mark
         self.block.add_op(op)
         return op.results
 
@@ -292,13 +322,18 @@ class Staged:
     """A compiled graph: called with arrays, it reads and writes the variables around the run."""
 
     def __init__(
-        self, plan: Plan, specs: Sequence[TensorSpec], options: Options | None = None
+        self,
+        plan: Plan,
+        specs: Sequence[TensorSpec],
+        options: Options | None = None,
+        where: Where | None = None,
     ) -> None:
         if not all(spec.is_static for spec in specs):
             raise NotStageableError("shapes that are not known")
         main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
-        shared = Shared()
+        shared = Shared(where)
         frame = StagingFrame(main.body.block, shared, top=True)
+        frame.device = where.device if where is not None else ""
         made = plan.run(frame, list(main.body.block.args))
         outputs = [frame.value(x) for x in made if x is not None]
         self.is_value = [x is not None for x in made]
@@ -313,7 +348,11 @@ class Staged:
         for i in range(len(specs), len(main.body.block.args)):
             name_argument(main, i)
         finish(main, results, [f"y{i}" for i in range(len(results))])
-        places = {v: len(specs) + i for i, v in enumerate(frame.arguments)}
+        module = ModuleOp([main])
+        set_level(module, "graph")
+        self.program = Program(module, shared.weights)
+        given = [] if has_host_steps(self.program) else frame.arguments
+        places = {v: len(specs) + i for i, v in enumerate(given)}
         over = {
             self.count + i: places[v]
             for i, v in enumerate(frame.written)
@@ -322,12 +361,8 @@ class Staged:
         lay_over(main, over)
         self.updated = [i - len(specs) for i in over.values()]
         """Which of the arguments are variables that are written in place."""
-        module = ModuleOp([main])
-        set_level(module, "graph")
         verify(module)
-        self.program = Program(module, shared.weights)
-        compiled = compile_source(self.program, options or Options())
-        self.model = load_compiled(compiled, threads_for(compiled))
+        self.model = loaded(self.program, options or Options())
         self.call = self.model.updating() if over else self.model.call
 
     def run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:
@@ -342,12 +377,23 @@ class Staged:
             Frame(store).key(*x) if isinstance(x, tuple) else x().value_in(store)
             for x in self.arguments
         ]
-        made = self.call(*arrays, *more)
-        found = list(made) if isinstance(made, tuple) else [made]
+        if isinstance(self.model, SteppedModel):
+            found = list(self.model.run_in_place([*arrays, *more]))
+        else:
+            made = self.call(*arrays, *more)
+            found = list(made) if isinstance(made, tuple) else [made]
         for variable, value in zip(self.written, found[self.count :], strict=True):
-            variable().put_in(store, value)
+            variable().put_in(store, on_host(value))
         values = iter(found[: self.count])
         return [next(values) if there else None for there in self.is_value]
+
+
+def loaded(program: Program, options: Options) -> CompiledModel:
+    """Return a program compiled for this process, in parts where it is on several devices."""
+    if has_host_steps(program):
+        return SteppedModel(program, options, all_threads())
+    compiled = compile_source(program, options)
+    return load_compiled(compiled, threads_for(compiled))
 
 
 def name_argument(main: FuncOp, index: int) -> None:
@@ -367,9 +413,17 @@ def staged(plan: Plan, specs: Sequence[TensorSpec]) -> Staged | None:
         return None
 
 
-def compiled_for(plan: Plan, arrays: Sequence[Array], after: int) -> Staged | None:
-    """Return the compiled plan for arrays of these shapes, once it was run often enough."""
-    shapes = tuple(x.shape for x in arrays)
+def compiled_for(
+    plan: Plan, arrays: Sequence[Any], after: int, where: Where | None = None
+) -> Staged | None:
+    """Return the compiled plan for arrays of these shapes, once it was run often enough.
+
+    What is to run on a GPU is compiled at once, for it runs there only compiled; raises a
+    `PlacementError` where it cannot be, unless it may run elsewhere.
+    """
+    shapes: Any = tuple(x.shape for x in arrays)
+    if where is not None and (where.device or plan.asks_for_gpu):
+        return placed_for(plan, arrays, (where, *shapes), where)
     known: Staged | int | None = plan.compiled.get(shapes, 0)
     if isinstance(known, int):
         if known < after:
@@ -378,4 +432,25 @@ def compiled_for(plan: Plan, arrays: Sequence[Array], after: int) -> Staged | No
         is_text = any(x.dtype.kind == "O" for x in arrays)
         known = None if is_text else staged(plan, [spec_of_array(x) for x in arrays])
         plan.compiled[shapes] = known
+    return known
+
+
+@paused()
+def placed_for(plan: Plan, arrays: Sequence[Any], key: Any, where: Where) -> Staged | None:
+    """Return a plan compiled for the devices that its operations ask for."""
+    known: Staged | None = plan.compiled.get(key)
+    if known is None:
+        specs = [
+            TensorSpec(DTYPES[x.dtype], x.shape) if isinstance(x, DeviceArray) else spec_of_array(x)
+            for x in arrays
+        ]
+        try:
+            known = plan.compiled[key] = Staged(plan, specs, where=where)
+        except (NotStageableError, UnsupportedOp) as error:
+            if where.soft:
+                return None
+            raise PlacementError(
+                f"what is to run on a GPU runs there only compiled: {error}",
+                hint="with soft placement it runs on the processor",
+            ) from None
     return known

@@ -1,10 +1,13 @@
-"""Models with host steps: compiled pieces, and what the host does between them.
+"""Models with host steps or several devices: compiled pieces, and what is done between them.
 
-`cut_host` cuts the program; here each piece is compiled, and a model carries out the rest by the
-operations' own `evaluate`. A piece is compiled once for all sizes. Where nothing bounds a size
-that only data tells, the bound is what memory could hold: all values of the piece have `ROOM`
-bytes, of which a run takes what it writes to. Only when several such sizes share the room, and
-one needs more than its share, is the piece compiled again, with a larger share for that one.
+`cut_devices` and `cut_host` cut the program; here each piece is compiled for its device, and a
+model carries out the rest by the operations' own `evaluate`. Results of a piece stay on its device;
+what another one needs of them is copied when it is needed, once for each device.
+
+A piece is compiled once for all sizes. Where nothing bounds a size that only data tells, the bound
+is what memory could hold: all values of the piece have `ROOM` bytes, of which a run takes what it
+writes to. Only when several such sizes share the room, and one needs more than its share, is the
+piece compiled again, with a larger share for that one.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import os
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -23,7 +27,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ..codegen.compile import Options
 from ..errors import CompileError, RuntimeInputError
-from ..ir import Array, Interpreter, Op, Program, TensorSpec, dims, spec_of
+from ..ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, dims, spec_of
 from ..ir.dims import Range
 from ..ir.host import host_steps, refuse_host_steps, symbols_in
 from ..ir.interpret import bind_symbols
@@ -38,14 +42,21 @@ from ..ir.values import OptionalSpec, SequenceSpec, Spec, value_spec
 from ..passes.manager import run as run_passes
 from ..runtime.arguments import Inputs, check_threads, in_order, to_array
 from ..runtime.artifact import DimInfo, TensorInfo
+from ..runtime.device_array import DeviceArray
+from ..runtime.devices import open_driver
+from ..runtime.gpu_driver import Driver
 from ..runtime.values import ValueInfo, to_value
-from .compile import CompiledModel, compile_piece, load_compiled
+from .compile import CompiledModel, compile_piece, load_compiled, load_on_gpu
+from .gpu import DeviceModel
 
 ROOM = 1 << 42
 """Bytes of address space that the values of all pieces may take where sizes have no bound."""
 
 LEAST_ROOM = 1 << 20
 """What is tried where the system gives less and less; then it is out of memory."""
+
+DEVICE_ROOM = 1 << 24
+"""The same in a piece on a GPU, where memory that is not used is taken all the same."""
 
 LARGEST = 31
 """Sizes that nothing bounds are at most two to the power of this."""
@@ -61,7 +72,10 @@ class Piece:
         self, function: FuncOp, whole: Program, options: Options, threads: int, room: int
     ) -> None:
         self.function, self.options, self.threads = function, options, threads
-        self.ranges, self.room = whole.ranges, room
+        name = getattr(function.attributes.get(DEVICE), "data", "")
+        self.driver = open_driver(name) if name else None
+        """The device that it runs on; None for the processor."""
+        self.ranges, self.room = whole.ranges, DEVICE_ROOM if self.driver else room
         used = {
             str(op.plain_attributes()["weight"])
             for op in function.walk()
@@ -100,22 +114,27 @@ class Piece:
         main = self.function.clone()
         main.properties["sym_name"] = StringAttr("main")
         main.properties.pop("sym_visibility", None)
+        main.attributes.pop(DEVICE, None)
         module = ModuleOp([main])
         set_level(module, "graph")
         set_ranges(module, bounded(self.ranges, bounds))
-        made = compile_piece(Program(module, self.weights), self.options)
-        return load_compiled(made, self.threads)
+        if self.driver is None:
+            made = compile_piece(Program(module, self.weights), self.options)
+            return load_compiled(made, self.threads)
+        options = replace(self.options, target=f"cuda:{self.driver.architecture}", mattr="")
+        return load_on_gpu(compile_piece(Program(module, self.weights), options), self.driver)
 
-    def run(self, arrays: Sequence[Array]) -> list[Array]:
-        """Run the piece."""
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """Run the piece on arrays that are where it runs; its results are there too."""
         bounds, model = self.made
-        return (model if self.fits(bounds, arrays) else self.grown(arrays)).run(arrays)
+        model = model if self.fits(bounds, arrays) else self.grown(arrays)
+        return model.run_on_device(arrays) if isinstance(model, DeviceModel) else model.run(arrays)
 
-    def fits(self, bounds: Mapping[str, int], arrays: Sequence[Array]) -> bool:
+    def fits(self, bounds: Mapping[str, int], arrays: Sequence[Any]) -> bool:
         """Say whether no size is above its bound."""
         return all(arrays[number].shape[axis] <= bounds[name] for name, number, axis in self.open)
 
-    def grown(self, arrays: Sequence[Array]) -> CompiledModel:
+    def grown(self, arrays: Sequence[Any]) -> CompiledModel:
         """Return the piece with room for these sizes, up to the next powers of two."""
         with self.lock:
             if not self.fits(self.bounds, arrays):
@@ -125,8 +144,8 @@ class Piece:
 
 
 def cut(program: Program) -> None:
-    """Cut a program at its host steps."""
-    run_passes("cut-host", program, observers=(), verify_each=False)
+    """Cut a program at its host steps and between devices."""
+    run_passes("cut-devices,cut-host", program, observers=(), verify_each=False)
 
 
 def pieces_of(program: Program) -> tuple[list[FuncOp], int]:
@@ -194,18 +213,36 @@ class Stepper(Interpreter):
     def __init__(self, whole: Program, pieces: Mapping[str, Piece]) -> None:
         super().__init__(whole.module, whole.weights, {})
         self.pieces = pieces
+        self.copies: dict[tuple[SSAValue, Driver | None], Any] = {}
 
     def operation(
         self, op: Operation, operands: Sequence[Any], values: dict[SSAValue, Any]
     ) -> Sequence[Any]:
         """Return the results of one operation."""
-        if isinstance(op, CallOp):
-            return self.pieces[op.callee.root_reference.data].run(operands)
-        return super().operation(op, operands, values)
+        piece = self.pieces[op.callee.root_reference.data] if isinstance(op, CallOp) else None
+        driver = piece.driver if piece is not None else None
+        here = [self.at(driver, *pair) for pair in zip(op.operands, operands, strict=True)]
+        return super().operation(op, here, values) if piece is None else piece.run(here)
+
+    def at(self, driver: Driver | None, value: SSAValue, found: Any) -> Any:
+        """Return what a value is on a device, or in memory: as it is, or copied there once."""
+        if not isinstance(found, np.ndarray | DeviceArray):
+            return found
+        if driver is (found.driver if isinstance(found, DeviceArray) else None):
+            return found
+        if (value, driver) not in self.copies:
+            plain = on_host(found)
+            self.copies[value, driver] = plain if driver is None else DeviceArray.of(driver, plain)
+        return self.copies[value, driver]
+
+
+def on_host(found: Any) -> Any:
+    """Return an array in memory."""
+    return found.numpy() if isinstance(found, DeviceArray) else found
 
 
 class SteppedModel(CompiledModel):
-    """A model with host steps. Any number of threads may run it at the same time.
+    """A model with host steps, or on several devices. Any number of threads may run it at once.
 
     It is called as every model is. It cannot be written as a library: `host_steps` says why.
     """
@@ -260,10 +297,10 @@ class SteppedModel(CompiledModel):
         return {
             "schema": "gravure.stepped/1",
             "target": self._options.target,
-            "features": sorted({name for each in made for name in each["features"]}),
+            "features": sorted({name for each in made for name in each.get("features", ())}),
             "threads": self._threads,
             "workspace_bytes": self.workspace_bytes,
-            "peak_bytes": max((int(each["peak_bytes"]) for each in made), default=0),
+            "peak_bytes": max((int(each.get("peak_bytes", 0)) for each in made), default=0),
             "weights_bytes": sum(int(each["weights_bytes"]) for each in made),
             "inputs": [str(info) for info in self.inputs],
             "outputs": [str(info) for info in self.outputs],
@@ -295,6 +332,11 @@ class SteppedModel(CompiledModel):
             to_value(value, info) if isinstance(info, ValueInfo) else to_array(value, info)
             for value, info in zip(given, self.inputs, strict=True)
         ]
+        arrays = arrays_in(values)
+        return [apart(on_host(result), arrays) for result in self.run_in_place(values)]
+
+    def run_in_place(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Run the model on values wherever they are, and leave the results where they come up."""
         machine = Stepper(self.program, self.pieces)
         tensors = [
             (spec.shape, np.shape(value))
@@ -311,9 +353,7 @@ class SteppedModel(CompiledModel):
             if not dim.low <= machine.symbols.get(dim.name, dim.low) <= dim.high:
                 size = machine.symbols[dim.name]
                 raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
-        results = machine.block(self.program.main.body.block, values)
-        given = arrays_in(values)
-        return [apart(result, given) for result in results]
+        return machine.block(self.program.main.body.block, values)
 
     def _call(self, *values: Any) -> Any:
         results = self.run(values)

@@ -50,6 +50,7 @@ class SymbolicTensor(Tensor):
     """A value of a graph."""
 
     __slots__ = ("_spec", "graph", "value")
+    direct: ClassVar[bool] = False
     eager: ClassVar[bool] = False
 
     def __init__(self, graph: Context, value: SSAValue) -> None:

@@ -56,6 +56,9 @@ def _apply_anywhere(op: type[Op], operands: tuple[Any, ...], attributes: dict[st
     result: Any
     if context is not None:
         result = context.apply(op, values, attributes)
+    elif STATE.device is not None or not all(x.direct for x in values):
+        placed = _devices().run_on_device(op, values, attributes)
+        result = placed[0] if len(placed) == 1 else tuple(placed)
     else:
         made = evaluate(op, [x._array for x in values], attributes)
         result = Tensor(made[0]) if len(made) == 1 else tuple(map(Tensor, made))
@@ -153,6 +156,7 @@ class Tensor(Operators):
     _key: object
     """What recorders know the tensor by, given by the first one that sees it."""
     eager: ClassVar[bool] = True
+    direct: ClassVar[bool] = True
     _operate = staticmethod(operate)
 
     def __init__(self, array: Any) -> None:
@@ -228,9 +232,20 @@ class Tensor(Operators):
         return self.numpy().tolist()
 
     def to_device(self, device: object, /, *, stream: Any = None) -> Tensor:
-        """Return the tensor on a device."""
-        as_device(device)
-        return self
+        """Return the tensor on a device: itself if it is there, else a copy."""
+        place = as_device(device)
+        if place == CPU and self.direct:
+            return self
+        made: Tensor = _devices().moved(self, place)
+        return made
+
+    def cpu(self) -> Tensor:
+        """Return the tensor in the memory of the processor."""
+        return self.to_device(CPU)
+
+    def gpu(self, index: int = 0) -> Tensor:
+        """Return the tensor on a GPU."""
+        return self.to_device(f"gpu:{index}")
 
     def alias(self) -> Tensor:
         """Return another tensor of the same value, which recorders do not know."""
@@ -335,6 +350,12 @@ class Tensor(Operators):
 def _function(module: str, name: str) -> Callable[..., Any]:
     found: Callable[..., Any] = getattr(import_module(f".array.{module}", __package__), name)
     return found
+
+
+@cache
+def _devices() -> Any:
+    """Return the module of tensors on GPUs, which takes long to import."""
+    return import_module(".on_device", __package__)
 
 
 @cache

@@ -16,8 +16,13 @@ WORTH = 200_000
 
 def threads_for(compiled: Compiled) -> int:
     """Return how many threads to share the work of a compiled program by."""
+    return min(all_threads(), compiled.options.slots) if is_large(compiled) else 1
+
+
+def all_threads() -> int:
+    """Return how many threads the machine runs at once for this process."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(found or 1, compiled.options.slots) if is_large(compiled) else 1
+    return found or 1
 
 
 def is_large(compiled: Compiled) -> bool:

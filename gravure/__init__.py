@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .frontend.function import run_functions_eagerly as run_functions_eagerly
     from .frontend.graph import Graph as Graph
     from .frontend.graph import Operation as Operation
+    from .frontend.on_device import device as device
     from .frontend.session import Session as Session
     from .frontend.staging import *  # noqa: F403
     from .frontend.tape import GradientTape as GradientTape
@@ -70,6 +71,7 @@ _NAMES: dict[str, str] = {
     "frontend.variable": "Variable",
     "frontend.graph": "Graph Operation",
     "frontend.session": "Session",
+    "frontend.on_device": "device",
     "frontend.staging": "cond control_dependencies gradients graph_mode group map_fn name_scope "
     "placeholder py_function scan switch_case while_loop",
     "frontend.dtypes": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "

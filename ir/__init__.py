@@ -9,7 +9,7 @@ the operations that only a host carries out in `host`.
 
 from . import dims, dtypes, ops
 from .attributes import Symbol
-from .build import SOURCE, EagerEmit, GraphEmit, erase, replace
+from .build import DEVICE, SOURCE, EagerEmit, GraphEmit, erase, replace
 from .dims import Dim, DimExpr, Range
 from .dtypes import DTYPES, DType
 from .interpret import Interpreter, interpret
@@ -22,6 +22,7 @@ from .text import canonical_hash, context, parse, print_module
 from .verify import InvalidModuleError, verify
 
 __all__ = [
+    "DEVICE",
     "DTYPES",
     "REGISTRY",
     "SOURCE",

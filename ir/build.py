@@ -21,6 +21,9 @@ from .tensor import Array, spec_of_array
 SOURCE = "source"
 """The attribute that names the node or the Python line that an operation comes from."""
 
+DEVICE = "gv.device"
+"""The attribute that names the device of an operation (`gpu:0`), where it is not the processor."""
+
 
 @dataclass
 class GraphEmit:
@@ -30,12 +33,16 @@ class GraphEmit:
     source: Attribute | None = None
     """Copied to each operation made, so that every operation knows its origin."""
     made: list[Op] = field(default_factory=list)
+    device: Attribute | None = None
+    """The device of each operation made."""
 
     def __call__(self, op: type[Op], *operands: SSAValue, **attributes: Any) -> Any:
         """Append one operation; return its result, or the tuple of several."""
         created = op.make(*operands, **attributes)
         if self.source is not None:
             created.attributes[SOURCE] = self.source
+        if self.device is not None:
+            created.attributes[DEVICE] = self.device
         Builder(self.point).insert(created)
         self.made.append(created)
         results: Sequence[SSAValue] = created.results

@@ -19,10 +19,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
 from ..errors import CompileError, RuntimeInputError
 from . import dims
+from .build import DEVICE
 from .dims import Dim
 from .op import Op
 from .program import Program, optional_function
@@ -57,9 +59,9 @@ def is_host(op: Operation) -> bool:
     """Say whether an operation is carried out by the host.
 
     Its class says so, or it has a value that no compiled code can have, or something inside it
-    is a host step.
+    is a host step, or it calls a part that runs on another device.
     """
-    if isinstance(op, HostOp):
+    if isinstance(op, HostOp | CallOp):
         return True
     if not all(is_compilable(value.type) for value in (*op.operands, *op.results)):
         return True
@@ -77,6 +79,7 @@ def has_host_steps(program: Program) -> bool:
         isinstance(op, HostOp)
         or not all(is_compilable(result.type) for result in op.results)
         or (op.regions and is_host(op))
+        or DEVICE in op.attributes
         for op in main.body.block.ops
     )
 
@@ -138,8 +141,15 @@ class HostStep:
 
 
 def host_steps(program: Program) -> list[HostStep]:
-    """Return the host steps of a program, those in regions too, in order."""
-    found = [op for op in program.module.walk() if op.name not in QUIET and is_host(op)]
+    """Return the host steps of a program, those in regions too, in order.
+
+    What is to run on a device of its own is one as well: no library holds code for several.
+    """
+    found = [
+        op
+        for op in program.module.walk()
+        if DEVICE in op.attributes or (op.name not in QUIET and is_host(op))
+    ]
     return [HostStep(op.name, getattr(op.attributes.get("source"), "data", "")) for op in found]
 
 

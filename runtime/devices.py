@@ -2,19 +2,27 @@
 
 >>> open_driver("emulated").name
 'emulated GPU'
+
+Any driver can stand in for a GPU of this machine, so that programs that name one run without:
+
+>>> with standing_in(7, EmulatedDriver()):
+...     gpu_names()[-1]
+'gpu:7'
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
+from collections.abc import Iterator
 
 from .cuda import CudaDriver, device_count
 from .emulated import EmulatedDriver
 from .gpu_driver import Driver, GpuError
 
 _NAME = re.compile(r"gpu(?::(\d+))?")
-_open: dict[int, CudaDriver] = {}
+_open: dict[int, Driver] = {}
 _lock = threading.Lock()
 
 
@@ -43,4 +51,19 @@ def gpu_index(name: object) -> int:
 
 def gpu_names() -> list[str]:
     """Return the names of the GPUs of this machine that can be used."""
-    return [f"gpu:{index}" for index in range(device_count())]
+    return [f"gpu:{index}" for index in sorted({*range(device_count()), *_open})]
+
+
+@contextlib.contextmanager
+def standing_in(index: int, driver: Driver) -> Iterator[Driver]:
+    """Let a driver be the device `gpu:index` for a while."""
+    with _lock:
+        before = _open.get(index)
+        _open[index] = driver
+    try:
+        yield driver
+    finally:
+        with _lock:
+            del _open[index]
+            if before is not None:
+                _open[index] = before

@@ -102,6 +102,23 @@ class GpuModel:
             self._go(prepared, arrays, results)
         return results
 
+    def on_device(self, inputs: Sequence[Array | DeviceArray]) -> list[DeviceArray]:
+        """Run the model on arrays in order, wherever they are, and leave the results there."""
+        arrays = [
+            value if isinstance(value, DeviceArray) else to_array(value, info)
+            for value, info in zip(inputs, self.inputs, strict=True)
+        ]
+        for value, info in zip(arrays, self.inputs, strict=True):
+            _check_bound(value, info, "argument", self.driver)
+        with self._lock:
+            prepared = self._for_sizes(arrays)
+            results = [
+                DeviceArray.empty(self.driver, shape, info.dtype)
+                for shape, info in zip(prepared.shapes, self.outputs, strict=True)
+            ]
+            self._go(prepared, arrays, results)
+        return results
+
     def bind(
         self, inputs: Inputs, outputs: Inputs | None = None
     ) -> Callable[[], list[Array | DeviceArray]]:
@@ -162,23 +179,33 @@ class GpuModel:
         if self._code is None:
             raise ArtifactError("the model is closed")
         for address, array in zip(prepared.inputs, arrays, strict=True):
-            if not isinstance(array, DeviceArray) and array.nbytes:
+            if isinstance(array, DeviceArray):
+                self._move(address, array.address, array.nbytes)
+            elif array.nbytes:
                 self.driver.write(address, array)
         prepared.replay.launch()
         for address, result in zip(prepared.outputs, results, strict=True):
-            if not isinstance(result, DeviceArray) and result.nbytes:
+            if isinstance(result, DeviceArray):
+                self._move(result.address, address, result.nbytes)
+            elif result.nbytes:
                 self.driver.read(address, result)
 
-    def _for_sizes(self, arrays: Sequence[Array]) -> Prepared:
+    def _move(self, to: int, come: int, size: int) -> None:
+        """Copy on the device, unless it is there already."""
+        if size and to != come:
+            self.driver.copy(to, come, size)
+
+    def _for_sizes(self, arrays: Sequence[Array | DeviceArray]) -> Prepared:
         """Return what is ready for inputs of these sizes."""
-        dims = bind_dims(arrays, self.inputs, self.dims)
+        found_arrays: list[Any] = [*arrays]
+        dims = bind_dims(found_arrays, self.inputs, self.dims)
         key = tuple(dims.items())
         found = self._prepared.pop(key, None)
         if found is None:
             while len(self._prepared) >= PREPARED:
                 self._drop(self._prepared.pop(next(iter(self._prepared))))
             shapes = [info.shape_for(dims) for info in self.outputs]
-            found = self._prepare(dims, arrays, self._new_results(shapes))
+            found = self._prepare(dims, arrays, self._new_results(shapes), own=True)
         self._prepared[key] = found  # the last used is the last to be dropped
         return found
 
@@ -187,14 +214,16 @@ class GpuModel:
         dims: Mapping[str, int],
         arrays: Sequence[Array | DeviceArray],
         results: Sequence[Array | DeviceArray],
+        *,
+        own: bool = False,
     ) -> Prepared:
-        """Make room for what is not on the device, and the launches for it."""
+        """Make room for what is not on the device, or for all, and the launches for it."""
         if self._code is None:
             raise ArtifactError("the model is closed")
         owned: list[int] = []
 
         def place(array: Array | DeviceArray) -> int:
-            if isinstance(array, DeviceArray):
+            if isinstance(array, DeviceArray) and not own:
                 return array.address
             owned.append(self.driver.allocate(max(1, array.nbytes)))
             return owned[-1]

@@ -17,7 +17,7 @@ from ...ir.dims import Dim, DimExpr
 from ...ir.dtypes import DType
 from ..arrays import is_number, to_array
 from ..context import STATE
-from ..device import as_device
+from ..device import placing
 from ..dtypes import as_dtype, default_of
 from ..operators import Operators
 from ..tensor import Tensor, apply, as_tensor, cast
@@ -26,6 +26,7 @@ Shape = Any
 """A number or a sequence of numbers, or of the symbolic sizes that `shape` gives."""
 
 
+@placing
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Tensor:
@@ -33,7 +34,6 @@ def asarray(
 
     Memory is shared where that is possible, unless `copy` is true.
     """
-    as_device(device)
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(obj, Operators) or (isinstance(obj, list | tuple) and _holds_tensors(obj)):
         tensor = as_tensor(obj)
@@ -67,9 +67,9 @@ def _holds_tensors(value: Any) -> bool:
     return isinstance(value, Operators)
 
 
+@placing
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Return the tensor of another library on the same memory."""
-    as_device(device)
     try:
         array = np.from_dlpack(x, copy=copy)
     except (RuntimeError, BufferError):
@@ -87,9 +87,9 @@ def _shape(shape: Shape) -> tuple[Dim, ...]:
     return tuple(d if isinstance(d, DimExpr) else int(d) for d in shape)
 
 
+@placing
 def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return a tensor of one value."""
-    as_device(device)
     value = fill_value
     if dtype is not None:
         row = as_dtype(dtype).row
@@ -127,6 +127,7 @@ def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Return a tensor of one value with the shape of another."""
     x = as_tensor(x)
+    device = x.device if device is None and x.eager and not x.direct else device
     return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
@@ -145,6 +146,7 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     return zeros_like(x, dtype=dtype, device=device)
 
 
+@placing
 def arange(
     start: Any,
     /,
@@ -155,7 +157,6 @@ def arange(
     device: Any = None,
 ) -> Tensor:
     """Return start, start + step, ... before stop; with one number, from 0 up to it."""
-    as_device(device)
     low, high = (0, start) if stop is None else (start, stop)
     row = default_of(sum(v * 0 for v in (low, high, step) if is_number(v))).row
     row = row if dtype is None else as_dtype(dtype).row
@@ -183,6 +184,7 @@ def _counted(size: Dim, low: Dim, step: int, row: DType) -> Tensor:
     return made if isinstance(low, int) and low == 0 else made + make.extent_of(low, row)
 
 
+@placing
 def linspace(
     start: Any,
     stop: Any,
@@ -194,13 +196,13 @@ def linspace(
     endpoint: bool = True,
 ) -> Tensor:
     """Return evenly spaced numbers from start to stop, with or without the latter."""
-    as_device(device)
     low, high = (as_tensor(v).item() if isinstance(v, Operators) else v for v in (start, stop))
     default = rows.c64 if isinstance(low, complex) or isinstance(high, complex) else rows.f32
     row = default if dtype is None else as_dtype(dtype).row
     return Tensor(np.linspace(low, high, num, endpoint=endpoint).astype(row.numpy))
 
 
+@placing
 def eye(
     n_rows: Any,
     n_cols: Any = None,
@@ -211,7 +213,6 @@ def eye(
     device: Any = None,
 ) -> Tensor:
     """Return a matrix with ones on a diagonal."""
-    as_device(device)
     row = rows.f32 if dtype is None else as_dtype(dtype).row
     columns = n_rows if n_cols is None else n_cols
     if STATE.context is None:

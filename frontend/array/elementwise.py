@@ -77,7 +77,7 @@ def mixed(name: str, formula: Callable[..., Term]) -> Callable[..., Any]:
         tensors = promoted(*values)
         if tensors[0].row.kind in "biu":
             tensors = [cast(x, rows.f32) for x in tensors]
-        if all(x.eager for x in tensors) and not STATE.busy and tensors[0].row != rows.bf16:
+        if all(x.direct for x in tensors) and not STATE.busy and tensors[0].row != rows.bf16:
             return apply(op, *tensors)
         math = EmitMath(apply)
         return formula(*(Term(math, x) for x in tensors)).value
@@ -229,7 +229,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     """Return the elements in another type: floats become integers by truncation."""
     x, wanted = as_tensor(x), dtypes.as_dtype(dtype)
     if x.dtype is wanted:
-        return Tensor(np.array(x.numpy())) if copy and x.eager and not STATE.busy else x
+        return Tensor(np.array(x.numpy())) if copy and x.direct and not STATE.busy else x
     if x.dtype.kind == "c" and wanted.kind in "iuf":
         raise TypeError(f"element type {x.dtype} does not become {wanted}: use gravure.real")
     return cast(x, wanted.row)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import as_device
+from ..device import placing
 from ..dtypes import as_dtype, float32
 from ..eager import host
 from ..tensor import Tensor, apply, as_tensor
@@ -61,16 +61,16 @@ hfft, ihfft = map(_along_axis, ("hfft", "ihfft"))
 fftn, ifftn, rfftn, irfftn = map(_along_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
 
 
+@placing
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Return the frequencies of the results of `fft`."""
-    as_device(device)
     row = as_dtype(float32 if dtype is None else dtype).row
     return Tensor(np.fft.fftfreq(n, d).astype(row.numpy))
 
 
+@placing
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Return the frequencies of the results of `rfft`."""
-    as_device(device)
     row = as_dtype(float32 if dtype is None else dtype).row
     return Tensor(np.fft.rfftfreq(n, d).astype(row.numpy))
 

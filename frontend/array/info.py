@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import is_number
-from ..device import CPU, Device, as_device
+from ..device import Device, as_device, devices
 from ..dtypes import TYPES, DataType, as_dtype, promote, promote_with_number
 from ..tensor import as_tensor
 
@@ -122,7 +122,7 @@ class NamespaceInfo:
 
     def default_device(self) -> Device:
         """Return where tensors are made."""
-        return CPU
+        return as_device(None)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DataType]:
         """Return the types of what is not told one."""
@@ -142,7 +142,7 @@ class NamespaceInfo:
 
     def devices(self) -> list[Device]:
         """Return all devices."""
-        return [CPU]
+        return devices()
 
 
 def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807  (the standard's name)

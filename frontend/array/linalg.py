@@ -150,7 +150,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
 def slogdet(x: Any, /) -> SlogdetResult:
     """Return signs and logarithms of determinants."""
     x = as_tensor(x)
-    if x.row.kind == "c" or (x.eager and not STATE.busy):
+    if x.row.kind == "c" or (x.direct and not STATE.busy):
         return SlogdetResult(*_host("slogdet", x))
     value = det(x)
     return SlogdetResult(MAKE.sign(value), MAKE.log(MAKE.abs(value)))

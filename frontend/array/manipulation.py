@@ -145,7 +145,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     x = as_tensor(x)
     wanted = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
     made: Tensor = MAKE.reshape(x, shape=_completed(wanted, x))
-    if made.eager and not STATE.busy and copy is not None:
+    if made.direct and not STATE.busy and copy is not None:
         shared = np.may_share_memory(made._array, x._array) or not x.size
         if copy is False and not shared:
             raise ValueError("the elements do not lie in order, expected a copy to be allowed")

@@ -77,7 +77,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     table, values = promoted(as_tensor(x1), as_tensor(x2))
     if sorter is not None:
         table = MAKE.gather(table, as_tensor(sorter), axis=0)
-    if table.eager and values.eager and not STATE.busy:
+    if table.direct and values.direct and not STATE.busy:
         made: Tensor = apply(host("searchsorted", np.searchsorted), table, values, side=side)
         return made
     column = reshape(values, (*values.shape, 1))

@@ -1,0 +1,192 @@
+"""Programs on several devices: placement, mixed graphs, and copies where values cross."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure as gv
+from gravure import tf
+from gravure.codegen.compile import Options
+from gravure.errors import CompileError
+from gravure.frontend.compile import compile_source
+from gravure.frontend.placement import PlacementError
+from gravure.ir import Program, parse
+from gravure.runtime.devices import standing_in
+from gravure.runtime.emulated import EmulatedDriver
+
+X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+class Recording(EmulatedDriver):
+    """An emulated device that notes what it is told to do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+
+    def write(self, address: int, array: Any) -> None:
+        self.calls.append(f"write {array.nbytes}")
+        super().write(address, array)
+
+    def read(self, address: int, array: Any) -> None:
+        self.calls.append(f"read {array.nbytes}")
+        super().read(address, array)
+
+
+@pytest.fixture
+def gpu() -> Iterator[Recording]:
+    with standing_in(0, Recording()) as driver:
+        assert isinstance(driver, Recording)
+        yield driver
+
+
+@pytest.fixture
+def gpus(gpu: Recording) -> Iterator[tuple[Recording, Recording]]:
+    with standing_in(1, Recording()) as second:
+        assert isinstance(second, Recording)
+        yield gpu, second
+
+
+def mixed_graph() -> tuple[Any, Any, Any]:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.compat.v1.placeholder(tf.float32, (3, 4), name="x")
+        with tf.device("/gpu:0"):
+            a = tf.exp(x, name="a")
+            b = tf.add(a, 1.0, name="b")
+        c = tf.tanh(b, name="c")
+        with graph.colocate_with(b.op):
+            d = tf.multiply(c, a, name="d")
+    return graph, x, d
+
+
+def test_a_session_cuts_a_graph_between_devices(gpu: Recording) -> None:
+    graph, x, d = mixed_graph()
+    with tf.compat.v1.Session(graph=graph) as session:
+        for scale in (1.0, 2.0):
+            found = session.run(d, {x: X * scale})
+            wanted = np.tanh(np.exp(X * scale) + 1) * np.exp(X * scale)
+            np.testing.assert_allclose(found, wanted, rtol=1e-5)
+        gpu.calls.clear()
+        session.run(d, {x: X})
+    # the input goes there, `b` comes back, `c` goes there, the result comes back; `a` stays
+    assert gpu.calls == ["write 48", "read 48", "write 48", "read 48"]
+    assert gpu.launched == 6
+
+
+def test_soft_placement_moves_what_has_no_kernel(gpu: Recording) -> None:
+    graph = tf.Graph()
+    with graph.as_default(), tf.device("/gpu:0"):
+        x = tf.constant(X)
+        y = tf.numpy_function(lambda a: a + 1, [tf.exp(x)], tf.float32, name="host")
+        z = tf.tanh(y)
+    with (
+        tf.compat.v1.Session(graph=graph) as session,
+        pytest.raises(PlacementError, match=r"operation 'host' .* assigned to /gpu:0"),
+    ):
+        session.run(z)
+    soft = tf.compat.v1.ConfigProto(allow_soft_placement=True)
+    with tf.compat.v1.Session(graph=graph, config=soft) as session:
+        np.testing.assert_allclose(session.run(z), np.tanh(np.exp(X) + 1), rtol=1e-5)
+
+
+def test_operations_run_where_they_are_told_to(gpu: Recording) -> None:
+    with gv.device("gpu:0") as place:
+        x = gv.asarray(X)
+        y = gv.exp(x) @ gv.ones((4, 2)) + 1.0
+    assert (str(place), x.device, y.device) == ("gpu:0", "gpu:0", "gpu:0")
+    assert gpu.launched == 3
+    np.testing.assert_allclose(y.numpy(), np.exp(X) @ np.ones((4, 2)) + 1, rtol=1e-5)
+    z = y * 2  # where its operand is
+    assert (z.device, z.shape, z.dtype) == ("gpu:0", (3, 2), gv.float32)
+    with gv.device("cpu:0"):
+        assert (z + y).device == "cpu:0"
+    assert z[0, 1].device == "gpu:0"
+    assert float(z[0, 1]) == pytest.approx(2 * float(y[0, 1]))
+    assert (gv.ones(2).device, gv.zeros_like(z).device) == ("cpu:0", "gpu:0")
+
+
+def test_copies_are_explicit_and_made_once(gpu: Recording) -> None:
+    x = gv.asarray(X)
+    there = x.to_device("gpu:0")
+    assert there.to_device("gpu:0") is there
+    assert x.cpu() is x
+    assert there.gpu(0) is there
+    gpu.calls.clear()
+    for _ in range(2):
+        np.testing.assert_array_equal(there.numpy(), X)
+    assert gpu.calls == ["read 48"]
+    there[1] = 7.0
+    assert (there.device, there.numpy()[1].tolist()) == ("gpu:0", [7.0] * 4)
+    assert x.numpy()[1, 1] != 7
+    with pytest.raises(ValueError, match="device 'gpu:5' is unknown, expected one of 'cpu:0', 'g"):
+        x.to_device("gpu:5")
+
+
+def test_what_has_no_kernel_runs_on_the_processor_or_is_refused(gpu: Recording) -> None:
+    with gv.device("gpu:0"):
+        found = gv.linalg.qr(gv.asarray(X))[1]
+        assert found.device == "cpu:0"
+    with (
+        gv.device("gpu:0", soft=False),
+        pytest.raises(PlacementError, match=r"gpu:0 has no kernel for gv\.linalg\.qr\(f32"),
+    ):
+        gv.linalg.qr(gv.asarray(X))
+
+
+def test_gradients_go_over_devices(gpu: Recording) -> None:
+    x = gv.asarray(X)
+    with gv.GradientTape() as tape:
+        tape.watch(x)
+        there = gv.tanh(x.to_device("gpu:0"))
+        y = gv.sum(there * there)
+    grad = tape.gradient(y, x)
+    assert (y.device, grad.device) == ("gpu:0", "cpu:0")
+    np.testing.assert_allclose(grad.numpy(), 2 * np.tanh(X) / np.cosh(X) ** 2, rtol=1e-5)
+
+
+def test_a_function_runs_where_it_is_called_and_what_it_asks_for_goes_before(
+    gpus: tuple[Recording, Recording],
+) -> None:
+    first, second = gpus
+
+    @gv.function
+    def inner(x: Any) -> Any:
+        return gv.tanh(x)
+
+    @gv.function
+    def both(x: Any) -> Any:
+        a = gv.exp(x)
+        with gv.device("/cpu:0"):
+            b = gv.sin(a)
+        with gv.device("/gpu:1"):
+            c = inner(b)
+        return a + c, b
+
+    a = np.exp(X)
+    wanted = a + np.tanh(np.sin(a))
+    with gv.device("gpu:0"):
+        for _ in range(2):
+            total, b = both(gv.asarray(X, device="cpu:0"))
+    np.testing.assert_allclose(total.numpy(), wanted, rtol=1e-5)
+    assert (total.device, b.device) == ("gpu:0", "cpu:0")
+    assert (first.launched, second.launched) == (4, 2)
+    total, b = both(gv.asarray(X))  # the processor, but for what asks for another device
+    np.testing.assert_allclose(total.numpy(), wanted, rtol=1e-5)
+    assert (total.device, second.launched, first.launched) == ("cpu:0", 3, 4)
+    total, _ = both(gv.asarray(X).to_device("gpu:0"))
+    assert (total.device, first.launched) == ("gpu:0", 6)
+
+
+def test_a_program_with_devices_is_no_library(gpu: Recording) -> None:
+    text = """func.func @main(%x: t {gv.name = "x"}) -> (t {gv.name = "y"}) {
+      %0 = gv.exp %x attributes {gv.device = "gpu:0", source = "first"} : (t) -> t
+      %1 = gv.tanh %0 : (t) -> t
+      func.return %1 : t
+    }""".replace(" t", " tensor<3x4xf32>").replace("(t", "(tensor<3x4xf32>")
+    [y] = gv.compile(Program(parse(text))).run([X])
+    np.testing.assert_allclose(y, np.tanh(np.exp(X)), rtol=1e-5)
+    with pytest.raises(CompileError, match=r"host steps.*first \(exp\)"):
+        compile_source(Program(parse(text)), Options())
