@@ -13,8 +13,12 @@ import numpy as np
 
 from ..ir.compositions import Maker
 from ..ir.dims import Dim, DimExpr, substitute, symbols
+from ..ir.dtypes import DType, bool_, i32
 from ..ir.op import Array, Op
 from ..ir.tensor import TensorSpec, spec_of_array
+
+TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
+"""The element type of text, which the IR does not have: such values are only passed on."""
 
 FOLDED = 64
 """Values of up to so many elements are followed through operations."""
@@ -47,9 +51,11 @@ def is_unknown(value: Any) -> bool:
 def emit_abstract(op: type[Op], *operands: Any, **attributes: Any) -> Any:
     """Infer one operation; return its result, or the tuple of several."""
     made = [
-        x if isinstance(x, Abstract) else Abstract(spec_of_array(np.asarray(x)), np.asarray(x))
+        x if isinstance(x, Abstract) else Abstract(spec_of(np.asarray(x)), np.asarray(x))
         for x in operands
     ]
+    if any(x.spec.dtype.kind == "s" for x in made):
+        return _infer_text(op, made, attributes)
     specs = op.inferred([x.spec for x in made], attributes)
     values: Sequence[Any] = (None,) * len(specs)
     if all(x.value is not None for x in made) and all(_is_small(s) for s in specs):
@@ -59,6 +65,19 @@ def emit_abstract(op: type[Op], *operands: Any, **attributes: Any) -> Any:
         for s, v in zip(specs, values, strict=True)
     )
     return results[0] if len(results) == 1 else results
+
+
+def spec_of(array: Array) -> TensorSpec:
+    """Return the spec of an array, which may be one of text."""
+    return TensorSpec(TEXT, array.shape) if array.dtype.kind == "O" else spec_of_array(array)
+
+
+def _infer_text(op: type[Op], operands: Sequence[Abstract], attributes: dict[str, Any]) -> Any:
+    """Infer an operation on text as one on numbers; numbers come out where text does."""
+    specs = [x.spec.with_dtype(i32) if x.spec.dtype.kind == "s" else x.spec for x in operands]
+    made = op.inferred(specs, attributes)
+    found = [Abstract(s.with_dtype(TEXT) if s.dtype == i32 else s) for s in made]
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 def _is_small(spec: TensorSpec) -> bool:
@@ -89,7 +108,7 @@ def infer_function(
         values = [Abstract(spec, known.get(i)) for i, spec in enumerate(given)]
         made = function(make, *values)
         listed = made if isinstance(made, tuple | list) else (made,)
-        return [x.spec if isinstance(x, Abstract) else spec_of_array(np.asarray(x)) for x in listed]
+        return [x.spec if isinstance(x, Abstract) else spec_of(np.asarray(x)) for x in listed]
 
     try:
         return attempt(specs)

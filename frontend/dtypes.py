@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ..ir import dtypes as rows
 from ..ir.dtypes import DType, of_numpy
 from ..ir.tensor import Array
+
+finfo: Any = ml_dtypes.finfo
+"""numpy's `finfo`, for bfloat16 too."""
 
 
 class DataType:
@@ -85,14 +89,41 @@ class DataType:
         return self.kind == "c"
 
     @property
+    def is_unsigned(self) -> bool:
+        """Say whether elements are integers without a sign."""
+        return self.kind == "u"
+
+    @property
+    def real_dtype(self) -> DataType:
+        """Return the type of the parts of complex elements, of others the type itself."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
     def max(self) -> Any:
-        """Return the largest element."""
-        return self.numpy.type(self.row.maximum)
+        """Return the largest finite element: of integers a number of Python's."""
+        return self._ends()[1]
 
     @property
     def min(self) -> Any:
-        """Return the smallest element."""
-        return self.numpy.type(self.row.minimum)
+        """Return the smallest finite element: of integers a number of Python's."""
+        return self._ends()[0]
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """Return the range of intensities of images: of floats from 0 to 1."""
+        return (0, 1) if self.is_floating else (0, self.max)
+
+    def _ends(self) -> tuple[Any, Any]:
+        if self.is_floating:
+            found = finfo(self.numpy)
+            return found.min, found.max
+        if not self.is_integer:
+            raise TypeError(f"Cannot find minimum or maximum value of {self}")
+        return int(self.row.minimum), int(self.row.maximum)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Say whether a type is the same."""
+        return self == as_dtype(other)
 
     def __repr__(self) -> str:
         return f"gravure.{self.name}"
@@ -151,6 +182,7 @@ BY_KEY: dict[Any, DataType] = {
     **BY_NUMPY,
     **{t.row: t for t in TYPES.values() if t is not string},
     **{t.row.name: t for t in TYPES.values() if t is not string},
+    **{"half": float16, "float": float32, "double": float64},
 }
 _PYTHON: dict[Any, DataType] = {
     bool: bool_,

@@ -18,6 +18,7 @@ from ..ir.dtypes import DType
 from ..ir.op import Op
 from ..ir.ops.families import spec_of_value
 from ..ir.tensor import TensorSpec
+from .abstract import Abstract, is_unknown
 from .context import STATE, accessed, record
 from .differentiate import dense
 from .execute import Frame
@@ -95,6 +96,8 @@ def _filled(make: Maker, x: Any, value: float, dtype: DType | None = None) -> An
 
 def _like(type_: str, label: str, value: float) -> Rule:
     def function(make: Maker, x: Any, dtype: DType | None = None) -> Any:
+        if spec_of_value(x).dtype.kind == "s" and dtype is None and not value:
+            return Abstract(x.spec) if is_unknown(x) else np.full(np.asarray(x).shape, b"", object)
         return _filled(make, x, value, dtype)
 
     return register_rule(Rule(type_, function, label, differentiable=False))

@@ -20,10 +20,10 @@ from ..ir.dims import DimExpr, parse, substitute, symbol, symbols
 from ..ir.dtypes import DTYPES, DType
 from ..ir.tensor import TensorSpec
 from . import dtypes
+from .abstract import TEXT
 from .func_graph import FuncGraph
 from .graph import Graph, GraphTensor, Operation, unknown_dim
 from .kinds import (
-    TEXT,
     Composite,
     Kind,
 )

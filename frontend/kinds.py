@@ -15,19 +15,15 @@ import numpy as np
 from ..ir import REGISTRY
 from ..ir.compositions import Maker
 from ..ir.dims import DimExpr
-from ..ir.dtypes import DType, bool_
 from ..ir.interpret import resolve
 from ..ir.op import Array, Call, Op
 from ..ir.tensor import TensorSpec, spec_of_array
-from .abstract import infer_function, infer_primitive
+from .abstract import infer_function, infer_primitive, spec_of
 
 if TYPE_CHECKING:
     from .execute import Frame
     from .graph import Operation
 
-
-TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
-"""The element type of text, which the IR does not have: such values are only passed on."""
 
 EVERYWHERE = ("CPU", "GPU")
 """The devices of an operation that can be compiled."""
@@ -237,10 +233,7 @@ class Constant(Kind):
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
     ) -> Sequence[TensorSpec]:
         """Return the spec of the value."""
-        value = attributes["value"]
-        if value.dtype.kind == "O":
-            return (TensorSpec(TEXT, value.shape),)
-        return (spec_of_array(value),)
+        return (spec_of(attributes["value"]),)
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Return the value."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..ir.op import Array, Op
 from ..ir.tensor import TensorSpec
-from .kinds import TEXT
+from .abstract import TEXT
 from .recorded import EMIT
 
 Rule = Callable[[Sequence[Any], dict[str, Any]], Any]

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..errors import GraphError
 from ..ir.ops.families import spec_of_value
-from ..ir.tensor import Array, TensorSpec, spec_of_array
+from ..ir.tensor import Array, TensorSpec
 from . import dtypes
+from .abstract import spec_of
 from .bound import within
 from .context import STATE, accessed, entered, record
 from .execute import Frame, Plan
@@ -71,8 +72,8 @@ class Variable(Operators):
     ) -> None:
         self._label = name or "Variable"
         self._trainable = trainable
-        self._row = None if dtype is None else dtypes.as_dtype(dtype).row
-        self._declared = None if shape is None else tuple(shape)
+        self._row = None if dtype in (None, dtypes.string) else dtypes.as_dtype(dtype).row
+        self._declared = self.declared(shape)
         self._has_shape = shape is not None
         self.number = next(_NUMBERS)
         context = STATE.context
@@ -84,6 +85,10 @@ class Variable(Operators):
             self._make_now(initial_value)
         self.state.owner = weakref.ref(self)
 
+    def declared(self, shape: Any) -> Any:
+        """Return the extents that are stated, None if nothing is."""
+        return None if shape is None else tuple(shape)
+
     def converted(self, value: Any) -> Tensor:
         """Return a value as a tensor of the variable's type."""
         return as_tensor(value, self._row)
@@ -93,9 +98,9 @@ class Variable(Operators):
 
     def _make_now(self, initial: Any) -> None:
         value = self.converted(initial() if callable(initial) else initial)
-        array = np.array(value.numpy())
+        array = np.array(value._array)
         self.graph: Graph | None = None
-        self.state = VariableState(self._label, self._spec(spec_of_array(array)), value=array)
+        self.state = VariableState(self._label, self._spec(spec_of(array)), value=array)
 
     def _make_in_function(self, graph: FuncGraph, initial: Any) -> None:
         if not graph.may_create:
@@ -205,8 +210,14 @@ class Variable(Operators):
             if kind.change is None:
                 state.put_in(store, np.array(arrays[0]))
             else:
-                made = kind.change(EMIT, state.value_in(store), *arrays)
-                state.put_in(store, np.asarray(made))
+                made = np.asarray(kind.change(EMIT, state.value_in(store), *arrays))
+                if not within(spec_of(made), self.spec):
+                    raise VariableError(
+                        f"Cannot update variable '{self.name}' of shape "
+                        f"{dims_or_none(self.spec.shape)} by a value that makes it one of shape "
+                        f"{made.shape}: the shapes must match"
+                    )
+                state.put_in(store, made)
         return self
 
     def _fitting(self, value: Any) -> Tensor:

@@ -43,7 +43,7 @@ from ..dtypes import (
     uint64,
 )
 from ..function import init_scope
-from ..graph import Operation
+from ..graph import GraphTensor, Operation
 from . import array_ops as _a
 from . import creation as _c
 from . import debugging, strings
@@ -64,8 +64,10 @@ from .array_ops import (
     repeat,
     reshape,
     reverse,
+    reverse_sequence,
     roll,
     shape,
+    shape_n,
     size,
     split,
     squeeze,
@@ -128,6 +130,7 @@ from .math_ops import (
     saturate_cast,
     square,
     truediv,
+    truncatemod,
 )
 from .modules import Module
 from .namespaces import (
@@ -172,14 +175,26 @@ from .state import TfGraph as Graph
 from .strings import as_string
 from .tensor_array import TensorArray
 from .v1 import V1 as _V1
-from .values import convert, static
+from .values import convert_to_tensor
 
 bool = bool_
+dtypes = SimpleNamespace(
+    **{
+        d.name: d
+        for d in (
+            *(bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, string),
+            *(float16, bfloat16, float32, float64, complex64, complex128),
+        )
+    },
+    DType=DType,
+    as_dtype=as_dtype,
+    cast=cast,
+    saturate_cast=saturate_cast,
+)
 range = _c.range_
 slice = _a.slice_
 tuple = _st.tuple_
 newaxis = None
-convert_to_tensor = convert
 globals().update({n: f for n, f in _m.FUNCTIONS.items() if n != "floormod"})
 globals().update(_m.REDUCTIONS)
 divide = truediv
@@ -201,8 +216,9 @@ def inside_function() -> Any:
 
 def get_static_value(tensor: Any, partial: Any = False) -> Any:
     """Return the elements if they are known."""
-    found = static(tensor)
-    return None if found is tensor else np.asarray(found)
+    if isinstance(tensor, GraphTensor):
+        return tensor.op.attributes["value"] if tensor.op.type == "Const" else None
+    return tensor.numpy() if hasattr(tensor, "numpy") else np.asarray(tensor)
 
 
 def is_tensor(x: Any) -> Any:
@@ -341,6 +357,7 @@ __all__ = [
     "repeat",
     "reshape",
     "reverse",
+    "reverse_sequence",
     "roll",
     "saturate_cast",
     "saved_model",
@@ -349,6 +366,7 @@ __all__ = [
     "searchsorted",
     "sequence_mask",
     "shape",
+    "shape_n",
     "size",
     "slice",
     "sort",
@@ -370,6 +388,7 @@ __all__ = [
     "train",
     "transpose",
     "truediv",
+    "truncatemod",
     "tuple",
     "uint8",
     "uint16",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ir import compositions as c
+from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dims import product
 from ...ir.dtypes import DType
@@ -19,17 +20,22 @@ from .calls import op, perform, rule
 from .core import OPERATORS
 from .creation import constant, ints, named_row
 from .shapes import TensorShape
-from .values import InGraph, InvalidShapesError, convert, graph_of, same, static
+from .values import InGraph, InvalidShapesError, axis_in, convert, graph_of, is_typed, same, static
 
 
 @op("Reshape", "tensor", "shape", strict=False)
 def reshape(m: Maker, tensor: Any, shape: Any) -> Any:
     """Give a tensor another shape; -1 stands for what is left."""
-    dims, size = ints(shape), spec_of_value(tensor).size
+    listed, size = ints(shape), spec_of_value(tensor).size
+    dims = listed if isinstance(listed, list) else [listed]
     known = product([d for d in dims if d != -1])
-    full = (
-        [size // known if d == -1 else d for d in dims] if known != 0 else [max(d, 0) for d in dims]
-    )
+    if dims.count(-1) > 1:
+        raise TypeError("only one size of a shape may be -1")
+    if known == 0 and -1 in dims:  # what is left of the extents that are not 0
+        size = product([d for d in spec_of_value(tensor).dims if d != 0])
+        known = product([d for d in dims if d not in (0, -1)])
+    full = [size // known if d == -1 else d for d in dims]
+    size = spec_of_value(tensor).size
     total = product(full)
     if isinstance(size, int) and isinstance(total, int) and total != size:
         raise TypeError(
@@ -39,9 +45,11 @@ def reshape(m: Maker, tensor: Any, shape: Any) -> Any:
 
 
 @op("Transpose", "a", strict=False, label="transpose")
-def transpose(m: Maker, a: Any, perm: Any = None) -> Any:
+def transpose(m: Maker, a: Any, perm: Any = None, conjugate: bool = False) -> Any:
     """Exchange the axes; all of them backwards if no order is given."""
     rank = spec_of_value(a).rank
+    if conjugate and spec_of_value(a).dtype.kind == "c":
+        a = np.conj(np.asarray(a))
     order = (
         tuple(reversed(range(rank))) if perm is None else tuple(int(p) % rank for p in static(perm))
     )
@@ -50,12 +58,14 @@ def transpose(m: Maker, a: Any, perm: Any = None) -> Any:
 
 @rule("ConcatV2", label="concat")
 def _concat(m: Maker, *xs: Any, axis: int) -> Any:
-    return m.concat(*xs, axis=axis % spec_of_value(xs[0]).rank)
+    if not spec_of_value(xs[0]).rank:
+        raise TypeError("Can't concatenate scalars (use tf.stack instead)")
+    return m.concat(*xs, axis=axis_in(axis, spec_of_value(xs[0]).rank))
 
 
 @rule("Pack", label="stack")
 def _stack(m: Maker, *xs: Any, axis: int) -> Any:
-    return c.stack(m.emit, xs, axis % (spec_of_value(xs[0]).rank + 1))
+    return c.stack(m.emit, xs, axis_in(axis, spec_of_value(xs[0]).rank + 1))
 
 
 def _listed(type_: str) -> Callable[..., Any]:
@@ -67,6 +77,11 @@ def _listed(type_: str) -> Callable[..., Any]:
             else [convert(values)[i] for i in range(len(values))]
         )
         with InGraph(graph_of(given)):
+            if type_ == "Pack" and not any(map(is_typed, given)):
+                found = convert(given)  # the type of numbers is that of all of them together
+                if not given:
+                    return found
+                given = [convert(x, found.dtype) for x in given]
             return perform(type_, same(*given), name=name, axis=int(static(axis)))
 
     return function
@@ -78,7 +93,7 @@ OPERATORS["stack"] = stack
 
 @rule("Split", label="split", gives_list=True)
 def _split(m: Maker, x: Any, sizes: Any, axis: int) -> Any:
-    at = axis % spec_of_value(x).rank
+    at = axis_in(axis, spec_of_value(x).rank)
     extent = spec_of_value(x).dims[at]
     if isinstance(sizes, int):
         if isinstance(extent, int) and extent % sizes:
@@ -105,10 +120,12 @@ def split(
 @rule("Unpack", label="unstack", gives_list=True)
 def _unstack(m: Maker, x: Any, num: int | None, axis: int) -> Any:
     dims = spec_of_value(x).dims
-    at = axis % len(dims)
+    at = axis_in(axis, len(dims))
     extent = dims[at] if num is None else num
     if not isinstance(extent, int):
         raise TypeError("Cannot infer argument `num` from an unknown extent")
+    if isinstance(dims[at], int) and dims[at] != extent:
+        raise TypeError(f"Input shape axis {at} must equal {extent}, got shape {list(dims)}")
     cuts = [c.cut(m.emit, x, at, i, i + 1) for i in range(extent)]
     return tuple(c.squeeze(m.emit, each, (at,)) for each in cuts)
 
@@ -142,7 +159,7 @@ def slice_(m: Maker, input_: Any, begin: Any, size: Any) -> Any:
 def expand_dims(m: Maker, input: Any, axis: Any) -> Any:
     """Insert an axis of extent 1."""
     rank = spec_of_value(input).rank
-    return c.unsqueeze(m.emit, input, (int(static(axis)) % (rank + 1),))
+    return c.unsqueeze(m.emit, input, (axis_in(int(static(axis)), rank + 1),))
 
 
 @op("Squeeze", "input", strict=False)
@@ -150,7 +167,7 @@ def squeeze(m: Maker, input: Any, axis: Any = None) -> Any:
     """Drop axes of extent 1."""
     dims = spec_of_value(input).dims
     given = np.asarray(static(axis)).ravel().tolist() if axis is not None else []
-    axes = [a % len(dims) for a in given] or [i for i, d in enumerate(dims) if d == 1]
+    axes = [axis_in(a, len(dims)) for a in given] or [i for i, d in enumerate(dims) if d == 1]
     for axis_ in axes:
         if isinstance(dims[axis_], int) and dims[axis_] != 1:
             raise TypeError(
@@ -184,8 +201,13 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
 @op("ReverseV2", "tensor", strict=False)
 def reverse(m: Maker, tensor: Any, axis: Any) -> Any:
     """Turn axes around."""
-    rank = spec_of_value(tensor).rank
-    return c.flip(m.emit, tensor, [a % rank for a in np.asarray(static(axis)).ravel().tolist()])
+    listed, rank = np.asarray(static(axis)), spec_of_value(tensor).rank
+    if listed.ndim != 1:
+        raise TypeError(f"'dims' must be 1-dimension, not {listed.ndim}")
+    axes = [axis_in(a, rank) for a in listed.tolist()]
+    if len(set(axes)) != len(axes):
+        raise TypeError(f"axis {axes[0]} specified more than once")
+    return c.flip(m.emit, tensor, axes)
 
 
 @op("Pad", "tensor", "paddings", strict=False)
@@ -194,9 +216,18 @@ def pad(
 ) -> Any:
     """Put elements around a tensor."""
     pads = tuple((int(a), int(b)) for a, b in ints(paddings))
-    if mode.upper() == "SYMMETRIC":
+    kind, dims = mode.upper(), spec_of_value(tensor).dims
+    if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise TypeError(f"mode is {mode!r}, expected CONSTANT, REFLECT or SYMMETRIC")
+    if any(p < 0 for pair in pads for p in pair):
+        raise TypeError(f"Paddings must be non-negative: {pads}")
+    for pair, extent in zip(pads, dims, strict=True):
+        most = extent if kind == "SYMMETRIC" else extent - 1
+        if kind != "CONSTANT" and isinstance(most, int) and max(pair) > most:
+            raise TypeError(f"paddings must be no greater than the dimension size: {pair}, {most}")
+    if kind == "SYMMETRIC":
         return _symmetric(m, tensor, pads)
-    if mode.upper() == "REFLECT":
+    if kind == "REFLECT":
         return m.pad(tensor, pads=pads, mode="reflect")
     return m.pad(tensor, pads=pads, value=float(static(constant_values)))
 
@@ -280,6 +311,11 @@ def boolean_mask(m: Maker, tensor: Any, mask: Any, axis: Any = 0) -> Any:
         return Abstract(spec_of_value(tensor).with_shape((*dims[:at], unknown_dim(), *rest)))
     found = np.asarray(mask)
     behind = at + found.ndim
+    if not found.ndim:
+        raise TypeError("mask cannot be scalar.")
+    for have, want in zip(dims[at:behind], found.shape, strict=False):
+        if isinstance(have, int) and have != want:
+            raise TypeError(f"Shapes {tuple(dims[at:behind])} and {found.shape} are incompatible")
     flat = m.reshape(tensor, shape=(*dims[:at], product(dims[at:behind]), *dims[behind:]))
     return m.gather(flat, m.constant(value=np.flatnonzero(found)), axis=at)
 
@@ -290,8 +326,32 @@ def roll(m: Maker, input: Any, shift: Any, axis: Any) -> Any:
     shifts, axes = np.ravel(static(shift)).tolist(), np.ravel(static(axis)).tolist()
     moved, rank_ = input, spec_of_value(input).rank
     for by, at in zip(shifts, axes, strict=True):
-        moved = c.roll(m.emit, moved, at % rank_, int(by))
+        moved = c.roll(m.emit, moved, axis_in(at, rank_), int(by))
     return moved
+
+
+def shape_n(input: Any, out_type: Any = "int32", name: str | None = None) -> list[Any]:
+    """Return the extents of several tensors."""
+    return [shape(x, out_type, name) for x in input]
+
+
+@op("ReverseSequence", "input", "seq_lengths", strict=False)
+def reverse_sequence(
+    m: Maker, input: Any, seq_lengths: Any, seq_axis: int = 0, batch_axis: int = 0
+) -> Any:
+    """Turn the first elements of each sequence around."""
+    spec = spec_of_value(input)
+    at, batch = axis_in(seq_axis, spec.rank), axis_in(batch_axis, spec.rank)
+    kept = (batch, at, *(i for i in range(spec.rank) if i not in (batch, at)))
+    front = m.transpose(input, order=kept)
+    count, extent = spec.dims[batch], spec.dims[at]
+    place = m.iota(shape=(1, extent), axis=1, dtype=rows.i64)
+    lengths = m.reshape(m.to(seq_lengths, rows.i64), shape=(count, 1))
+    turned = m.sub(m.sub(lengths, m.number(1, rows.i64)), place)
+    order = m.select(m.less(place, lengths), turned, place)
+    column = c.unsqueeze(m.emit, order, (2,))
+    taken = m.gather_nd(front, column, batch_dims=1)
+    return m.transpose(taken, order=tuple(kept.index(i) for i in range(spec.rank)))
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:

@@ -15,10 +15,10 @@ from ...ir.dtypes import DType
 from ...ir.op import REGISTRY
 from ...ir.tensor import Array, TensorSpec
 from .. import dtypes
+from ..abstract import TEXT
 from ..context import STATE
 from ..eager import kernels_of
 from ..graph import GraphTensor, dims_or_none
-from ..kinds import TEXT
 from ..symbolic import SymbolicError, leaked
 from ..tensor import Tensor
 from .shapes import TensorShape
@@ -155,11 +155,7 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
 
     def numpy(self) -> Any:
         """Return the array, of one element without axes a number of numpy's."""
-        return (
-            self._array[()]
-            if self._array.ndim == 0 and self._array.dtype.kind == "O"
-            else self._array
-        )
+        return self._array if self._array.ndim else self._array[()]
 
     def __len__(self) -> int:
         if not self._array.ndim:
@@ -172,7 +168,14 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
         return (self[i] for i in range(len(self._array)))
 
     def __bool__(self) -> bool:
-        return bool(self._array)
+        return bool(self._array) if self._array.size else False
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
+        """Refuse: there is no session."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're "
+            "looking for?"
+        )
 
     def __float__(self) -> float:
         if self._array.ndim:
@@ -200,7 +203,9 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
         return self
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={self._array!r}>"
+        shown = self._array if self.ndim or self._array.dtype.kind != "O" else self._array[()]
+        text = str(shown) if not self.ndim and shown is self._array else repr(shown)
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={text}>"
 
     def __str__(self) -> str:
         text = str(self._array)
@@ -209,6 +214,9 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
 
     def __format__(self, spec: str) -> str:
         return format(self._array[()] if not self._array.ndim else self._array, spec)
+
+    def __hash__(self) -> int:
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
     def ref(self) -> Reference:
         """Return what stands for the tensor as a key."""

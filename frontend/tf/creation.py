@@ -17,7 +17,7 @@ from ..graph import Graph, GraphTensor, unknown_dim
 from .calls import op, perform, rule
 from .core import OPERATORS, EagerTensor, row_of
 from .shapes import TensorShape
-from .values import InGraph, array_of, convert, graph_of, same, static
+from .values import InGraph, array_of, axis_in, convert, graph_of, refuse_mixture, same, static
 
 
 def ints(value: Any) -> list[Any]:
@@ -46,6 +46,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     graph = STATE.context
     if isinstance(graph, Graph):
         return graph.constant(array, name)
+    refuse_mixture(value, array)
     return EagerTensor(np.array(array))
 
 
@@ -71,6 +72,8 @@ def _full(shape: Any, value: int, dtype: Any, name: str) -> Any:
         dims = [dims]
     row = named_row(dtype)
     if isinstance(dims, list | tuple) and all(isinstance(d, int) for d in dims):
+        if row.kind == "s" and value:
+            raise TypeError(f"Cannot convert {value} to EagerTensor of dtype string")
         if row.kind == "s":
             return constant(np.full(dims, b"", object), name=name)
         return constant(np.full(dims, value, row.numpy), name=name)
@@ -114,6 +117,8 @@ def _range(m: Maker, start: Any, limit: Any, delta: Any, dtype: DType | None) ->
     low, high, step = (np.asarray(x)[()] for x in (start, limit, delta))
     if step == 0:
         raise TypeError("Requires delta != 0: 0")
+    if (high < low) if step > 0 else (high > low):
+        raise TypeError(f"Requires start {'<=' if step > 0 else '>='} limit: {low}, {high}")
     kind = np.asarray(start).dtype if dtype is None else dtype.numpy
     made: Any = np.arange
     return m.constant(value=made(low, high, step).astype(kind))
@@ -127,10 +132,12 @@ def range_(
         start, limit = 0, start
     row, given = row_of(dtype), (start, limit, delta)
     with InGraph(graph_of(given)):
-        if row is None:
-            typed = same(*given)
-        else:
-            typed = [convert(v) if hasattr(v, "spec") else convert(v, row) for v in given]
+        typed = [
+            convert(v) if row is None or hasattr(v, "spec") else convert(v, row) for v in given
+        ]
+        if row is None:  # the widest of the three
+            found = [x.spec.dtype for x in typed]
+            row = next((r for r in (rows.f64, rows.f32, rows.i64) if r in found), found[0])
         return perform("Range", typed, name=name, dtype=row)
 
 
@@ -177,11 +184,19 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
 @op("OneHot", "indices", strict=False, label="one_hot")
 def _one_hot(m: Maker, indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: DType) -> Any:
     spec = spec_of_value(indices)
-    at = axis % (spec.rank + 1)
+    if spec.dtype.kind not in "iu":
+        raise TypeError(f"Value for attr 'TI' of {spec.dtype} is not in the list of allowed values")
+    at = axis_in(axis, spec.rank + 1)
     shape = tuple(depth if i == at else 1 for i in range(spec.rank + 1))
     place = m.reshape(m.iota(shape=(depth,), axis=0, dtype=spec.dtype), shape=shape)
     dims = (*spec.dims[:at], 1, *spec.dims[at:])
     hit = m.equal(m.reshape(indices, shape=dims), place)
+    if dtype.kind == "s":
+        return (
+            Abstract(TensorSpec(dtype, hit.spec.shape))
+            if is_unknown(hit)
+            else np.where(np.asarray(hit), np.array(on, object), np.array(off, object))
+        )
     return m.select(hit, m.number(on, dtype), m.number(off, dtype))
 
 
@@ -197,8 +212,12 @@ def one_hot(
     """Return vectors that are one at an index; outside of the range none is."""
     row = row_of(dtype)
     for given in (on_value, off_value):
-        if row is None and given is not None:
-            row = convert(given).spec.dtype
+        if given is None:
+            continue
+        found = convert(given, row if not hasattr(given, "spec") else None).spec.dtype
+        if row is not None and found != row:
+            raise TypeError(f"dtype {found} of a value does not match dtype {row} of the other")
+        row = found
     row = row or rows.f32
     on = 1 if on_value is None else static(on_value)
     off = 0 if off_value is None else static(off_value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import finfo
 from ..kinds import PyFunction
 from ..run_errors import InvalidArgumentError
 from .calls import op
@@ -85,6 +86,64 @@ def assert_shapes(shapes: Any, **_: Any) -> None:
             known = name if isinstance(name, int) else sizes.setdefault(name, size)
             if size != known:
                 raise ValueError(f"size {size} where {name} is {known}")
+
+
+def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+    """Raise unless a tensor has so many axes."""
+    found = convert(x).shape
+    if found.rank != rank:
+        raise ValueError(f"{message or ''} Tensor must have rank {rank}. Received rank "
+                         f"{found.rank}, shape {found}")  # fmt: skip
+
+
+def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
+    """Return a tensor, which must have no axes."""
+    value = convert(tensor)
+    if value.ndim:
+        raise ValueError(f"{message or ''} Expected scalar shape, saw shape: {value.shape}.")
+    return value
+
+
+def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> None:
+    """Raise unless a tensor has an element type."""
+    found = convert(tensor).dtype
+    if found != tf_type:
+        raise TypeError(f"{message or ''} tensor must be of type {tf_type}; got {found}")
+
+
+def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
+    """Raise unless the elements are integers."""
+    found = convert(x).dtype
+    if not found.is_integer:
+        raise TypeError(f'{message or ""} Expected "x" to be integer type. Found: {found}')
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    message: Any = None,
+    summarize: Any = None,
+    name: Any = None,
+) -> Any:
+    """Raise unless all elements are within ten roundings of each other."""
+
+    def close(a: Any, b: Any) -> Any:
+        least = 10 * finfo(a.dtype).eps
+        return np.abs(a - b) <= (atol or least) + (rtol or least) * np.abs(b)
+
+    return _assert("~", close)(x, y, message, summarize, name)
+
+
+def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
+    """Return the tensor, or raise with the message where an element is NaN or infinite."""
+    return check_numerics(x, message, name=name)
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Say whether a value is a tensor of numbers."""
+    return hasattr(tensor, "dtype") and tensor.dtype.kind in "iufc"
 
 
 @op("CheckNumerics", "tensor", strict=False)

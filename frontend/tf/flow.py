@@ -65,10 +65,16 @@ def switch_case(
     branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
     """Run one of several functions, by its number."""
+    if isinstance(branch_index, int):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
-    pairs = [p[1] if isinstance(p[1], tuple) else p for p in listed]
-    by_number: dict[int, Any] = dict(pairs)
-    functions = [by_number.get(i, default or pairs[-1][1]) for i in range(max(by_number) + 1)]
+    by_number: dict[int, Any] = dict(p[1] if isinstance(p[1], tuple) else p for p in listed)
+    if sorted(by_number) != list(range(len(by_number))):
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(by_number)}) but "
+            f"found {sorted(by_number)}"
+        )
+    functions = [by_number[i] for i in range(len(by_number))]
     functions.append(default or functions[-1])
     graph = graph_of([branch_index])
     if graph is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,29 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from ..abstract import Abstract, UnknownValueError
+from ..dtypes import finfo
 from .calls import op, perform, rule
 from .creation import ints
-from .values import InGraph, convert, graph_of, same, static
+from .values import InGraph, axis_in, convert, graph_of, same, static
+
+
+def check_below(ids: Any, count: int) -> None:
+    """Raise where a known number of a segment is too high; a negative one counts for none."""
+    if isinstance(ids, Abstract) and ids.value is None:
+        return
+    try:
+        found = np.asarray(ids)
+    except (TypeError, UnknownValueError):
+        return
+    if found.dtype.kind in "iu" and found.size and found.max() >= count:
+        raise IndexError(f"segment_ids = {found.max()} is out of range [0, {count})")
 
 
 @op("GatherV2", "params", "indices", strict=False)
 def _gather(m: Maker, params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     """Take slices along an axis."""
     rank, batch = spec_of_value(params).rank, batch_dims
-    at = axis % rank
+    at = axis_in(axis, rank)
     check_indices(indices, spec_of_value(params).dims[at])
     if not batch:
         return m.gather(params, indices, axis=at)
@@ -51,8 +64,13 @@ def gather(
 ) -> Any:
     """Take slices along an axis."""
     del validate_indices
-    at = batch_dims if axis is None else int(static(axis))
-    return _gather(params, indices, axis=at, batch_dims=int(batch_dims), name=name)
+    batch = int(batch_dims)
+    if batch < 0:
+        with InGraph(graph_of([indices])):
+            indices = convert(indices)
+        batch += indices.ndim
+    at = batch if axis is None else int(static(axis))
+    return _gather(params, indices, axis=at, batch_dims=batch, name=name)
 
 
 def check_indices(indices: Any, extent: Any) -> None:
@@ -70,22 +88,49 @@ def check_indices(indices: Any, extent: Any) -> None:
         raise IndexError(f"indices = {wrong} is not in [0, {extent})")
 
 
+def check_rows(indices: Any, extents: Sequence[Any]) -> None:
+    """Raise where known rows of indices are outside of the first axes."""
+    if spec_of_value(indices).dtype.kind not in "iu":
+        raise TypeError("indices are integers")
+    if isinstance(indices, Abstract) and indices.value is None:
+        return
+    try:
+        found: Any = np.asarray(indices)
+    except (TypeError, UnknownValueError):
+        return
+    if found.dtype.kind not in "iu" or not found.size:
+        return
+    for i, extent in enumerate(extents[: found.shape[-1]]):
+        column = found[..., i]
+        if isinstance(extent, int) and not (column.min() >= 0 and column.max() < extent):
+            wrong = column.max() if column.max() >= extent else column.min()
+            raise IndexError(f"indices[{i}] = {wrong} does not index into shape {list(extents)}")
+
+
 @op("GatherNd", "params", "indices", strict=False)
 def gather_nd(m: Maker, params: Any, indices: Any, batch_dims: int = 0) -> Any:
     """Take the slices that rows of indices name."""
+    check_rows(indices, spec_of_value(params).dims[batch_dims:])
     return m.gather_nd(params, m.to(indices, rows.i64), batch_dims=batch_dims)
 
 
 @op("ScatterNd", "indices", "updates", "shape", strict=False)
 def scatter_nd(m: Maker, indices: Any, updates: Any, shape: Any) -> Any:
     """Add slices into zeros."""
-    zeros = m.filled(0, spec_of_value(updates).dtype, ints(shape))
-    return m.scatter_nd(zeros, m.to(indices, rows.i64), updates, reduction="add")
+    dims, row = ints(shape), spec_of_value(updates).dtype
+    check_rows(indices, dims)
+    zeros = m.filled(0, row, dims)
+    reduction = "max" if row.kind == "b" else "add"
+    if row.kind == "b":
+        zeros, updates = m.to(zeros, rows.u8), m.to(updates, rows.u8)
+    made = m.scatter_nd(zeros, m.to(indices, rows.i64), updates, reduction=reduction)
+    return m.to(made, row)
 
 
 def _scatter(type_: str, reduction: str) -> Callable[..., Any]:
     @rule(type_)
     def changed(m: Maker, tensor: Any, indices: Any, updates: Any) -> Any:
+        check_rows(indices, spec_of_value(tensor).dims)
         given = m.neg(updates) if reduction == "sub" else updates
         kind = "add" if reduction == "sub" else reduction
         return m.scatter_nd(tensor, m.to(indices, rows.i64), given, reduction=kind)
@@ -102,6 +147,7 @@ def _scatter(type_: str, reduction: str) -> Callable[..., Any]:
 tensor_scatter_nd_update = _scatter("TensorScatterUpdate", "none")
 tensor_scatter_nd_add = _scatter("TensorScatterAdd", "add")
 tensor_scatter_nd_sub = _scatter("TensorScatterSub", "sub")
+tensor_scatter_nd_mul = _scatter("TensorScatterMul", "mul")
 tensor_scatter_nd_max = _scatter("TensorScatterMax", "max")
 tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
 
@@ -109,6 +155,9 @@ tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
 @rule("DynamicPartition", gives_list=True)
 def _partition(m: Maker, x: Any, p: Any, count: int) -> Any:
     ids, dims = np.asarray(p), spec_of_value(x).dims
+    for place, found in enumerate(ids.ravel().tolist()):
+        if not 0 <= found < count:
+            raise TypeError(f"partitions[{place}] = {found} is not in [0, {count})")
     flat = m.reshape(x, shape=(ids.size, *dims[ids.ndim :]))
     places = [np.flatnonzero(ids.ravel() == i) for i in range(count)]
     return tuple(m.gather(flat, m.constant(value=at), axis=0) for at in places)
@@ -131,7 +180,11 @@ def _stitch(m: Maker, *xs: Any) -> Any:
     rest = spec_of_value(xs[count]).dims[ids[0].ndim :]
     parts = [m.reshape(x, shape=(i.size, *rest)) for i, x in zip(ids, xs[count:], strict=True)]
     last = {int(at): place for place, at in enumerate(flat)}
-    order = np.array([last.get(i, 0) for i in range(int(flat.max(initial=-1)) + 1)], np.int64)
+    order = np.array(
+        [last.get(i, len(flat)) for i in range(int(flat.max(initial=-1)) + 1)], np.int64
+    )
+    if len(flat) in order:  # rows that nobody gives are zero
+        parts.append(m.filled(0, spec_of_value(xs[count]).dtype, (1, *rest)))
     return m.gather(m.concat(*parts, axis=0), m.constant(value=order), axis=0)
 
 
@@ -152,7 +205,10 @@ def _segments(m: Maker, data: Any, ids: Any, count: int, how: str) -> Any:
     """Combine rows by their segment; segments without rows get the neutral element."""
     spec = spec_of_value(data)
     dims = (count + 1, *spec.dims[spec_of_value(ids).rank :])
-    ends = {"add": 0, "mul": 1, "max": spec.dtype.minimum, "min": spec.dtype.maximum}
+    row = spec.dtype
+    ends = {"add": 0, "mul": 1, "max": row.minimum, "min": row.maximum}
+    if row.is_float:
+        ends |= {"max": float(finfo(row.numpy).min), "min": float(finfo(row.numpy).max)}
     start = m.filled(ends[how], spec.dtype, dims)
     total = m.scatter_nd(start, _column(m, ids, count), data, reduction=how)
     return c.cut(m.emit, total, 0, 0, count)
@@ -199,9 +255,11 @@ def _unsorted(type_: str, how: str) -> Callable[..., Any]:
     def function(m: Maker, data: Any, segment_ids: Any, num_segments: Any) -> Any:
         """Combine rows by their segment; what has a negative one is left out."""
         count = int(static(num_segments))
-        if how == "mean":
+        check_below(segment_ids, count)
+        if how in ("mean", "sqrt_n"):
             total = _segments(m, data, segment_ids, count, "add")
-            return m.div(total, _counts(m, data, segment_ids, count))
+            counts = _counts(m, data, segment_ids, count)
+            return m.div(total, counts if how == "mean" else m.sqrt(counts))
         return _segments(m, data, segment_ids, count, how)
 
     return function
@@ -209,4 +267,7 @@ def _unsorted(type_: str, how: str) -> Callable[..., Any]:
 
 unsorted_segment_sum = _unsorted("UnsortedSegmentSum", "add")
 unsorted_segment_max = _unsorted("UnsortedSegmentMax", "max")
+unsorted_segment_min = _unsorted("UnsortedSegmentMin", "min")
+unsorted_segment_prod = _unsorted("UnsortedSegmentProd", "mul")
 unsorted_segment_mean = _unsorted("UnsortedSegmentMean", "mean")
+unsorted_segment_sqrt_n = _unsorted("UnsortedSegmentSqrtN", "sqrt_n")

@@ -35,11 +35,13 @@ def holds(key: slice) -> bool:
 
 def _getitem(x: Any, key: Any) -> Any:
     """Index a tensor."""
-    keys = key if isinstance(key, tuple) else (key,)
+    keys = tuple(key) if isinstance(key, tuple | list) else (key,)
     parts = [
         part for k in keys for part in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))
     ]
     tensors = [part for part in parts if _is_tensor(part)]
+    if any(k is True or k is False for k in keys):
+        raise ValueError("mask cannot be scalar.")
     if not keys or (len(keys) == 1 and _is_mask(keys[0])):
         return _masked(x, keys[0] if keys else Ellipsis)
     with InGraph(graph_of([x, *tensors])):

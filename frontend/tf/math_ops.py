@@ -9,12 +9,16 @@ import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.dims import product
 from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
+from ..abstract import Abstract, is_unknown
+from ..func_graph import FuncGraph
+from ..graph import GraphTensor
 from ..tensor import Tensor
 from .calls import op, perform, rule
 from .core import OPERATORS, row_of
-from .values import InGraph, InvalidTypesError, convert, graph_of, same
+from .values import InGraph, InvalidTypesError, axis_in, convert, graph_of, same, static
 
 STEPS = ("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not")
 """Functions that have no gradient."""
@@ -24,9 +28,33 @@ def _unary(type_: str, gv: str) -> Callable[..., Any]:
     @op(type_, "x", strict=False, differentiable=gv not in STEPS)
     def function(m: Maker, x: Any) -> Any:
         """Apply the function to each element."""
+        row = spec_of_value(x).dtype
+        if row.kind == "c" and gv in COMPLEX:
+            return _complex(x, COMPLEX[gv])
+        if row.kind in "iu" and gv == "round":
+            return x
+        if row.kind == "u" and gv == "neg":
+            raise TypeError(f"Value for attr 'T' of {row} is not in the list of allowed values")
         return getattr(m, gv)(x)
 
     return function
+
+
+COMPLEX: dict[str, Callable[..., Any]] = {
+    **{n: getattr(np, n) for n in ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh")},
+    "tanh": np.tanh,
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "sign": lambda z: np.divide(z, np.abs(z), out=np.zeros_like(z), where=z != 0),
+    "rsqrt": lambda z: 1 / np.sqrt(z),
+}
+"""Functions that numpy computes of complex numbers."""
+
+
+def _complex(x: Any, function: Callable[..., Any]) -> Any:
+    if is_unknown(x):
+        return Abstract(spec_of_value(x))
+    z = np.asarray(x)
+    return np.asarray(function(z)).astype(z.dtype)
 
 
 DIVISIONS = ("floor_divide", "mod", "div")
@@ -35,9 +63,17 @@ DIVISIONS = ("floor_divide", "mod", "div")
 def refuse_zeros(divisor: Any) -> None:
     """Raise where an integer divisor that is known is zero."""
     if isinstance(divisor, Tensor) and divisor.eager:
-        divisor = divisor.numpy()
+        divisor = divisor._array
     if isinstance(divisor, np.ndarray) and divisor.dtype.kind in "iu" and not divisor.all():
         raise TypeError("Integer division by zero")
+
+
+def _refuse_negative(exponent: Any) -> None:
+    """Raise where an integer exponent that is known is negative."""
+    if isinstance(exponent, Tensor) and exponent.eager:
+        exponent = exponent._array
+    if isinstance(exponent, np.ndarray) and exponent.dtype.kind == "i" and (exponent < 0).any():
+        raise TypeError("Integers to negative integer powers are not allowed")
 
 
 def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
@@ -46,7 +82,10 @@ def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
         """Combine the elements of two tensors of one type."""
         if gv in DIVISIONS:
             refuse_zeros(y)
-        return getattr(m, gv)(x, y)
+        if gv == "pow":
+            _refuse_negative(y)
+        made = getattr(m, gv)(x, y)
+        return m.trunc(made) if type_ == "TruncateDiv" and spec_of_value(x).dtype.is_float else made
 
     return function
 
@@ -96,7 +135,16 @@ def square(m: Maker, x: Any) -> Any:
 def squared_difference(m: Maker, x: Any, y: Any) -> Any:
     """Square the differences."""
     d = m.sub(x, y)
+    if spec_of_value(d).dtype.kind == "c":
+        return m.mul(d, _complex(d, np.conj))
     return m.mul(d, d)
+
+
+@op("TruncateMod", "x", "y")
+def truncatemod(m: Maker, x: Any, y: Any) -> Any:
+    """Return what a division that rounds to zero leaves."""
+    refuse_zeros(y)
+    return m.fmod(x, y)
 
 
 @op("RealDiv", "x", "y", label="truediv")
@@ -120,7 +168,19 @@ def identity(m: Maker, x: Any) -> Any:
 
 @rule("Cast")
 def _cast(m: Maker, x: Any, dtype: DType) -> Any:
+    row = spec_of_value(x).dtype
+    if row.kind == "c" and dtype.kind != "c":
+        x, row = _real_part(x), rows.f32 if row.size == 8 else rows.f64
+    if row.is_float and dtype.kind in "iu" and dtype.size < 4:
+        x = m.cast(x, dtype=rows.i32)  # what does not fit wraps
     return m.cast(x, dtype=dtype)
+
+
+def _real_part(x: Any) -> Any:
+    if is_unknown(x):
+        row = rows.f32 if spec_of_value(x).dtype.size == 8 else rows.f64
+        return Abstract(spec_of_value(x).with_dtype(row))
+    return np.ascontiguousarray(np.asarray(x).real)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
@@ -148,6 +208,9 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
 def _add_n(m: Maker, *xs: Any) -> Any:
     total = xs[0]
     for x in xs[1:]:
+        dims = spec_of_value(total).dims, spec_of_value(x).dims
+        if all(isinstance(d, int) for d in (*dims[0], *dims[1])) and dims[0] != dims[1]:
+            raise TypeError(f"Shapes must be equal, but are {dims[0]} and {dims[1]}")
         total = m.add(total, x)
     return total
 
@@ -162,11 +225,14 @@ def _axes(x: Any, axis: Any) -> tuple[int, ...]:
     rank = spec_of_value(x).rank
     if axis is None:
         return tuple(range(rank))
-    listed = np.asarray(axis).ravel().tolist()
-    wrong = [a for a in listed if not -rank <= a < rank]
+    listed = np.ravel(static(axis)).tolist()
+    wrong = [a for a in listed if not (isinstance(a, int) and -rank <= a < rank)]
     if wrong:
         raise TypeError(f"Invalid reduction dimension {wrong[0]} for input with {rank} dimensions")
-    return tuple(sorted({int(a) % rank for a in listed}))
+    found = sorted({int(a) % rank for a in listed})
+    if len(found) != len(listed):
+        raise TypeError(f"Invalid reduction arguments: axes contains duplicate dimension: {axis}")
+    return tuple(found)
 
 
 def _reduction(type_: str, gv: str) -> Callable[..., Any]:
@@ -203,8 +269,14 @@ def reduce_mean(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = 
     spec = spec_of_value(input_tensor)
     if not axes:
         return input_tensor
+    if spec.dtype.kind == "b":
+        raise TypeError("Value for attr 'T' of bool is not in the list of allowed values")
     if spec.dtype.is_float:
         return m.mean(input_tensor, axes=axes, keepdims=keepdims)
+    if spec.dtype.kind == "c":
+        total = m.sum(input_tensor, axes=axes, keepdims=keepdims)
+        count = m.extent_of(product([spec.dims[a] for a in axes]), rows.f32)
+        return m.div(total, m.to(count, spec.dtype))
     wide = m.mean(m.cast(input_tensor, dtype=rows.f64), axes=axes, keepdims=keepdims)
     return m.cast(wide, dtype=spec.dtype)
 
@@ -226,11 +298,20 @@ def reduce_std(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = F
     return m.sqrt(_variance(m, input_tensor, _axes(input_tensor, axis), keepdims))
 
 
+@op("EuclideanNorm", "input_tensor", strict=False)
+def reduce_euclidean_norm(
+    m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = False
+) -> Any:
+    """Return the root of the sum of squares along axes."""
+    squares = m.mul(input_tensor, input_tensor)
+    return m.sqrt(m.sum(squares, axes=_axes(input_tensor, axis), keepdims=keepdims))
+
+
 def _extreme(type_: str, gv: str) -> Callable[..., Any]:
     @op(type_, "input", strict=False, differentiable=False)
     def function(m: Maker, input: Any, axis: Any = 0, output_type: Any = "int64") -> Any:
         """Return where the extreme element is along an axis."""
-        made = getattr(m, gv)(input, axis=int(np.asarray(axis or 0)))
+        made = getattr(m, gv)(input, axis=axis_in(static(axis or 0), spec_of_value(input).rank))
         row = row_of(output_type)
         return made if row is None else m.to(made, row)
 
@@ -261,9 +342,22 @@ def matmul(
     b: Any,
     transpose_a: bool = False,
     transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    output_type: Any = None,
     **_: Any,
 ) -> Any:
     """Multiply matrices."""
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise TypeError("Only one of transpose and adjoint can be True.")
+    if spec_of_value(a).dtype.kind == "c":
+        a, b = (_complex(x, np.conj) if c else x for x, c in ((a, adjoint_a), (b, adjoint_b)))
+    row = row_of(output_type)
+    if row is not None:
+        a, b = m.to(a, row), m.to(b, row)
+    transpose_a, transpose_b = transpose_a or adjoint_a, transpose_b or adjoint_b
+    if spec_of_value(a).dtype.kind == "c":
+        return _complex_product(m, a, b, transpose_a, transpose_b)
     for x in (a, b):
         spec = spec_of_value(x)
         if spec.rank < 2:
@@ -279,6 +373,16 @@ def matmul(
             f"size-incompatible: In[0]: {list(p)}, In[1]: {list(q)}"
         )
     return m.matmul(a, b, transpose_lhs=transpose_a, transpose_rhs=transpose_b)
+
+
+def _complex_product(m: Maker, a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
+    """Multiply complex matrices by numpy."""
+    if is_unknown(a) or is_unknown(b):
+        like = [Abstract(spec_of_value(x).with_dtype(rows.f32)) for x in (a, b)]
+        made = m.matmul(*like, transpose_lhs=turn_a, transpose_rhs=turn_b)
+        return Abstract(made.spec.with_dtype(spec_of_value(a).dtype))
+    left, right = np.asarray(a), np.asarray(b)
+    return np.matmul(left.mT if turn_a else left, right.mT if turn_b else right)
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Any]:
@@ -334,9 +438,22 @@ def _compare(name: str) -> Callable[..., Any]:
     def function(a: Any, b: Any) -> Any:
         if b is None:
             return name == "not_equal"
-        return FUNCTIONS[name](a, b)
+        if isinstance(a, GraphTensor) and not isinstance(a.graph, FuncGraph):
+            return (a is b) == (name == "equal")  # tensors of the first version's graphs
+        x, y = same(a, b)
+        dims = x.spec.shape, y.spec.shape
+        if None not in dims and not _broadcast(*dims):
+            return convert(np.array(name == "not_equal"))
+        return FUNCTIONS[name](x, y)
 
     return function
+
+
+def _broadcast(a: Any, b: Any) -> bool:
+    """Say whether shapes may fit together."""
+    pairs = zip(reversed(a), reversed(b), strict=False)
+    return all(x == y or 1 in (x, y) or not isinstance(x, int) or not isinstance(y, int)
+               for x, y in pairs)  # fmt: skip
 
 
 def _invert(x: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +11,22 @@ from .checkpoints import settle
 from .state import name_scope
 
 
+def snake(name: str) -> str:
+    """Return the name of a class in lower case with underscores.
+
+    >>> snake("MyDense2D")
+    'my_dense2d'
+    """
+    return re.sub(r"(?<=[a-z0-9])([A-Z])|(?<=.)([A-Z])(?=[a-z])", r"_\g<0>", name).lower()
+
+
 class Module:
     """An object that knows the variables and modules in its attributes."""
 
     def __init__(self, name: str | None = None) -> None:
-        self._name = name or type(self).__name__.lower()
+        if name is not None and not name.isidentifier():
+            raise ValueError(f"{name!r} is not a valid module name: it is no identifier of Python")
+        self._name = name or snake(type(self).__name__)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; values of a checkpoint that wait for it are given to it."""

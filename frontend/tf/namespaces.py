@@ -35,6 +35,7 @@ math = SimpleNamespace(
         for n in (
             *("square", "squared_difference", "truediv", "add_n", "argmax", "argmin", "cumsum"),
             *("cumprod", "reduce_mean", "reduce_variance", "reduce_std", "real", "imag", "conj"),
+            *("reduce_euclidean_norm", "truncatemod"),
         )
     },
     **{n: getattr(_s, n) for n in ("top_k", "bincount", "count_nonzero", "invert_permutation")},
@@ -43,13 +44,15 @@ math = SimpleNamespace(
         for n in (
             *("segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"),
             *("unsorted_segment_sum", "unsorted_segment_mean", "unsorted_segment_max"),
+            *("unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n"),
         )
     },
     **{
         n: getattr(_sp, n)
         for n in (
             *("lgamma", "digamma", "erfc", "log_sigmoid", "divide_no_nan", "xlogy", "xlog1py"),
-            "multiply_no_nan",
+            *("multiply_no_nan", "xdivy", "reciprocal_no_nan", "lbeta", "softsign", "zeta"),
+            *("polygamma", "igamma", "igammac", "erfinv", "erfcinv", "ndtri"),
         )
     },
     divide=_m.truediv,
@@ -68,7 +71,7 @@ nn = SimpleNamespace(
             *("relu", "relu6", "elu", "selu", "swish", "leaky_relu", "gelu", "softmax"),
             *("log_softmax", "softmax_cross_entropy_with_logits", "bias_add", "l2_loss"),
             *("sparse_softmax_cross_entropy_with_logits", "sigmoid_cross_entropy_with_logits"),
-            *("moments", "zero_fraction"),
+            *("moments", "zero_fraction", "crelu"),
         )
     },
     **{
@@ -76,7 +79,8 @@ nn = SimpleNamespace(
         for n in (
             *("conv1d", "conv2d", "conv2d_transpose", "depthwise_conv2d", "max_pool2d"),
             *("avg_pool2d", "batch_normalization", "l2_normalize", "dropout"),
-            *("local_response_normalization", "embedding_lookup"),
+            *("local_response_normalization", "embedding_lookup", "max_pool1d", "avg_pool1d"),
+            *("separable_conv2d", "atrous_conv2d", "space_to_depth", "depth_to_space"),
         )
     },
     max_pool=_w.max_pool2d,
@@ -89,6 +93,7 @@ nn = SimpleNamespace(
     silu=_n.swish,
     top_k=_s.top_k,
     in_top_k=_w.in_top_k,
+    weighted_cross_entropy_with_logits=_sp.weighted_cross_entropy_with_logits,
 )
 bitwise = SimpleNamespace(
     invert=_m.FUNCTIONS["invert"],
@@ -102,12 +107,11 @@ linalg = SimpleNamespace(
         n: getattr(_la, n)
         for n in (
             *("inv", "det", "cholesky", "solve", "triangular_solve", "matrix_transpose"),
-            "logdet",
+            *("logdet", "slogdet", "diag", "diag_part", "set_diag", "tensor_diag"),
+            *("tensor_diag_part", "adjoint", "cross", "cholesky_solve"),
         )
     },
     band_part=_n.band_part,
-    diag=_n.diag,
-    diag_part=_n.diag_part,
     matmul=_m.matmul,
     eye=_c.eye,
     einsum=_n.einsum,
@@ -126,6 +130,7 @@ random = SimpleNamespace(
     set_seed=_r.set_seed,
     stateless_uniform=_r.stateless_uniform,
     stateless_normal=_r.stateless_normal,
+    stateless_truncated_normal=_r.stateless_truncated_normal,
     categorical=_r.categorical,
 )
 nest = SimpleNamespace(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...ir import compositions as c
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from .calls import op, perform, rule
 from .gathering import check_indices
-from .values import InGraph, convert, graph_of, same, static
+from .values import InGraph, axis_in, convert, graph_of, same, static
 
 
 def _unary(type_: str, gv: str, **attributes: Any) -> Any:
@@ -25,7 +23,23 @@ def _unary(type_: str, gv: str, **attributes: Any) -> Any:
 
 
 relu, elu = _unary("Relu", "relu"), _unary("Elu", "elu")
-swish = _unary("Swish", "silu")
+
+
+@op("Swish", "features", strict=False)
+def swish(m: Maker, features: Any, beta: Any = 1.0) -> Any:
+    """Multiply by the logistic function of beta times the element."""
+    factor = float(static(beta))
+    if factor == 1.0:
+        return m.silu(features)
+    scaled = m.mul(features, m.number(factor, spec_of_value(features).dtype))
+    return m.mul(features, m.sigmoid(scaled))
+
+
+@op("CRelu", "features", strict=False)
+def crelu(m: Maker, features: Any, axis: int = -1) -> Any:
+    """Join what is positive and what is negative."""
+    both = m.relu(features), m.relu(m.neg(features))
+    return m.concat(*both, axis=axis_in(axis, spec_of_value(features).rank))
 
 
 @op("Selu", "features", strict=False)
@@ -44,6 +58,8 @@ def relu6(m: Maker, features: Any) -> Any:
 @op("LeakyRelu", "features", strict=False)
 def leaky_relu(m: Maker, features: Any, alpha: float = 0.2) -> Any:
     """Keep a part of what is negative."""
+    if spec_of_value(features).dtype.kind in "iu":
+        features = m.to(features, rows.f32)
     return m.leaky_relu(features, alpha=float(alpha))
 
 
@@ -56,18 +72,20 @@ def gelu(m: Maker, features: Any, approximate: bool = False) -> Any:
 @op("Softmax", "logits", strict=False)
 def softmax(m: Maker, logits: Any, axis: int = -1) -> Any:
     """Exponentials that sum to one."""
-    return m.softmax(logits, axis=axis % spec_of_value(logits).rank)
+    return m.softmax(logits, axis=axis_in(axis, spec_of_value(logits).rank))
 
 
 @op("LogSoftmax", "logits", strict=False)
 def log_softmax(m: Maker, logits: Any, axis: int = -1) -> Any:
     """Return the logarithm of softmax."""
-    return m.log_softmax(logits, axis=axis % spec_of_value(logits).rank)
+    return m.log_softmax(logits, axis=axis_in(axis, spec_of_value(logits).rank))
 
 
-@op("SoftmaxCrossEntropyWithLogits", "labels", "logits")
+@op("SoftmaxCrossEntropyWithLogits", "labels", "logits", strict=False)
 def softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any, axis: int = -1) -> Any:
     """Return the cross entropy of labels and softmax."""
+    if spec_of_value(labels).dtype != spec_of_value(logits).dtype:
+        labels = m.to(labels, spec_of_value(logits).dtype)
     at = axis % spec_of_value(logits).rank
     logs = m.log_softmax(logits, axis=at)
     return m.neg(m.sum(m.mul(labels, logs), axes=(at,)))
@@ -77,6 +95,8 @@ def softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any, axis: 
 def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any:
     """Return the cross entropy of numbered classes and softmax."""
     at = spec_of_value(logits).rank - 1
+    if spec_of_value(labels).dtype.kind not in "iu":
+        raise TypeError("Value for attr 'Tlabels' is not in the list of allowed values: integers")
     check_indices(labels, spec_of_value(logits).dims[at])
     logs = m.log_softmax(logits, axis=at)
     column = c.unsqueeze(m.emit, m.to(labels, rows.i64), (at,))
@@ -86,7 +106,13 @@ def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any)
 @op("SigmoidCrossEntropyWithLogits", "labels", "logits")
 def sigmoid_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any:
     """Return the cross entropy of labels and sigmoid."""
-    row = spec_of_value(logits).dtype
+    row, dims = spec_of_value(logits).dtype, spec_of_value(logits).shape
+    known = (*(dims or ()), *(spec_of_value(labels).shape or ()))
+    if all(isinstance(d, int) for d in known) and dims != spec_of_value(labels).shape:
+        raise TypeError(
+            f"`logits` and `labels` must have the same shape, received ({dims} vs "
+            f"{spec_of_value(labels).shape})"
+        )
     positive = m.maximum(logits, m.number(0, row))
     return m.add(m.sub(positive, m.mul(logits, labels)), m.softplus(m.neg(m.abs(logits))))
 
@@ -94,6 +120,13 @@ def sigmoid_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any
 @op("BiasAdd", "value", "bias")
 def bias_add(m: Maker, value: Any, bias: Any, data_format: Any = None) -> Any:
     """Add a vector along the channels."""
+    spec, count = spec_of_value(value), spec_of_value(bias).dims
+    first = data_format is not None and data_format.startswith("NC")
+    extent = spec.dims[1 if first else -1]
+    if isinstance(extent, int) and isinstance(count[0], int) and extent != count[0]:
+        raise TypeError(f"Dimensions must be equal, but are {extent} and {count[0]}")
+    if first:
+        bias = m.reshape(bias, shape=(*count, *[1] * (spec.rank - 2)))
     return m.add(value, bias)
 
 
@@ -168,24 +201,6 @@ def band_part(m: Maker, input: Any, num_lower: int, num_upper: int) -> Any:
     lower, upper = int(static(num_lower)), int(static(num_upper))
     kept = c.triangle(m.emit, input, -lower, upper=True) if lower >= 0 else input
     return c.triangle(m.emit, kept, upper, upper=False) if upper >= 0 else kept
-
-
-@op("Diag", "diagonal", strict=False)
-def diag(m: Maker, diagonal: Any) -> Any:
-    """Matrices with a diagonal."""
-    spec = spec_of_value(diagonal)
-    n = spec.dims[-1]
-    eye = m.constant(value=np.eye(int(n), dtype=spec.dtype.numpy))  # type: ignore[arg-type]
-    return m.mul(c.unsqueeze(m.emit, diagonal, (spec.rank,)), eye)
-
-
-@op("DiagPart", "input", strict=False)
-def diag_part(m: Maker, input: Any) -> Any:
-    """Return the diagonals of matrices."""
-    spec = spec_of_value(input)
-    n = int(spec.dims[-1])  # type: ignore[arg-type]
-    eye = m.constant(value=np.eye(n, dtype=spec.dtype.numpy))
-    return m.sum(m.mul(input, eye), axes=(spec.rank - 1,))
 
 
 @rule("Einsum", label="einsum")

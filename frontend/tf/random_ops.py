@@ -23,7 +23,7 @@ from ..recorded import EMIT
 from .core import dressed, row_of, wrap
 from .creation import ints
 from .shapes import TensorShape
-from .values import convert, static
+from .values import InvalidShapesError, convert, static
 
 
 class Seeds:
@@ -158,7 +158,16 @@ def uniform(
     if maxval is None and not row.is_float:
         raise ValueError(f"Must specify maxval for integer dtype {row}")
     high = 1 if maxval is None else static(maxval)
+    if not all(isinstance(x, int | float) for x in (low, high)):
+        unit = draw("RandomUniform", shape, row, seed, name, low=0, high=1)
+        return unit * (convert(high, dtype) - convert(low, dtype)) + convert(low, dtype)
+    _refuse_empty(row, low, high)
     return draw("RandomUniform", shape, row, seed, name, low=low, high=high)
+
+
+def _refuse_empty(row: rows.DType, low: Any, high: Any) -> None:
+    if row.is_integer and low >= high:
+        raise InvalidShapesError(f"Need minval < maxval, got {low} >= {high}")
 
 
 def normal(
@@ -206,16 +215,27 @@ def shuffle(value: Any, seed: Any = None, name: str = "shuffle") -> Any:
 
 
 def _stateless(shape: Any, seed: Any) -> tuple[Any, tuple[int, ...]]:
-    return key_of(*np.asarray(static(seed)).tolist()), tuple(static(shape))
+    parts = np.asarray(static(seed))
+    if parts.shape != (2,):
+        raise InvalidShapesError(f"seed must have shape [2], not {list(parts.shape)}")
+    return key_of(*parts.tolist()), tuple(static(shape))
 
 
 def stateless_uniform(
     shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", **_: Any
 ) -> Any:
     """Draw what the seed says, evenly."""
-    key, dims = _stateless(shape, seed)
+    (key, dims), row, low = _stateless(shape, seed), _row(dtype), static(minval)
+    if row.is_integer and (low is None) != (maxval is None):
+        raise ValueError(
+            f"For integer `dtype` argument {row}, argument `minval` and `maxval` must be both None "
+            "or not None."
+        )
+    if low is None:
+        low, maxval = int(row.minimum), int(row.maximum)
     high = 1 if maxval is None else static(maxval)
-    made = _uniform(Maker(EMIT), key, dims, _row(dtype), static(minval), high)
+    _refuse_empty(row, low, high)
+    made = _uniform(Maker(EMIT), key, dims, row, low, high)
     return convert(np.asarray(made))
 
 
@@ -225,6 +245,15 @@ def stateless_normal(
     """Draw what the seed says, from the normal distribution."""
     key, dims = _stateless(shape, seed)
     made = _normal(Maker(EMIT), key, dims, _row(dtype), static(mean), static(stddev))
+    return convert(np.asarray(made))
+
+
+def stateless_truncated_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", **_: Any
+) -> Any:
+    """Draw what the seed says, from the normal distribution within two deviations."""
+    key, dims = _stateless(shape, seed)
+    made = _truncated(Maker(EMIT), key, dims, _row(dtype), static(mean), static(stddev))
     return convert(np.asarray(made))
 
 

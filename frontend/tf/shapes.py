@@ -16,6 +16,8 @@ class TensorShape:
         elif dims is not None:
             dims = [dims] if isinstance(dims, int) else dims
             dims = tuple(d if d is None else int(d) for d in dims)
+            if any(d is not None and d < 0 for d in dims):
+                raise ValueError(f"Dimension {min(d for d in dims if d is not None)} must be >= 0")
         self._dims: tuple[int | None, ...] | None = dims
 
     @property
@@ -54,6 +56,31 @@ class TensorShape:
         if mine is None or theirs is None:
             return TensorShape(theirs if mine is None else mine)
         return TensorShape([b if a is None else a for a, b in zip(mine, theirs, strict=True)])
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """Return what both shapes agree on."""
+        mine, theirs = self._dims, TensorShape(other)._dims
+        if mine is None or theirs is None or len(mine) != len(theirs):
+            return TensorShape(None)
+        return TensorShape([a if a == b else None for a, b in zip(mine, theirs, strict=True)])
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise unless a value can have both shapes."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise if it has another number of axes."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """Return what is known of the shape when it has so many axes."""
+        self.assert_has_rank(rank)
+        return TensorShape([None] * rank) if self._dims is None else self
+
+    def __bool__(self) -> bool:
+        return self._dims is not None
 
     @property
     def dims(self) -> list[int | None] | None:

@@ -13,13 +13,13 @@ from ...ir.compositions import Maker
 from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
 from ...ir.tensor import TensorSpec
-from ..abstract import Abstract
+from ..abstract import Abstract, is_unknown
 from ..graph import unknown_dim
 from ..kinds import RULES
 from .calls import op, perform, rule
 from .core import row_of
 from .math_ops import cast
-from .values import InGraph, convert, graph_of, static
+from .values import InGraph, axis_in, convert, graph_of, same, static
 
 TopK = namedtuple("TopK", "values indices")
 Unique = namedtuple("Unique", "y idx")
@@ -42,12 +42,12 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
 
 @rule("Sort", label="sort")
 def _sort(m: Maker, x: Any, axis: int, descending: bool) -> Any:
-    return m.sort(x, axis=axis % spec_of_value(x).rank, descending=descending)
+    return m.sort(x, axis=axis_in(axis, spec_of_value(x).rank), descending=descending)
 
 
 @rule("ArgSort", label="argsort", differentiable=False)
 def _argsort(m: Maker, x: Any, axis: int, descending: bool) -> Any:
-    made = m.argsort(x, axis=axis % spec_of_value(x).rank, descending=descending)
+    made = m.argsort(x, axis=axis_in(axis, spec_of_value(x).rank), descending=descending)
     return m.cast(made, dtype=rows.i32)
 
 
@@ -116,15 +116,31 @@ def unique_with_counts(x: Any, out_idx: Any = "int32", name: str | None = None) 
 
 @_host("Bincount", "arr")
 def _bincount(m: Maker, arr: Any, least: int, most: int | None, dtype: DType) -> Any:
-    found = np.asarray(arr).ravel()
-    return _cut(np.bincount(found, minlength=least), most).astype(dtype.numpy)
+    return _cut(_count(np.asarray(arr), None, least), most).astype(dtype.numpy)
 
 
 @_host("WeightedBincount", "arr", "weights")
 def _weighted(m: Maker, arr: Any, weights: Any, least: int, most: int | None) -> Any:
     weight = np.asarray(weights)
-    found = np.bincount(np.asarray(arr).ravel(), weight.ravel(), minlength=least)
+    found = _count(np.asarray(arr), weight.ravel(), least)
     return _cut(found, most).astype(weight.dtype)
+
+
+@_host("DenseBincount", "arr")
+def _dense(m: Maker, arr: Any, least: int, most: int | None, dtype: DType, binary: bool) -> Any:
+    found = np.asarray(arr)
+    width = max(int(found.max(initial=-1)) + 1, least)
+    made = [_cut(_count(row, None, width), most) for row in found.reshape(-1, found.shape[-1])]
+    counts = np.stack(made) > 0 if binary else np.stack(made)
+    return (counts if found.ndim > 1 else counts[0]).astype(dtype.numpy)
+
+
+def _count(values: Any, weights: Any, least: int) -> Any:
+    if not values.size:
+        return np.zeros(least, np.int64)
+    if (values < 0).any():
+        raise TypeError("Input arr must be non-negative!")
+    return np.bincount(values.ravel(), weights, minlength=least)
 
 
 def _cut(counts: Any, most: int | None) -> Any:
@@ -138,20 +154,48 @@ def bincount(
     maxlength: Any = None,
     dtype: Any = "int32",
     name: str | None = None,
+    axis: int | None = None,
+    binary_output: bool = False,
 ) -> Any:
     """Count each number, or add up the weights of each number."""
     least = 0 if minlength is None else int(static(minlength))
     most = None if maxlength is None else int(static(maxlength))
+    if axis is not None or binary_output:
+        row = row_of(dtype)
+        return _dense(arr, least=least, most=most, dtype=row, binary=binary_output, name=name)
     if weights is not None:
         return _weighted(arr, weights, least=least, most=most, name=name)
     return _bincount(arr, least=least, most=most, dtype=row_of(dtype), name=name)
 
 
-@_host("SearchSorted", "sorted_sequence", "values")
-def searchsorted(m: Maker, sorted_sequence: Any, values: Any, side: str = "left", **_: Any) -> Any:
-    """Return where values belong in an ordered sequence."""
-    find: Any = np.searchsorted
-    return find(np.asarray(sorted_sequence), np.asarray(values), side).astype(np.int32)
+@rule("SearchSorted", label="searchsorted", differentiable=False)
+def _searchsorted(m: Maker, sequence: Any, values: Any, side: Any, dtype: DType) -> Any:
+    if is_unknown(sequence) or is_unknown(values):
+        return Abstract(spec_of_value(values).with_dtype(dtype))
+    ordered, sought = np.asarray(sequence), np.asarray(values)
+    if not ordered.ndim or ordered.shape[:-1] != sought.shape[:-1] or not sought.ndim:
+        raise TypeError(
+            f"Leading dim_size of both tensors must match: {ordered.shape}, {sought.shape}"
+        )
+    made = np.empty(sought.shape, dtype.numpy)
+    for place in np.ndindex(*ordered.shape[:-1]):
+        made[place] = np.searchsorted(ordered[place], sought[place], side)
+    return made
+
+
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = "int32",
+    name: str | None = None,
+) -> Any:
+    """Return where values belong in an ordered sequence, for each row."""
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'right' or 'left'. Saw: {side}.")
+    with InGraph(graph_of([sorted_sequence, values])):
+        given = same(sorted_sequence, values)
+        return perform("SearchSorted", given, name=name, side=side, dtype=row_of(out_type))
 
 
 @_host("SequenceMask", "lengths")
@@ -177,4 +221,12 @@ def count_nonzero(
 @_host("InvertPermutation", "x")
 def invert_permutation(m: Maker, x: Any) -> Any:
     """Return where each number is."""
-    return np.argsort(np.asarray(x)).astype(np.asarray(x).dtype)
+    found = np.asarray(x)
+    if found.ndim != 1:
+        raise TypeError("invert_permutation expects a 1D vector.")
+    wrong = found[(found < 0) | (found >= found.size)]
+    if wrong.size:
+        raise TypeError(f"{wrong[0]} is not between 0 and {found.size}")
+    if np.unique(found).size != found.size:
+        raise TypeError(f"{np.bincount(found).argmax()} is duplicated in the input.")
+    return np.argsort(found).astype(found.dtype)

@@ -26,10 +26,17 @@ from .core import (
     row_of,
     wrap,
 )
+from .gathering import (
+    gather,
+    gather_nd,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_mul,
+)
 from .indexed_slices import of_node
 from .math_ops import identity
 from .shapes import TensorShape
-from .values import InGraph, convert, graph_of, shape_spec
+from .values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
 
 
 class TfGraph(Graph):
@@ -176,13 +183,24 @@ def placeholder_with_default(input: Any, shape: Any = None, name: str | None = N
         return graph.add(PlaceholderWithDefault(), [value], {"spec": spec}, name=name).outputs[0]
 
 
+def _scattered(change: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Variable, sparse_delta: Any, use_locking: Any = None, name: Any = None) -> Any:
+        """Combine slices with those at indices."""
+        return self.assign(change(self, *_columns(sparse_delta)))
+
+    return method
+
+
 GLOBAL, TRAINABLE = "variables", "trainable_variables"
 
 
 class Variable(Common, CoreVariable):
     """A tensor that can be changed."""
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        if self.graph is None:
+            raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
+        return id(self)
 
     def __init__(
         self,
@@ -197,12 +215,15 @@ class Variable(Common, CoreVariable):
         **_: Any,
     ) -> None:
         del validate_shape, use_resource
-        declared = None if shape is None else TensorShape(shape).as_list()
-        super().__init__(initial_value, trainable, name, dtype, declared)
+        super().__init__(initial_value, trainable, name, dtype, shape)
         if self.graph is not None:
             names = list(collections) if collections is not None else [GLOBAL]
             for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
                 self.graph.add_to_collection(each, self)
+
+    def declared(self, shape: Any) -> Any:
+        """Return the extents that are stated, None if nothing is."""
+        return TensorShape(shape)._dims
 
     @property
     def spec(self) -> Any:
@@ -230,27 +251,62 @@ class Variable(Common, CoreVariable):
         self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
     ) -> Any:
         """Give it a value."""
-        return self._change_with(super().assign, value)
+        return self._change_with(super().assign, value, read_value)
 
     def assign_add(
         self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
     ) -> Any:
         """Add to it."""
-        return self._change_with(super().assign_add, value)
+        return self._change_with(super().assign_add, self._of_its_shape(value), read_value)
 
     def assign_sub(
         self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True
     ) -> Any:
         """Subtract from it."""
-        return self._change_with(super().assign_sub, value)
+        return self._change_with(super().assign_sub, self._of_its_shape(value), read_value)
 
-    def _change_with(self, method: Callable[..., Any], value: Any) -> Any:
+    def _of_its_shape(self, value: Any) -> Any:
+        """Return what is added, which must not be one value for many."""
         with InGraph(self._home() or graph_of([value])):
-            return method(value)
+            found = self.converted_like(value)
+        if not found.shape.is_compatible_with(self.shape):
+            raise InvalidShapesError(
+                f"Cannot update variable with shape {self.shape} using a Tensor with shape "
+                f"{found.shape}, shapes must be equal."
+            )
+        return found
+
+    def _change_with(self, method: Callable[..., Any], value: Any, read: bool = True) -> Any:
+        with InGraph(self._home() or graph_of([value])):
+            made = method(value)
+        return None if not read and made is self else made
+
+    def is_initialized(self) -> Any:
+        """Say whether it has a value: one outside of graphs has."""
+        return wrap(np.array(True))
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """Return the slices that rows of indices name."""
+        return gather_nd(self, indices, name=name)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """Return the slices at indices."""
+        return gather(self, indices, name=name)
+
+    def __repr__(self) -> str:
+        shown = f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}"
+        if self.graph is not None:
+            return f"{shown}>"
+        array = self.numpy()
+        return f"{shown}, numpy={array if not self.ndim else repr(array)}>"
+
+    def __len__(self) -> int:
+        raise TypeError("object of type 'ResourceVariable' has no len()")
 
     def numpy(self) -> Any:
         """Return the value."""
-        return super().numpy()
+        array = super().numpy()
+        return array if array.ndim else array[()]
 
     def set_shape(self, shape: Any) -> None:
         """Accept what is known already."""
@@ -284,8 +340,9 @@ class Variable(Common, CoreVariable):
             return made
         return found
 
-    def __len__(self) -> int:
-        return len(self.read_value())
+    scatter_max = _scattered(tensor_scatter_nd_max)
+    scatter_min = _scattered(tensor_scatter_nd_min)
+    scatter_mul = _scattered(tensor_scatter_nd_mul)
 
     def initialized_value(self) -> Any:
         """Return the initial value."""

@@ -10,9 +10,11 @@ import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.ops.families import spec_of_value
 from ...ir.tensor import TensorSpec
-from ..abstract import Abstract
-from ..kinds import TEXT
+from ..abstract import TEXT, Abstract, is_unknown
+from ..graph import unknown_dim
+from .array_ops import expand_dims, reshape
 from .calls import op, perform, rule
 from .core import row_of
 from .values import InGraph, convert, graph_of
@@ -46,6 +48,8 @@ def _join(m: Maker, *xs: Any, separator: str) -> Any:
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     """Put the texts at each place together."""
     with InGraph(graph_of(list(inputs))):
+        if not inputs:
+            return convert(b"")
         values = [convert(x, "string") for x in inputs]
         return perform("StringJoin", values, name=name, separator=separator)
 
@@ -84,7 +88,15 @@ def to_number(m: Maker, input: Any, out_type: Any = "float32") -> Any:
 @op("Substr", "input", strict=False, differentiable=False)
 def substr(m: Maker, input: Any, pos: int, len: int) -> Any:
     """Cut a part of each text out."""
-    return _unknown([input], TEXT) or texts(lambda x: x[pos : pos + len], input)
+    return _unknown([input], TEXT) or texts(lambda x: _part(x, pos, len), input)
+
+
+def _part(text: bytes, start: int, length: int) -> bytes:
+    size = text.__len__()
+    if not -size <= start <= size:
+        raise TypeError(f"pos {start} out of range for string {text!r}")
+    first = start + size if start < 0 else start
+    return text[first : first + length]
 
 
 @op("RegexReplace", "input", strict=False, differentiable=False)
@@ -104,14 +116,79 @@ def written(value: Any) -> bytes:
     return (f"{value:f}" if isinstance(value, float | np.floating) else str(value)).encode()
 
 
+@op("RegexFullMatch", "input", strict=False, differentiable=False)
+def regex_full_match(m: Maker, input: Any, pattern: str) -> Any:
+    """Say of each text whether all of it fits a pattern."""
+    fitting = re.compile(pattern.encode())
+    open_ = _unknown([input], rows.bool_)
+    return open_ or texts(lambda x: fitting.fullmatch(x) is not None, input).astype(bool)
+
+
 @op("AsString", "input", strict=False, differentiable=False)
-def as_string(m: Maker, input: Any) -> Any:
+def as_string(
+    m: Maker,
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+) -> Any:
     """Write each number as text."""
-    return _unknown([input], TEXT) or texts(written, input)
+    kind = "e" if scientific else "g" if shortest else "f"
+    form = f"{fill}{'' if width < 0 else width}{'' if precision < 0 else f'.{precision}'}"
+
+    def made(value: Any) -> bytes:
+        if isinstance(value, float | np.floating):
+            return format(float(value), form + kind).encode()
+        return written(value).rjust(max(width, 0), (fill or " ").encode())
+
+    return _unknown([input], TEXT) or texts(made, input)
+
+
+def split(input: Any, sep: str | None = None, maxsplit: int = -1) -> Any:
+    """Cut one text at a separator, at white space if none is given."""
+    x = convert(input)
+    if x.ndim:
+        raise NotImplementedError("texts are split one by one: a ragged result is not supported")
+    with InGraph(graph_of([x])):
+        return perform("StringSplit", [x], sep=sep or None, most=maxsplit)
+
+
+@rule("StringSplit", differentiable=False)
+def _split(m: Maker, x: Any, sep: str | None, most: int) -> Any:
+    if is_unknown(x):
+        return Abstract(TensorSpec(TEXT, (unknown_dim(),)))
+    text: bytes = np.asarray(x).item()
+    parts = text.split(None if sep is None else sep.encode(), most)
+    made = np.empty(len(parts), object)
+    made[:] = parts
+    return made
+
+
+def bytes_split(input: Any, name: str | None = None) -> Any:
+    """Return the bytes of one text, each as a text."""
+    x = convert(input)
+    with InGraph(graph_of([x])):
+        return perform("StringBytes", [x], name=name)
+
+
+@rule("StringBytes", differentiable=False)
+def _bytes(m: Maker, x: Any) -> Any:
+    if is_unknown(x):
+        return Abstract(TensorSpec(TEXT, (unknown_dim(),)))
+    text: bytes = np.asarray(x).item()
+    made = np.empty(len(text), object)
+    made[:] = [text[i : i + 1] for i in range(len(text))]
+    return made
 
 
 @rule("ReduceJoin", differentiable=False)
 def _reduce_join(m: Maker, x: Any, axis: int | None, separator: str) -> Any:
+    if is_unknown(x):
+        dims = spec_of_value(x).dims
+        kept = () if axis is None else (d for i, d in enumerate(dims) if i != axis % len(dims))
+        return Abstract(TensorSpec(TEXT, tuple(kept)))
     array = np.asarray(x, object)
     sign = separator.encode()
     if axis is None:
@@ -123,6 +200,17 @@ def _reduce_join(m: Maker, x: Any, axis: int | None, separator: str) -> Any:
     return made
 
 
-def reduce_join(inputs: Any, axis: int | None = None, separator: str = "", **_: Any) -> Any:
+def reduce_join(
+    inputs: Any,
+    axis: int | None = None,
+    keepdims: bool = False,
+    separator: str = "",
+    name: str | None = None,
+) -> Any:
     """Put the texts along an axis together."""
-    return perform("ReduceJoin", [convert(inputs)], axis=axis, separator=separator)
+    with InGraph(graph_of([inputs])):
+        x = convert(inputs)
+        made = perform("ReduceJoin", [x], name=name, axis=axis, separator=separator)
+        if not keepdims:
+            return made
+        return expand_dims(made, axis) if axis is not None else reshape(made, [1] * x.ndim)

@@ -24,7 +24,8 @@ def array_of(value: Any, dtype: DType | None = None) -> Array:
     array = np.asarray(value)
     if array.dtype.kind in "SUO":
         flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
-        if any(not isinstance(x, bytes) for x in flat):
+        numbers = dtype is not None and dtype.kind != "s"
+        if numbers or any(not isinstance(x, bytes) for x in flat):
             raise TypeError(f"{value!r} cannot be converted to a tensor")
         made = np.empty(array.shape, object)
         made.ravel()[:] = flat
@@ -51,6 +52,13 @@ def _typed_inside(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic)
 
 
+def axis_in(axis: Any, rank: int) -> int:
+    """Return an axis counted from the front, or raise if there is none of that number."""
+    if not -rank <= axis < rank:
+        raise TypeError(f"axis {axis} is not in the range [-{rank}, {rank})")
+    return int(axis) % rank
+
+
 def convert(value: Any, dtype: Any = None, name: str | None = None) -> Any:
     """Return a value as a tensor; `dtype` is that of numbers, and must be that of tensors."""
     row = row_of(dtype)
@@ -72,7 +80,33 @@ def convert(value: Any, dtype: Any = None, name: str | None = None) -> Any:
     graph = STATE.context
     if isinstance(graph, Graph):
         return graph.constant(array, name)
+    refuse_mixture(found, array)
     return EagerTensor(array)
+
+
+def refuse_mixture(value: Any, array: Array) -> None:
+    """Raise where a list of Python's holds truth values and numbers."""
+    if array.dtype.kind in "iufc" and isinstance(value, list | tuple) and _has_bools(value):
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+
+
+def _has_bools(value: Any) -> bool:
+    """Say whether a list holds truth values."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(x, bool | list | tuple) and _has_bools(x) for x in value)
+    return isinstance(value, bool)
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Any:
+    """Return a value as a tensor; `dtype_hint` is the type of numbers that can have it."""
+    if dtype is None and dtype_hint is not None and not _holds_tensor(value):
+        try:
+            return convert(value, dtype_hint, name)
+        except TypeError:
+            pass  # a hint binds nobody
+    return convert(value, dtype, name)
 
 
 def _has_tensors(value: Any) -> bool:
@@ -94,9 +128,8 @@ def same(*values: Any, names: Sequence[str | None] | None = None) -> list[Any]:
     ]
     row = next((x.spec.dtype for x in ready if x is not None), None)
     if row is None:
-        kinds = [array_of(v).dtype for v in values]
-        wide = next((k for k in kinds if k.kind in "fc"), kinds[0])
-        row = rows.of_numpy(wide) if wide.kind != "O" else None
+        first = array_of(values[0]).dtype
+        row = rows.of_numpy(first) if first.kind != "O" else None
     made = []
     for value, x, label in zip(values, ready, labels, strict=True):
         if x is not None and row is not None and x.spec.dtype != row:

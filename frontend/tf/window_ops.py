@@ -11,8 +11,10 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from .calls import op, perform, rule
+from .core import OPERATORS
 from .math_ops import FUNCTIONS
-from .values import InGraph, convert, graph_of, same, static
+from .nn_ops import clip_by_norm
+from .values import InGraph, axis_in, convert, graph_of, same, static
 
 
 def _pair(value: Any, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
@@ -29,7 +31,9 @@ def _pads(padding: Any, sizes: Any, window: Any, strides: Any, dilations: Any) -
     """Return what is put before and behind each axis."""
     if not isinstance(padding, str):
         return tuple((int(a), int(b)) for a, b in list(padding)[1:-1])
-    if padding.upper() == "VALID":
+    if padding not in ("SAME", "VALID"):
+        raise TypeError(f"padding is {padding!r}, expected 'SAME' or 'VALID'")
+    if padding == "VALID":
         return ((0, 0),) * len(window)
     made = []
     for size, k, s, d in zip(sizes, window, strides, dilations, strict=True):
@@ -66,13 +70,50 @@ def conv2d(
     )  # fmt: skip
 
 
-def conv1d(input: Any, filters: Any, stride: Any = 1, padding: Any = "VALID", **_: Any) -> Any:
-    """Slide filters over sequences."""
+def _one(value: Any, last: bool) -> int:
+    """Return the stride, window or dilation of the only spatial axis."""
+    return _pair(value, last, 1)[0]
+
+
+def conv1d(
+    input: Any,
+    filters: Any,
+    stride: Any = 1,
+    padding: Any = "VALID",
+    data_format: str = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Slide filters [width, in, out] over sequences."""
     from .array_ops import expand_dims, squeeze  # noqa: PLC0415
 
-    step = int(np.ravel(static(stride))[0])
-    made = conv2d(expand_dims(input, 1), expand_dims(filters, 0), [1, step], padding)
-    return squeeze(made, [1])
+    last = data_format.endswith("C")
+    at, images = (1, "NHWC") if last else (2, "NCHW")
+    steps, apart = [1, _one(stride, last)], [1, _one(dilations or 1, last)]
+    kernel = expand_dims(filters, 0)
+    made = conv2d(expand_dims(input, at), kernel, steps, padding, images, apart)
+    return squeeze(made, [at], name=name)
+
+
+def separable_conv2d(
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Slide filters over each channel, then combine the channels."""
+    del data_format
+    deep = depthwise_conv2d(input, depthwise_filter, strides, padding, dilations=dilations or 1)
+    return conv2d(deep, pointwise_filter, 1, "VALID", name=name)
+
+
+def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: Any, name: Any = None) -> Any:
+    """Slide filters whose elements are apart."""
+    return conv2d(value, filters, 1, padding, dilations=rate, name=name)
 
 
 @op("DepthwiseConv2dNative", "input", "filter")
@@ -155,6 +196,50 @@ def _pool(type_: str, gv: str) -> Any:
 max_pool2d, avg_pool2d = _pool("MaxPool", "max_pool"), _pool("AvgPool", "avg_pool")
 
 
+def _pool1d(pool: Any) -> Any:
+    def function(
+        input: Any,
+        ksize: Any,
+        strides: Any,
+        padding: Any,
+        data_format: str = "NWC",
+        name: str | None = None,
+    ) -> Any:
+        """Combine the elements of windows of sequences."""
+        from .array_ops import expand_dims, squeeze  # noqa: PLC0415
+
+        last = data_format.endswith("C")
+        at, images = (1, "NHWC") if last else (2, "NCHW")
+        window, steps = [1, _one(ksize, last)], [1, _one(strides, last)]
+        made = pool(expand_dims(input, at), window, steps, padding, images)
+        return squeeze(made, [at], name=name)
+
+    return function
+
+
+max_pool1d, avg_pool1d = _pool1d(max_pool2d), _pool1d(avg_pool2d)
+
+
+@op("SpaceToDepth", "input", strict=False)
+def space_to_depth(m: Maker, input: Any, block_size: int, data_format: str = "NHWC") -> Any:
+    """Turn blocks of pixels into channels."""
+    n, h, w, channels = spec_of_value(input).dims
+    b = int(block_size)
+    cut = m.reshape(input, shape=(n, h // b, b, w // b, b, channels))
+    turned = m.transpose(cut, order=(0, 1, 3, 2, 4, 5))
+    return m.reshape(turned, shape=(n, h // b, w // b, b * b * channels))
+
+
+@op("DepthToSpace", "input", strict=False)
+def depth_to_space(m: Maker, input: Any, block_size: int, data_format: str = "NHWC") -> Any:
+    """Turn channels into blocks of pixels."""
+    n, h, w, channels = spec_of_value(input).dims
+    b = int(block_size)
+    cut = m.reshape(input, shape=(n, h, w, b, b, channels // (b * b)))
+    turned = m.transpose(cut, order=(0, 1, 3, 2, 4, 5))
+    return m.reshape(turned, shape=(n, h * b, w * b, channels // (b * b)))
+
+
 def batch_normalization(
     x: Any,
     mean: Any,
@@ -215,7 +300,12 @@ def dropout(
     from .random_ops import uniform  # noqa: PLC0415
 
     x = convert(x)
-    if not float(static(rate)):
+    known = static(rate)
+    if isinstance(known, int | float) and not 0 <= known < 1:
+        raise ValueError(
+            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
+        )
+    if isinstance(known, int | float) and not known:
         return x
     dims = (
         noise_shape
@@ -226,11 +316,17 @@ def dropout(
     return where(kept, x / (1.0 - rate), zeros_like(x))
 
 
-def embedding_lookup(params: Any, ids: Any, **_: Any) -> Any:
-    """Take rows of a table."""
+def embedding_lookup(
+    params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
+) -> Any:
+    """Take rows of a table, scaled down to a norm if one is given."""
     from .gathering import gather  # noqa: PLC0415
 
-    return gather(params, ids)
+    found = gather(params, ids, name=name)
+    if max_norm is None:
+        return found
+    along = tuple(range(convert(ids).ndim, found.ndim))
+    return clip_by_norm(found, max_norm, axes=along)
 
 
 @op("Trace", "x", strict=False)
@@ -243,11 +339,12 @@ def trace(m: Maker, x: Any) -> Any:
 
 
 @op("MatVec", "a", "b")
-def matvec(m: Maker, a: Any, b: Any, transpose_a: bool = False) -> Any:
+def matvec(m: Maker, a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False) -> Any:
     """Multiply matrices by vectors."""
     rank = spec_of_value(b).rank
     column = c.unsqueeze(m.emit, b, (rank,))
-    return c.squeeze(m.emit, m.matmul(a, column, transpose_lhs=transpose_a), (rank,))
+    product_ = m.matmul(a, column, transpose_lhs=transpose_a or adjoint_a)
+    return c.squeeze(m.emit, product_, (rank,))
 
 
 @rule("Tensordot", label="Tensordot")
@@ -273,28 +370,69 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
 
 
 @op("Norm", "tensor", strict=False)
-def norm(
-    m: Maker, tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False
+def _norm(
+    m: Maker, tensor: Any, ord: Any, axes: tuple[int, ...], keepdims: bool, matrix: bool
 ) -> Any:
-    """Return the norm along axes."""
     spec = spec_of_value(tensor)
-    axes = (
-        tuple(range(spec.rank))
-        if axis is None
-        else tuple(a % spec.rank for a in np.ravel(static(axis)).tolist())
-    )
+    if ord == "euclidean":
+        return m.sqrt(m.sum(m.mul(tensor, tensor), axes=axes, keepdims=keepdims))
     size = m.abs(tensor)
-    if ord in (1, "1"):
-        return m.sum(size, axes=axes, keepdims=keepdims)
+    if matrix and ord in (1, np.inf):  # of matrices: the largest sum of a column or row
+        row, column = axes if ord == 1 else axes[::-1]
+        sums = m.sum(size, axes=(row,), keepdims=True)
+        found = m.max(sums, axes=(column,), keepdims=True)
+        return found if keepdims else c.squeeze(m.emit, found, axes)
     if ord == np.inf:
         return m.max(size, axes=axes, keepdims=keepdims)
-    return m.sqrt(m.sum(m.mul(tensor, tensor), axes=axes, keepdims=keepdims))
+    if ord == 1:
+        return m.sum(size, axes=axes, keepdims=keepdims)
+    powers = m.sum(m.pow(size, m.number(ord, spec.dtype)), axes=axes, keepdims=keepdims)
+    return m.pow(powers, m.number(1 / ord, spec.dtype))
+
+
+@op("SpectralNorm", "tensor", strict=False, differentiable=None)
+def _spectral(m: Maker, tensor: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Return the largest singular value of matrices."""
+    array = np.asarray(tensor)
+    return np.linalg.norm(array, 2, axes, keepdims).astype(array.dtype)
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return the norm of vectors along an axis or of all elements, of matrices along two."""
+    with InGraph(graph_of([tensor])):
+        x = convert(tensor)
+    known = None if axis is None else np.ravel(static(axis)).tolist()
+    is_matrix = known is not None and len(known) == 2
+    allowed = ("euclidean", "fro", 1, 2, np.inf) if is_matrix else ("euclidean", 1, 2, np.inf)
+    if ord not in allowed and not (not is_matrix and isinstance(ord, int | float) and ord > 0):
+        kind = "matrix" if is_matrix else "vector"
+        raise ValueError(f"'ord' must be a supported {kind} norm, got {ord}")
+    axes = tuple(range(x.ndim)) if known is None else tuple(axis_in(a, x.ndim) for a in known)
+    if x.spec.dtype.kind == "c":
+        return OPERATORS["cast"](norm(OPERATORS["abs"](x), ord, axis, keepdims, name), x.dtype)
+    if is_matrix and ord == 2:
+        return _spectral(x, axes=axes, keepdims=keepdims, name=name)
+    plain = "euclidean" if ord in (2, "fro") else ord
+    return _norm(x, ord=plain, axes=axes, keepdims=keepdims, matrix=is_matrix, name=name)
 
 
 @op("InTopK", "targets", "predictions", strict=False, differentiable=False)
 def in_top_k(m: Maker, targets: Any, predictions: Any, k: int = 1) -> Any:
     """Say whether the target is among the k largest of each row."""
-    column = c.unsqueeze(m.emit, m.to(targets, rows.i64), (1,))
+    spec, row = spec_of_value(predictions), rows.i64
+    there = m.to(targets, row)
+    zero, count = m.number(0, row), m.extent_of(spec.dims[1], row)
+    inside = m.logical_and(m.greater_equal(there, zero), m.less(there, count))
+    column = c.unsqueeze(m.emit, m.select(inside, there, zero), (1,))
     value = m.gather_elements(predictions, column, axis=1)
     above = m.cast(m.greater(predictions, value), dtype=rows.i32)
-    return m.less(m.sum(above, axes=(1,)), m.number(int(static(k)), rows.i32))
+    among = m.less(m.sum(above, axes=(1,)), m.number(int(static(k)), rows.i32))
+    odd = m.logical_not(m.isfinite(predictions))
+    finite = m.logical_not(m.any(odd, axes=(1,)))
+    return m.logical_and(m.logical_and(inside, finite), among)
