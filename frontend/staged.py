@@ -24,7 +24,7 @@ from ..errors import GravureError, UnsupportedOp
 from ..ir import DEVICE, REGISTRY, GraphEmit, Program
 from ..ir.attributes import Symbol
 from ..ir.collection import paused
-from ..ir.control_gradient import UnboundedError, append
+from ..ir.control_gradient import UnknownSizesError, append
 from ..ir.dtypes import DTYPES, u32
 from ..ir.host import has_host_steps
 from ..ir.op import Array, Op
@@ -232,15 +232,12 @@ class StagingFrame(Frame):
         return list(results[:count])
 
     def control(self, op: If | While) -> Sequence[Any]:
-        """Append a choice or a loop; where this is recorded, so that it can be gone back through.
-
-        A loop can be if it is known how often it may go round.
-        """
+        """Append a choice or a loop; where this is recorded, so that it can be gone back through."""
         if self.recorded is None:
             return self.insert(op)
         try:
             return append(self.recorded.tape, op, self.recorded.start)
-        except UnboundedError as error:
+        except UnknownSizesError as error:
             raise NotStageableError(str(error)) from error
 
 

@@ -3,14 +3,23 @@
 The gradient of a choice is a choice: each region computes its branch again and goes back through
 it. A loop that will be gone back through keeps what it carries at the start of each trip on stacks;
 its gradient is a loop from the last trip to the first, which computes each trip again from there.
-Stacks need a bound of the number of trips: `trip_bound` finds that of a counter.
+
+Where the number of trips has a bound, that of a counter (`trip_bound`), each trip has a row of the
+stacks. Else the rows are those of the last trips, and of ever fewer trips the further back they
+are: see Note [Rows]. On the way back a trip whose row has been taken by a later one is reached
+again from the nearest trip that is there, and the trips on this way get their rows back.
+
+Note [Rows]
+With a ring of r rows, trip t has row t mod r, and each r-th trip u r one behind the ring, numbered
+by how often 2 divides u; the first trip has one of its own. So of the trips u r, the newest of each
+power of 2 are there, and n trips back take n log n trips at most, in memory that does not grow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,8 +35,8 @@ from .ops.structure import Constant, Yield
 from .tensor import TensorSpec, spec_of
 
 
-class UnboundedError(ValueError):
-    """Nothing says how often a loop whose gradient is taken may go round."""
+class UnknownSizesError(ValueError):
+    """A loop whose gradient is taken carries tensors of sizes that are not known."""
 
 
 class Appends(Protocol):
@@ -53,6 +62,44 @@ class Kept:
     trips: SSAValue | None = None
     stacks: tuple[tuple[int, SSAValue], ...] = ()
     """The number of a carried value, and its value at the start of each trip."""
+    ring: Ring | None = None
+    """Which trips have a row, where not all of them have."""
+    owners: SSAValue | None = None
+    """The trip that each row is of."""
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The rows of a loop that may go round any number of times; see Note [Rows]."""
+
+    size: int
+    """A power of 2."""
+    levels: int = 40
+    """So many powers of 2 have rows of their own."""
+
+    @classmethod
+    def of(cls, specs: Sequence[TensorSpec]) -> Ring:
+        """Return one that takes about 1 MiB, and has 16 to 256 rows."""
+        each = sum(s.dtype.size * prod(s.static_shape) for s in specs)
+        fitting = 1 << 20 >> max(each, 1).bit_length()
+        return cls(min(max(fitting, 16), 256))
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows there are."""
+        return self.size + self.levels + 1
+
+    def row(self, make: Maker, trip: SSAValue) -> SSAValue:
+        """Return the row of a trip."""
+        zero, size = make.number(0, i64), make.number(self.size, i64)
+        place = make.bitwise_and(trip, make.number(self.size - 1, i64))
+        round_ = make.floor_divide(trip, size)
+        lowest = make.bitwise_and(round_, make.neg(round_))
+        powers = make.constant(value=np.left_shift(1, np.arange(self.levels, dtype=np.int64)))
+        level = make.sum(make.cast(make.less(powers, lowest), dtype=i64), axes=(0,))
+        behind = make.select(make.equal(round_, zero), make.number(self.levels, i64), level)
+        found: SSAValue = make.select(make.equal(place, zero), make.add(size, behind), place)
+        return found
 
 
 def append(tape: Tape, op: If | While, at: Appends) -> Sequence[SSAValue]:
@@ -135,6 +182,9 @@ class LoopGradient(Op):
         make = Maker(at)
         moving = [make.sub(kept.trips, make.number(1, i64)), *first, *totals]
         constant = [*(stack for _, stack in kept.stacks), *fixed]
+        if kept.owners is not None:
+            moving += [kept.owners, *(stack for _, stack in kept.stacks)]
+            constant = list(fixed)
         types = [x.type for x in (*moving, *constant)]
         test, body = Block(arg_types=types), Block(arg_types=types)
         inside = Maker(GraphEmit.at_end(test))
@@ -143,7 +193,7 @@ class LoopGradient(Op):
         op = While.make_from(moving, constant, test, body)
         result: list[Any] = [None] * len(call.operands)
         places = [*smooth, *(count + n for n in kind)]
-        for place, grad in zip(places, at.insert(op)[1:], strict=True):
+        for place, grad in zip(places, at.insert(op)[1:], strict=False):
             result[place] = grad
         return result
 
@@ -152,19 +202,20 @@ def one_trip_back(kept: Kept, block: Block, smooth: Sequence[int], kind: Sequenc
     """Fill the body of a gradient's loop.
 
     Its arguments are the number of the trip, the gradients of carried values, those of fixed ones,
-    the stacks, the fixed values.
+    the trips that rows are of if not all have one, the stacks, the fixed values.
     """
     emit = GraphEmit.at_end(block)
     make = Maker(emit)
     trip, *rest = block.args
     grads, rest = rest[: len(smooth)], rest[len(smooth) :]
     totals, rest = rest[: len(kind)], rest[len(kind) :]
-    stacks, fixed = rest[: len(kept.stacks)], rest[len(kept.stacks) :]
+    count = len(kept.stacks) + (kept.ring is not None)
+    stacks, fixed = list(rest[:count]), rest[count:]
     _, body = kept.blocks
-    saved = {n: make.gather(stack, trip, axis=0)
-             for (n, _), stack in zip(kept.stacks, stacks, strict=True)}  # fmt: skip
-    values = [saved[n] if n in saved else or_zeros(None, body.args[n], emit)
-              for n in range(kept.carried)]  # fmt: skip
+    if kept.ring is None:
+        values, stacks = taken(kept, stacks, trip, emit), []
+    else:
+        values, stacks = reached(kept, kept.ring, stacks, trip, fixed, emit)
     tape = Tape.on(emit)
     made = replay(tape, body, [*values, *fixed], emit)
     sources = [*(values[n] for n in smooth), *(fixed[n] for n in kind)]
@@ -174,47 +225,122 @@ def one_trip_back(kept: Kept, block: Block, smooth: Sequence[int], kind: Sequenc
         total if g is None else make.add(total, g)
         for total, g in zip(totals, found[len(smooth) :], strict=True)
     ]
-    block.add_op(Yield.make(make.sub(trip, make.number(1, i64)), *now, *more))
+    block.add_op(Yield.make(make.sub(trip, make.number(1, i64)), *now, *more, *stacks))
+
+
+def taken(
+    kept: Kept, stacks: Sequence[SSAValue], row: SSAValue, emit: Appends
+) -> list[SSAValue]:
+    """Return what a loop carried at the start of the trip in a row; zeros for what none reads."""
+    make, (_, body) = Maker(emit), kept.blocks
+    saved = {
+        n: make.gather(stack, row, axis=0)
+        for (n, _), stack in zip(kept.stacks, stacks, strict=True)
+    }
+    return [
+        saved[n] if n in saved else or_zeros(None, body.args[n], emit) for n in range(kept.carried)
+    ]
+
+
+def reached(  # noqa: PLR0913, PLR0917  (what a loop is of)
+    kept: Kept,
+    ring: Ring,
+    stacks: Sequence[SSAValue],
+    trip: SSAValue,
+    fixed: Sequence[SSAValue],
+    emit: GraphEmit,
+) -> tuple[list[SSAValue], list[SSAValue]]:
+    """Return what a loop carried at the start of a trip, and the stacks after going there.
+
+    It goes on from the last trip before it that has a row.
+    """
+    make = Maker(emit)
+    owners = stacks[0]
+    there = make.select(make.less_equal(owners, trip), owners, make.number(-1, i64))
+    nearest = make.max(there, axes=(0,))
+    values = taken(kept, stacks[1:], ring.row(make, nearest), emit)
+    moving, rest = [*values, nearest, *stacks], [trip, *fixed]
+    used = [n for n, _ in kept.stacks]
+    body = saving_body(kept.blocks[1], kept.carried, used, stacks, ring, [trip])
+    test = Block(arg_types=[x.type for x in (*moving, *rest)])
+    inside = Maker(GraphEmit.at_end(test))
+    place, end = test.args[kept.carried], test.args[len(moving)]
+    test.add_op(Yield.make(inside.less(place, end)))
+    op = While.make_from(moving, rest, test, body)
+    results = list(emit.insert(op))
+    return results[: kept.carried], results[kept.carried + 1 :]
+
+
+def saving_body(  # noqa: PLR0913, PLR0917  (what a loop is of)
+    plain: Block,
+    count: int,
+    used: Sequence[int],
+    stacks: Sequence[SSAValue],
+    ring: Ring | None,
+    more: Sequence[SSAValue] = (),
+) -> Block:
+    """Return the body of a loop that counts its trips and keeps what it carries on stacks.
+
+    It takes the carried values, the trip, the stacks, more values that it does not use, the fixed
+    values. With a ring, the first stack is of the trips that rows are of.
+    """
+    carried = [x.type for x in plain.args[:count]]
+    own = [TensorSpec(i64, ()).type, *(x.type for x in stacks)]
+    fixed = [x.type for x in plain.args[count:]]
+    block = Block(arg_types=[*carried, *own, *(x.type for x in more), *fixed])
+    make = Maker(GraphEmit.at_end(block))
+    state, trip = block.args[:count], block.args[count]
+    now = block.args[count + 1 : count + len(own)]
+    row = trip if ring is None else ring.row(make, trip)
+    place = make.reshape(row, shape=(1, 1))
+    given = [*([] if ring is None else [trip]), *(state[n] for n in used)]
+    pushed = [  # first: what is kept may then be written over
+        make.scatter_nd(
+            stack,
+            place,
+            make.reshape(x, shape=(1, *spec_of(x.type).dims)),
+            reduction="none",
+        )
+        for stack, x in zip(now, given, strict=True)
+    ]
+    values = dict(zip(plain.args, [*state, *block.args[len(block.args) - len(fixed) :]], strict=True))
+    last = plain.last_op
+    assert isinstance(last, Yield), "a region ends in gv.yield"
+    for op in plain.ops:
+        if op is not last:
+            block.add_op(op.clone(values))
+    results = [values[x] for x in last.operands]
+    block.add_op(Yield.make(*results, make.add(trip, make.number(1, i64)), *pushed))
+    return block
 
 
 def saving(op: While, at: Appends) -> tuple[Kept, list[SSAValue]]:
     """Append a loop that counts its trips and keeps what it carries; return also its results."""
     limit, count = trip_bound(op), op.carried
-    if limit is None:
-        raise UnboundedError("the gradient of a loop that may go round any number of times")
-    test, body = (detached(region.clone()) for region in op.regions)
+    test, body = detached(op.regions[0].clone()), op.regions[1].block
     used = [n for n in range(count) if is_read(body.args[n])]
-    make = Maker(at)
     specs = [spec_of(op.operands[n].type) for n in used]
     if not all(spec.is_static for spec in specs):
-        raise UnboundedError("the gradient of a loop that carries sizes that are not known")
-    starts = [make.filled(0, s.dtype, (max(limit, 1), *s.dims)) for s in specs]
-    more = [make.number(0, i64), *starts]
-    for block in (test, body):
-        for offset, value in enumerate(more):
-            block.insert_arg(value.type, count + offset)
-    last = body.last_op
-    assert last is not None, "a region ends in gv.yield"
-    inside = Maker(GraphEmit.before(body.first_op))  # first: what is kept may then be written over
-    trip, *stacks = body.args[count : count + len(more)]
-    place = inside.reshape(trip, shape=(1, 1))
-    pushed = [
-        inside.scatter_nd(
-            stack, place, inside.reshape(body.args[n], shape=(1, *s.dims)), reduction="none"
-        )
-        for n, s, stack in zip(used, specs, stacks, strict=True)
-    ]
-    yielded = [*last.operands, inside.add(trip, inside.number(1, i64)), *pushed]
-    body.erase_op(last)
-    body.add_op(Yield.make(*yielded))
-    made = While.make_from([*op.operands[:count], *more], op.operands[count:], test, body)
+        raise UnknownSizesError("the gradient of a loop that carries sizes that are not known")
+    ring = Ring.of(specs) if limit is None else None
+    rows = max(limit, 1) if ring is None else ring.rows
+    make = Maker(at)
+    stacks = [make.filled(0, s.dtype, (rows, *s.dims)) for s in specs]
+    if ring is not None:
+        stacks.insert(0, make.filled(-1, i64, (rows,)))
+    more = [make.number(0, i64), *stacks]
+    for offset, value in enumerate(more):
+        test.insert_arg(value.type, count + offset)
+    again = saving_body(body, count, used, stacks, ring)
+    made = While.make_from([*op.operands[:count], *more], op.operands[count:], test, again)
     made.attributes.update(op.attributes)
     results = list(at.insert(made))
     trips, *kept = results[count:]
+    owners = None if ring is None else kept.pop(0)
     blocks = [detached(region) for region in op.regions]
     op.operands = []  # what is not appended uses nothing
     stacked = tuple(zip(used, kept, strict=True))
-    return Kept(blocks, at, count, trips, stacked), results[:count]
+    return Kept(blocks, at, count, trips, stacked, ring, owners), results[:count]
 
 
 def detached(region: Region) -> Block:
@@ -342,4 +468,4 @@ def _number(value: SSAValue) -> int | None:
     return int(array.item()) if array.size == 1 and array.dtype.kind in "iu" else None
 
 
-__all__ = ["UnboundedError", "append", "trip_bound"]
+__all__ = ["UnknownSizesError", "append", "trip_bound"]

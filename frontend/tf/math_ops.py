@@ -20,7 +20,10 @@ from .calls import op, perform, rule
 from .core import OPERATORS, row_of
 from .values import InGraph, InvalidTypesError, axis_in, convert, graph_of, same, static
 
-STEPS = ("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not")
+STEPS = (
+    *("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not"),
+    *("floor_divide", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+)
 """Functions that have no gradient."""
 
 
@@ -77,7 +80,7 @@ def _refuse_negative(exponent: Any) -> None:
 
 
 def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
-    @op(type_, "x", "y", label=label)
+    @op(type_, "x", "y", label=label, differentiable=gv not in STEPS)
     def function(m: Maker, x: Any, y: Any) -> Any:
         """Combine the elements of two tensors of one type."""
         if gv in DIVISIONS:

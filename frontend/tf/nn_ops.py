@@ -52,7 +52,9 @@ def selu(m: Maker, features: Any) -> Any:
 def relu6(m: Maker, features: Any) -> Any:
     """Clip to 0 and 6."""
     row = spec_of_value(features).dtype
-    return m.minimum(m.maximum(features, m.number(0, row)), m.number(6, row))
+    zero, six = m.number(0, row), m.number(6, row)
+    above = m.select(m.greater_equal(features, six), six, features)  # at the ends it is flat
+    return m.select(m.less_equal(features, zero), zero, above)
 
 
 @op("LeakyRelu", "features", strict=False)
@@ -149,7 +151,10 @@ def clip_by_norm(m: Maker, t: Any, clip_norm: Any, axes: Any = None) -> Any:
     """Scale down to a norm."""
     spec = spec_of_value(t)
     along = tuple(range(spec.rank)) if axes is None else tuple(static(axes))
-    norm = m.sqrt(m.sum(m.mul(t, t), axes=along, keepdims=True)) if along else m.abs(t)
+    square = m.sum(m.mul(t, t), axes=along, keepdims=True) if along else m.mul(t, t)
+    some = m.greater(square, m.number(0, spec.dtype))
+    root = m.sqrt(m.select(some, square, m.number(1, spec.dtype)))  # its slope at 0 is infinite
+    norm = m.select(some, root, square)
     return m.div(m.mul(t, clip_norm), m.maximum(norm, clip_norm))
 
 

@@ -178,7 +178,7 @@ class LeakyRelu(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term, *, alpha: float) -> Sequence[Term | None]:
         """Multiply by 1, or alpha."""
-        return ((x < 0.0).where(grad * alpha, grad),)
+        return ((x > 0.0).where(grad, grad * alpha),)
 
 
 @register
