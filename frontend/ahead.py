@@ -47,11 +47,11 @@ class FrozenFrame(StagingFrame):
         super().__init__(block, shared, top=True)
         self.values = values
 
-    def read(self, variable: Any) -> Any:
+    def present(self, variable: Any) -> Any:
         """Return the value that the variable has now."""
         if variable not in self.state:
             self.state[variable] = self.stored(variable.name, variable.value_in(self.values))
-        return super().read(variable)
+        return super().present(variable)
 
     def stored(self, name: str, array: Array) -> SSAValue:
         """Return a weight that is named after a variable."""

@@ -21,7 +21,7 @@ from . import nest
 from .context import STATE, Use, record, recording
 from .control_flow import traced
 from .execute import Frame, Store
-from .func_graph import FuncGraph
+from .func_graph import PLACEHOLDER, FuncGraph, has_effect
 from .graph import Graph
 from .tape import TapeError
 from .tensor import Tensor, apply, as_tensor
@@ -64,12 +64,9 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
             return [*flat, *more]
 
         graph = _graph_of(given)
-        if graph is not None and used:
-            raise TapeError(
-                f"the gradient of {name} is one of variables: take them as arguments in a graph"
-            )
         if graph is not None:
-            return nest.pack(made, _staged(graph, name, gradients, operands, given))
+            read = [variable.read_value() for variable in used]
+            return nest.pack(made, _staged(graph, name, gradients, [*operands, *read], given))
         results = [r.alias() for r in given]
         record(name, [*operands, *used], results, gradients)
         return nest.pack(made, results)
@@ -123,6 +120,7 @@ def _staged(
     specs = [r.spec for r in results]
     inner, made = traced(f"the gradient of {name}", graph, gradients, specs, list(results))
     there = [g is not None for g in made]
+    _read_outside(inner, name)
     captures = inner.captures
     _forget_outside(inner)
 
@@ -143,6 +141,19 @@ def _staged(
     values = (*results, *operands, *captures)
     out = apply(WithGradient, *values, results=len(results), rule=key)
     return out if isinstance(out, tuple) else (out,)
+
+
+def _read_outside(inner: FuncGraph, name: str) -> None:
+    """Let a traced gradient take the variables that it reads from outside."""
+    for op in inner.operations:
+        if op.type == "ReadVariableOp":
+            owner = op.attributes["variable"]().owner()
+            value, made = owner.read_value(), op.outputs[0]
+            op.kind = PLACEHOLDER
+            op.attributes = {"spec": made.spec}
+            inner.captured[id(value)] = (value, made)
+        elif has_effect(op):
+            raise TapeError(f"the gradient of {name} has an effect: node {op.name!r} ({op.type})")
 
 
 def _forget_outside(inner: FuncGraph) -> None:

@@ -18,7 +18,7 @@ from ..ir.dims import DimExpr
 from ..ir.dtypes import DType
 from ..ir.op import Array
 from ..ir.ops.families import spec_of_value
-from ..ir.ops.random import key_of
+from ..ir.ops.random import drawn_key, key_of
 from .graph import Graph, GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
 from .placement import asks
@@ -75,9 +75,13 @@ class Frame:
 
     def key(self, op: Operation, seed: Any) -> Any:
         """Return the key of a random draw, a new one each time."""
+        return self.outside(op, lambda frame: frame.next_key(op, seed))
+
+    def next_key(self, op: Operation, seed: Any) -> Any:
+        """Return the key of a random draw by how often there was one."""
         count = self.store.draws.get(op, 0)
         self.store.draws[op] = count + 1
-        return key_of(seed, count)
+        return drawn_key(key_of(seed), count)
 
     def constant(self, value: Array) -> Any:
         """Return a value of a graph as a value of the run."""
@@ -104,10 +108,26 @@ class Frame:
     device: str = ""
     """Where operations run that are carried out now; nothing for the processor."""
 
+    outer: Frame | None = None
+    """The frame that this one records an operation of: what it reads, that one reads."""
+
     def read(self, variable: Any) -> Any:
         """Return the value that a variable has now."""
-        value = variable.value_in(self.store) if self.replay is None else self.replay.pop(0)
-        return value if self.recorded is None else self.recorded.source(variable, value)
+        return self.outside(variable, lambda frame: frame.present(variable))
+
+    def present(self, variable: Any) -> Any:
+        """Return the value that a variable has in the store."""
+        return variable.value_in(self.store)
+
+    def outside(self, source: Any, present: Callable[[Frame], Any]) -> Any:
+        """Return a value from outside, the same as before if the run is repeated."""
+        if self.replay is not None:
+            value = self.replay.pop(0)
+        elif self.outer is not None:
+            value = self.outer.outside(source, present)
+        else:
+            value = present(self)
+        return value if self.recorded is None else self.recorded.read(source, value)
 
     def write(self, variable: Any, value: Any) -> None:
         """Give a variable a value."""
@@ -118,8 +138,13 @@ class Frame:
         """Return a frame in which an operation is run so that its gradient can be taken."""
         record = Recorded(self.emit)
         self.records[op] = record
-        inner = Frame(self.store, record.emit, self.symbols, self.records, record)
+        inner = Frame(self.store, record.emit, self.symbols, self.records, record, outer=self)
         return inner, record
+
+    def again(self, reads: Sequence[Any]) -> tuple[Frame, Recorded]:
+        """Return a frame in which an operation is run once more, with the values that it read."""
+        record = Recorded(self.emit)
+        return Frame(self.store, record.emit, self.symbols, self.records, record, [*reads]), record
 
     def bind(self, tensor: GraphTensor, value: Any) -> None:
         """Learn the sizes that stand as symbols in a tensor's shape."""

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from ..ir.dtypes import i64
+from ..ir.op import Array
 from ..ir.tensor import TensorSpec
+from .differentiate import key_of
 from .execute import Frame, Plan
 from .graph import Graph, GraphTensor, Operation
 from .kinds import CONSTANT, EVERYWHERE, Kind, Placeholder
@@ -59,6 +65,7 @@ class FuncGraph(Graph):
         elif tensor.numpy().dtype.kind == "O":
             return self.constant(tensor.numpy())
         made = self.add(PLACEHOLDER, (), {"spec": tensor.spec}, name="captured").outputs[0]
+        made._key = key_of(tensor)  # tapes that watch one know the other
         self.captured[id(tensor)] = (tensor, made)
         return made
 
@@ -110,8 +117,7 @@ class FuncGraph(Graph):
         """Return the outputs for values of all inputs, in a frame of its own inside `frame`."""
         if frame.is_staging:
             return self.whole_plan().run(frame, values)
-        inner = type(frame)(frame.store, frame.emit, {}, {}, frame.recorded, frame.replay)
-        return self.whole_plan().run(inner, values)
+        return self.whole_plan().run(replace(frame, symbols={}, records={}), values)
 
     def variables(self) -> list[Any]:
         """Return the states of the variables that are read inside."""
@@ -134,8 +140,37 @@ def touched_by(graphs: Sequence[FuncGraph]) -> list[Any]:
             handle = op.attributes.get("variable")
             if handle is not None:
                 found[handle()] = None
+            if op.kind.draws:
+                found[draws_of(op)] = None
             found.update(dict.fromkeys(op.kind.touched()))
     return list(found)
+
+
+class Draws:
+    """How often a random operation was run, as a variable of the programs that run it."""
+
+    is_eager = False
+    spec = TensorSpec(i64, ())
+
+    def __init__(self, op: Operation) -> None:
+        self.op, self.name = op, f"draws of {op.name}"
+
+    def owner(self) -> None:
+        """Say that there is no object for it."""
+
+    def value_in(self, store: Any) -> Array:
+        """Return the count."""
+        return np.array(store.draws.get(self.op, 0), np.int64)
+
+    def put_in(self, store: Any, value: Array) -> None:
+        """Change the count."""
+        store.draws[self.op] = int(value)
+
+
+def draws_of(op: Operation) -> Draws:
+    """Return the count of a random operation."""
+    found: Draws = op.attributes.setdefault("draws", Draws(op))
+    return found
 
 
 class CallGraph(Kind):

@@ -23,6 +23,7 @@ from ..codegen.compile import Options
 from ..errors import GraphError, UnsupportedOp
 from ..ir import Program
 from ..ir.collection import paused
+from ..ir.compositions import Maker
 from ..ir.tensor import TensorSpec
 from ..runtime.device_array import DeviceArray
 from . import nest
@@ -30,9 +31,10 @@ from .bound import Bound, call_with, describe, spec_for, structure_key, value_ke
 from .compile import tag_of
 from .context import STATE, accessed, entered, record, running_on
 from .device import CPU
+from .differentiate import is_smooth
 from .execute import Frame, Plan, Store
 from .func_graph import CallGraph, FuncGraph, has_effect, touched_by
-from .gradients import node_backward
+from .gradients import gradients, node_backward
 from .graph import Graph, GraphTensor, dims_or_none
 from .on_device import DeviceTensor, place_of, wanted_place
 from .origin import short, user_line
@@ -42,6 +44,7 @@ from .staged import COMPILE_AFTER, LARGE, NotStageableError, Staged, Where, comp
 from .staged_gradient import Gradients
 from .stepped import on_host
 from .tensor import Tensor, apply, as_tensor
+from .variables import VariableState
 
 PROCESS = Store()
 """The random draws of eager code and of functions called from it."""
@@ -52,10 +55,10 @@ ACTIVE: list[Store] = [PROCESS]
 class TapeFrame(Frame):
     """A run in which tapes see every operation, and every variable that is read."""
 
-    def read(self, variable: Any) -> Any:
+    def present(self, variable: Any) -> Any:
         """Read through the Python object, which tapes know."""
         owner = variable.owner()
-        return super().read(variable) if owner is None else owner.read_value()
+        return super().present(variable) if owner is None else owner.read_value()
 
     def host(
         self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Sequence[Any]
@@ -313,7 +316,7 @@ class ConcreteFunction:
     @property
     def variables(self) -> list[Any]:
         """Return the variables that are used."""
-        return [v.owner() for v in touched_by([self.graph])]
+        return [v.owner() for v in touched_by([self.graph]) if isinstance(v, VariableState)]
 
     @property
     def trainable_variables(self) -> list[Any]:
@@ -431,17 +434,53 @@ class ConcreteFunction:
         outputs = [wrap(np.asarray(x)) for x in made]
         owners = [v.owner() for v in staged.variables]
 
+        read = [v.value_in(store) for v in staged.variables]
+
         def backward(*grads: Any) -> Sequence[Any]:
             if STATE.context is not None or STATE.recorders:
-                raise TypeError(
-                    f"a gradient of {self.function.label!r} is differentiated again: let two tapes "
-                    "watch the call"
-                )
+                now = [v.value_in(store) for v in staged.variables]
+                if self.kind.stateful or any(a is not b for a, b in zip(read, now, strict=True)):
+                    raise TypeError(
+                        f"a gradient of {self.function.label!r}, which changes state or reads what "
+                        "has changed, is differentiated again: let two tapes watch the call"
+                    )
+                return self.way_back(inputs, grads, staged.variables)
             found = back([None if g is None else g.numpy() for g in grads])
             return [None if g is None else wrap(g) for g in found]
 
         record(self.kind.type, [*inputs, *owners], outputs, backward)
         return outputs
+
+    def way_back(
+        self, inputs: Sequence[Any], grads: Sequence[Any], variables: Sequence[Any]
+    ) -> list[Any]:
+        """Return the gradients of inputs and variables by a function that tapes see."""
+        given = [
+            Maker(apply).filled(0, y.spec.dtype, y.spec.dims) if g is None else g
+            for y, g in zip(self.graph.outputs, grads, strict=True)
+            if is_smooth(y)
+        ]
+        made = self.gradient.call([*inputs, *given])
+        of_variables = dict(zip(self.graph.variables(), made[len(inputs) :], strict=True))
+        return [*made[: len(inputs)], *(of_variables[v] for v in variables)]
+
+    @cached_property
+    def gradient(self) -> ConcreteFunction:
+        """Return the function of inputs and gradients of results that gives those of inputs.
+
+        Behind them come those of the variables that are read.
+        """
+        label = f"the gradient of {self.function.label!r}"
+        graph = self.function.graph_class(label, None, self.function.tensor_class)
+        with entered(graph):
+            inputs = [graph.argument(x.spec, "x") for x in self.inputs]
+            results = graph.add(self.kind, inputs).outputs
+            smooth = [y for y in results if is_smooth(y)]
+            given = [graph.argument(y.spec, "grad") for y in smooth]
+            found = gradients(smooth, [*inputs, *self.graph.variables()], given)
+            outputs = [None if x is None else graph.output(x) for x in found]
+        graph.finish([x for x in outputs if x is not None])
+        return ConcreteFunction(self.function, self.bound, graph, outputs, outputs)
 
     @cached_property
     def is_dense(self) -> bool:

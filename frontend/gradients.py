@@ -74,11 +74,7 @@ class Backward(Kind):
         record = frame.records[self.forward]
         if frame.recorded is None:
             return record
-        if frame.is_staging:
-            raise TypeError("a gradient of a gradient of several operations is not compiled")
-        again = Recorded(frame.emit)
-        replay = [frame.recorded.source(variable, value) for variable, value in record.sources]
-        inner = Frame(frame.store, again.emit, frame.symbols, {}, again, replay)
+        inner, again = frame.again([frame.recorded.source(*read) for read in record.reads])
         again.results(self.forward.kind.run(inner, self.forward, again.watch(inputs)))
         return again
 

@@ -40,6 +40,8 @@ class Kind:
     stateful: bool = False
     devices: tuple[str, ...] = ("CPU",)
     """The kinds of devices that have a kernel for it."""
+    draws: bool = False
+    """Whether it draws random numbers, with a key of its own each time."""
     waits: bool = False
     """Whether it may wait for another step or thread."""
     takes_dead: bool = False

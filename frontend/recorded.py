@@ -56,7 +56,9 @@ class Recorded:
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
         self.sources: list[tuple[Any, Any]] = []
-        """Variables and the values that were read."""
+        """Variables and their values, of which some were read by another run."""
+        self.reads: list[tuple[Any, Any]] = []
+        """Variables and random operations, with the values that this run took, in order."""
 
     @property
     def emit(self) -> Callable[..., Any]:
@@ -82,6 +84,12 @@ class Recorded:
         """Take note of the results."""
         self.outputs = [boxed(value) for value in values]
         return self.outputs
+
+    def read(self, variable: Any, value: Any) -> Any:
+        """Take note of a value that the run takes from outside."""
+        value = self.source(variable, value)
+        self.reads.append((variable, value))
+        return value
 
     def source(self, variable: Any, value: Any) -> Any:
         """Take note of a variable's value."""

@@ -24,11 +24,13 @@ from ..errors import GravureError, UnsupportedOp
 from ..ir import DEVICE, REGISTRY, GraphEmit, Program
 from ..ir.attributes import Symbol
 from ..ir.collection import paused
+from ..ir.compositions import Maker
 from ..ir.control_gradient import UnknownSizesError, append
-from ..ir.dtypes import DTYPES, u32
+from ..ir.dtypes import DTYPES, i64, u32
 from ..ir.host import has_host_steps
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
+from ..ir.ops.random import key_of
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import NAME, finish, lay_over, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
@@ -36,7 +38,7 @@ from ..ir.verify import verify
 from ..runtime.device_array import DeviceArray
 from .compile import CompiledModel, compile_source, load_compiled
 from .execute import Frame, Plan, Store
-from .func_graph import FuncGraph, touched_by
+from .func_graph import Draws, FuncGraph, draws_of, touched_by
 from .graph import Operation
 from .placement import PlacementError, devices_of
 from .recorded import Recorded
@@ -141,36 +143,49 @@ class StagingFrame(Frame):
         """Return the value."""
         return value
 
-    def read(self, variable: Any) -> Any:
+    def present(self, variable: Any) -> Any:
         """Return the value that the variable has at this point."""
         if variable not in self.state:
+            if isinstance(variable, Draws) and (variable.op in {op for op, _ in self.shared.keys}):
+                raise NotStageableError(f"{variable.name}: in and outside of a branch or a loop")
             if not self.top or not variable.spec.is_static:
                 raise NotStageableError(f"variable {variable.name}")
             argument = self.block.insert_arg(variable.spec.type, len(self.block.args))
             self.state[variable] = argument
             self.arguments.append(variable)
-        value = self.state[variable]
-        return value if self.recorded is None else self.recorded.source(variable, value)
+        return self.state[variable]
 
     def recording(self, op: Operation) -> tuple[Frame, Recorded]:
         """Return a frame on the same block in which an operation is recorded."""
-        if self.recorded is not None:
-            raise NotStageableError("a gradient of a gradient of several operations")
-        record = Recorded(Way(self))
+        inner, record = self.again(())
+        inner.outer, inner.replay = self, None
         self.records[op] = record
+        return inner, record
+
+    def again(self, reads: Sequence[Any]) -> tuple[Frame, Recorded]:
+        """Return a frame on the same block in which an operation is run once more."""
+        record = Recorded(Way(self) if self.recorded is None else Through(self.recorded))
         inner = copy(self)
-        inner.emit, inner.recorded = record.emit, record
+        inner.emit, inner.recorded, inner.replay = record.emit, record, [*reads]
         return inner, record
 
     def write(self, variable: Any, value: Any) -> None:
         """Take note of the value that the variable has from here on."""
-        self.state[variable] = self.value(value)
-        self.written[variable] = None
+        if self.replay is None:
+            self.state[variable] = self.value(value)
+            self.written[variable] = None
 
-    def key(self, op: Operation, seed: Any) -> Any:
-        """Return the argument that is the key of a random draw."""
+    def next_key(self, op: Operation, seed: Any) -> Any:
+        """Return the key of a random draw: an argument, in a region one that counts the draws."""
+        counter, make = draws_of(op), Maker(self.append)
         if not self.top:
-            raise NotStageableError("random numbers in a branch or a loop")
+            count = self.state[counter]
+            self.state[counter] = make.add(count, make.number(1, i64))
+            more = make.concat(make.constant(value=np.zeros(1, np.uint32)), make.reshape(
+                make.cast(count, dtype=u32), shape=(1,)), axis=0)  # fmt: skip
+            return make.add(make.constant(value=key_of(seed)), more)
+        if counter in self.state:
+            raise NotStageableError(f"{counter.name}: in and outside of a branch or a loop")
         self.shared.keys.append((op, seed))
         argument = self.block.insert_arg(TensorSpec(u32, (2,)).type, len(self.block.args))
         self.arguments.append((op, seed))
@@ -232,13 +247,29 @@ class StagingFrame(Frame):
         return list(results[:count])
 
     def control(self, op: If | While) -> Sequence[Any]:
-        """Append a choice or a loop; where this is recorded, so that it can be gone back through."""
+        """Append a choice or a loop; where this is recorded, so that it has a gradient."""
         if self.recorded is None:
             return self.insert(op)
         try:
             return append(self.recorded.tape, op, self.recorded.start)
         except UnknownSizesError as error:
             raise NotStageableError(str(error)) from error
+
+
+class Through:
+    """Appends by way of a recording, which can then be gone back through."""
+
+    def __init__(self, record: Recorded) -> None:
+        self.record = record
+
+    def __call__(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+        """Append an operation."""
+        return self.record.emit(op, *operands, **attributes)
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append a choice or a loop."""
+        assert isinstance(op, If | While), f"{op.name} is appended as it is"
+        return append(self.record.tape, op, self.record.start)
 
 
 class Way:

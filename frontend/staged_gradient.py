@@ -28,7 +28,7 @@ from .compile import compile_source, load_compiled
 from .execute import Frame, Plan, Store
 from .recorded import Recorded
 from .staged import COMPILE_AFTER, NotStageableError, Shared, StagingFrame, Way, name_argument
-from .variables import Handle
+from .variables import Handle, VariableState
 
 
 class BackwardFrame(StagingFrame):
@@ -92,7 +92,7 @@ class StagedGradient:
             x if isinstance(x, tuple) else Handle(x, weak=True) for x in frame.arguments
         ]
         results = [*outputs, *(frame.value(frame.state[v]) for v in frame.written)]
-        self.variables = [x for x in frame.arguments if not isinstance(x, tuple)]
+        self.variables = [x for x in frame.arguments if isinstance(x, VariableState)]
         taken = self._make_backward(way, block, outputs, record)
         self.sources: list[tuple[bool, int]] = []
         """Where each value is that the way back takes: an argument, or a result."""

@@ -210,7 +210,8 @@ def one_trip_back(kept: Kept, block: Block, smooth: Sequence[int], kind: Sequenc
     grads, rest = rest[: len(smooth)], rest[len(smooth) :]
     totals, rest = rest[: len(kind)], rest[len(kind) :]
     count = len(kept.stacks) + (kept.ring is not None)
-    stacks, fixed = list(rest[:count]), rest[count:]
+    stacks: list[SSAValue] = list(rest[:count])
+    fixed = rest[count:]
     _, body = kept.blocks
     if kept.ring is None:
         values, stacks = taken(kept, stacks, trip, emit), []
@@ -228,9 +229,7 @@ def one_trip_back(kept: Kept, block: Block, smooth: Sequence[int], kind: Sequenc
     block.add_op(Yield.make(make.sub(trip, make.number(1, i64)), *now, *more, *stacks))
 
 
-def taken(
-    kept: Kept, stacks: Sequence[SSAValue], row: SSAValue, emit: Appends
-) -> list[SSAValue]:
+def taken(kept: Kept, stacks: Sequence[SSAValue], row: SSAValue, emit: Appends) -> list[SSAValue]:
     """Return what a loop carried at the start of the trip in a row; zeros for what none reads."""
     make, (_, body) = Maker(emit), kept.blocks
     saved = {
@@ -242,7 +241,7 @@ def taken(
     ]
 
 
-def reached(  # noqa: PLR0913, PLR0917  (what a loop is of)
+def reached(
     kept: Kept,
     ring: Ring,
     stacks: Sequence[SSAValue],
@@ -271,7 +270,7 @@ def reached(  # noqa: PLR0913, PLR0917  (what a loop is of)
     return results[: kept.carried], results[kept.carried + 1 :]
 
 
-def saving_body(  # noqa: PLR0913, PLR0917  (what a loop is of)
+def saving_body(
     plain: Block,
     count: int,
     used: Sequence[int],
@@ -303,7 +302,9 @@ def saving_body(  # noqa: PLR0913, PLR0917  (what a loop is of)
         )
         for stack, x in zip(now, given, strict=True)
     ]
-    values = dict(zip(plain.args, [*state, *block.args[len(block.args) - len(fixed) :]], strict=True))
+    values: dict[SSAValue, SSAValue] = dict(
+        zip(plain.args, [*state, *block.args[len(block.args) - len(fixed) :]], strict=True)
+    )
     last = plain.last_op
     assert isinstance(last, Yield), "a region ends in gv.yield"
     for op in plain.ops:
@@ -323,7 +324,7 @@ def saving(op: While, at: Appends) -> tuple[Kept, list[SSAValue]]:
     if not all(spec.is_static for spec in specs):
         raise UnknownSizesError("the gradient of a loop that carries sizes that are not known")
     ring = Ring.of(specs) if limit is None else None
-    rows = max(limit, 1) if ring is None else ring.rows
+    rows = max(limit or 0, 1) if ring is None else ring.rows
     make = Maker(at)
     stacks = [make.filled(0, s.dtype, (rows, *s.dims)) for s in specs]
     if ring is not None:

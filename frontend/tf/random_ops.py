@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
-from ...ir.ops.random import key_of
+from ...ir.ops.random import drawn_key, key_of
 from ...ir.ops.random import normal as ir_normal
 from ...ir.ops.random import uniform as ir_uniform
 from ...ir.tensor import Array, TensorSpec
@@ -39,7 +39,7 @@ class Seeds:
         if (cls.value, seed) == (None, None):
             return key_of(secrets.token_hex(8))
         count = cls.draws[seed] = cls.draws.get(seed, -1) + 1
-        return key_of((cls.value, seed, 0), count)
+        return drawn_key(key_of((cls.value, seed, 0)), count)
 
 
 def set_seed(seed: int | None) -> None:
@@ -61,7 +61,7 @@ DRAWS: dict[str, Drawing] = {}
 class Draw(Kind):
     """Numbers that differ in each run; the operation's seed and the count of runs are the key."""
 
-    stateful = True
+    stateful = draws = True
 
     def __init__(self, type_: str, row: rows.DType, seed: Any, options: dict[str, Any]) -> None:
         self.type, self.row, self.seed, self.options = type_, row, seed, options

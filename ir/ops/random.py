@@ -113,6 +113,11 @@ def key_of(*parts: Any) -> Array:
     return np.frombuffer(sha256(repr(parts).encode()).digest()[:8], np.uint32)
 
 
+def drawn_key(key: Array, count: int) -> Array:
+    """Return the key of a draw by how often was drawn before; programs add the same."""
+    return np.array([key[0], (int(key[1]) + count) % (1 << 32)], np.uint32)
+
+
 def rounds(make: Any, key: Sequence[Any], x: Any, y: Any) -> tuple[Any, Any]:
     """Encrypt two words by a key of two words."""
     parity = make.xor(make.xor(key[0], key[1]), make.word(PARITY))

@@ -314,6 +314,66 @@ def test_i8_effects_happen_once_in_a_staged_call_under_a_tape():
         assert (float(y), float(tape.gradient(y, x)), float(v)) == (2.0 * count, count, count)
 
 
+def test_i8_a_call_that_a_persistent_tape_watches_is_differentiated_again():
+    v = tf.Variable(2.0)
+    cube = tf.function(lambda x: x * x * x * v)
+    x = tf.constant(3.0)
+    for _ in range(5):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            first = tape.gradient(cube(x), x)
+            second = tape.gradient(first, x)
+        found = [float(g) for g in (first, second, *tape.gradient(second, [x, v]))]
+        assert found == [54.0, 36.0, 12.0, 18.0]
+    [concrete] = cube.cache.values()
+    assert concrete.gradients.made == 1
+    assert concrete.gradient.graph.refusal == ""
+
+
+def test_i8_what_changes_state_is_not_differentiated_again_by_one_tape():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x):
+        v.assign_add(1.0)
+        return x * x * v
+
+    x = tf.constant(3.0)
+
+    def again():
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            slope = tape.gradient(f(x), x)
+        return tape.gradient(slope, x)
+
+    assert [float(again()) for _ in range(2)] == [4.0, 6.0]
+    with pytest.raises(TypeError, match="'f', which changes state"):
+        again()
+
+
+def test_i5_gradients_in_functions_of_variables_have_gradients():
+    v = tf.Variable(2.0)
+    cube = tf.function(lambda: v * v * v)
+
+    def slope(f):
+        def gradient():
+            with tf.GradientTape() as tape:
+                y = f()
+            return tape.gradient(y, v)
+
+        return gradient
+
+    staged = tf.function(slope(cube))
+    for f, expected in (
+        (staged, 12.0),
+        (slope(slope(cube)), 12.0),
+        (slope(staged), 12.0),
+        (slope(slope(staged)), 6.0),
+        (tf.function(slope(slope(staged))), 6.0),
+    ):
+        assert [float(f()) for _ in range(4)] == [expected] * 4
+
+
 def test_i8_a_call_that_two_tapes_watch_has_second_derivatives():
     f = tf.function(lambda x: x * x * x)
     x = tf.constant(3.0)

@@ -396,3 +396,28 @@ def test_f4_a_custom_gradient_may_be_one_of_variables() -> None:
     found = tape.gradient(y, [x, w])
     assert np.array_equal(found[0], [1.0, 2.0])
     assert np.array_equal(found[1], [300.0, 400.0])
+
+
+def test_f4_a_custom_gradient_may_be_one_of_variables_in_functions_too() -> None:
+    w = gv.Variable([1.0, 2.0])
+
+    @gv.custom_gradient
+    def f(x: Any) -> Any:
+        def gradient(grad: Any, variables: Any = None) -> Any:
+            return grad * w, [grad * x * 100.0]
+
+        return x * w, gradient
+
+    @gv.function
+    def slopes(x: Any) -> Any:
+        with gv.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, [x, w])
+
+    for number in range(5):
+        w.assign([number, 2.0])
+        found = slopes(gv.asarray([3.0, 4.0]))
+        assert np.asarray(found).tolist() == [[number, 2.0], [300.0, 400.0]]
+    [concrete] = slopes.cache.values()
+    assert concrete.graph.refusal == ""
