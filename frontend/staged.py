@@ -44,7 +44,7 @@ from .placement import PlacementError, devices_of
 from .recorded import Recorded
 from .stepped import SteppedModel, on_host
 from .threads import all_threads, threads_for
-from .variables import Handle, changed_in_place
+from .variables import Handle, VariableState, changed_in_place
 
 COMPILE_AFTER = 2
 """A function is compiled when it has been called so often with arguments of the same shapes."""
@@ -384,7 +384,9 @@ class Staged:
         over = {
             self.count + i: places[v]
             for i, v in enumerate(frame.written)
-            if v in places and results[self.count + i].type == main.body.block.args[places[v]].type
+            if isinstance(v, VariableState)
+            and v in places
+            and results[self.count + i].type == main.body.block.args[places[v]].type
         }
         lay_over(main, over)
         self.updated = [i - len(specs) for i in over.values()]
