@@ -11,11 +11,14 @@ of the largest. Needs `choose-layout`; stands before `pack-weights`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isqrt
 
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
+from ..ir.dims import Dim, Range, evaluate, symbols
 from ..ir.ops.winograd import Form, WinogradPacked, form_of, transform_weights
 from ..ir.program import functions
 from .analysis.blocks import operations_of
@@ -36,6 +39,15 @@ GIVEN = 100
 
 MANY_TILES = 64
 """The products have as many rows as a block has tiles."""
+
+
+def middle(size: Dim, ranges: Mapping[str, Range]) -> int:
+    """Return a size in the middle of its range: as many times the lowest as below the highest."""
+    middles = {}
+    for name in symbols(size):
+        low, high = ranges.get(name, (1, None))
+        middles[name] = isqrt(max(low, 1) * max(high or low, 1))
+    return max(1, evaluate(size, middles))
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ class Winograd(Pass):
                 mark_fixed(op, fixed)
                 if not isinstance(op, Op) or op.name != "gv.conv" or not is_packed(op, fixed):
                     continue
-                form = self.form(op, is_fixed=is_weighted(op, fixed))
+                form = self.form(op, program.ranges, is_fixed=is_weighted(op, fixed))
                 if form is None:
                     continue
                 emit = GraphEmit.before(op)
@@ -76,8 +88,11 @@ class Winograd(Pass):
                 replace(op, made)
                 self.count(f"tiles of {form.tile}x{form.tile}")
 
-    def form(self, op: Op, *, is_fixed: bool) -> Form | None:
-        """Return the form that is fastest, if there is one and it is faster than the sum."""
+    def form(self, op: Op, ranges: Mapping[str, Range], *, is_fixed: bool) -> Form | None:
+        """Return the form that is fastest, if there is one and it is faster than the sum.
+
+        For symbols that is decided in the middle of their ranges.
+        """
         flags = op.plain_attributes()
         source, weight = op.specs
         result = op.result_specs[0]
@@ -86,13 +101,15 @@ class Winograd(Pass):
             return None
         if flags["groups"] != 1 or stride not in ((1, 1), (2, 2)) or flags["dilations"] != (1, 1):
             return None
-        sizes = (*source.dims, *weight.dims, *result.dims)
-        if not all(isinstance(d, int) for d in sizes):
+        pads = [size for pair in flags["pads"] for size in pair]
+        inputs, outputs = source.dims[3], result.dims[3]
+        if not all(isinstance(d, int) for d in (inputs, outputs, *weight.dims, *pads)):
             return None
-        inputs, outputs = int(source.dims[3]), int(result.dims[3])  # type: ignore[arg-type]
+        assert isinstance(inputs, int), "it is one of those that were asked"
+        assert isinstance(outputs, int), "it is one of those that were asked"
         if min(inputs, outputs) < self.channels or inputs % 16:
             return None
-        images, rows, columns = (int(d) for d in result.dims[:3])  # type: ignore[arg-type]
+        images, rows, columns = (middle(size, ranges) for size in result.dims[:3])
         best, least = None, max(images * rows * columns, FETCH) * 9 * inputs * outputs
         for form in [form_of(tile, stride[0]) for tile in TILES if tile <= self.largest]:
             tiles = images * -(-rows // form.tile) * -(-columns // form.tile)

@@ -10,7 +10,9 @@ An output row sees a range of kernel rows that only few rows at the top and the 
 themselves: code is made for each such range, as it is for each pixel at the left and the right.
 So no tap outside of the image is read or masked. A source vector that several pixels of a tile
 see is loaded once. Rows follow each other within a block of channels, so that what they share is
-still in L1. Images that are not planes of a known size go the way of `reduce`.
+still in L1. Where sizes are symbols, code is made for each range of kernel rows that there may be,
+and pixels at the left and the right run over the taps that they have. What is no image, or has
+too many such ranges, goes the way of `reduce`.
 """
 
 from __future__ import annotations
@@ -28,9 +30,10 @@ from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of
 from ...target import Target
 from . import reduce
+from .blocks import walk_heights
 from .combine import COMBINERS, identity
 from .elements import Element
-from .index import flatten, number
+from .index import Linear, Opaque, flatten, number, of
 from .loops import Index
 from .map import fitting_lanes, walk_vectors
 from .plan import open_kernel, plan, returned_values
@@ -56,17 +59,30 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
 
 
 def is_plane(anchor: Op) -> bool:
-    """Say whether the windows slide over the two axes of an image of known size."""
+    """Say whether the windows slide over the two axes of an image of known channels."""
     source, result = anchor.specs[0], anchor.result_specs[0]
     flags = anchor.plain_attributes()
     if source.rank != 4 or result.dtype.name not in TYPES or not flags.get("channels_last", True):
         return False
-    if not all(isinstance(d, int) for d in (*source.dims[1:], *result.dims[1:])):
+    pads = [size for pair in flags["pads"] for size in pair]
+    if not all(isinstance(d, int) for d in (source.dims[3], result.dims[3], *pads)):
         return False
     if not isinstance(anchor.operands[0], BlockArgument):
         return False
     rows, columns = windows_of(anchor)
-    return len(rows.ranges()) * rows.taps * columns.taps <= MAX_CODE
+    ranges = row_ranges(rows, pads[1])
+    seen = rows.taps * len(ranges) if rows.is_known else sum(high - low for low, high in ranges)
+    return seen * columns.taps <= MAX_CODE
+
+
+def row_ranges(rows: Window, behind: int) -> Sequence[tuple[int, int]]:
+    """Return the ranges of kernel rows that an output row may see."""
+    if rows.is_known:
+        return [taps for _, _, taps in rows.ranges()]
+    most = -(-rows.before // rows.dilation)
+    least = max(0, rows.taps - 1 - (behind - 1) // rows.dilation)
+    highs = range(rows.taps, least - 1, -1)
+    return [(low, high) for high in highs for low in range(min(most, high) + 1)]
 
 
 def windows_of(anchor: Op) -> list[Window]:
@@ -127,8 +143,11 @@ class Sliding:
             rest = loops.divide(unit.index, self.row.extent)
             self.image.value = loops.remainder(rest, self.image.extent)
             start = loops.multiply(loops.divide(rest, self.image.extent), block)
-            for first, last, taps in self.rows.ranges():
-                self.when_between(first, last, taps, (start, block))
+            if self.rows.is_known:
+                for first, last, taps in self.rows.ranges():
+                    self.when_between(first, last, taps, (start, block))
+            else:
+                self.when_seen((start, block))
         return loops.finish(product((blocks, self.image.extent, self.row.extent)))
 
     def when_between(self, first: int, last: int, taps: tuple[int, int],
@@ -145,6 +164,19 @@ class Sliding:
                 self.over_channels(taps, channels)
             return
         self.over_channels(taps, channels)
+
+    def when_seen(self, channels: tuple[Index, int]) -> None:
+        """Compute the output row with the kernel rows that it turns out to see."""
+        loops, row = self.loops, self.row.value
+        assert row is not None, "the output row is known"
+        (_, behind), _ = self.anchor.plain_attributes()["pads"]
+        low, high = self.rows.valid(loops, row)
+        for taps in row_ranges(self.rows, behind):
+            with (
+                loops.when(loops.compare("eq", low, taps[0])),
+                loops.when(loops.compare("eq", high, taps[1])),
+            ):
+                self.over_channels(taps, channels)
 
     def over_channels(self, taps: tuple[int, int], channels: tuple[Index, int]) -> None:
         """Walk the channels of a block by vectors."""
@@ -163,6 +195,9 @@ class Sliding:
         loops = self.loops
         # Few output rows lack kernel rows: for those, short code counts for more than speed.
         wide = self.wide if rows == (0, self.rows.taps) else max(2, self.wide // 4)
+        if not self.columns.is_known:
+            self.over_any_pixels(rows)
+            return
         low, high = self.columns.middle()
         count = self.columns.result
         assert isinstance(count, int), "the row is known"
@@ -179,6 +214,38 @@ class Sliding:
         for start in range(stop, count, wide):
             self.tile(rows, Tile(start, taps[start : start + wide]))
 
+    def over_any_pixels(self, rows: tuple[int, int]) -> None:
+        """Compute an output row of any length: its middle in tiles, its edges pixel by pixel."""
+        result = self.loops.index(self.columns.result)
+        if rows != (0, self.rows.taps):
+            self.edge(rows, 0, result)
+            return
+        low, high = self.columns.span(self.loops)
+        taps = (0, self.columns.taps)
+        self.edge(rows, 0, low)
+        walk_heights(
+            self.loops, (low, high), self.wide,
+            lambda count, start: self.tile(rows, Tile(start, [taps] * count)),
+        )  # fmt: skip
+        self.edge(rows, high, result)
+
+    def edge(self, rows: tuple[int, int], low: Index, high: Index) -> None:
+        """Compute pixels by a loop over the taps along the row that each has."""
+        loops, math = self.loops, self.reader.math
+        zero = math.constant(identity(self.iteration.combiner, self.dtype), self.dtype)
+        zero = math.spread(zero, self.lanes)
+        with loops.loop(low, high) as one:
+            self.pixel.value = one.index
+            first, last = self.columns.valid(loops, one.index)
+            with loops.loop(first, last, 1, [zero.value]) as tap:
+                self.reader.fresh()
+                total = Element(tap.values[0], zero.dtype, zero.lanes)
+                column = of(Opaque(tap.index, self.columns.taps))
+                for row in range(*rows):
+                    total = self.combined(total, self.seen(row, 0, column), row, column)
+                tap.carry(total.value)
+            self.store(Element(tap.results[0], zero.dtype, zero.lanes))
+
     # -- tiles ----------------------------------------------------------------------------
 
     def tile(self, rows: tuple[int, int], tile: Tile) -> None:
@@ -191,29 +258,28 @@ class Sliding:
                 for number_, (low, high) in enumerate(tile.taps):
                     if low <= j < high:
                         self.pixel.value = tile.start
-                        seen = self.seen(i, number_, j)
-                        totals[number_] = self.combined(totals[number_], seen, i, j)
+                        seen = self.seen(i, number_, number(j))
+                        totals[number_] = self.combined(totals[number_], seen, i, number(j))
         for number_, total in enumerate(totals):
             self.pixel.value = self.loops.add(tile.start, number_)
             self.store(total)
 
-    def seen(self, row: int, pixel: int, column: int) -> Element:
+    def seen(self, row: int, pixel: int, column: Linear) -> Element:
         """Return what a pixel of the tile sees at a tap."""
         image, y, x, channel = self.plan.index
         rows, columns = self.rows, self.columns
         y = y * rows.stride + (row * rows.dilation - rows.before)
-        x = x * columns.stride + (
-            pixel * columns.stride + column * columns.dilation - columns.before
-        )
+        x = x * columns.stride + column * columns.dilation
+        x = x + (pixel * columns.stride - columns.before)
         seen = self.reader.load(self.anchor.operands[0], (image, y, x, channel))
         return self.reader.math.cast(seen, self.dtype)
 
-    def combined(self, total: Element | None, seen: Element, row: int, column: int) -> Element:
+    def combined(self, total: Element | None, seen: Element, row: int, column: Linear) -> Element:
         """Return the total with one more tap."""
         math, combiner = self.reader.math, self.iteration.combiner
         if self.anchor.name != "gv.depthwise_packed":
             return seen if total is None else COMBINERS[combiner](math, total, seen)
-        index = (number(row), number(column), self.plan.index[-1])
+        index = (number(row), column, self.plan.index[-1])
         weight = math.cast(self.reader.element(self.anchor.operands[1], index), self.dtype)
         return math.mul(seen, weight) if total is None else math.fma(seen, weight, total)
 

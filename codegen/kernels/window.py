@@ -19,6 +19,11 @@ class Window:
     dilation: int
     before: int
 
+    @property
+    def is_known(self) -> bool:
+        """Say whether the sizes are numbers."""
+        return isinstance(self.source, int) and isinstance(self.result, int)
+
     def first(self, loops: Loops, at: Index) -> Index:
         """Return the source position of tap 0 for an output position; may be negative."""
         return loops.add(loops.multiply(at, self.stride), -self.before)

@@ -24,11 +24,12 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir import kernel_ops as gvk
+from ...ir.dims import Dim, ceil_divide
 from ...ir.ops.winograd import form_of
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
-from .blocks import LINE, lines_ahead
+from .blocks import LINE, lines_ahead, walk_heights
 from .combination import combine
 from .elements import Element
 from .index import flatten
@@ -75,27 +76,29 @@ class Winograd:
 
     def sizes(self, target: Target) -> None:
         """Read sizes off the operands, and lay out scratch."""
-        x, panels = (tuple(int(d) for d in s.dims) for s in self.anchor.specs)  # type: ignore[arg-type]
-        result = tuple(int(d) for d in self.anchor.result_specs[0].dims)  # type: ignore[arg-type]
+        x, panels = self.anchor.specs
+        result = self.anchor.result_specs[0].dims
         flags = self.anchor.plain_attributes()
         self.form = form_of(flags["tile"], flags["stride"])
         self.top, self.left = (low for low, _ in flags["pads"])
         self.columns: int = flags["columns"]
-        self.height, self.width, self.channels = x[1:]
+        self.height, self.width = x.dims[1:3]
         self.rows_out, self.columns_out = result[1:3]
-        self.panels, self.tile_width = panels[0], panels[3]
+        self.panels, _, self.channels, self.tile_width = panels.static_shape
         self.vectors = self.tile_width // self.lanes
-        self.down, self.across = (-(-size // self.form.tile) for size in result[1:3])
+        self.down, self.across = (ceil_divide(size, self.form.tile) for size in result[1:3])
         self.tiles = result[0] * self.down * self.across
         self.tall = rows_for(target, self.vectors)
         line = max(self.lanes, LINE // self.dtype.size)
         self.row = odd_lines(self.channels, line)
         places = self.form.seen**2
         each = places * (self.row + self.tile_width) * self.dtype.size
-        blocks = -(-self.tiles // max(1, min(MAX_TILES, BLOCK_BYTES // each)))
-        blocks = 1 if self.tiles * each <= WHOLE_BYTES else blocks
-        self.block = -(-self.tiles // blocks)
-        self.blocks = -(-self.tiles // self.block)
+        self.block = max(1, min(MAX_TILES, BLOCK_BYTES // each))
+        if isinstance(self.tiles, int):
+            blocks = -(-self.tiles // self.block)
+            blocks = 1 if self.tiles * each <= WHOLE_BYTES else blocks
+            self.block = -(-self.tiles // blocks)
+        self.blocks = ceil_divide(self.tiles, self.block)
         self.image_place = odd_lines(self.block * self.row, line)
         self.product_place = odd_lines(self.block * self.tile_width, line)
         image, products = places * self.image_place, places * self.product_place
@@ -116,13 +119,14 @@ class Winograd:
         with loops.loop(loops.lo, loops.hi) as unit:
             panel = loops.remainder(unit.index, self.panels)
             first = loops.multiply(loops.divide(unit.index, self.panels), self.block)
-            count = loops.minimum(loops.subtract(self.tiles, loops.index(first)), self.block)
+            left = loops.subtract(loops.index(self.tiles), loops.index(first))
+            count = loops.minimum(left, self.block)
             new = loops.compare("eq", panel, 0)
             begins = loops.compare("eq", unit.index, loops.lo)
             must = loops.pure(arith.OrIOp, (new, begins), i1)
             with loops.when(must), loops.loop(0, count) as tile:
                 self.transform_image(tile.index, loops.add(first, tile.index))
-            self.multiply(panel)
+            self.multiply(panel, count)
             with loops.loop(0, count) as tile:
                 self.transform_back(tile.index)
                 self.finish(panel, loops.add(first, tile.index))
@@ -181,7 +185,7 @@ class Winograd:
             loops.store(zero, self.scratch, loops.add(to, one.index))
 
     def transform_tile(
-        self, number: Index, source: tuple[SSAValue, Index, int], *, constant: bool
+        self, number: Index, source: tuple[SSAValue, Index, Dim], *, constant: bool
     ) -> None:
         """Transform a tile of pixels that lies somewhere, vector by vector."""
         loops, matrix, seen = self.loops, self.form.image, range(self.form.seen)
@@ -191,7 +195,8 @@ class Winograd:
             here = loops.add(at, one.index)
             half: list[list[Element]] = []
             for j in seen:
-                places = [loops.add(here, i * stride + j * self.channels) for i in seen]
+                steps = [loops.index(i * stride + j * self.channels) for i in seen]
+                places = [loops.add(here, step) for step in steps]
                 half.append(
                     combine(self.math, matrix, [self.load(buffer, p, constant) for p in places])
                 )
@@ -204,7 +209,7 @@ class Winograd:
 
     # -- the products ---------------------------------------------------------------------
 
-    def multiply(self, panel: Index) -> None:
+    def multiply(self, panel: Index, count: Index) -> None:
         """Multiply each place of the block by its panel of weights."""
         loops, runs = self.loops, self.form.runs
         size = self.channels * self.tile_width
@@ -217,11 +222,19 @@ class Winograd:
                     place = loops.add(loops.multiply(i.index, self.form.seen), j.index)
                     with loops.loop(0, down) as m, loops.loop(0, across) as n:
                         shift = loops.add(loops.multiply(m.index, self.form.seen), n.index)
-                        self.multiply_place(loops.add(place, shift), weights)
+                        self.multiply_place(loops.add(place, shift), weights, count)
 
-    def multiply_place(self, place: Index, weights: Index) -> None:
+    def multiply_place(self, place: Index, weights: Index, count: Index) -> None:
         """Multiply the rows of one place by a panel, in tiles of nearly equal height."""
         loops = self.loops
+        if not isinstance(self.tiles, int):
+            walk_heights(
+                loops, (0, count), self.tall,
+                lambda rows, row: self.product(
+                    (place, row, loops.divide(row, self.tall)), rows, weights
+                ),
+            )  # fmt: skip
+            return
         tiles = -(-self.block // self.tall)
         height, higher = divmod(self.block, tiles)
         for low, high, tall, first in (
@@ -280,9 +293,9 @@ class Winograd:
         images, rows, columns, channels = self.axes
         images.value = image
         start = loops.multiply(panel, self.tile_width)
-        down = loops.minimum(loops.subtract(self.rows_out, loops.index(row)), self.form.tile)
-        across = loops.minimum(
-            loops.subtract(self.columns_out, loops.index(column)), self.form.tile
+        down, across = (
+            loops.minimum(loops.subtract(loops.index(size), loops.index(at)), self.form.tile)
+            for size, at in ((self.rows_out, row), (self.columns_out, column))
         )
         with loops.loop(0, down) as i, loops.loop(0, across) as j:
             rows.value = loops.add(row, i.index)
@@ -320,10 +333,10 @@ class Winograd:
         value = self.loops.load(buffer, at, self.lanes, constant=constant)
         return Element(value, self.dtype, self.lanes)
 
-    def between(self, at: Index, extent: int) -> SSAValue:
+    def between(self, at: Index, extent: Dim) -> SSAValue:
         """Say whether 0 <= at < extent."""
         loops = self.loops
-        return self.both(loops.compare("sge", at, 0), loops.compare("slt", at, extent))
+        return self.both(loops.compare("sge", at, 0), loops.compare("slt", at, loops.index(extent)))
 
     def both(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Say whether both hold."""

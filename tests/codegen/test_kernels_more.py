@@ -15,7 +15,7 @@ from kernel_cases import Array, check_kernel
 
 import gravure as gv
 from gravure.codegen.kernels import rnn
-from gravure.ir import Program, interpret, parse, print_module, spec_of
+from gravure.ir import Program, dims, interpret, parse, print_module, spec_of
 from gravure.ir.program import functions
 
 RANDOM = np.random.default_rng(3)
@@ -456,3 +456,61 @@ def test_a_row_of_attention_that_sees_nothing_is_zero_or_not_a_number() -> None:
     for zeros in ("true", "false"):
         flags = f"%q, %k, %v, %m {{zeros = {zeros}}} : ({q}, {k}, {k}, {m})"
         check_kernel(attention({"q": q, "k": k, "v": k, "m": m}, flags, q), [*arrays, bias])
+
+
+WINDOWS = {
+    "same": dict(k=(3, 3), s=(1, 1), p=((1, 1), (1, 1)), d=(1, 1), c=17),
+    "stride": dict(k=(3, 3), s=(2, 2), p=((1, 1), (0, 1)), d=(1, 1), c=5),
+    "large": dict(k=(5, 5), s=(1, 2), p=((2, 2), (2, 1)), d=(1, 1), c=4),
+    "dilated": dict(k=(3, 2), s=(1, 1), p=((2, 2), (3, 0)), d=(2, 2), c=5),
+    "around": dict(k=(2, 2), s=(1, 1), p=((3, 3), (3, 3)), d=(1, 1), c=3),
+}  # fmt: skip
+
+
+def sliding(case: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the result's sizes for images of H x W, and the attributes of windows."""
+    rows = zip("HW", case["k"], case["s"], case["p"], case["d"], strict=True)
+    out = [
+        str((dims.symbol(name) + (sum(p) - (k - 1) * d - 1)) // s + 1) for name, k, s, p, d in rows
+    ]
+    pads = ", ".join(f"array<i64: {low}, {high}>" for low, high in case["p"])
+    s, d = (f"array<i64: {case[key][0]}, {case[key][1]}>" for key in "sd")
+    return out[0], out[1], f"strides = {s}, pads = [{pads}], dilations = {d}"
+
+
+@pytest.mark.parametrize(
+    ("name", "op"),
+    [*((name, "depthwise_packed") for name in WINDOWS), ("stride", "max_pool"),
+     ("around", "sum_pool")],
+)  # fmt: skip
+def test_windows_over_images_of_any_size(name: str, op: str) -> None:
+    case = WINDOWS[name]
+    *out, flags = sliding(case)
+    k, c = case["k"], case["c"]
+    if op == "depthwise_packed":
+        kind, weights = "depthwise", [tensor(*k, c)]
+    else:
+        kind, weights = "pool", []
+        flags += f", window = array<i64: {k[0]}, {k[1]}>, channels_last = true"
+    text = kernel(
+        kind, f"gv.{op}", flags, [tensor(1, "H", "W", c), *weights], [tensor(1, *out, c)],
+        '"H", "W"',
+    )  # fmt: skip
+    for height, width in ((3, 13), (1, 2)) if name == "same" else ((4, 5),):
+        check_kernel(text, symbols={"H": height, "W": width})
+
+
+@pytest.mark.parametrize(("tile", "stride"), [(4, 1), (2, 2)])
+def test_winograd_tiles_of_images_of_any_size(tile: int, stride: int) -> None:
+    case = dict(k=(3, 3), s=(stride, stride), p=((1, 1), (1, 0)), d=(1, 1))
+    rows, columns, _ = sliding(case)
+    planes = (tile + 2) ** 2
+    flags = (
+        "columns = 20 : i64, pads = [array<i64: 1, 1>, array<i64: 1, 0>], "
+        f"tile = {tile} : i64, stride = {stride} : i64"
+    )
+    given = [tensor("N", "H", "W", 16), tensor(1, planes, 16, 32)]
+    made = [tensor("N", rows, columns, 20)]
+    text = kernel("winograd", "gv.winograd_packed", flags, given, made, '"N", "H", "W"')
+    for sizes in ((1, 7, 6), (2, 3, 2)) if stride == 1 else ((1, 5, 5),):
+        check_kernel(text, symbols=dict(zip("NHW", sizes, strict=True)), rtol=1e-4)

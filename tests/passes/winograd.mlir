@@ -84,3 +84,15 @@ func.func @given(%x: tensor<16x8x8x32xf32>, %y: tensor<1x8x8x32xf32>, %w: tensor
   %1 = gv.conv %y, %w {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x8x8x32xf32>, tensor<48x32x3x3xf32>) -> tensor<1x8x8x48xf32>
   func.return %0, %1 : tensor<16x8x8x48xf32>, tensor<1x8x8x48xf32>
 }
+
+// -----
+// Sizes that are symbols count as in the middle of their ranges: here 64 by 64.
+// count: gv.conv 0
+// count: gv.winograd_packed 1
+builtin.module attributes {gv.target = "x86-64-v4", gv.ranges = {H = array<i64: 4, 1024>, W = array<i64: 4, 1024>}} {
+  func.func @symbols(%x: tensor<1x?x?x32xf32, #gv.dims<"1, H, W, 32">>) -> tensor<1x?x?x48xf32, #gv.dims<"1, H, W, 48">> {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 48, 32, 3, 3>, weight = @w} : () -> tensor<48x32x3x3xf32>
+    %1 = gv.conv %x, %0 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x?x?x32xf32, #gv.dims<"1, H, W, 32">>, tensor<48x32x3x3xf32>) -> tensor<1x?x?x48xf32, #gv.dims<"1, H, W, 48">>
+    func.return %1 : tensor<1x?x?x48xf32, #gv.dims<"1, H, W, 48">>
+  }
+}
