@@ -2,6 +2,7 @@
 
     %s = gvk.shared : memref<256xf32>            memory of the block, one for all its threads
     gvk.barrier                                  wait for all threads of the block
+    gvk.warp_barrier                             wait for those of the warp
     %y = gvk.shuffle %x {distance = 8 : i64}     the %x of the thread whose number differs there
     gvk.copy_async %x[%i], %s[%o], %n            16 bytes on their way to memory of the block
     gvk.close_copies, gvk.await_copies           a group of them ends; all but some are there
@@ -92,6 +93,18 @@ class Barrier(IRDLOperation):
     """Wait until all threads of the block are here; what they wrote before is seen behind."""
 
     name = "gvk.barrier"
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        Operation.__init__(self)
+
+
+@irdl_op_definition
+class WarpBarrier(IRDLOperation):
+    """Wait until all threads of the warp are here; what they wrote before is seen behind."""
+
+    name = "gvk.warp_barrier"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = "attr-dict"
 
@@ -279,6 +292,6 @@ MATRIX_BYTES: dict[Attribute, int] = {f16: 2, bf16: 2, f32: 4, i8: 1}
 """The bytes of an element of a matrix."""
 
 GPU_OPS = (
-    *(Shared, Barrier, Shuffle, CopyAsync, CloseCopies, AwaitCopies),
+    *(Shared, Barrier, WarpBarrier, Shuffle, CopyAsync, CloseCopies, AwaitCopies),
     *(LoadMatrix, MultiplyMatrices),
 )

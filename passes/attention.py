@@ -8,7 +8,7 @@
 Between the first product and the softmax may stand factors, a softcap c tanh(x / c), and biases
 or masks, in this order. A bias that hides by position what comes later makes it causal: then those
 scores are not computed at all. Rows without anything to see may be replaced by zero behind the
-softmax. For f32, widths that are numbers, and processors.
+softmax. For f32, on GPUs also f16 and bf16, and widths that are numbers.
 
 Wants `fold-scale` before it, which may move the factor into a weight; stands before `decompose`.
 """
@@ -23,7 +23,7 @@ from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.compositions import Maker
-from ..ir.dtypes import f32
+from ..ir.dtypes import DType, bf16, f16, f32
 from ..ir.program import functions
 from .analysis.blocks import operations_of
 from .analysis.constants import constant_of, is_scalar, scalar_of
@@ -42,11 +42,12 @@ class Attention(Pass):
 
     def apply(self, program: Program) -> None:
         """Look at each product in every function."""
-        if target_of(program).is_gpu:
-            return
+        floats = (f32, f16, bf16) if target_of(program).is_gpu else (f32,)
         for function in functions(program.module):
             for op in list(operations_of(function)):
-                found = Found.of(op) if isinstance(op, Op) and op.name == "gv.matmul" else None
+                if not isinstance(op, Op) or op.name != "gv.matmul":
+                    continue
+                found = Found.of(op) if op.specs[1].dtype in floats else None
                 if found is not None:
                     replace(found.root, found.emit())
                     self.count("causal" if found.causal else "attentions")
@@ -70,7 +71,7 @@ class Found:
         """Return the attention whose last product this is."""
         weights, values = root.operands
         widths = (*spec(values).dims[-2:], spec(weights).dims[-2])
-        if spec(values).dtype != f32 or root.plain_attributes()["transpose_lhs"] or 0 in widths:
+        if root.plain_attributes()["transpose_lhs"] or 0 in widths:
             return None
         guarded, weights = without_guard(weights)
         softmax = producer(weights, "softmax")
@@ -185,7 +186,7 @@ def bias_of(value: SSAValue) -> tuple[SSAValue, Bias] | None:
     for here, x in ((1, sides[0]), (0, sides[1])):
         low = scalar_of(sides[here])
         if isinstance(low, float) and low <= HIDDEN and x.type == value.type:
-            return x, Bias(None, partial(_hiding, condition, here, low))
+            return x, Bias(None, partial(_hiding, condition, (here, low), spec(x).dtype))
     return None
 
 
@@ -194,9 +195,10 @@ def _given(bias: SSAValue, _: Maker) -> SSAValue:
     return bias
 
 
-def _hiding(condition: SSAValue, here: int, low: float, make: Maker) -> SSAValue:
-    """Make the bias that is `low` where the condition is not (or, with `here` 0, is) true."""
-    zero, hidden = make.number(0, f32), make.number(low, f32)
+def _hiding(condition: SSAValue, where: tuple[int, float], dtype: DType, make: Maker) -> SSAValue:
+    """Make the bias that is low where a condition is not (or, for 0, is) true."""
+    here, low = where
+    zero, hidden = make.number(0, dtype), make.number(low, dtype)
     made: SSAValue = make.select(condition, *((zero, hidden) if here else (hidden, zero)))
     return made
 

@@ -4,21 +4,25 @@
                                          %1 = gv.sub %x, %0
                                          ...
 
-An operation decomposes if that is its only lowering; those named in `keep` stay. What a
-decomposition is made of decomposes, too. Every operation that is left has a formula for an
-element, an iteration space, a kernel template, a host entry, or moves elements.
+An operation decomposes if that is its only lowering, or its kernel is for other element types;
+those named in `keep` stay. What a decomposition is made of decomposes, too. Every operation that is
+left has a formula for an element, an iteration space, a kernel template, a host entry, or moves
+elements.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.ir import Operation
+
 from ..errors import UnsupportedOp
 from ..ir import REGISTRY, Call, GraphEmit, Op, Program
 from ..ir.verify import place
 from .analysis.effects import all_operations
-from .analysis.kinds import KINDS
+from .analysis.kinds import KINDS, kind_of
 from .base import Pass
+from .pack_weights import target_of
 
 
 @dataclass(frozen=True)
@@ -34,13 +38,25 @@ class Decompose(Pass):
         """Replace, and look again at what was made."""
         wanted = {name for name, op in REGISTRY.items() if only_decomposes(op)}
         wanted -= {f"gv.{name}" for name in self.keep}
-        waiting = [op for op in all_operations(program.module) if op.name in wanted]
+        gpu = target_of(program).is_gpu
+        waiting = [
+            op
+            for op in all_operations(program.module)
+            if op.name in wanted or lacks_kernel(op, gpu=gpu)
+        ]
         while waiting:
             op = waiting.pop()
             assert isinstance(op, Op), f"{op.name} is in the registry and no operation of ours"
             made = decompose(op)
             waiting += [inner for inner in made if inner.name in wanted and inner.parent]
             self.count(op.name.removeprefix("gv."))
+
+
+def lacks_kernel(op: Operation, *, gpu: bool) -> bool:
+    """Say whether there is a kernel for an operation, but not for its element type."""
+    if not isinstance(op, Op) or op.name not in KINDS or not op.has("decompose"):
+        return False
+    return kind_of(op, gpu=gpu) is None
 
 
 def only_decomposes(op: type[Op]) -> bool:

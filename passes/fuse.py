@@ -71,7 +71,7 @@ class Fuse(Pass):
         """Fuse every function."""
         for function in functions(program.module):
             for block in blocks_of(function):
-                grouping = Grouping(self, block, columns=target_of(program).is_gpu)
+                grouping = Grouping(self, block, gpu=target_of(program).is_gpu)
                 grouping.decide()
                 grouping.rewrite()
         set_level(program.module, "fused")
@@ -94,8 +94,8 @@ class Group:
 class Grouping:
     """Decides the groups of one block, then builds them."""
 
-    def __init__(self, options: Fuse, block: Block, *, columns: bool = False) -> None:
-        self.options, self.block, self.columns = options, block, columns
+    def __init__(self, options: Fuse, block: Block, *, gpu: bool = False) -> None:
+        self.options, self.block, self.gpu = options, block, gpu
         self.groups: list[Group] = []
         self.of: dict[Operation, list[Group]] = {}
         self.faults: list[str] = []
@@ -137,7 +137,7 @@ class Grouping:
             return "view"
         if is_readable(op):
             return "map"
-        kind = kind_of(op, columns=self.columns)
+        kind = kind_of(op, gpu=self.gpu)
         if kind is None:
             self.faults.append(f"{_source(op)}: {op.name} has no kernel and does not decompose")
             return "map"
@@ -188,7 +188,7 @@ class Grouping:
             one = stack.pop().owner
             if not isinstance(one, Op) or not one.results:
                 continue
-            if kind_of(one, columns=self.columns) == "row" and one.specs[0].dims == full:
+            if kind_of(one, gpu=self.gpu) == "row" and one.specs[0].dims == full:
                 return _row(one) != row
             if is_elementwise(one):
                 stack += [v for v in one.operands if spec_of(v.type).dims != full]
@@ -258,7 +258,7 @@ class Grouping:
 
     def anchors(self, group: Group, op: Op) -> bool:
         """Say whether an operation with its own loop nest can join, as anchor or as row."""
-        kind = kind_of(op, columns=self.columns)
+        kind = kind_of(op, gpu=self.gpu)
         if kind == "row":
             return self.options.rows and self.joins_row(group, op)
         if kind not in EPILOGUE or not self.options.epilogues:
@@ -513,7 +513,7 @@ def _stays(op: Operation, operand: int, rank: int) -> bool:
         return spec.rank in (0, op.result_specs[0].rank)
     if op.name == "gv.reshape":
         return _squeezed(spec) == _squeezed(op.result_specs[0])
-    return kind_of(op, columns=True) == "row" and spec.rank == rank
+    return kind_of(op, gpu=True) == "row" and spec.rank == rank
 
 
 def _used(op: Operation) -> bool:

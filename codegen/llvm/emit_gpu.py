@@ -51,6 +51,12 @@ def _barrier(e: Emitter, op: Operation) -> None:
     e.text.line(f"call void {name}(i32 0)")
 
 
+def _warp_barrier(e: Emitter, op: Operation) -> None:
+    del op
+    e.text.declare("declare void @llvm.nvvm.bar.warp.sync(i32)")
+    e.text.line("call void @llvm.nvvm.bar.warp.sync(i32 -1)")
+
+
 def _shuffle(e: Emitter, op: Operation) -> None:
     assert isinstance(op, Shuffle)
     source = op.operands[0]
@@ -174,6 +180,7 @@ def _words(e: Emitter, value: SSAValue, count: int, word: str) -> list[str]:
 GPU: Mapping[str, Emit] = {
     "gvk.shared": _shared,
     "gvk.barrier": _barrier,
+    "gvk.warp_barrier": _warp_barrier,
     "gvk.shuffle": _shuffle,
     "gvk.copy_async": _copy_async,
     "gvk.close_copies": _close_copies,

@@ -15,6 +15,8 @@ from ...ir.levels import KIND
 from ...target import Target
 from .. import kernels
 from . import recurrent
+from .attend import Attend
+from .flash import Flash
 from .matrix import MatrixContraction, multiplies_matrices
 from .nest import anchor_of
 from .rows import GpuRows
@@ -28,9 +30,17 @@ HOPPER = "sm_90a"
 FEWEST_FILTERS = 8
 """Of one channel group: with fewer, most of a tile would be left over."""
 
+
+def attention(kernel: FuncOp, target: Target) -> FuncOp:
+    """Return the loops of an attention."""
+    flash = Flash(kernel, target)
+    return flash.build() if flash.fits else Attend(kernel, target).build()
+
+
 TEMPLATES: Mapping[str, Callable[[FuncOp, Target], FuncOp]] = {
     "row": lambda kernel, target: GpuRows(kernel, target).build(),
     "rnn": recurrent.lower,
+    "attention": attention,
 }
 """Kinds whose kernels are always run by blocks."""
 

@@ -24,7 +24,7 @@ leave no registers for operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, f32, i1
@@ -46,7 +46,7 @@ from ...ir.gpu_ops import (
     Shared,
 )
 from ..kernels.elements import Element, computed
-from ..kernels.loops import Index, storage, vector_type
+from ..kernels.loops import Index, Loops, storage, vector_type
 from ..kernels.scan import shuffle
 from .nest import Side
 from .shape import VECTOR, AnyTile, WarpTile, choose_warp_tile
@@ -206,6 +206,35 @@ def picked(whole: Contraction, value: SSAValue, lanes: Sequence[int]) -> SSAValu
     return shuffle(whole.loops, value, value, lanes)
 
 
+def load_matrices(
+    loops: Loops,
+    memory: tuple[SSAValue, Callable[[Index, Index], Index]],
+    place: tuple[Index, Index],
+    *,
+    rows_first: bool,
+    by_rows: bool = False,
+) -> SSAValue:
+    """Load four matrices from memory, which says where a row and a depth lie.
+
+    The second one lies below the first if `rows_first`, else behind it; `by_rows` if rows are
+    neighbours.
+    """
+    (buffer, at), (row, deep) = memory, place
+    kind = buffer.type
+    assert isinstance(kind, MemRefType), f"{kind} is no memory"
+    lane = loops.remainder(loops.slot, WARP)
+    inside, number = loops.remainder(lane, 8), loops.divide(lane, 8)
+    one, two = loops.remainder(number, 2), loops.divide(number, 2)
+    below, behind = (one, two) if rows_first else (two, one)
+    row = loops.add(row, loops.multiply(below, 8))
+    deep = loops.add(deep, loops.multiply(behind, VECTOR // MATRIX_BYTES[kind.element_type]))
+    if by_rows:
+        deep = loops.add(deep, inside)
+    else:
+        row = loops.add(row, inside)
+    return loops.here(LoadMatrix(buffer, loops.index(at(row, deep)), transposed=by_rows))[0]
+
+
 class MatrixPart(Part):
     """A part as matrices: rows of depth, or depths of rows, whichever neighbours outside are."""
 
@@ -278,18 +307,10 @@ class MatrixPart(Part):
         if self.by_rows and self.vector != HALVES:
             return self.load_words(self.loops.add(first, further), depth, rows_first)
         loops = self.loops
-        lane = loops.remainder(loops.slot, WARP)
-        inside, number = loops.remainder(lane, 8), loops.divide(lane, 8)
-        one, two = loops.remainder(number, 2), loops.divide(number, 2)
-        below, behind = (one, two) if rows_first else (two, one)
-        row = loops.add(loops.add(first, further), loops.multiply(below, 8))
-        deep = loops.add(depth, loops.multiply(behind, self.vector))
-        if self.by_rows:
-            deep = loops.add(deep, inside)
-        else:
-            row = loops.add(row, inside)
-        at = loops.index(loops.add(self.base, self.at(row, deep)))
-        return loops.here(LoadMatrix(self.buffer, at, transposed=self.by_rows))[0]
+        return load_matrices(
+            loops, (self.buffer, lambda r, d: loops.add(self.base, self.at(r, d))),
+            (loops.add(first, further), depth), rows_first=rows_first, by_rows=self.by_rows,
+        )  # fmt: skip
 
     def load_words(self, first: Index, depth: int, rows_first: bool) -> SSAValue:
         """Load the same word by word: each is a column of depths in four banks."""

@@ -9,17 +9,20 @@ import numpy as np
 
 from ..compositions import Maker, causal_bias
 from ..dims import Dim
-from ..dtypes import f32
+from ..dtypes import bf16, f16, f32
+from ..numerics import round_to
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..shapes import UnequalError, broadcast
-from ..tensor import TensorSpec
+from ..tensor import TensorSpec, spec_of_array
 from .families import spec_of_value
+
+FLOATS = (f32, f16, bf16)
 
 
 @register
 class Attention(Op):
-    """softmax(scores) v, with scores = cap(scale q k') + bias, of f32.
+    """softmax(scores) v, with scores = cap(scale q k') + bias, of floats of 16 or 32 bits.
 
     Queries [*B, S, D], keys [*B, T, D] and values [*B, T, E], of which the axes *B broadcast, give
     [*B, S, E]; a bias broadcasts to the scores [*B, S, T]. With a softcap c, cap(x) is c tanh(x /
@@ -29,7 +32,7 @@ class Attention(Op):
 
     name = "gv.attention"
     SAMPLES: ClassVar = (
-        Sample(((2, 3, 5, 8), (2, 3, 7, 8), (2, 3, 7, 4)), {"scale": 0.25}),
+        Sample(((2, 3, 5, 8), (2, 3, 7, 8), (2, 3, 7, 4)), {"scale": 0.25}, FLOATS),
         Sample(((2, 9, 20), (2, 40, 20), (2, 40, 33), (2, 9, 40)), {"scale": 0.5, "softcap": 2.0}),
         Sample(((3, 70, 16), (3, 70, 16), (3, 70, 32)), {"causal": True}),
         Sample(((2, 3, 1, 16), (2, 1, 33, 16), (1, 1, 33, 16), (2, 1, 1, 33)), {"scale": 0.1}),
@@ -65,12 +68,13 @@ class Attention(Op):
         causal: bool, zeros: bool,
     ) -> Sequence[Array]:  # fmt: skip
         """Compute in f64, and round once."""
+        like = spec_of_array(q).dtype
         q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
         with np.errstate(all="ignore"):
             scores = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
             if softcap:
                 scores = np.tanh(scores / softcap) * softcap
-            scores = sum(bias, scores)
+            scores = sum((np.asarray(x, np.float64) for x in bias), scores)
             if causal:
                 rows, columns = scores.shape[-2:]
                 seen = np.tri(rows, columns, columns - rows, dtype=bool)
@@ -79,38 +83,40 @@ class Attention(Op):
             parts = np.exp(scores - most)
             made = np.matmul(parts / np.sum(parts, axis=-1, keepdims=True), v)
             made = np.where(most == -np.inf, 0.0 if zeros else np.nan, made)
-            return (made.astype(np.float32),)
+            return (round_to(made, like),)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
         """Multiply, shape the scores, take the softmax, and multiply."""
         make, flags = Maker(call.emit), call.attributes
         (q, k, v, *bias), last = call.operands, len(call.result_specs[0].dims) - 1
+        dtype = call.result_specs[0].dtype
         scores = make.matmul(q, k, transpose_rhs=True)
-        scores = make.mul(scores, make.number(flags["scale"], f32))
+        scores = make.mul(scores, make.number(flags["scale"], dtype))
         if flags["softcap"]:
-            cap = make.number(flags["softcap"], f32)
+            cap = make.number(flags["softcap"], dtype)
             scores = make.mul(make.tanh(make.div(scores, cap)), cap)
         for each in bias:
             scores = make.add(scores, each)
         if flags["causal"]:
             dims: Sequence[Dim] = spec_of_value(scores).dims
-            scores = make.add(scores, causal_bias(call.emit, dims[-2], dims[-1], -np.inf))
+            hidden = causal_bias(call.emit, dims[-2], dims[-1], -np.inf)
+            scores = make.add(scores, make.to(hidden, dtype))
         weights = make.softmax(scores, axis=last)
         if flags["zeros"]:
             most = make.max(scores, axes=(last,), keepdims=True)
-            empty = make.equal(most, make.number(-np.inf, f32))
-            weights = make.select(empty, make.number(0, f32), weights)
+            empty = make.equal(most, make.number(-np.inf, dtype))
+            weights = make.select(empty, make.number(0, dtype), weights)
         return make.matmul(weights, v)
 
 
 def _expect_operands(*operands: TensorSpec) -> None:
-    """Raise `TypeError` unless these are queries, keys, values and at most one bias, of f32."""
+    """Raise `TypeError` unless these are queries, keys, values and at most one bias."""
     if len(operands) not in (3, 4):
         raise TypeError(f"{len(operands)} operands, expected 3 or 4")
     for each in operands:
-        if each.dtype != f32:
-            raise TypeError(f"element type {each.dtype}, expected f32")
+        if each.dtype not in FLOATS or each.dtype != operands[0].dtype:
+            raise TypeError(f"element type {each.dtype}, expected one of f32, f16 and bf16")
     q, k, v = operands[:3]
     if min(q.rank, k.rank, v.rank) < 2:
         raise TypeError(f"operands {q}, {k} and {v}, expected at least 2 axes")

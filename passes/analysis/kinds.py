@@ -51,15 +51,17 @@ WINDOWS = frozenset({"gv.max_pool", "gv.avg_pool", "gv.sum_pool"})
 FAST_FLOATS = ("f32", "f64")
 
 
-def kind_of(op: Op, *, columns: bool = False) -> str | None:
+def kind_of(op: Op, *, gpu: bool = False) -> str | None:
     """Return the kind, or None where there is no kernel for the operation.
 
-    With `columns`, which is for GPUs, rows may also lie across memory.
+    On a `gpu` rows may also lie across memory, and attention is of 16-bit floats too.
     """
+    if op.name == "gv.attention" and not gpu and not _fast(op.specs[0].dtype):
+        return None
     if op.name in KINDS:
         return KINDS[op.name]
     if op.name in ROW_REDUCTIONS:
-        return "row" if _trailing(op, columns=columns) else "reduce"
+        return "row" if _trailing(op, columns=gpu) else "reduce"
     if op.name == "gv.matmul":
         return "gemm" if _fast(op.specs[0].dtype) else "contract"
     if op.name in WINDOWS:

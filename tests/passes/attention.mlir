@@ -177,12 +177,22 @@ func.func @stay(%q: tensor<3x4xf32>, %k: tensor<5x4xf32>, %v: tensor<5x6xf32>, %
 // }
 
 // -----
-// count: gv.attention 0
+// count: gv.attention 1
 builtin.module attributes {gv.target = "cuda:sm_90a"} {
-  func.func @on_a_gpu(%q: tensor<3x4xf32>, %k: tensor<5x4xf32>, %v: tensor<5x6xf32>) -> tensor<3x6xf32> {
-    %0 = gv.matmul %q, %k {transpose_rhs = true} : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<3x5xf32>
-    %1 = gv.softmax %0 {axis = 1 : i64} : (tensor<3x5xf32>) -> tensor<3x5xf32>
-    %2 = gv.matmul %1, %v : (tensor<3x5xf32>, tensor<5x6xf32>) -> tensor<3x6xf32>
-    func.return %2 : tensor<3x6xf32>
+  func.func @on_a_gpu(%q: tensor<3x4xf16>, %k: tensor<5x4xf16>, %v: tensor<5x6xf16>) -> tensor<3x6xf16> {
+    %0 = gv.matmul %q, %k {transpose_rhs = true} : (tensor<3x4xf16>, tensor<5x4xf16>) -> tensor<3x5xf16>
+    %1 = gv.softmax %0 {axis = 1 : i64} : (tensor<3x5xf16>) -> tensor<3x5xf16>
+    %2 = gv.matmul %1, %v : (tensor<3x5xf16>, tensor<5x6xf16>) -> tensor<3x6xf16>
+    func.return %2 : tensor<3x6xf16>
   }
+}
+
+// -----
+// Of 16 bits only on GPUs.
+// count: gv.attention 0
+func.func @halves(%q: tensor<3x4xf16>, %k: tensor<5x4xf16>, %v: tensor<5x6xf16>) -> tensor<3x6xf16> {
+  %0 = gv.matmul %q, %k {transpose_rhs = true} : (tensor<3x4xf16>, tensor<5x4xf16>) -> tensor<3x5xf16>
+  %1 = gv.softmax %0 {axis = 1 : i64} : (tensor<3x5xf16>) -> tensor<3x5xf16>
+  %2 = gv.matmul %1, %v : (tensor<3x5xf16>, tensor<5x6xf16>) -> tensor<3x6xf16>
+  func.return %2 : tensor<3x6xf16>
 }

@@ -1,0 +1,102 @@
+"""Attention on GPUs, on the emulator of PTX: in any type, and on tensor cores."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gravure.runtime.ptx_emulator import KernelFault
+
+sys.path.insert(0, str(Path(__file__).parent))
+from gpu_cases import check_assembled, check_text, compiled_text, module_of, plan_of, run_plan
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+NUMPY = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
+ERROR = {"f32": 1e-5, "f16": 2e-3, "bf16": 1.5e-2}
+PLAIN = {"scale": 0.2, "softcap": 0.0, "causal": False, "zeros": False}
+
+
+def attention(shapes: tuple[Shape, ...], dtype: str, **flags: Any) -> tuple[str, list[Array]]:
+    """Return a module that is one attention, and operands."""
+    random = np.random.default_rng(5)
+    arrays = [random.standard_normal(shape).astype(NUMPY[dtype]) for shape in shapes]
+    return module_of("gv.attention", arrays, **{**PLAIN, **flags}), arrays
+
+
+@pytest.mark.parametrize(
+    ("shapes", "flags"),
+    [
+        (((2, 40, 20), (2, 70, 20), (2, 70, 33), (2, 40, 70)), {"softcap": 2.0}),
+        (((70, 8), (70, 8), (70, 64)), {"causal": True}),
+        (((3, 9, 7), (1, 9, 7), (1, 9, 4), (3, 1, 9)), {"causal": True}),
+        (((2, 3, 8), (2, 300, 8), (2, 300, 40)), {}),  # few queries: warps share the keys
+        (((2, 4, 1, 16), (2, 1, 90, 16), (2, 1, 90, 64)), {}),  # heads share keys
+    ],
+)
+def test_in_single_products(shapes: tuple[Shape, ...], flags: dict[str, Any]) -> None:
+    text, arrays = attention(shapes, "f32", **flags)
+    check_text(text, arrays, rtol=ERROR["f32"], seed=1)
+
+
+def test_heads_that_share_keys_share_a_block() -> None:
+    text, _ = attention(((2, 4, 1, 16), (2, 1, 90, 16), (2, 1, 90, 64)), "bf16")
+    plan = plan_of(compiled_text(text))
+    assert plan.launches[0].grid == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "dtype", "flags"),
+    [
+        (((2, 64, 32), (2, 128, 32), (2, 128, 16)), "bf16", {}),
+        (((3, 130, 16), (1, 130, 16), (1, 130, 48)), "f16", {"causal": True}),
+        (((2, 33, 16), (2, 40, 16), (2, 40, 32), (2, 1, 40)), "bf16", {"softcap": 2.0}),
+        (((20, 16), (75, 16), (75, 16)), "f16", {"scale": -0.3}),
+    ],
+)
+@pytest.mark.parametrize("seed", [None, 2])
+def test_on_tensor_cores(
+    shapes: tuple[Shape, ...], dtype: str, flags: dict[str, Any], seed: int | None
+) -> None:
+    text, arrays = attention(shapes, dtype, **flags)
+    plan = check_text(text, arrays, rtol=ERROR[dtype], seed=seed)
+    assert "mma.sync" in plan.modules[0].ptx
+    assert "cp.async" in plan.modules[0].ptx
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_queries_that_see_no_key(dtype: str, zeros: bool) -> None:
+    """With fewer keys than queries, the first ones of a causal attention see none."""
+    text, arrays = attention(((40, 16), (30, 16), (30, 16)), dtype, causal=True, zeros=zeros)
+    (found,) = run_plan(compiled_text(text), arrays)
+    assert np.isnan(found[:10]).all() != zeros
+    assert not np.isnan(found[10:]).any()
+    if zeros:
+        assert (found[:10] == 0).all()
+
+
+def test_keys_that_are_not_awaited_show() -> None:
+    text, arrays = attention(((64, 32), (256, 32), (256, 32)), "f16")
+    compiled = compiled_text(text)
+    (module,) = plan_of(compiled).modules
+    hasty = replace(module, ptx=module.ptx.replace("wait_group \t0", "wait_group \t1"))
+    assert hasty != module
+    early = replace(compiled, plan=replace(plan_of(compiled), modules=(hasty,)))
+    with pytest.raises(KernelFault, match="shared memory"):
+        run_plan(early, arrays)
+
+
+@pytest.mark.parametrize(("dtype", "flags"), [("bf16", {"causal": True}), ("f32", {})])
+def test_large_heads_assemble(dtype: str, flags: dict[str, Any]) -> None:
+    shape = (16, 512, 128)
+    text, _ = attention((shape, shape, shape), dtype, **flags)
+    plan = plan_of(compiled_text(text))
+    assert plan.launches[0].grid == (16 * 512 // (64 if dtype == "bf16" else 32), 1, 1)
+    check_assembled(plan)
