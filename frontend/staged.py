@@ -355,14 +355,16 @@ class Staged:
         specs: Sequence[TensorSpec],
         options: Options | None = None,
         where: Where | None = None,
+        taken: Sequence[Array] = (),
     ) -> None:
+        """Compile a plan for inputs of given specs; behind them it takes the arrays `taken`."""
         if not all(spec.is_static for spec in specs):
             raise NotStageableError("shapes that are not known")
         main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
         shared = Shared(where)
         frame = StagingFrame(main.body.block, shared, top=True)
         frame.device = where.device if where is not None else ""
-        made = plan.run(frame, list(main.body.block.args))
+        made = plan.run(frame, [*main.body.block.args, *map(frame.value, taken)])
         outputs = [frame.value(x) for x in made if x is not None]
         self.is_value = [x is not None for x in made]
         self.count = len(outputs)

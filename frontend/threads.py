@@ -6,6 +6,7 @@ import os
 from collections import Counter
 
 from ..codegen.compile import Compiled
+from ..ir import knobs
 from ..ir.ops.structure import Launch
 from ..ir.program import by_name
 from ..passes.analysis.cost import Cost, cost_of_function
@@ -20,7 +21,9 @@ def threads_for(compiled: Compiled) -> int:
 
 
 def all_threads() -> int:
-    """Return how many threads the machine runs at once for this process."""
+    """Return how many threads to use: `GRAVURE_THREADS`, or all that this process may have."""
+    if (told := knobs.THREADS.text()).isdecimal():
+        return int(told)
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return found or 1
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .frontend.on_device import device as device
     from .frontend.session import Session as Session
     from .frontend.staging import *  # noqa: F403
+    from .frontend.state_functions import save_functions as save_functions
     from .frontend.tape import GradientTape as GradientTape
     from .frontend.tape import identity as identity
     from .frontend.tape import stop_gradient as stop_gradient
@@ -72,6 +73,7 @@ _NAMES: dict[str, str] = {
     "frontend.graph": "Graph Operation",
     "frontend.session": "Session",
     "frontend.on_device": "device",
+    "frontend.state_functions": "save_functions",
     "frontend.staging": "cond control_dependencies gradients graph_mode group map_fn name_scope "
     "placeholder py_function scan switch_case while_loop",
     "frontend.dtypes": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "

@@ -37,7 +37,7 @@ CACHE = Knob("GRAVURE_CACHE", "directory of compiled kernels and programs; `off`
 CHECK = Knob("GRAVURE_CHECK", "run the program before and after each pass and compare")
 DUMP = Knob("GRAVURE_DUMP", "directory that the IR is put into after each pass, numbered")
 ISOLATE = Knob("GRAVURE_ISOLATE", "compile in a process of its own, which may crash alone")
-THREADS = Knob("GRAVURE_THREADS", "threads that a compiled program runs on, if it is not told")
+THREADS = Knob("GRAVURE_THREADS", "threads that a staged function runs on, instead of all")
 TIME = Knob("GRAVURE_TIME", "print the time that each pass takes")
 VERIFY = Knob("GRAVURE_VERIFY", "verify the IR after each pass, not only after the last")
 

@@ -1,5 +1,6 @@
 """Compiled models in C programs: the examples build without a warning and give the same numbers."""
 
+import ctypes
 import runpy
 import shutil
 import subprocess
@@ -8,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.numpy
 from numpy.typing import NDArray
 
 import gravure as gv
 import gravure.tf as tf
 from gravure.runtime.arguments import numpy_dtype
+from gravure.runtime.buffer import aligned_array
 
 HERE = Path(__file__).parent
 MODELS, EXAMPLES = HERE / "models", HERE / "examples" / "c"
@@ -116,27 +119,119 @@ def test_program_says_what_is_wrong_with_its_arguments(libraries: Path, tmp_path
         assert message in done.stderr
 
 
-def white_paper_step(folder: Path) -> None:
-    """Write a step of training of the white paper's model as an object and its header."""
-    w, b = tf.Variable(np.zeros((784, 100), np.float32)), tf.Variable(np.zeros(100, np.float32))
+def first_weights() -> NDArray[np.float32]:
+    """Return the matrix that the white paper's model begins with."""
+    numbers, s = [], 12345
+    for _ in range(78400):
+        s = (1103515245 * s + 12345) % 2**31
+        numbers.append(s / 2**30 - 1)
+    return np.array(numbers, np.float32).reshape(784, 100)
 
-    def step(x: Any) -> Any:
+
+def save_white_paper(folder: Path) -> list[tf.Variable]:
+    """Write the white paper's model as functions over its variables."""
+    w = tf.Variable(first_weights(), name="W")
+    b = tf.Variable(np.zeros(100, np.float32), name="b")
+    signature = [tf.TensorSpec([100, 1], tf.float32)]
+
+    @tf.function(input_signature=signature)
+    def infer(x: Any) -> Any:
+        return tf.nn.relu(tf.matmul(w, x) + b)
+
+    @tf.function(input_signature=signature)
+    def grad(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            cost = tf.reduce_mean(tf.square(infer(x)))
+        return tape.gradient(cost, [w, b])
+
+    @tf.function(input_signature=signature)
+    def train_step(x: Any) -> Any:
         with tf.GradientTape() as tape:
             cost = tf.reduce_mean(tf.square(tf.nn.relu(tf.matmul(w, x) + b)))
         for variable, gradient in zip((w, b), tape.gradient(cost, [w, b]), strict=True):
             variable.assign_sub(0.5 * gradient)
         return cost
 
-    concrete = tf.function(step).get_concrete_function(tf.TensorSpec([100, 1], tf.float32))
-    for suffix in ("o", "h"):
-        concrete.save(folder / f"paper.{suffix}")
+    functions = {"infer": infer, "grad": grad, "train_step": train_step}
+    made = gv.save_functions(folder / "paper.so", functions)
+    for suffix in ("o", "a", "h"):
+        made.save(folder / f"paper.{suffix}")
+    return [w, b]
 
 
-def test_the_white_papers_model_is_trained_in_c(tmp_path: Path) -> None:
-    white_paper_step(tmp_path)
-    program = build(tmp_path, "white_paper", str(tmp_path / "paper.o"))
-    lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
-    table_b = [3.761257318, 4.186824707, 3.480053154, 3.756278390, 3.656016207]
-    table_b += [3.964894461, 9.643298740, 3.177955710, 3.563504346, 2.933792551]
-    np.testing.assert_allclose(np.array(lines[1::2], float), table_b, rtol=1e-5)
-    assert lines[::2] == [str(step) for step in range(10)]
+TABLE_B = [3.761257318, 4.186824707, 3.480053154, 3.756278390, 3.656016207]
+TABLE_B += [3.964894461, 9.643298740, 3.177955710, 3.563504346, 2.933792551]
+
+
+def after_ten_steps(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return relu(W x + b) of the trained model, and how large the gradient of W is, in numpy."""
+    w, b = first_weights().astype(np.float64), np.zeros(100)
+    for step in range(11):
+        now = np.array([(j * (step + 1) % 7 - 3) / 4 for j in range(100)]) if step < 10 else x
+        hidden = np.maximum((w @ now)[:, None] + b, 0)
+        grad = hidden * 2 / hidden.size
+        slope = np.outer(grad.sum(axis=1), now)
+        if step < 10:
+            w, b = w - 0.5 * slope, b - 0.5 * grad.sum(axis=0)
+    return hidden, float(np.linalg.norm(slope))
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """Return a folder with the functions of the white paper's model, and what they are made of."""
+    folder = tmp_path_factory.mktemp("paper")
+    return folder, save_white_paper(folder)
+
+
+@pytest.mark.parametrize("kind", ["o", "a", "so"])
+def test_x11_the_white_papers_model_is_trained_in_c(paper: tuple[Path, Any], kind: str) -> None:
+    program = build(paper[0], "white_paper", str(paper[0] / f"paper.{kind}"), "-lm")
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    rows = [line.split() for line in lines[:10]]
+    np.testing.assert_allclose([float(cost) for _, cost in rows], TABLE_B, rtol=1e-5)
+    assert [step for step, _ in rows] == [str(step) for step in range(10)]
+    x = np.array([(j * 10 % 7 - 3) / 4 for j in range(100)])
+    hidden, slope = after_ten_steps(x)
+    assert float(lines[10].split()[1]) == pytest.approx(np.mean(hidden**2), rel=1e-5)
+    assert float(lines[11].split()[1]) == pytest.approx(slope, rel=1e-5)
+    assert lines[12] == "apart 0"
+    assert lines[13:] == [
+        "the data: not what was saved of such a state",
+        "the state: null or not aligned to 64 bytes",
+        "input 'x0': another rank than that of f32[100, 1]",
+    ]
+
+
+def test_x11_c_saves_and_loads_what_python_does(paper: tuple[Path, Any]) -> None:
+    folder, (w, b) = paper
+    library = ctypes.CDLL(str(folder / "paper.so"))
+    state = aligned_array((78464 + 64,), np.dtype(np.float32))
+    where = ctypes.c_void_p(state.ctypes.data)
+    assert library.paper_init(where) == 0
+    np.testing.assert_array_equal(state[:78400].reshape(784, 100), w.numpy())
+    saved = np.zeros(78500 * 4 + 4096, np.uint8)
+    library.paper_save.restype = None
+    library.paper_save(where, ctypes.c_void_p(saved.ctypes.data))
+    size = 8 + int.from_bytes(saved[:8].tobytes(), "little") + 4 * 78500
+    found = safetensors.numpy.load(saved[:size].tobytes())
+    np.testing.assert_array_equal(found["W"], w.numpy())
+    np.testing.assert_array_equal(found["b"], b.numpy())
+    found["b"] += 1
+    other = np.frombuffer(safetensors.numpy.save(found), np.uint8)
+    assert library.paper_load(where, ctypes.c_void_p(other.ctypes.data), ctypes.c_size_t(size)) == 0
+    np.testing.assert_array_equal(state[78400:78500], np.ones(100))
+
+
+def test_x11_functions_of_no_state_and_random_ones_are_refused(tmp_path: Path) -> None:
+    v = tf.Variable(1.0)
+    plain = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([2], tf.float32)])
+    draws = tf.function(lambda: v.assign_add(tf.random.normal([])), input_signature=[])
+    with pytest.raises(gv.GravureError, match="the functions use no variables"):
+        gv.save_functions(tmp_path / "f.so", {"f": plain})
+    with pytest.raises(gv.GravureError, match="draws random numbers"):
+        gv.save_functions(tmp_path / "f.so", {"f": draws})
+    with pytest.raises(gv.GravureError, match="cannot be called 'init' in C"):
+        gv.save_functions(tmp_path / "f.so", {"init": plain})
+    with pytest.raises(gv.GravureError, match="has no input_signature"):
+        gv.save_functions(tmp_path / "f.so", {"f": tf.function(lambda x: x)})

@@ -5,8 +5,9 @@
     python tools/beside_tensorflow.py resnet50 --peer VENV/bin/python --size 1 4 8
 
 `--peer` is a Python that has TensorFlow; without it only gravure is timed. Both run the same
-programs, on one thread, one after the other in blocks that take turns. Times are of the process,
-the least of some repeats, so that other work on the machine disturbs them little.
+programs, on one thread (`--threads 2`: two), one after the other in blocks that take turns. On one
+thread times are those of the processor, children included, the least of some repeats, so that
+other work on the machine disturbs them little; on more they are by the clock.
 
 Measured on one thread of a shared 2-core Zen 4 with TensorFlow 2.21 (both columns in one run):
 
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--peer", help="a Python that has TensorFlow")
     parser.add_argument("--size", type=int, nargs="*", default=[4], help="examples in a step")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--module", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.module:
@@ -63,9 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sides = {"gravure": (sys.executable, "gravure.tf")}
     if given.peer:
         sides["tensorflow"] = (given.peer, "tensorflow")
+    words = [given.subject, "--size", *map(str, given.size), "--threads", str(given.threads)]
     for _ in range(given.rounds):
         for side, (python, module) in sides.items():
-            for name, value in run(python, module, given.subject, given.size).items():
+            for name, value in run([python, __file__, *words, "--module", module]).items():
                 best = max if "/s" in name else min
                 row = table.setdefault(name, {})
                 row[side] = best(value, row.get(side, value))
@@ -74,17 +77,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{name:34}" + "".join(f"{row[side]:14.2f}" for side in sides))
 
 
-def run(python: str, module: str, subject: str, sizes: Sequence[int]) -> Rows:
+def run(words: Sequence[str]) -> Rows:
     """Time one subject in a process of its own."""
-    threads = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+    threads = words[words.index("--threads") + 1]
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    variables |= dict.fromkeys(threads, "1")
-    words = [python, __file__, subject, "--module", module, "--size", *map(str, sizes)]
+    names = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "GRAVURE_THREADS")
+    variables |= dict.fromkeys(names, threads) | {"TF_NUM_INTEROP_THREADS": "1"}
     made = subprocess.run(words, env=variables, capture_output=True, text=True, check=False)
     if made.returncode:
-        raise SystemExit(f"{module}: {made.stderr}")
+        raise SystemExit(f"{words}: {made.stderr}")
     found: Rows = json.loads(made.stdout.splitlines()[-1])
     return found
+
+
+def now() -> float:
+    """Return the seconds of the processor that were used; of the clock if there are threads."""
+    if "--threads" in sys.argv and sys.argv[sys.argv.index("--threads") + 1] != "1":
+        return time.perf_counter()
+    used = os.times()
+    return time.process_time() + used.children_user + used.children_system
 
 
 def least(call: Callable[[], Any], count: int, repeats: int = 15) -> float:
@@ -92,10 +103,10 @@ def least(call: Callable[[], Any], count: int, repeats: int = 15) -> float:
     call()
     found = []
     for _ in range(repeats):
-        start = time.process_time()
+        start = now()
         for _ in range(count):
             call()
-        found.append((time.process_time() - start) / count)
+        found.append((now() - start) / count)
     return min(found) * 1e6
 
 
@@ -151,10 +162,10 @@ def example(tf: Any, name: str) -> dict[str, Any]:
 
 def trained(step: Callable[[], Any], size: int, name: str, warm: int = 4) -> Rows:
     """Return the time until a step is compiled, and how many examples a second are trained."""
-    start = time.process_time()
+    start = now()
     for _ in range(warm):
         step()
-    first = time.process_time() - start
+    first = now() - start
     rate = size / least(step, 1, repeats=8) * 1e6
     return {f"{name}, first {warm} steps, s": first, f"{name}, examples/s": rate}
 

@@ -66,7 +66,8 @@ enum gravure_status {
 
 /* An array in row-major order without gaps. Data must be aligned to its elements; it may be null
  * if there are no elements. Where all dimensions are fixed, shape may be null. Inputs are only
- * read. No output may overlap an input or another output. */
+ * read. No output may overlap an input or another output, but where the header of a model says that
+ * it may be given the data of an input. */
 typedef struct {
     void *data;
     const int64_t *shape;

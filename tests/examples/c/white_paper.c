@@ -3,61 +3,75 @@
  *     cc white_paper.c paper.o -o white_paper
  *     ./white_paper
  *
- * `paper` is a step of training: relu(W x + b), the mean of its squares, and W and b after one step
- * of gradient descent. The state is here: the step is given W and b, and writes them anew into
- * other memory; the two change places. Prints the cost of each step.
+ * `paper` are functions over one state, the variables W and b: `paper_train_step` computes the mean
+ * of the squares of relu(W x + b), and changes W and b by a step of gradient descent; `paper_infer`
+ * gives relu(W x + b), `paper_grad` the gradients. Prints the cost of each step, then how far the
+ * state is from one that was saved behind the first step, loaded, and trained in the same way.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "paper.h"
 
-enum { ALIGNMENT = 64, ROWS = 784, COLUMNS = 100, STEPS = 10 };
+enum { COLUMNS = 100, ROWS = 784, STEPS = 10 };
 
-static float *numbers(size_t count) {
-    float *made = aligned_alloc(ALIGNMENT, (count * sizeof *made / ALIGNMENT + 1) * ALIGNMENT);
-    if (made == NULL) {
-        fprintf(stderr, "no memory\n");
+static paper_state state, other;
+static float input[COLUMNS], hidden[ROWS * COLUMNS];
+static float weights[ROWS * COLUMNS], bias[COLUMNS];
+static _Alignas(64) unsigned char workspace[PAPER_WORKSPACE_BYTES + 1];
+static unsigned char saved[PAPER_SAVED_BYTES];
+
+static void check(int32_t status) {
+    if (status != 0) {
+        fprintf(stderr, "%s\n", paper_status(status));
         exit(1);
     }
-    return made;
+}
+
+static float train(paper_state *trained, int step) {
+    float cost;
+    for (int j = 0; j < COLUMNS; j++) input[j] = (float)(j * (step + 1) % 7 - 3) / 4.0f;
+    const gravure_tensor inputs[] = {{input, NULL, 2, GRAVURE_F32}};
+    const gravure_tensor outputs[] = {{&cost, NULL, 0, GRAVURE_F32}};
+    check(paper_train_step(trained, inputs, outputs, workspace, NULL));
+    return cost;
+}
+
+/* The mean of the squares of what is inferred, and how much the gradients are in all. */
+static void look(double *mean, double *slope) {
+    const gravure_tensor inputs[] = {{input, NULL, 2, GRAVURE_F32}};
+    const gravure_tensor out[] = {{hidden, NULL, 2, GRAVURE_F32}};
+    const gravure_tensor gradients[] = {
+        {weights, NULL, 2, GRAVURE_F32}, {bias, NULL, 1, GRAVURE_F32}};
+    check(paper_infer(&state, inputs, out, workspace, NULL));
+    check(paper_grad(&state, inputs, gradients, workspace, NULL));
+    *mean = *slope = 0;
+    for (int i = 0; i < ROWS * COLUMNS; i++) *mean += hidden[i] * hidden[i] / (ROWS * COLUMNS);
+    for (int i = 0; i < ROWS * COLUMNS; i++) *slope += weights[i] * weights[i];
+    *slope = sqrt(*slope);
 }
 
 int main(void) {
-    float *weights[2] = {numbers(ROWS * COLUMNS), numbers(ROWS * COLUMNS)};
-    float *bias[2] = {numbers(COLUMNS), numbers(COLUMNS)};
-    float *input = numbers(COLUMNS), cost;
-    void *workspace = numbers(paper_workspace_bytes() / sizeof(float) + 1);
-    unsigned long state = 12345;
-
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
-        state = (1103515245UL * state + 12345UL) & 0x7fffffffUL;
-        weights[0][i] = (float)((double)state / 1073741824.0 - 1.0);
-    }
-    for (int i = 0; i < COLUMNS; i++) bias[0][i] = 0.0f;
-
+    double mean, slope, most = 0;
+    check(paper_init(&state));
     for (int step = 0; step < STEPS; step++) {
-        int now = step % 2, next = 1 - now;
-        for (int j = 0; j < COLUMNS; j++) input[j] = (float)(j * (step + 1) % 7 - 3) / 4.0f;
-        const gravure_tensor inputs[] = {
-            {input, NULL, 2, GRAVURE_F32},
-            {weights[now], NULL, 2, GRAVURE_F32},
-            {bias[now], NULL, 1, GRAVURE_F32},
-        };
-        const gravure_tensor outputs[] = {
-            {&cost, NULL, 0, GRAVURE_F32},
-            {weights[next], NULL, 2, GRAVURE_F32},
-            {bias[next], NULL, 1, GRAVURE_F32},
-        };
-        int status = paper_run(inputs, outputs, workspace, NULL);
-        if (status != 0) {
-            fprintf(stderr, "step %d: %s\n", step, paper_status(status));
-            return 1;
-        }
-        printf("%d %.6f\n", step, (double)cost);
+        printf("%d %.6f\n", step, (double)train(&state, step));
+        if (step == 0) paper_save(&state, saved);
     }
-    for (int i = 0; i < 2; i++) free(weights[i]), free(bias[i]);
-    free(input);
-    free(workspace);
+    look(&mean, &slope);
+    printf("inferred %.6f\ngradients %.6f\n", mean, slope);
+    check(paper_load(&other, saved, sizeof saved));
+    for (int step = 1; step < STEPS; step++) train(&other, step);
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        double apart = fabs((double)((float *)state.W)[i] - (double)((float *)other.W)[i]);
+        most = apart > most ? apart : most;
+    }
+    printf("apart %g\n", most);
+    saved[20] ^= 1;
+    puts(paper_status(paper_load(&other, saved, sizeof saved)));
+    puts(paper_status(paper_init((paper_state *)((char *)&other + 4))));
+    const gravure_tensor inputs[] = {{input, NULL, 1, GRAVURE_F32}}, outputs[] = {{bias, NULL, 0, 0}};
+    puts(paper_status(paper_train_step(&state, inputs, outputs, workspace, NULL)));
     return 0;
 }
