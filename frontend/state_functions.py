@@ -88,7 +88,7 @@ def staged_for(concrete: ConcreteFunction, tag: str, options: Options) -> Staged
     taken = [tensor.numpy() for tensor, _ in graph.captured.values()]
     inputs = [tensor.spec for tensor in graph.inputs]
     try:
-        made = Staged(graph.whole_plan(), inputs, replace(options, tag=tag), taken)
+        made = Staged(graph.whole_plan(), inputs, replace(options, tag=tag), taken=taken)
     except NotStageableError as error:
         raise UnsupportedOp(f"{concrete.function.label} is not compiled: {error}") from None
     draws = [x[0].name for x in made.arguments if isinstance(x, tuple)]
