@@ -89,6 +89,8 @@ class Group:
     """The chains of moves through which the root reads each member."""
     row: tuple[tuple[object, ...], tuple[int, ...]] | None = None
     """Shape and reduced axes of a row kernel."""
+    awaited: Op | None = None
+    """The product that is finished by what has joined: no second one can."""
 
 
 class Grouping:
@@ -147,7 +149,9 @@ class Grouping:
         """Add the operation to its users' groups if all of them can take it."""
         if any(len(g.members) >= MAX_MEMBERS for g in groups):
             return False
-        if len(groups) > 1 and op.name not in CHEAP:
+        if len(groups) > 1 and (op.name not in CHEAP or narrows(op)):
+            return False
+        if narrows(op) and not self.awaits(groups[0], op):
             return False
         if is_readable(op):
             if not all(self.reads(group, op) for group in groups):
@@ -157,6 +161,19 @@ class Grouping:
         for group in groups:
             group.members.add(op)
         self.of[op] = list(groups)
+        return True
+
+    def awaits(self, group: Group, op: Op) -> bool:
+        """Say whether the product that a narrowed value comes from can be the group's anchor.
+
+        If not, the narrowed value is what is stored: it takes less memory than the product.
+        """
+        found = finished_product(op)
+        if found is None:
+            return True
+        if group.kind != "map" or group.awaited not in (None, found):
+            return False
+        group.awaited = found
         return True
 
     def reads(self, group: Group, op: Op) -> bool:
@@ -472,6 +489,26 @@ def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int]
         axes = [a for a in axes if op.specs[0].dims[a] != 1]
         value = op.operands[0]
     return axes
+
+
+def narrows(op: Op) -> bool:
+    """Say whether an operation makes elements of fewer bytes."""
+    return op.name == "gv.cast" and op.result_specs[0].dtype.size < op.specs[0].dtype.size
+
+
+def finished_product(op: Op) -> Op | None:
+    """Return the product that element-wise operations before a narrowing one finish, if one is."""
+    stack, seen = [op.operands[0]], 0
+    while stack and seen < MAX_MEMBERS:
+        owner = stack.pop().owner
+        if not isinstance(owner, Op) or narrows(owner) or not owner.results[0].has_one_use():
+            continue
+        seen += 1
+        if owner.name in CONVERTED:
+            return owner
+        if is_elementwise(owner):
+            stack += [v for v, s in zip(owner.operands, owner.specs, strict=True) if s.rank > 1]
+    return None
 
 
 def _outside(op: Op) -> bool:

@@ -11,6 +11,7 @@ GRAPH = (
     "constant-fold",  # frontends leave arithmetic on shapes and masks
     "simplify-control",  # behind constant-fold: conditions may be known
     "cse",  # before recognize: it compares values by identity
+    "keep-quantised",  # before integer-products, which wants u8
     "integer-products",  # before fold-scale, which would take scales apart
     "recognize",
     "fold-batch-norm",  # before choose-layout: it looks for the operation behind a convolution
