@@ -2,7 +2,7 @@
 
     %q = gv.cast (gv.clip (%n + %z), -128, 127) {i8}       %q = gv.cast (gv.clip ..., 0, 255) {u8}
     %f = gv.mul (gv.cast (i32 of %q - %z) {f32}), %s  =>   %p = gv.max_pool %q
-    %y = gv.max_pool %f                                    %y = gv.mul (gv.cast (i32 of %p - ...)), %s
+    %y = gv.max_pool %f                                    %y = gv.mul (f32 of %p - ...), %s
 
 What is rounded to i8 and only dequantised behind is rounded to u8, 128 above: `integer-products`
 multiplies u8. A pool moves before the dequantisation, and a quantisation before a concatenation,
