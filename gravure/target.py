@@ -13,6 +13,7 @@ exactly those that its code may use, and a misspelt name is an error (LLVM would
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import sys
@@ -394,7 +395,19 @@ def _target(row: Processor, *, triple: str = "", name: str = "") -> Target:
     l1, l2, l3 = row.caches
     features = with_needs(row.architecture, row.features)
     triple = triple or row.architecture.triple
-    return Target(name or row.name, triple, row.tune, features, l1, l2, l3)
+    choices = measured(row.tune) if row.architecture is CUDA else ()
+    return Target(name or row.name, triple, row.tune, features, l1, l2, l3, choices)
+
+
+MEASURED = Path(__file__).with_name("measured.json")
+"""Decisions that were measured on GPUs, by architecture; `tools.tune_gpu` writes it."""
+
+
+@cache
+def measured(architecture: str) -> tuple[tuple[str, int], ...]:
+    """Return what was measured to be best on a GPU, so that no build needs one."""
+    rows = json.loads(MEASURED.read_text(encoding="utf-8"))["records"].get(architecture, {})
+    return tuple(sorted((name, int(row["choice"])) for name, row in rows.items()))
 
 
 def with_needs(architecture: Architecture, features: Iterable[str]) -> tuple[str, ...]:

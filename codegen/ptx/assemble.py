@@ -83,7 +83,8 @@ def gpu_codes(
     made: list[GpuCode] = []
     cached = 0
     for function in functions:
-        key = key_of(f"ptx {function.sym_name.data}\n{print_function(function)}", target)
+        decided = f"{target.choices}\n{function.sym_name.data}\n{print_function(function)}"
+        key = key_of(f"ptx {decided}", target)
         content = cache.get(key)
         if content is None:
             code = gpu_code(function if lowered else lower(function, target), target)

@@ -25,6 +25,7 @@ leave no registers for operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, f32, i1
@@ -49,7 +50,7 @@ from ..kernels.elements import Element, computed
 from ..kernels.loops import Index, Loops, storage, vector_type
 from ..kernels.scan import shuffle
 from .nest import Side
-from .shape import VECTOR, AnyTile, WarpTile, choose_warp_tile
+from .shape import VECTOR, WARP_TILES, AnyTile, WarpTile, choose_warp_tile
 from .tile import Contraction, Line, Part, extracted, shared
 
 HALVES = 8
@@ -88,7 +89,9 @@ class MatrixContraction(Contraction):
 
     def choose(self, batch: Dim) -> AnyTile:
         """Return the tile of a block."""
-        return choose_warp_tile(batch, self.rows, self.columns, self.sides[0].dtype.size)
+        usual = WARP_TILES.index(choose_warp_tile(batch, self.rows, self.columns))
+        chosen = self.decided("warps", batch, range(len(WARP_TILES)), usual)
+        return replace(WARP_TILES[chosen], size=self.sides[0].dtype.size)
 
     @property
     def warps(self) -> WarpTile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from ...ir.dims import Dim
@@ -68,6 +68,23 @@ class Tile:
 LARGE = Tile(128, 128, 16, 8, 8)
 MIDDLE = Tile(64, 64, 16, 8, 4)
 SMALL = Tile(32, 32, 16, 4, 4)
+TILES = (LARGE, MIDDLE, SMALL)
+
+
+def shape_class(*sizes: Dim) -> str:
+    """Return what sizes are called in records: powers of two that are not smaller.
+
+    >>> shape_class(1, 100, 4096, 70000)
+    '1_128_4096_8192'
+    """
+    return "_".join(
+        str(min(MOST_CLASS, 1 << (size - 1).bit_length())) if isinstance(size, int) else "any"
+        for size in sizes
+    )
+
+
+MOST_CLASS = 8192
+"""Sizes above have all they need, whatever they are."""
 
 
 def choose_tile(batch: Dim, rows: Dim, columns: Dim, dtype: DType) -> Tile:
@@ -149,14 +166,13 @@ VECTOR = 16
 LARGE_WARPS = WarpTile(128, 128, 64, 2, 4)
 MIDDLE_WARPS = WarpTile(64, 64, 64, 2, 2)
 FLAT_WARPS = WarpTile(16, 64, 128, 1, 4)
+TALL_WARPS = WarpTile(128, 64, 64, 4, 2)
+BROAD_WARPS = WarpTile(64, 128, 64, 2, 4)
+WARP_TILES = (LARGE_WARPS, MIDDLE_WARPS, FLAT_WARPS, TALL_WARPS, BROAD_WARPS)
 
 
-def choose_warp_tile(batch: Dim, rows: Dim, columns: Dim, size: int = 2) -> WarpTile:
-    """Return the largest tile of which there are enough, for elements of so many bytes."""
-    return replace(_warp_tile(batch, rows, columns), size=size)
-
-
-def _warp_tile(batch: Dim, rows: Dim, columns: Dim) -> WarpTile:
+def choose_warp_tile(batch: Dim, rows: Dim, columns: Dim) -> WarpTile:
+    """Return the largest tile of which there are enough."""
     if not (isinstance(batch, int) and isinstance(rows, int) and isinstance(columns, int)):
         return MIDDLE_WARPS
     if rows <= FLAT_WARPS.rows:

@@ -29,6 +29,7 @@ from ...ir import Op
 from ...ir.dims import Dim, ceil_divide, product, remainder
 from ...ir.dtypes import DType
 from ...ir.gpu_ops import THREADS, Barrier, Shared
+from ...passes.analysis.choices import decide
 from ...target import Target
 from ..kernels.elements import Element, computed
 from ..kernels.index import Token
@@ -36,7 +37,7 @@ from ..kernels.loops import Index, Loops
 from ..kernels.read import Reader
 from ..kernels.space import Group, Space, merge
 from .nest import Nest, Side, place
-from .shape import LANES, AnyTile, Tile, choose_tile
+from .shape import LANES, LARGE, TILES, AnyTile, Tile, choose_tile, shape_class
 
 Line: TypeAlias = tuple[Index, list[tuple[Index, SSAValue]]]
 """A row, and its columns with the vectors that begin there."""
@@ -51,6 +52,7 @@ class Contraction:
     """Neighbours along a row that one thread has."""
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
+        self.target = target
         self.nest = nest = Nest(kernel, anchor, target)
         self.loops: Loops = nest.loops
         self.sides = [Side(nest, 0), Side(nest, 1)]
@@ -79,7 +81,15 @@ class Contraction:
 
     def choose(self, batch: Dim) -> AnyTile:
         """Return the tile of a block."""
-        return choose_tile(batch, self.rows, self.columns, self.dtype)
+        usual = choose_tile(batch, self.rows, self.columns, self.dtype)
+        fit = [n for n, t in enumerate(TILES) if t is not LARGE or self.dtype.size <= LANES]
+        return TILES[self.decided("threads", batch, fit, TILES.index(usual))]
+
+    def decided(self, template: str, batch: Dim, candidates: Sequence[int], usual: int) -> int:
+        """Return which of a template's tiles was measured to be best for such sizes."""
+        sizes = shape_class(batch, self.rows, self.columns, self.depth)
+        name = f"{template}_{self.sides[0].dtype}_{sizes}"
+        return decide(self.target, name, candidates, usual)
 
     def part(self, side: Side, width: int, extent: Dim) -> Part:
         """Return how the threads bring a part of one operand."""

@@ -113,7 +113,9 @@ class WarpgroupContraction(MatrixContraction):
         if not (isinstance(rows, int) and isinstance(columns, int) and isinstance(batch, int)):
             return NARROW
         tiles = batch * -(-rows // WIDE.rows) * -(-columns // WIDE.columns)
-        return WIDE if columns > NARROW.columns and tiles >= PROCESSORS else NARROW
+        fit = [0, 1] if columns > NARROW.columns else [1]
+        usual = 0 if len(fit) > 1 and tiles >= PROCESSORS else 1
+        return (WIDE, NARROW)[self.decided("warpgroups", batch, fit, usual)]
 
     @property
     def groups(self) -> WarpgroupTile:

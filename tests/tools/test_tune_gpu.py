@@ -1,0 +1,125 @@
+"""Tiles are measured on a device whose times are known beforehand, and builds use the records."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure import target
+from gravure.codegen.compile import Options
+from gravure.codegen.ptx.assemble import assemble, find_ptxas
+from gravure.codegen.ptx.shape import TILES, WARP_TILES
+from gravure.errors import CompileError
+from gravure.frontend.compile import compile_source, load_on_gpu
+from gravure.runtime.arguments import numpy_dtype
+from gravure.runtime.cuda import device_count
+from gravure.runtime.devices import standing_in
+from gravure.runtime.emulated import EmulatedDriver
+from gravure.tools import tune_gpu
+
+TEXT = "model p(x: {0}[96, 64], y: {0}[64, 80]) -> (z) {{\n  z = x @ y\n}}"
+
+
+class Recorded(EmulatedDriver):
+    """A device that takes as long as it has threads in a block, and runs nothing."""
+
+    name = "Recorded GPU (gpu:0)"
+    threads = 0
+
+    def replay(self, code: Any, nodes: Any, *, check: bool) -> Any:
+        self.threads = max(node.kernel.block[0] for node in nodes)
+        return super().replay(code, [], check=check)
+
+    def seconds(self, action: Callable[[], object]) -> float:
+        action()
+        return self.threads * 1e-3
+
+
+@pytest.fixture
+def gpu() -> Iterator[Recorded]:
+    with standing_in(0, Recorded("sm_90")) as driver:
+        assert isinstance(driver, Recorded)
+        yield driver
+
+
+def test_records_are_measured_written_and_used(
+    gpu: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "measured.json"
+    options = ["--small", "-o", str(out), "--only"]
+    assert tune_gpu.main([*options, "f16"]) == 0
+    first = out.read_bytes()
+    assert tune_gpu.main([*options, "f16"]) == 0
+    assert out.read_bytes() == first
+    assert tune_gpu.main([*options, "f32"]) == 0
+    data = json.loads(out.read_text())
+    assert (data["schema"], data["devices"]) == ("gravure.measured/1", {"sm_90": "Recorded GPU"})
+    found = data["records"]["sm_90"]
+    assert list(found) == sorted(found)
+    threads = {str(n): 1e3 * tile.threads for n, tile in enumerate(WARP_TILES)}
+    # the rule's tile has as few threads as the best other one: it stays
+    assert found["warps_f16_2_32_64_32"] == {"choice": 1, "rule": 1, "microseconds": threads}
+    assert found["threads_f32_2_32_64_32"]["choice"] == 2
+    found["threads_f32_2_32_64_32"]["choice"] = 0
+    out.write_text(json.dumps(data))
+    monkeypatch.setattr(target, "MEASURED", out)
+    target.measured.cache_clear()
+    try:
+        text = "model p(x: f32[2, 30, 32], y: f32[2, 32, 40]) -> (z) {\n  z = x @ y\n}"
+        plan = compile_source(text.encode(), Options(target="cuda:sm_90")).plan
+        assert plan is not None
+        assert plan.kernels[0].block[0] == TILES[0].threads
+    finally:
+        target.measured.cache_clear()
+
+
+def test_the_records_that_are_committed_can_be_chosen() -> None:
+    data = json.loads(target.MEASURED.read_text())
+    assert data["schema"] == tune_gpu.SCHEMA
+    counts = {"threads": len(TILES), "warps": len(WARP_TILES), "warpgroups": 2}
+    for rows in data["records"].values():
+        for name, row in rows.items():
+            assert row["choice"] in range(counts[name.partition("_")[0]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "choice"),
+    [
+        *(("f32", "threads_f32_1_128_128_64", n) for n in range(len(TILES))),
+        *(("f16", "warps_f16_1_128_128_64", n) for n in range(len(WARP_TILES))),
+    ],
+)
+def test_every_tile_computes_the_same(kind: str, name: str, choice: int) -> None:
+    options = Options(target="cuda:sm_80", mattr=f"{name}={choice}")
+    compiled = compile_source(TEXT.format(kind).encode(), options)
+    assert compiled.plan is not None
+    tiles: Any = TILES if kind == "f32" else WARP_TILES
+    assert compiled.plan.kernels[0].block[0] == tiles[choice].threads
+    random = np.random.default_rng(choice)
+    x, y = (random.standard_normal(s).astype(numpy_dtype(kind)) for s in ((96, 64), (64, 80)))
+    [z] = load_on_gpu(compiled, EmulatedDriver("sm_80", races=True)).run([x, y])
+    wanted = x.astype(np.float64) @ y.astype(np.float64)
+    loose = 1e-5 if kind == "f32" else 5e-3
+    np.testing.assert_allclose(z, wanted, rtol=loose, atol=10 * loose)
+    ptxas = find_ptxas()
+    if ptxas is not None:
+        made = assemble(compiled.plan.modules[0].ptx, "sm_80", ptxas)
+        assert (made.spilled, made.stack, made.warnings) == (0, 0, ())
+
+
+def test_a_record_that_cannot_be_chosen_is_refused() -> None:
+    options = Options(target="cuda:sm_80", mattr="warps_f16_1_128_128_64=9", cache=False)
+    with pytest.raises(CompileError, match="warps_f16_1_128_128_64=9: expected one of 0, 1, 2"):
+        compile_source(TEXT.format("f16").encode(), options)
+
+
+@pytest.mark.skipif(device_count() > 0, reason="there is a GPU")
+def test_without_a_gpu_the_message_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tune_gpu.main(["-o", str(tmp_path / "x.json")]) == 69
+    assert "the device 'emulated' needs no GPU" in capsys.readouterr().err
+    assert not (tmp_path / "x.json").exists()

@@ -1,0 +1,131 @@
+"""Measure which tiles of products are fastest on a GPU, and keep it for all builds.
+
+    python -m gravure.tools.tune_gpu                       # on gpu:0, into gravure/measured.json
+    python -m gravure.tools.tune_gpu --only bf16 -o FILE
+    python -m gravure.tools.tune_gpu --device emulated --small -o FILE     # try it without a GPU
+
+A record is for one architecture, template, element type and class of sizes (powers of two). Builds
+read the file that is committed, and never need a GPU. A tile that is not faster than the rule's by
+more than noise is not chosen. What was measured before stays, unless it is measured again; equal
+times give equal bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from ..codegen.compile import Options
+from ..errors import GravureError
+from ..frontend.compile import compile_source
+from ..frontend.gpu import DeviceModel
+from ..passes.analysis.choices import Question, noted
+from ..runtime.device_array import DeviceArray
+from ..runtime.devices import open_driver
+from ..runtime.files import replacing
+from ..runtime.gpu_driver import Driver
+from ..target import MEASURED
+from .bench_gpu import Bench, random_arrays
+
+SCHEMA = "gravure.measured/1"
+GAIN = 0.97
+"""A tile must take less than this part of the time of the rule's to be chosen."""
+KINDS = ("f32", "f16", "bf16", "f64")
+SIZES = (
+    *((1, n, n, n) for n in (256, 512, 1024, 2048, 4096, 8192)),
+    *((1, m, n, k) for m in (16, 64, 128, 512) for n, k in ((1024, 1024), (4096, 4096))),
+    *((1, 512, 3072, 768), (1, 512, 768, 3072), (1, 4096, 1024, 256), (1, 256, 1024, 8192)),
+    *((12, 128, 128, 64), (12, 128, 64, 128), (96, 512, 512, 64), (96, 512, 64, 512)),
+)
+"""Batch, rows, columns and depth of the products that are measured."""
+SMALL = ((1, 128, 256, 64), (2, 32, 64, 32))
+"""The same, for the emulator."""
+
+
+def texts(sizes: Sequence[tuple[int, int, int, int]], kinds: Sequence[str]) -> Iterator[str]:
+    """Give the graph texts of products whose right operand lies either way."""
+    for kind in kinds:
+        for batch, m, n, k in sizes:
+            head = f"{batch}, " if batch > 1 else ""
+            order = "0, 2, 1" if batch > 1 else "1, 0"
+            for right, y in ((f"{k}, {n}", "y"), (f"{n}, {k}", f"transpose(y, order=[{order}])")):
+                operands = f"x: {kind}[{head}{m}, {k}], y: {kind}[{head}{right}]"
+                yield f"model product({operands}) -> (z) {{\n  z = x @ {y}\n}}"
+
+
+class Tuner:
+    """Measures products on one device."""
+
+    def __init__(self, driver: Driver, say: Any) -> None:
+        self.bench = Bench(driver, f"cuda:{driver.architecture}")
+        self.driver, self.say = driver, say
+        self.records: dict[str, dict[str, Any]] = {}
+
+    def tune(self, text: str) -> None:
+        """Measure all decisions of one product that have no record of this run."""
+        with noted() as questions, closing(self.model(text, "")):
+            pass
+        for question in questions.values():
+            if len(question.candidates) > 1 and question.name not in self.records:
+                self.records[question.name] = self.measured(text, question)
+                self.say(f"{question.name}: {self.records[question.name]}")
+
+    def model(self, text: str, words: str) -> DeviceModel:
+        """Return a product with some decisions on the device."""
+        options = Options(target=self.bench.target, mattr=words, cache=bool(words))
+        return DeviceModel.of(compile_source(text.encode(), options), self.driver)
+
+    def measured(self, text: str, question: Question) -> dict[str, Any]:
+        """Return the record of a decision: the choice, and the microseconds of all."""
+        times = {each: self.time(text, question, each) for each in question.candidates}
+        best = min(times, key=lambda each: (times[each], each))
+        if times[best] >= GAIN * times[question.chosen]:
+            best = question.chosen
+        micro = {str(each): float(f"{1e6 * seconds:.4g}") for each, seconds in times.items()}
+        return {"choice": best, "rule": question.chosen, "microseconds": micro}
+
+    def time(self, text: str, question: Question, choice: int) -> float:
+        """Return the seconds of a product with one choice."""
+        with closing(self.model(text, f"{question.name}={choice}")) as model:
+            arrays = [DeviceArray.of(self.driver, array) for array in random_arrays(model)]
+            return self.bench.time(model.bind(arrays))
+
+
+def merged(old: dict[str, Any], driver: Driver, records: dict[str, Any]) -> dict[str, Any]:
+    """Return what a file shall hold, with new records in place of old ones."""
+    every = dict(old.get("records", {}))
+    about = {**old.get("devices", {}), driver.architecture: driver.name.partition(" (")[0]}
+    every[driver.architecture] = {**every.get(driver.architecture, {}), **records}
+    return {"schema": SCHEMA, "devices": about, "records": every}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and write the records."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", default="gpu:0", metavar="NAME", help="gpu:N or emulated")
+    parser.add_argument("--small", action="store_true", help="sizes for the emulator")
+    parser.add_argument("--only", default="", metavar="KIND", help="one element type")
+    parser.add_argument("-o", "--output", type=Path, default=MEASURED, metavar="FILE")
+    args = parser.parse_args(arguments)
+    try:
+        tuner = Tuner(open_driver(args.device), lambda line: print(line, flush=True))
+        kinds = [kind for kind in KINDS if args.only in ("", kind)]
+        for text in texts(SMALL if args.small else SIZES, kinds):
+            tuner.tune(text)
+    except GravureError as error:
+        print(f"tune_gpu: {error}", file=sys.stderr)
+        return error.exit_status
+    old = json.loads(args.output.read_text("utf-8")) if args.output.exists() else {}
+    data = merged(old, tuner.driver, tuner.records)
+    with replacing(args.output) as file:
+        file.write(f"{json.dumps(data, indent=1, sort_keys=True)}\n".encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
