@@ -32,7 +32,15 @@ from .llvm.emit import emit_parts
 WORTH_A_CHILD = 8
 """Kernels from which a second process pays: it costs ten milliseconds."""
 
-WEIGHTS = {"depthwise": 10, "pool": 8, "winograd": 6, "conv": 3, "rnn": 3, "row": 2}
+WEIGHTS = {
+    "bottleneck": 12,
+    "depthwise": 10,
+    "pool": 8,
+    "winograd": 6,
+    "conv": 3,
+    "rnn": 3,
+    "row": 2,
+}
 """How long kinds take to compile, against a map."""
 
 

@@ -85,8 +85,8 @@ def users(kernel: Kernel) -> list[Operation]:
     return [use.operation for result in kernel.results for use in result.uses]
 
 
-def merge(maker: Kernel, reader: Kernel, block: Block) -> Kernel:
-    """Replace two kernels by one that stands where the reader stood."""
+def merge(maker: Kernel, reader: Kernel, block: Block, kind: str = "map") -> Kernel:
+    """Replace two kernels by one of a kind that stands where the reader stood."""
     operands = list(dict.fromkeys(
         [*maker.operands, *(v for v in reader.operands if v.owner is not maker)]
     ))  # fmt: skip
@@ -99,7 +99,7 @@ def merge(maker: Kernel, reader: Kernel, block: Block) -> Kernel:
     read = move_body(reader, outer, body)
     kept = [r for r in maker.results if any(use.operation is not reader for use in r.uses)]
     body.add_op(Yield.make(*(outer[r] for r in kept), *read))
-    kernel = Kernel.make_from(operands, body, "map")
+    kernel = Kernel.make_from(operands, body, kind)
     sources = merged_sources(maker, reader)
     if sources:
         kernel.attributes[SOURCE] = ArrayAttr(sources)

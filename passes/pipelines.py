@@ -60,6 +60,7 @@ WEIGHTS = (
 LOWER = (
     "fuse",
     "merge-maps",
+    "merge-bottlenecks",
     "outline-kernels",
     "schedule-memory",  # behind outlining: what a kernel hides inside takes no memory
     "bufferise",

@@ -21,6 +21,12 @@ def lines_ahead(width: int, size: int, tiles: int) -> int:
     return -(-2 * width * size // (LINE * tiles))
 
 
+def odd_lines(count: int, line: int) -> int:
+    """Return at least so many elements that are an odd number of lines: each in another set."""
+    lines = -(-count // line)
+    return (lines + 1 - lines % 2) * line
+
+
 class RowBlocks:
     """Cuts rows into blocks, and blocks into tiles of nearly equal height."""
 
@@ -102,3 +108,15 @@ def walk_heights(
         rest = loops.subtract(rest, loops.index(whole))
         start = stop
         height = (1 << (height - 1).bit_length()) >> 1
+
+
+def walk_equal(
+    loops: Loops, count: int, tall: int, tile: Callable[[int, Index, Index], None]
+) -> None:
+    """Call `tile(rows, start, number)` for the fewest tiles, which are nearly equally high."""
+    tiles = -(-count // tall)
+    height, higher = divmod(count, tiles)
+    for low, high, rows, first in ((0, higher, height + 1, 0), (higher, tiles, height, higher)):
+        if low < high:
+            with loops.loop(low, high) as one:
+                tile(rows, loops.add(loops.multiply(one.index, rows), first), one.index)

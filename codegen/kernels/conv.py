@@ -30,7 +30,7 @@ from ...ir.dims import Dim, floor_divide, product
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
-from .blocks import walk_heights
+from .blocks import walk_equal, walk_heights
 from .epilogue import Epilogue
 from .gemm import group_of
 from .index import flatten, strides
@@ -165,18 +165,12 @@ class Conv:
 
     def middle(self, low: int, high: int, at: Place, left: Index | None) -> None:
         """Compute pixels whose taps all lie inside, in tiles of nearly equal height."""
-        loops = self.loops
-        count = high - low
-        tiles = -(-count // self.tall)
-        height, higher = divmod(count, tiles)
         taps = (0, self.windows[-1].taps)
-        if higher:
-            with loops.loop(0, higher) as one:
-                start = loops.add(loops.multiply(one.index, height + 1), low)
-                self.tile(height + 1, start, taps, (at, left))
-        with loops.loop(higher, tiles) as one:
-            start = loops.add(loops.multiply(one.index, height), low + higher)
-            self.tile(height, start, taps, (at, left))
+
+        def tile(rows: int, start: Index, _: Index) -> None:
+            self.tile(rows, self.loops.add(start, low), taps, (at, left))
+
+        walk_equal(self.loops, high - low, self.tall, tile)
 
     def tile(self, rows: int, pixel: Index, taps: tuple[Index, Index],
              at: tuple[Place, Index | None]) -> None:  # fmt: skip

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir.dims import Dim, product
@@ -34,7 +35,7 @@ from .blocks import walk_heights
 from .combine import COMBINERS, identity
 from .elements import Element
 from .index import Linear, Opaque, flatten, number, of
-from .loops import Index
+from .loops import Index, Loops
 from .map import fitting_lanes, walk_vectors
 from .plan import open_kernel, plan, returned_values
 from .read import Indices, Reader, Tracer
@@ -55,7 +56,8 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     assert isinstance(anchor, Op), "windows are an operation"
     if target.is_gpu or not is_plane(anchor):
         return reduce.lower(kernel, target)
-    return Sliding(kernel, anchor, target).build()
+    (root,) = returned_values(kernel)
+    return Sliding(open_kernel(kernel, target), root, anchor, target).build()
 
 
 def is_plane(anchor: Op) -> bool:
@@ -95,6 +97,10 @@ def windows_of(anchor: Op) -> list[Window]:
     return [Window(source[i], result[i], *row) for i, row in enumerate(each, 1)]
 
 
+Opened: TypeAlias = tuple[Loops, list[SSAValue], list[SSAValue]]
+"""The loops of a kernel, the arguments of its region and its output buffers."""
+
+
 @dataclass(frozen=True)
 class Tile:
     """Neighbouring pixels, by the taps along the row that each of them has."""
@@ -104,16 +110,15 @@ class Tile:
 
 
 class Sliding:
-    """Builds one kernel of sliding windows."""
+    """Builds sliding windows, up to the value `root`, in a kernel that is open."""
 
-    def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
-        (self.root,) = returned_values(kernel)
-        self.anchor = anchor
+    def __init__(self, opened: Opened, root: SSAValue, anchor: Op, target: Target) -> None:
+        self.root, self.anchor = root, anchor
         made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
         assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
         self.iteration = made
         self.dtype = anchor.result_specs[0].dtype
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
+        self.loops, self.arguments, (self.out,) = opened
         self.rows, self.columns = windows_of(anchor)
 
         def visit(tracer: Tracer, index: Indices) -> None:
@@ -143,12 +148,16 @@ class Sliding:
             rest = loops.divide(unit.index, self.row.extent)
             self.image.value = loops.remainder(rest, self.image.extent)
             start = loops.multiply(loops.divide(rest, self.image.extent), block)
-            if self.rows.is_known:
-                for first, last, taps in self.rows.ranges():
-                    self.when_between(first, last, taps, (start, block))
-            else:
-                self.when_seen((start, block))
+            self.over_row((start, block))
         return loops.finish(product((blocks, self.image.extent, self.row.extent)))
+
+    def over_row(self, channels: tuple[Index, int]) -> None:
+        """Compute the current output row, for a block of channels."""
+        if not self.rows.is_known:
+            self.when_seen(channels)
+            return
+        for first, last, taps in self.rows.ranges():
+            self.when_between(first, last, taps, channels)
 
     def when_between(self, first: int, last: int, taps: tuple[int, int],
                      channels: tuple[Index, int]) -> None:  # fmt: skip

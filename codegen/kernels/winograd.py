@@ -29,7 +29,7 @@ from ...ir.ops.winograd import form_of
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
-from .blocks import LINE, lines_ahead, walk_heights
+from .blocks import LINE, lines_ahead, odd_lines, walk_equal, walk_heights
 from .combination import combine
 from .elements import Element
 from .index import flatten
@@ -225,26 +225,18 @@ class Winograd:
                         self.multiply_place(loops.add(place, shift), weights, count)
 
     def multiply_place(self, place: Index, weights: Index, count: Index) -> None:
-        """Multiply the rows of one place by a panel, in tiles of nearly equal height."""
-        loops = self.loops
-        if not isinstance(self.tiles, int):
-            walk_heights(
-                loops, (0, count), self.tall,
-                lambda rows, row: self.product(
-                    (place, row, loops.divide(row, self.tall)), rows, weights
-                ),
-            )  # fmt: skip
+        """Multiply the rows of one place by a panel."""
+
+        def tile(rows: int, start: Index, number: Index) -> None:
+            self.product((place, start, number), rows, weights)
+
+        if isinstance(self.tiles, int):
+            walk_equal(self.loops, self.block, self.tall, tile)
             return
-        tiles = -(-self.block // self.tall)
-        height, higher = divmod(self.block, tiles)
-        for low, high, tall, first in (
-            (0, higher, height + 1, 0),
-            (higher, tiles, height, higher),
-        ):
-            if low < high:
-                with loops.loop(low, high) as one:
-                    row = loops.add(loops.multiply(one.index, tall), first)
-                    self.product((place, row, one.index), tall, weights)
+        walk_heights(
+            self.loops, (0, count), self.tall,
+            lambda rows, row: tile(rows, row, self.loops.divide(row, self.tall)),
+        )  # fmt: skip
 
     def product(self, at: tuple[Index, Index, Index], rows: int, weights: Index) -> None:
         """Append one register tile; `at` is its place, its first row and its number."""
@@ -346,9 +338,3 @@ class Winograd:
         """Return the buffer of an operand."""
         assert isinstance(value, BlockArgument), "an operand lies in a buffer"
         return self.loops.buffers[value.index]
-
-
-def odd_lines(count: int, line: int) -> int:
-    """Return at least so many elements that are an odd number of lines: each in another set."""
-    lines = -(-count // line)
-    return (lines + 1 - lines % 2) * line

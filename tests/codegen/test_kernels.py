@@ -364,6 +364,42 @@ def test_pooling_with_channels_last(case: dict[str, tuple[int, ...]], name: str)
 
 
 @pytest.mark.parametrize(
+    ("size", "taps", "stride", "columns"),
+    [
+        ((2, 5, 9), 3, 1, 20),
+        ((1, 7, 24), 3, 2, 0),
+        ((1, 6, 5), 2, 2, 32),
+        ((1, 1, 40), 3, 1, 0),
+    ],
+)
+def test_a_bottleneck_by_rows(
+    size: tuple[int, int, int], taps: int, stride: int, columns: int
+) -> None:
+    images, *sides = size
+    rows, across = ((n + 2 - taps) // stride + 1 for n in sides)
+    x, e = tensor(*size, 20), tensor(*size, 64)
+    u, k, b = tensor(2, 20, 32), tensor(taps, taps, 64), tensor(64)
+    d = tensor(images, rows, across, 64)
+    body = (
+        f"  %0 = gv.matmul_packed %x, %u {{columns = 64 : i64}} : ({x}, {u}) -> {e}\n"
+        f"  %1 = gv.add %0, %b : ({e}, {b}) -> {e}\n  %2 = gv.relu %1 : ({e}) -> {e}\n"
+        f"  %3 = gv.depthwise_packed %2, %k {{dilations = array<i64: 1, 1>, pads ="
+        f" [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: {stride}, {stride}>}} :"
+        f" ({e}, {k}) -> {d}\n  %r = gv.add %3, %b : ({d}, {b}) -> {d}"
+    )
+    given = {"x": x, "u": u, "k": k, "b": b}
+    if not columns:
+        check_kernel(kernel("bottleneck", given, body, d))
+        return
+    y, p = tensor(images, rows, across, columns), tensor(1, 64, 32)
+    body = body.replace("%r =", "%4 =") + (
+        f"\n  %5 = gv.matmul_packed %4, %p {{columns = {columns} : i64}} : ({d}, {p}) -> {y}\n"
+        f"  %r = gv.add %5, %z : ({y}, {y}) -> {y}"
+    )
+    check_kernel(kernel("bottleneck", {**given, "p": p, "z": y}, body, y))
+
+
+@pytest.mark.parametrize(
     ("form", "size", "channels", "columns", "pads"),
     [
         ((4, 1), (9, 10), 16, 20, ((1, 1), (1, 1))),
