@@ -39,7 +39,7 @@ def apply(op: type[Op], *operands: Any, **attributes: Any) -> Any:
     """
     arrays = []
     for x in operands:
-        if x.__class__ is not Tensor:
+        if not getattr(x, "direct", False):
             return _apply_anywhere(op, operands, attributes)
         arrays.append(x._array)
     if STATE.busy:

@@ -11,8 +11,10 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dims import product
 from ...ir.dtypes import DType
+from ...ir.op import REGISTRY
 from ...ir.ops.families import spec_of_value
 from ..abstract import Abstract, is_unknown
+from ..eager import kernels_of
 from ..func_graph import FuncGraph
 from ..graph import GraphTensor
 from ..tensor import Tensor
@@ -27,8 +29,13 @@ STEPS = (
 """Functions that have no gradient."""
 
 
+def _kernels(gv: str) -> dict[Any, Callable[..., Any]]:
+    """Return numpy's functions of floats for an operation, by the element type."""
+    return {t: kernel for t, kernel in kernels_of(REGISTRY[f"gv.{gv}"]).items() if t.kind == "f"}
+
+
 def _unary(type_: str, gv: str) -> Callable[..., Any]:
-    @op(type_, "x", strict=False, differentiable=gv not in STEPS)
+    @op(type_, "x", strict=False, kernels=_kernels(gv), differentiable=gv not in STEPS)
     def function(m: Maker, x: Any) -> Any:
         """Apply the function to each element."""
         row = spec_of_value(x).dtype
@@ -80,7 +87,9 @@ def _refuse_negative(exponent: Any) -> None:
 
 
 def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
-    @op(type_, "x", "y", label=label, differentiable=gv not in STEPS)
+    kernels = {} if type_ == "TruncateDiv" else _kernels(gv)
+
+    @op(type_, "x", "y", kernels=kernels, label=label, differentiable=gv not in STEPS)
     def function(m: Maker, x: Any, y: Any) -> Any:
         """Combine the elements of two tensors of one type."""
         if gv in DIVISIONS:
