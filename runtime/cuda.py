@@ -2,7 +2,10 @@
 
 pycuda gives the context, memory, streams and events; what it lacks is called by ctypes (see
 `cuda_calls`). The primary context is used, so other libraries of the process can share arrays. It
-is current only while a method runs. All work is on one stream, in the order that it is asked for.
+is current only while a method runs. Kernels run on one stream in the order that they are asked for,
+and arrays are copied on another, through pinned memory: a copy waits for what was launched before,
+unless it goes to memory that is newer, and what is launched after waits for the copy. So the next
+batch comes while the last one is computed.
 
 pycuda is built from source and needs CUDA's headers for that; to run, it needs the driver's
 `libcuda.so.1` and numpy. Both may be missing: then `CudaDriver` says which.
@@ -89,6 +92,7 @@ class CudaReplay:
     def launch(self) -> None:
         """Begin to run all."""
         if self.graph is not None:
+            self.driver.launching()
             with self.driver.current():
                 self.driver.calls("cuGraphLaunch", self.graph, self.driver.handle)
 
@@ -110,6 +114,7 @@ class CheckedReplay:
     def launch(self) -> None:
         """Run all, and wait for each."""
         calls, stream = self.driver.calls, self.driver.handle
+        self.driver.launching()
         with self.driver.current():
             for loaded in self.nodes:
                 calls.launch(loaded, stream)
@@ -136,9 +141,12 @@ class CudaDriver:
         self.architecture = f"sm_{major}{minor}{'a' if major >= NEWEST_PLAIN else ''}"
         self.context = device.retain_primary_context()
         self._memory: dict[int, Any] = {}
+        self._new: set[int] = set()
+        """Memory that nothing was launched or copied since."""
         self._lock = threading.RLock()
         with self.current():
-            self._stream = cuda.Stream()
+            self._stream, self._copies = cuda.Stream(), cuda.Stream()
+            self._launched = cuda.Event()
             self._pinned = [cuda.pagelocked_empty(CHUNK, np.uint8) for _ in range(2)]
             self._copied = [cuda.Event() for _ in range(2)]
         self.handle = ctypes.c_void_p(self._stream.handle)
@@ -166,10 +174,12 @@ class CudaDriver:
                 ) from error
         address = int(found)
         self._memory[address] = found
+        self._new.add(address)
         return address
 
     def free(self, address: int) -> None:
         """Give memory back; the driver waits for what uses it."""
+        self._new.discard(address)
         with self.current():
             self._memory.pop(address).free()
 
@@ -177,14 +187,18 @@ class CudaDriver:
         """Copy an array to the device, through the pinned buffers in turn."""
         data = array.reshape(-1).view(np.uint8)
         with self._lock, self.current():
+            if address not in self._new:
+                self._after_launches()
+            self._new.discard(address)
             for start in range(0, data.size, CHUNK):
                 turn = start // CHUNK % 2
                 part = data[start : start + CHUNK]
                 self._copied[turn].synchronize()
                 pinned = self._pinned[turn][: part.size]
                 pinned[:] = part
-                self._cuda.memcpy_htod_async(address + start, pinned, self._stream)
-                self._copied[turn].record(self._stream)
+                self._cuda.memcpy_htod_async(address + start, pinned, self._copies)
+                self._copied[turn].record(self._copies)
+                self._stream.wait_for_event(self._copied[turn])
 
     def read(self, address: int, array: Array) -> None:
         """Copy from the device into an array: while one part is copied out, the next comes."""
@@ -193,19 +207,30 @@ class CudaDriver:
         with self._lock, self.current():
             for event in self._copied:
                 event.synchronize()
+            self._after_launches()
             for number, start in enumerate([*starts, data.size]):
                 if start < data.size:
                     part = self._pinned[number % 2][: data.size - start]
-                    self._cuda.memcpy_dtoh_async(part, address + start, self._stream)
-                    self._copied[number % 2].record(self._stream)
+                    self._cuda.memcpy_dtoh_async(part, address + start, self._copies)
+                    self._copied[number % 2].record(self._copies)
                 if number:
                     before = starts[number - 1]
                     self._copied[(number - 1) % 2].synchronize()
                     whole = data[before : before + CHUNK]
                     whole[:] = self._pinned[(number - 1) % 2][: whole.size]
 
+    def _after_launches(self) -> None:
+        """Let copies from now on wait for all that was launched."""
+        self._launched.record(self._stream)
+        self._copies.wait_for_event(self._launched)
+
+    def launching(self) -> None:
+        """Note that memory may be used from now on."""
+        self._new.clear()
+
     def copy(self, to: int, come: int, size: int) -> None:
         """Copy on the device."""
+        self.launching()
         with self.current():
             self._cuda.memcpy_dtod_async(to, come, size, self._stream)
 
@@ -262,6 +287,7 @@ class CudaDriver:
         """Give back all memory and the context."""
         with self.current():
             self._stream.synchronize()
+            self._copies.synchronize()
             for memory in self._memory.values():
                 memory.free()
             self._memory.clear()

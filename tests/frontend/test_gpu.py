@@ -13,7 +13,7 @@ from gravure.frontend.gpu import DeviceModel
 from gravure.runtime.arguments import numpy_dtype
 from gravure.runtime.devices import gpu_names, open_driver
 from gravure.runtime.emulated import EmulatedDriver
-from gravure.runtime.gpu_driver import GpuError
+from gravure.runtime.gpu_driver import GpuError, Tiles
 from gravure.runtime.gpu_file import from_bytes, to_bytes
 from gravure.runtime.gpu_model import GpuModel
 
@@ -44,6 +44,24 @@ def test_no_order_of_warps_and_launches_changes_a_bit(model: DeviceModel, seed: 
     driver = EmulatedDriver(seed=seed, races=True)
     with GpuModel(model.plan, model.weights, driver) as other:
         np.testing.assert_array_equal(other.run([X])[0], model.run([X])[0])
+
+
+def test_tensor_maps_are_made_once_for_each_size() -> None:
+    class Counting(EmulatedDriver):
+        maps = 0
+
+        def tensor_map(self, tiles: Tiles) -> bytes:
+            self.maps += 1
+            return super().tensor_map(tiles)
+
+    text = b"""model halves(x: f16[128, 64], y: f16[128, 64]) -> (z) {
+      z = x @ transpose(y, order=[1, 0])
+    }"""
+    driver, ones = Counting(), np.ones((128, 64), np.float16)
+    found = gravure.compile(text, target="cuda:sm_90a", device=driver)
+    for _ in range(2):
+        assert (found.run([ones, ones])[0] == 64).all()
+    assert driver.maps == 2
 
 
 def test_a_file_has_all_that_a_model_needs(model: DeviceModel, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def main(library: str) -> dict[str, Any]:
             bool((model.run([np.arange(n, dtype=np.float32)])[0] == 2 * np.arange(n) + 1).all())
             for n in (3, 200, 3)
         ]
+        found["edges"] = fake.edges[:2]
         found["graphs"] = fake.calls.count("cuGraphInstantiateWithFlags")
         found["launches"] = fake.calls.count("cuGraphLaunch")
         x = DeviceArray.of(driver, np.ones(5, np.float32))
@@ -50,6 +51,17 @@ def main(library: str) -> dict[str, Any]:
         found["calls of a bound run"] = [*fake.calls]
         assert isinstance(y, DeviceArray)
         found["bound"] = y.numpy().tolist()
+        fake.calls.clear()
+        next_batch = DeviceArray.of(driver, np.ones(5, np.float32))
+        found["calls of a copy to new memory"] = [*fake.calls]
+        fake.calls.clear()
+        again()
+        next_batch.write(np.zeros(5, np.float32))
+        found["calls of a copy to old memory"] = [*fake.calls]
+        next_batch.close()
+    with GpuModel(plan, None, CudaDriver(1)) as second:
+        found["second"] = second.run([np.ones(2, np.float32)])[0].tolist()
+        found["second context"] = fake.current
     large = np.random.default_rng(0).integers(0, 255, 2 * CHUNK + 5, np.uint8)
     copied = DeviceArray.of(driver, large)
     found["large copy"] = bool((copied.numpy() == large).all())

@@ -72,6 +72,10 @@ class FakeCuda:
         self.objects: dict[int, Any] = {}
         self.calls: list[str] = []
         self.used = 0
+        self.edges: list[list[int]] = []
+        """For each node that was added to a graph, which ones before it it waits for."""
+        self.current = ""
+        """Which context was made the current one last."""
         self._kept: list[Any] = []
         form = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_long] * WORDS)
         for name in implemented():
@@ -101,7 +105,7 @@ class FakeCuda:
 
     cuInit = cuCtxSynchronize = cuStreamSynchronize = cuEventRecord = _nothing
     cuStreamDestroy_v2 = cuEventDestroy_v2 = cuEventSynchronize = cuEventQuery = _nothing
-    cuDevicePrimaryCtxRelease_v2 = cuCtxPushCurrent_v2 = cuFuncSetAttribute = _nothing
+    cuDevicePrimaryCtxRelease_v2 = cuFuncSetAttribute = cuStreamWaitEvent = _nothing
     cuGraphDestroy = cuGraphExecDestroy = cuMemFreeHost = _nothing
 
     def cuDriverGetVersion(self, out: int) -> int:
@@ -109,11 +113,11 @@ class FakeCuda:
         return 0
 
     def cuDeviceGetCount(self, out: int) -> int:
-        put(out, "i", 1)
+        put(out, "i", 2)
         return 0
 
     def cuDeviceGet(self, out: int, number: int) -> int:
-        if number & 0xFFFFFFFF:
+        if number & 0xFFFFFFFF > 1:
             return INVALID_DEVICE
         put(out, "i", number & 0xFFFFFFFF)
         return 0
@@ -131,8 +135,12 @@ class FakeCuda:
         put(out, "i", {75: 9, 76: 0}.get(attribute & 0xFFFFFFFF, 1))
         return 0
 
-    def cuDevicePrimaryCtxRetain(self, out: int) -> int:
-        return self._make(out, "context")
+    def cuDevicePrimaryCtxRetain(self, out: int, device: int) -> int:
+        return self._make(out, f"context of {device & 0xFFFFFFFF}")
+
+    def cuCtxPushCurrent_v2(self, context: int) -> int:
+        self.current = str(self.objects.get(context))
+        return 0
 
     def cuCtxPopCurrent_v2(self, out: int) -> int:
         if out:
@@ -259,9 +267,10 @@ class FakeCuda:
         parameters = KernelParameters.from_address(given)
         needed = struct.unpack(f"{count}Q", ctypes.string_at(before, 8 * count))
         nodes = self.objects[graph]
-        known = {node for node, *_ in nodes}
-        if not set(needed) <= known:
+        known = [node for node, *_ in nodes]
+        if not set(needed) <= set(known):
             return INVALID
+        self.edges.append([known.index(node) for node in needed])
         sizes = (*parameters.grid, *parameters.block)
         node = self._new("node")
         nodes.append(

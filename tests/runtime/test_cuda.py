@@ -55,7 +55,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_a_device_says_what_it_is(session: dict[str, Any]) -> None:
-    assert session["devices"] == 1
+    assert session["devices"] == 2
     assert session["name"] == "Fake GPU (gpu:0)"
     assert (session["sm"], session["version"]) == ("sm_90a", [8, 7])
 
@@ -63,9 +63,27 @@ def test_a_device_says_what_it_is(session: dict[str, Any]) -> None:
 def test_a_run_is_one_launch_of_a_graph(session: dict[str, Any]) -> None:
     assert session["results"] == [True, True, True]
     assert (session["graphs"], session["launches"]) == (2, 3)
+    assert session["edges"] == [list(launch.after) for launch in CHAIN]
     calls = [name for name in session["calls of a bound run"] if not name.startswith("cuCtx")]
     assert calls == ["cuGraphLaunch"]
     assert session["bound"] == [3.0] * 5
+
+
+def test_the_next_batch_is_copied_while_the_last_one_is_computed(session: dict[str, Any]) -> None:
+    def kinds(what: str) -> list[str]:
+        names = ("cuMemcpyHtoDAsync_v2", "cuStreamWaitEvent", "cuGraphLaunch")
+        return [name for name in session[f"calls of a copy to {what} memory"] if name in names]
+
+    assert kinds("new") == ["cuMemcpyHtoDAsync_v2", "cuStreamWaitEvent"]
+    assert kinds("old") == [
+        *("cuGraphLaunch", "cuStreamWaitEvent"),
+        *("cuMemcpyHtoDAsync_v2", "cuStreamWaitEvent"),
+    ]
+
+
+def test_there_are_several_devices(session: dict[str, Any]) -> None:
+    assert session["second"] == [3.0, 3.0]
+    assert session["second context"] == "context of 1"
 
 
 def test_large_arrays_go_through_both_pinned_buffers(session: dict[str, Any]) -> None:
@@ -77,7 +95,7 @@ def test_what_fails_says_what_and_where(session: dict[str, Any]) -> None:
     assert session["map"] == 128
     assert session["bad map"].startswith("tensor map of f64 (8 bytes) (64, 64) in (64, 8): CUDA")
     assert "no memory for 1099511627776 bytes" in session["no memory"]
-    assert session["no device"] == "there is no device gpu:3: CUDA has 1"
+    assert session["no device"] == "there is no device gpu:3: CUDA has 2"
     assert "module broken: CUDA_ERROR: said by the fake: line 3: functions" in session["bad module"]
     assert "cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED" in session["plain"]
     assert "kernel twice (double): CUDA_ERROR_LAUNCH_FAILED" in session["checked"]
