@@ -21,7 +21,9 @@ from ..ir import GraphEmit, Op, Program, replace
 from ..ir.dims import Dim, Range, evaluate, symbols
 from ..ir.ops.winograd import Form, WinogradPacked, form_of, transform_weights
 from ..ir.program import functions
+from ..target import Target
 from .analysis.blocks import operations_of
+from .analysis.choices import decide
 from .analysis.tiles import panel_width
 from .base import Pass
 from .pack_weights import is_packed, is_weighted, mark_fixed, target_of
@@ -73,7 +75,8 @@ class Winograd(Pass):
                 mark_fixed(op, fixed)
                 if not isinstance(op, Op) or op.name != "gv.conv" or not is_packed(op, fixed):
                     continue
-                form = self.form(op, program.ranges, is_fixed=is_weighted(op, fixed))
+                is_fixed = is_weighted(op, fixed)
+                form = self.form(op, target, program.ranges, is_fixed=is_fixed)
                 if form is None:
                     continue
                 emit = GraphEmit.before(op)
@@ -88,7 +91,9 @@ class Winograd(Pass):
                 replace(op, made)
                 self.count(f"tiles of {form.tile}x{form.tile}")
 
-    def form(self, op: Op, ranges: Mapping[str, Range], *, is_fixed: bool) -> Form | None:
+    def form(
+        self, op: Op, target: Target, ranges: Mapping[str, Range], *, is_fixed: bool
+    ) -> Form | None:
         """Return the form that is fastest, if there is one and it is faster than the sum.
 
         For symbols that is decided in the middle of their ranges.
@@ -111,7 +116,8 @@ class Winograd(Pass):
             return None
         images, rows, columns = (middle(size, ranges) for size in result.dims[:3])
         best, least = None, max(images * rows * columns, FETCH) * 9 * inputs * outputs
-        for form in [form_of(tile, stride[0]) for tile in TILES if tile <= self.largest]:
+        forms = {tile: form_of(tile, stride[0]) for tile in TILES if tile <= self.largest}
+        for form in forms.values():
             tiles = images * -(-rows // form.tile) * -(-columns // form.tile)
             moved = tiles * form.seen**2 * TRANSFORM * (inputs + outputs)
             weights = form.planes**2 * inputs * outputs
@@ -119,4 +125,5 @@ class Winograd(Pass):
             cost = work + moved + (0 if is_fixed else GIVEN * weights)
             if cost < LESS * least:
                 best, least = form, cost
-        return best
+        name = f"winograd_{images}x{rows}x{columns}_{inputs}x{outputs}_stride{stride[0]}"
+        return forms.get(decide(target, name, (0, *forms), best.tile if best else 0))
