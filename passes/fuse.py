@@ -295,6 +295,7 @@ class Grouping:
         """Say whether every element of the operation is used once, by one element of the root."""
         like = op.result_specs[0]
         moves = BIJECTIVE_MOVES if kind == "gemm" else frozenset()
+        only_moves = kind == "attention"
         value: Operation = op
         while value is not group.root:
             users = {u.operation for r in value.results for u in r.uses}
@@ -302,10 +303,10 @@ class Grouping:
                 return False
             if len(users) == 1:
                 value = next(iter(users))
-                if not self._keeps(value, like, moves):
+                if not (is_laid_out(value) if only_moves else self._keeps(value, like, moves)):
                     return False
                 continue
-            return self._all_aligned(group, value, like)
+            return not only_moves and self._all_aligned(group, value, like)
         return True
 
     def _keeps(self, op: Operation, like: TensorSpec, moves: frozenset[str]) -> bool:
@@ -461,6 +462,15 @@ def laid_over_values(block: Block) -> set[SSAValue]:
 def is_walked(anchor: Op | None, use: Use) -> bool:
     """Say whether a use is that of an operand that the anchor walks in memory."""
     return use.operation is anchor and use.index < WALKED.get(use.operation.name, use.index + 1)
+
+
+def is_laid_out(op: Operation) -> bool:
+    """Say whether an operation moves elements so that those of a row stay neighbours."""
+    if not isinstance(op, Op) or op.name not in BIJECTIVE_MOVES:
+        return False
+    if op.name == "gv.transpose":
+        return bool(op.plain_attributes()["order"][-1:] == (op.specs[0].rank - 1,))
+    return segments(op.specs[0].dims, op.result_specs[0].dims) is not None
 
 
 def is_row(op: Op) -> bool:

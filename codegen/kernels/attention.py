@@ -1,7 +1,7 @@
 """Attention: for a few queries at a time, keys block by block, without a matrix of scores.
 
     for unit in lo..hi                       parallel: batch x blocks of queries
-      for block of keys                      all of up to 512, else 256 at a time: they stay in L2
+      for block of keys                      all that stay in L2, else half of that at a time
         pack the keys into panels [D, NR]    squares of them are transposed
         for tile of MR queries
           scores[MR, keys] = Q K'            gvk.gemm_tile, in scratch that stays in L1
@@ -29,6 +29,7 @@ from ...ir import REGISTRY, Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, product
 from ...ir.dtypes import f32
+from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import rows_for
 from ...target import Target
 from .blocks import RowBlocks
@@ -43,11 +44,10 @@ from .read import Indices, Reader, Tracer, broadcast_index
 from .row import LOG2_E
 from .space import Group, Space, merge
 
-AT_ONCE = 512
-"""Keys that are one block: their panels and the values stay in L2, the scores of a tile in L1."""
-BLOCK = 256
-"""Keys of a block where there are more, or where their number is a symbol."""
-
+MOST = 1024
+"""Keys whose scores for a tile stay near L1."""
+FEW = 4
+"""Queries up to which a key is multiplied where it lies: turning it would take longer."""
 Span: TypeAlias = "tuple[Index, Index]"
 """The first key of a block, and how many there are."""
 
@@ -61,9 +61,10 @@ class Attention:
     """Builds one kernel."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
-        (root,) = returned_values(kernel)
-        assert isinstance(root.owner, Op), "the root is an operation"
-        self.anchor, self.target, self.lanes = root.owner, target, target.lanes
+        (self.root,) = returned_values(kernel)
+        anchor = next(op for op in kernel.body.block.ops if op.name == "gv.attention")
+        assert isinstance(anchor, Op), "attention is an operation"
+        self.anchor, self.target, self.lanes = anchor, target, target.lanes
         flags = self.anchor.plain_attributes()
         self.scale, self.softcap = float(flags["scale"]), float(flags["softcap"])
         self.causal, self.zeros = bool(flags["causal"]), bool(flags["zeros"])
@@ -80,43 +81,63 @@ class Attention:
         self.keys: Dim = k.dims[-2]
         self.scores = result.with_shape((*result.dims[:-1], self.keys))
         self.depth, self.width = int(q.dims[-1]), int(v.dims[-1])  # type: ignore[arg-type]
-        extents = (*result.dims[:-1], self.keys, self.depth, self.width)
+        extents = (*spec_of(self.root.type).dims, self.keys, self.depth)
         self.plan = plan_axes([Axis([Token(d)]) for d in extents], self.trace)
-        *batch, s, _, _, e = self.plan.index
+        (self.index,) = set(self.plan.tracer.stops[self.anchor.results[0]])
         self.q, self.k, self.v = map(self.operand, range(3))
-        self.c = Operand(self.out, flatten((*batch, s, e), result.dims))
-        rows, keys, depth, width = (Group(tuple(a.tokens)) for a in self.plan.axes[-4:])
-        walked = (rows, (self.q, self.c)), (keys, (self.k, self.v)), (depth, (self.q, self.k))
-        for group, operands in (*walked, (width, (self.v, self.c))):
+        self.c = Operand(self.out, flatten(self.plan.index[:-2], extents[:-2]))
+        rows, width = (tuple(t for t, _ in at.terms) for at in self.index[-2:])
+        self.rows, self.of_width = Group(rows), Group(width)  # type: ignore[arg-type]
+        self.of_keys, self.of_depth = (Group(tuple(a.tokens)) for a in self.plan.axes[-2:])
+        self.group()
+
+    def group(self) -> None:
+        """Merge what is left into groups of the batch, and say what vectors walk."""
+        walked = {
+            self.rows: (self.q, self.c), self.of_keys: (self.k, self.v),
+            self.of_depth: (self.q, self.k), self.of_width: (self.v, self.c),
+        }  # fmt: skip
+        for group, operands in walked.items():
             group.value = 0
-            for each in operands:
+            for each in operands if group.tokens else ():
                 assert is_walked_as_one(group.tokens, each.offset), "an axis is walked as one"
-        tokens = [t for axis in self.plan.axes[:-4] for t in axis.tokens]
+        own = {token for group in walked for token in group.tokens}
+        tokens = [t for t in self.plan.tokens if t not in own]
         self.batch = merge(tokens, [*self.plan.offsets, self.c.offset], self.plan.alone)
-        self.rows, self.of_keys, self.of_depth, self.of_width = rows, keys, depth, width
-        groups = [*self.batch, rows, keys, depth, width]
-        if rows.extent == 1:
+        groups = [*self.batch, *walked]
+        if self.rows.extent == 1:
             self.share_keys()
-        self.reader = Reader(self.loops, self.arguments, Space(groups, keys, self.lanes))
-        self.wide = Reader(self.loops, self.arguments, Space(groups, width, self.lanes))
+        self.reader, self.wide, self.deep = (
+            Reader(self.loops, self.arguments, Space(groups, vector, self.lanes))
+            for vector in (self.of_keys, self.of_width, self.of_depth)
+        )
 
     def trace(self, tracer: Tracer, index: Indices) -> None:
         """Record what is read."""
+        result = self.anchor.results[0]
+        tracer.stops[result] = []
+        tracer.visit(self.root, index[:-2])
+        at = (*tracer.stops[result][0], *index[-2:])
         for position, operand in enumerate(self.anchor.operands):
-            tracer.visit(operand, self.index_of(position, index))
+            tracer.visit(operand, self.index_of(position, at))
 
     def index_of(self, position: int, index: Indices) -> Indices:
         """Return the index into the queries, keys, values or bias."""
-        *batch, s, t, d, e = index
+        *batch, s, e, t, d = index
         tail = ((s, d), (t, d), (t, e), (s, t))[position]
         spec, dims = self.anchor.specs[position], self.scores.dims
         like = self.scores.with_shape((*dims[:-2], *(spec.dims if position < 3 else dims)[-2:]))
         return broadcast_index((*batch, *tail), spec, like)
 
+    @property
+    def place(self) -> Indices:
+        """Return the index of a result, and those of a key and of an element of it."""
+        return (*self.index, *self.plan.index[-2:])
+
     def operand(self, position: int) -> Operand:
         """Return how an operand is walked, through the moves before it."""
         tracer = Tracer()
-        tracer.visit(self.anchor.operands[position], self.index_of(position, self.plan.index))
+        tracer.visit(self.anchor.operands[position], self.index_of(position, self.place))
         (access,) = tracer.accesses
         assert isinstance(access.argument, BlockArgument), "an operand lies in a buffer"
         return Operand(self.loops.buffers[access.argument.index], access.offset)
@@ -138,12 +159,15 @@ class Attention:
         """Decide blocks and tiles, and lay out the scratch."""
         rows, registers = self.rows.extent, self.target.registers
         widest = 4 if registers >= 32 else 2
-        self.vectors = min(8, (registers - 1) // 2) if rows == 1 else widest
+        self.vectors, self.few = widest, isinstance(rows, int) and rows <= FEW
+        if any(step(x, self.of_depth) != 1 for x in (self.q, self.k)):
+            self.few = False
         self.tall = rows_for(self.target, self.vectors)
         self.panel = self.vectors * self.lanes
-        self.at_once = isinstance(self.keys, int) and self.keys <= AT_ONCE
-        block = -(-int(self.keys) // self.lanes) * self.lanes if self.at_once else BLOCK  # type: ignore[arg-type]
-        self.block: Index = self.keys if self.at_once else BLOCK  # type: ignore[assignment]
+        most = keys_for(self.target, self.depth + self.width)
+        self.at_once = isinstance(self.keys, int) and self.keys <= most
+        self.block = int(self.keys) if self.at_once else most // 2  # type: ignore[arg-type]
+        block = -(-self.block // self.lanes) * self.lanes
         self.blocks = RowBlocks(rows, self.tall)
         self.blocks.cut(ENOUGH, product(tuple(g.extent for g in self.batch)))
         padded = -(-block // self.panel) * self.panel
@@ -154,7 +178,7 @@ class Attention:
         self.in_place = step(self.v, self.of_width) == 1 and self.width % self.lanes == 0
         self.padded_width = vectors * self.lanes
         sizes = {
-            "panels": padded * self.depth,
+            "panels": 0 if self.few else padded * self.depth,
             "scores": self.tall * self.line,
             "values": 0 if self.in_place else block * self.padded_width,
             "most": self.blocks.most,
@@ -245,8 +269,20 @@ class Attention:
     def prepare(self, span: Span) -> None:
         """Pack the panels of a block of keys, and its values where they do not lie in rows."""
         loops, (low, count) = self.loops, span
-        high = loops.add(count, self.panel - 1)
-        with loops.loop(0, loops.divide(high, self.panel)) as one:
+        if not self.few:
+            self.pack_panels(span)
+        if not self.in_place:
+            with loops.loop(0, count) as one:
+                self.of_keys.value = loops.add(low, one.index)
+                line = loops.multiply(one.index, self.padded_width)
+                self.copy_values(loops.add(self.at["values"], line))
+        self.of_keys.value = self.of_width.value = 0
+
+    def pack_panels(self, span: Span) -> None:
+        """Pack the panels of a block of keys."""
+        loops, (low, count) = self.loops, span
+        panels = loops.divide(loops.add(count, self.panel - 1), self.panel)
+        with loops.loop(0, panels) as one:
             at = loops.multiply(one.index, self.panel)
             to = loops.add(self.at["panels"], loops.multiply(at, self.depth))
             for vector in range(self.vectors):
@@ -254,12 +290,6 @@ class Attention:
                 self.of_keys.value = loops.add(low, column)
                 valid = loops.maximum(loops.subtract(count, loops.index(column)), 0)
                 self.pack(valid, loops.add(to, vector * self.lanes))
-        if not self.in_place:
-            with loops.loop(0, count) as one:
-                self.of_keys.value = loops.add(low, one.index)
-                line = loops.multiply(one.index, self.padded_width)
-                self.copy_values(loops.add(self.at["values"], line))
-        self.of_keys.value = self.of_width.value = 0
 
     def pack(self, valid: Index, to: Index) -> None:
         """Write the first of as many keys as a vector has lanes as columns."""
@@ -319,7 +349,10 @@ class Attention:
     def seen_tile(self, rows: int, start: Index, span: Span) -> None:
         """Compute what the keys of a span give to rows of which the last sees all of them."""
         self.rows.value = start
-        self.multiply_keys(rows, span[1])
+        if self.few:
+            self.multiply_lying(rows, start, span)
+        else:
+            self.multiply_keys(rows, span[1])
         self.each_row(rows, start, lambda row: self.weigh(row, span))
         self.rows.value = start
         self.multiply_values(rows, span)
@@ -356,6 +389,26 @@ class Attention:
                 gvk.Tile(rows, vectors, self.lanes),
             )
         )
+
+    def multiply_lying(self, rows: int, start: Index, span: Span) -> None:
+        """Compute the raw scores of a few queries, key by key."""
+        loops, reader, (low, count) = self.loops, self.deep, span
+        with loops.loop(0, count) as one:
+            self.of_keys.value = loops.add(low, one.index)
+            for row in range(rows):
+                self.rows.value = loops.add(start, row)
+                total = reader.math.spread(reader.math.constant(0, f32), self.lanes)
+                for at in range(0, self.depth, self.lanes):
+                    self.of_depth.value = at
+                    rest = self.depth - at
+                    reader.mask = loops.mask(rest, self.lanes) if rest < self.lanes else None
+                    reader.fresh()
+                    q, k = (reader.load_flat(x.buffer, f32, x.offset) for x in (self.q, self.k))
+                    total = reader.math.fma(q, k, total)
+                place = loops.add(self.at["scores"], row * self.line)
+                score = across_lanes(loops, "add", total)
+                loops.store(score.value, self.scratch, loops.add(place, one.index))
+        self.of_keys.value = self.of_depth.value = 0
 
     def multiply_values(self, rows: int, span: Span) -> None:
         """Add the weighed values to the result, or make them its first."""
@@ -452,7 +505,7 @@ class Attention:
             assert isinstance(capped, Element), "a rule gives an element"
             x = math.mul(capped, cap)
         for bias in self.anchor.operands[3:]:
-            x = math.add(x, self.reader.element(bias, self.index_of(3, self.plan.index)))
+            x = math.add(x, self.reader.element(bias, self.index_of(3, self.place)))
         loops.store(x.value, self.scratch, place)
         return x
 
@@ -527,6 +580,12 @@ class Attention:
 
         walk_vectors(loops, reader, self.of_width, (0, self.width), vector)
         self.of_width.value = 0
+
+
+def keys_for(target: Target, width: int) -> int:
+    """Return how many keys and values, so wide together, take half of L2: a power of two."""
+    most = min(MOST, target.l2 // (2 * width * f32.size))
+    return max(64, 1 << (most.bit_length() - 1))
 
 
 def step(operand: Operand, group: Group) -> Dim:

@@ -7,7 +7,7 @@ combination.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,3 +172,18 @@ prepare = GravureBackend.prepare
 run_model = GravureBackend.run_model
 run_node = GravureBackend.run_node
 supports_device = GravureBackend.supports_device
+
+
+def one_operator(name: str, domain: str, arrays: Mapping[str, Array], **attributes: Any) -> bytes:
+    """Return a model of one operator on arrays of these names and shapes, with the result `y`."""
+    node = helper.make_node(name, list(arrays), ["y"], domain=domain, **attributes)
+    given = [
+        helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
+        for key, a in arrays.items()
+    ]
+    made = helper.make_tensor_value_info("y", given[0].type.tensor_type.elem_type, None)
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid(domain, 1)]
+    model = helper.make_model(
+        helper.make_graph([node], name, given, [made]), opset_imports=sets, ir_version=8
+    )
+    return bytes(model.SerializeToString())

@@ -29,8 +29,10 @@ KINDS: dict[str, str] = {
 }
 """Operations that have a template of their own; all others go by their iteration space."""
 
-EPILOGUE = frozenset({"gemm", "conv", "depthwise", "winograd", "pool", "reduce", "contract"})
-"""Kinds whose result may pass through element-wise operations before it is stored."""
+EPILOGUE = frozenset(
+    {"gemm", "conv", "depthwise", "winograd", "pool", "reduce", "contract", "attention"}
+)
+"""Kinds whose result may pass through others before it is stored: of attention, only moves."""
 
 CONVERTED = frozenset({"gv.matmul_packed", "gv.conv_packed", "gv.depthwise_packed"})
 """Operations behind which a result may become another element type before it is stored."""
