@@ -21,12 +21,12 @@ from ...ir.dims import Dim, ceil_divide, product
 from ...ir.tensor import spec_of
 from ...passes.analysis.reads import MOVES
 from .index import Linear
-from .loops import Loops
+from .loops import Index, Loops
 from .plan import Plan
 from .space import Group, Space
 
 LEAST = 4
-"""Shorter groups fill too little of a block."""
+"""Shorter groups fill too little of a block, but where its columns lie without gaps."""
 
 
 @dataclass
@@ -62,8 +62,9 @@ class Turned:
         if step(access.offset, inner) <= 1 or not isinstance(inner.extent, int):
             return None
         for group in groups[:-1]:
-            long = isinstance(group.extent, int) and group.extent >= LEAST <= inner.extent
-            if long and step(access.offset, group) == 1 and step(write, group) > 1:
+            long = isinstance(group.extent, int) and group.extent >= LEAST
+            fills = inner.extent >= LEAST or step(write, group) == inner.extent > 1
+            if long and fills and step(access.offset, group) == 1 and step(write, group) > 1:
                 source = loops.buffers[argument.index]
                 rest = [g for g in groups[:-1] if g is not group]
                 found = (*rest, group, inner)
@@ -84,15 +85,25 @@ class Turned:
                 number = loops.divide(number, group.extent)
             left = loops.subtract(loops.index(across.extent), across.value)
             columns = loops.index(loops.minimum(left, lanes))
-            with loops.loop(0, loops.index(inner.extent), lanes) as one:
-                inner.value = one.index
-                left = loops.subtract(loops.index(inner.extent), one.index)
-                rows = loops.index(loops.minimum(left, lanes))
-                read, write = (space.split(loops, x)[0] for x in (self.read, self.write))
-                source = self.source, loops.index(read), loops.index(step(self.read, inner))
-                to = self.out, loops.index(write), loops.index(step(self.write, across))
-                loops.here(gvk.TransposeTile(source, to, rows, columns, lanes=lanes))
+            assert isinstance(inner.extent, int), "blocks have known rows"
+            if inner.extent <= lanes:
+                self.block(space, 0, loops.index(inner.extent), columns)
+            else:
+                with loops.loop(0, inner.extent, lanes) as one:
+                    left = loops.subtract(inner.extent, one.index)
+                    rows = loops.index(loops.minimum(left, lanes))
+                    self.block(space, one.index, rows, columns)
         return blocks * product(tuple(group.extent for group in rest))
+
+    def block(self, space: Space, row: Index, rows: SSAValue, columns: SSAValue) -> None:
+        """Turn one block."""
+        loops = self.loops
+        *_, across, inner = self.groups
+        inner.value = row
+        read, write = (space.split(loops, x)[0] for x in (self.read, self.write))
+        source = self.source, loops.index(read), loops.index(step(self.read, inner))
+        to = self.out, loops.index(write), loops.index(step(self.write, across))
+        loops.here(gvk.TransposeTile(source, to, rows, columns, lanes=self.lanes))
 
 
 def step(offset: Linear, group: Group) -> int:

@@ -2,7 +2,8 @@
 
 For 32-bit elements and 4, 8 or 16 lanes: elements change places within the quarters of 128 bits
 (two rounds of unpacking pairs of rows), then the quarters do, so that each shuffle is one
-instruction on x86 and NEON. Blocks at an edge, and all others, go element by element.
+instruction on x86 and NEON. Few rows whose columns lie without gaps become as many vectors, each
+of which takes from all. Blocks at an edge, and all others, go element by element.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ from collections.abc import Sequence
 from .text import Shape, Text
 
 
-def transpose_function(text: Text, shape: Shape) -> str:
-    """Have the function for blocks of `shape.lanes` squared in the module; return its name."""
-    name = f"gv_transpose_{shape.element}_{shape.lanes}"
+def transpose_function(text: Text, shape: Shape, few: int = 0) -> str:
+    """Have the function for blocks of `shape.lanes` squared in the module; return its name.
+
+    Or for blocks of a `few` rows, whose columns lie as far apart.
+    """
+    name = f"gv_transpose_{shape.element}_{shape.lanes}" + (f"_{few}" if few else "")
     if name not in text.functions:
         inner = Text()
-        if shape.bits == 32 and shape.lanes in (4, 8, 16):
-            _with_network(inner, shape)
+        if few:
+            _whole_or_part(inner, shape, few)
+        elif shape.bits == 32 and shape.lanes in (4, 8, 16):
+            _whole_or_part(inner, shape, shape.lanes)
         else:
             _element_by_element(inner, shape)
         text.declarations.update(inner.declarations)
@@ -34,24 +40,46 @@ def transpose_function(text: Text, shape: Shape) -> str:
     return name
 
 
-def _with_network(text: Text, shape: Shape) -> None:
-    """Emit the test for whole blocks, the network, and the loop for all others."""
+def _whole_or_part(text: Text, shape: Shape, count: int) -> None:
+    """Emit the test for whole blocks, their shuffles, and the loop for all others."""
     whole, part = text.fresh_label(), text.fresh_label()
-    rows = text.value(f"icmp eq i64 %rows, {shape.lanes}")
+    rows = text.value(f"icmp eq i64 %rows, {count}")
     columns = text.value(f"icmp eq i64 %columns, {shape.lanes}")
     both = text.value(f"and i1 {rows}, {columns}")
     text.line(f"br i1 {both}, label %{whole}, label %{part}")
     text.label(whole)
+    align = shape.bits // 8
     loaded = [
-        text.value(f"load {shape.name}, ptr {_row(text, shape, '%src', '%ls', r)}, align 4")
-        for r in range(shape.lanes)
+        text.value(f"load {shape.name}, ptr {_row(text, shape, '%src', '%ls', r)}, align {align}")
+        for r in range(count)
     ]
-    for r, column in enumerate(network(text, shape, loaded)):
-        pointer = _row(text, shape, "%dst", "%ld", r)
-        text.line(f"store {shape.name} {column}, ptr {pointer}, align 4")
+    if count == shape.lanes:
+        made, distance = network(text, shape, loaded), "%ld"
+    else:
+        made, distance = interleaved(text, shape, loaded), str(shape.lanes)
+    for r, column in enumerate(made):
+        pointer = _row(text, shape, "%dst", distance, r)
+        text.line(f"store {shape.name} {column}, ptr {pointer}, align {align}")
     text.line("ret void")
     text.label(part)
     _element_by_element(text, shape)
+
+
+def interleaved(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
+    """Return the columns of a few rows, one behind the other, as many vectors."""
+    lanes, count = shape.lanes, len(rows)
+    made = []
+    for first in range(0, lanes * count, lanes):
+        places = [divmod(first + lane, count) for lane in range(lanes)]
+        vector = rows[0]
+        for number in range(1, count):
+            chosen = [
+                lanes + column if row == number else column if number == 1 else lane
+                for lane, (column, row) in enumerate(places)
+            ]
+            vector = _shuffle(text, shape, vector, rows[number], chosen)
+        made.append(vector)
+    return made
 
 
 def _row(text: Text, shape: Shape, first: str, distance: str, number: int) -> str:

@@ -485,6 +485,8 @@ TURNS = {
     "matrix": ((37, 21), "order = array<i64: 1, 0>", (21, 37)),
     "inner axes kept": ((5, 18, 6), "order = array<i64: 1, 0, 2>", (18, 5, 6)),
     "images": ((2, 5, 7, 19), "order = array<i64: 0, 3, 1, 2>", (2, 19, 5, 7)),
+    "three channels last": ((2, 3, 5, 9), "order = array<i64: 0, 2, 3, 1>", (2, 5, 9, 3)),
+    "pairs": ((2, 40), "order = array<i64: 1, 0>", (40, 2)),
     "to the front": ((4, 33, 17), "order = array<i64: 2, 0, 1>", (17, 4, 33)),
 }
 
