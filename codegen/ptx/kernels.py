@@ -14,7 +14,7 @@ from ...ir import Op
 from ...ir.levels import KIND
 from ...target import Target
 from .. import kernels
-from . import recurrent
+from . import recurrent, scan
 from .attend import Attend
 from .flash import Flash
 from .matrix import MatrixContraction, multiplies_matrices
@@ -40,6 +40,7 @@ def attention(kernel: FuncOp, target: Target) -> FuncOp:
 TEMPLATES: Mapping[str, Callable[[FuncOp, Target], FuncOp]] = {
     "row": lambda kernel, target: GpuRows(kernel, target).build(),
     "rnn": recurrent.lower,
+    "scan": scan.lower,
     "attention": attention,
 }
 """Kinds whose kernels are always run by blocks."""

@@ -89,7 +89,9 @@ class Nest:
         """Record what one operand reads."""
         at = tuple(linear(a, dims) for a in self.iteration.reads[position])
         if self.guarded[position]:
-            tracer.use_alone(*(p for p in at if is_guarded(p)))
+            dims_there = spec_of(self.anchor.operands[position].type).dims
+            parts = zip(at, dims_there, strict=True)
+            tracer.use_alone(*(part for part, extent in parts if is_guarded(part, extent)))
         tracer.visit(self.anchor.operands[position], at)
 
     @property
@@ -98,9 +100,15 @@ class Nest:
         return flatten(self.root_index(self.plan.index), spec_of(self.root.type).dims)
 
 
-def is_guarded(index: Linear) -> bool:
-    """Say whether an index may lie outside: it is more than one loop dim."""
-    return len(index.terms) > 1 or index.constant != 0
+def is_guarded(index: Linear, extent: Dim) -> bool:
+    """Say whether an index may lie outside of an extent, as far as that is known."""
+    if len(index.terms) <= 1 and index.constant == 0:
+        return False
+    steps = [index.constant, *(step for _, step in index.terms)]
+    if not all(isinstance(step, int) and step >= 0 for step in steps):
+        return True
+    room = extent - 1 - index.highest()
+    return not isinstance(room, int) or room < 0
 
 
 def place(loops: Loops, groups: Sequence[Group], at: Index) -> None:
@@ -221,7 +229,7 @@ class Side:
         conditions: list[Element] = []
         extents = spec_of(self.value.type).dims
         for part, extent in zip(self.index(), extents, strict=True):
-            if not is_guarded(part):
+            if not is_guarded(part, extent):
                 moved.append(part)
                 continue
             at, lanes, inside = reader.inside(part, extent)

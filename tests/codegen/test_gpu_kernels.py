@@ -327,3 +327,28 @@ def test_a_chain_of_hundred_softmaxes_is_hundred_launches() -> None:
     plan = compile_source(case.text.encode(), Options(target=TARGET)).plan
     assert plan is not None
     assert (len(plan.kernels), len(plan.launches)) == (2, 100)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "flags"),
+    [
+        ("gv.cumsum", (2, 700), {}),
+        ("gv.cumsum", (3, 600), {"exclusive": True, "reverse": True}),
+        ("gv.cumprod", (11, 70), {}),  # short rows: a warp each
+        ("gv.cumprod", (9, 40), {"exclusive": True}),
+        ("gv.cumsum", (5, 7, 9), {"axis": 1, "reverse": True}),  # across memory
+    ],
+)
+def test_scans(name: str, shape: tuple[int, ...], flags: dict[str, Any]) -> None:
+    (x,) = draw(shape)
+    x = 1 + x / 64 if name == "gv.cumprod" else x
+    given = {"axis": len(shape) - 1, "exclusive": False, "reverse": False, **flags}
+    check_text(module_of(name, [x], **given), [x], seed=1)
+
+
+def test_convolutions_are_copied_while_others_are_multiplied() -> None:
+    """Windows that reach beyond the image are filled with zeros."""
+    arrays = draw((1, 9, 7, 16), (3, 3, 16, 24), dtype="f16")
+    flags = {**CONV, "pads": ((1, 1), (1, 1)), "strides": (2, 1)}
+    plan = check_text(module_of("gv.conv_turned", arrays, **flags), arrays, rtol=2e-3, seed=1)
+    assert "cp.async" in plan.modules[0].ptx
