@@ -23,6 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir.dims import Dim, ceil_divide, floor_divide, product, remainder
+from ...ir.dtypes import f32
 from ...ir.program import result_specs
 from ...target import Target
 from .loops import Index, Loops
@@ -32,6 +33,8 @@ from .space import Group, Space, merge
 from .turned import Turned
 
 CHUNK = 4096
+VECTOR = 16
+"""Bytes that a thread of a GPU reads at a time."""
 ENOUGH_UNITS = 16
 
 Body: TypeAlias = Callable[[], None]
@@ -72,9 +75,12 @@ class MapNest:
         groups = merge(self.plan.tokens, accesses, self.plan.alone)
         inner = groups[-1] if groups else Group(())
         buffers = self.values, self.outputs
-        turned = Turned.of(self.loops, buffers, self.plan, groups, (offset, lanes))
-        if turned is not None:
-            return turned.build()
+        if not self.loops.fine and self.loops.dtypes[-1] is f32:
+            turned = Turned.of(self.loops, buffers, self.plan, groups, (offset, lanes))
+            if turned is not None:
+                return turned.build()
+        if self.loops.fine:
+            lanes = max(1, VECTOR // max(dtype.size for dtype in self.loops.dtypes))
         lanes = fitting_lanes(inner.extent, lanes, even=self.loops.fine)
         space = Space(groups, inner, lanes)
         self.reader = Reader(self.loops, self.arguments, space)

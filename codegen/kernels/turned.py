@@ -18,7 +18,6 @@ from xdsl.ir import BlockArgument, SSAValue
 from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, ceil_divide, product
-from ...ir.tensor import spec_of
 from ...passes.analysis.reads import MOVES
 from .index import Linear
 from .loops import Index, Loops
@@ -55,7 +54,7 @@ class Turned:
         values, outputs = buffers
         write, lanes = offsets
         argument = moved_argument(values)
-        if argument is None or loops.fine or len(plan.tracer.accesses) != 1 or len(groups) < 2:
+        if argument is None or len(plan.tracer.accesses) != 1 or len(groups) < 2:
             return None
         (access,) = plan.tracer.accesses
         inner = groups[-1]
@@ -115,8 +114,8 @@ def step(offset: Linear, group: Group) -> int:
 
 
 def moved_argument(values: Sequence[SSAValue]) -> BlockArgument | None:
-    """Return the argument whose elements a kernel moves, if it does nothing else; of f32."""
-    if len(values) != 1 or spec_of(values[0].type).dtype.name != "f32":
+    """Return the argument whose elements a kernel moves, if it does nothing else."""
+    if len(values) != 1:
         return None
     value = values[0]
     while isinstance(value.owner, Op) and value.owner.name in MOVES:

@@ -14,7 +14,7 @@ from ...ir import Op
 from ...ir.levels import KIND
 from ...target import Target
 from .. import kernels
-from . import recurrent, scan
+from . import recurrent, scan, turned
 from .attend import Attend
 from .flash import Flash
 from .matrix import MatrixContraction, multiplies_matrices
@@ -41,6 +41,7 @@ TEMPLATES: Mapping[str, Callable[[FuncOp, Target], FuncOp]] = {
     "row": lambda kernel, target: GpuRows(kernel, target).build(),
     "rnn": recurrent.lower,
     "scan": scan.lower,
+    "map": turned.lower,
     "attention": attention,
 }
 """Kinds whose kernels are always run by blocks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -352,3 +353,30 @@ def test_convolutions_are_copied_while_others_are_multiplied() -> None:
     flags = {**CONV, "pads": ((1, 1), (1, 1)), "strides": (2, 1)}
     plan = check_text(module_of("gv.conv_turned", arrays, **flags), arrays, rtol=2e-3, seed=1)
     assert "cp.async" in plan.modules[0].ptx
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "dtype"),
+    [
+        ((70, 40), (1, 0), "f32"),
+        ((2, 33, 5, 36), (0, 3, 1, 2), "bf16"),
+        ((3, 40, 18), (2, 0, 1), "i8"),
+    ],
+)
+def test_moves_across_memory_turn_squares(
+    shape: tuple[int, ...], order: tuple[int, ...], dtype: str
+) -> None:
+    x = np.arange(np.prod(shape)).reshape(shape).astype(NUMPY[dtype])
+    plan = check_text(module_of("gv.transpose", [x], order=order), [x], rtol=0, seed=1)
+    assert plan.kernels[0].block == (256, 1, 1)
+    assert "bar.sync" in plan.modules[0].ptx
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "i8"])
+def test_threads_read_16_bytes_at_a_time(dtype: str) -> None:
+    x = kind(512, 8, dtype=dtype)
+    body = f"  %r = gv.add %a, %b : ({x}, {x}) -> {x}"
+    text = function({"a": x, "b": x}, body, x)
+    ptx = plan_of(compiled_text(text)).modules[0].ptx
+    loads = re.findall(r"ld\.global\S*", ptx)
+    assert [load.rpartition(".v")[2] for load in loads] == ["4.b32", "4.b32"]
