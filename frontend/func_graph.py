@@ -142,8 +142,14 @@ def touched_by(graphs: Sequence[FuncGraph]) -> list[Any]:
                 found[handle()] = None
             if op.kind.draws:
                 found[draws_of(op)] = None
+            if op.kind.refuses:
+                found[FAULT] = None
             found.update(dict.fromkeys(op.kind.touched()))
     return list(found)
+
+
+FAULT = object()
+"""Stands among variables for whether a requirement did not hold."""
 
 
 class Draws:

@@ -42,6 +42,8 @@ class Kind:
     """The kinds of devices that have a kernel for it."""
     draws: bool = False
     """Whether it draws random numbers, with a key of its own each time."""
+    refuses: bool = False
+    """Whether it refuses values that are known only when it is run."""
     waits: bool = False
     """Whether it may wait for another step or thread."""
     takes_dead: bool = False
@@ -165,6 +167,8 @@ class Rule:
     """False: nothing depends on the inputs smoothly. None: a gradient is refused by name."""
     gives_list: bool = False
     """Whether the results are a list even if there is one."""
+    refuses: bool = False
+    """Whether it has requirements (`gv.require`) of values that are not known before the run."""
 
 
 RULES: dict[str, Rule] = {}
@@ -186,6 +190,7 @@ class Composite(Kind):
 
     def __init__(self, rule: Rule, options: dict[str, Any] | None = None) -> None:
         self.rule, self.type, self.options = rule, rule.type, options or {}
+        self.refuses = rule.refuses
 
     @property
     def label(self) -> str:

@@ -26,19 +26,20 @@ from ..ir.attributes import Symbol
 from ..ir.collection import paused
 from ..ir.compositions import Maker
 from ..ir.control_gradient import UnknownSizesError, append
-from ..ir.dtypes import DTYPES, i64, u32
+from ..ir.dtypes import DTYPES, i32, i64, u32
 from ..ir.host import has_host_steps
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
 from ..ir.ops.random import key_of
+from ..ir.ops.state import Require
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import NAME, finish, lay_over, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
 from ..ir.verify import verify
 from ..runtime.device_array import DeviceArray
 from .compile import CompiledModel, compile_source, load_compiled
-from .execute import Frame, Plan, Store
-from .func_graph import Draws, FuncGraph, draws_of, touched_by
+from .execute import Frame, Plan, RunError, Store
+from .func_graph import FAULT, Draws, FuncGraph, draws_of, touched_by
 from .graph import Operation
 from .placement import PlacementError, devices_of
 from .recorded import Recorded
@@ -76,6 +77,30 @@ class Shared:
         self.weights: dict[str, Array] = {}
         self.keys: list[tuple[Any, Any]] = []
         self.where = where
+        self.fault: Fault | None = None
+        """What takes note of requirements, if anything does."""
+
+
+class Fault:
+    """Which requirement of a program did not hold, as a variable that the program writes."""
+
+    is_eager = False
+    name = "fault"
+    spec = TensorSpec(i32, ())
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def number(self, message: str) -> int:
+        """Return the number of a requirement, from 1."""
+        if message not in self.messages:
+            self.messages.append(message)
+        return self.messages.index(message) + 1
+
+    def put_in(self, store: Store, value: Array) -> None:
+        """Raise if there is one."""
+        if value:
+            raise RunError(self.messages[int(value) - 1])
 
 
 class StagingFrame(Frame):
@@ -106,8 +131,27 @@ class StagingFrame(Frame):
 
     def append(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
         """Append an operation; arrays become constants."""
+        if op is Require:
+            return self.require(self.value(operands[0]), attributes["message"])
         self.emitter.device = self.mark
         return self.emitter(op, *[self.value(x) for x in operands], **attributes)
+
+    def require(self, holds: SSAValue, message: str) -> SSAValue:
+        """Let the program take note of a value that is to be true."""
+        fault = self.shared.fault
+        if fault is None or self.replay is not None or not (self.top or fault in self.state):
+            return holds
+        make = Maker(self.append)
+        wrong = make.cast(make.logical_not(holds), dtype=i32)
+        here = make.mul(wrong, make.number(fault.number(message), i32))
+        self.write(fault, make.maximum(self.present(fault), here))
+        return holds
+
+    def touched(self, graphs: Sequence[FuncGraph]) -> list[Any]:
+        """Return what graphs read or write: variables, counts of draws, and the fault."""
+        fault = self.shared.fault
+        found = [fault if v is FAULT else v for v in touched_by(graphs)]
+        return [v for v in found if v is not None]
 
     def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
         """Append an operation that is made already."""
@@ -145,6 +189,8 @@ class StagingFrame(Frame):
 
     def present(self, variable: Any) -> Any:
         """Return the value that the variable has at this point."""
+        if variable is self.shared.fault and variable not in self.state:
+            self.state[variable] = self.value(np.array(0, np.int32))
         if variable not in self.state:
             if isinstance(variable, Draws) and (variable.op in {op for op, _ in self.shared.keys}):
                 raise NotStageableError(f"{variable.name}: in and outside of a branch or a loop")
@@ -194,7 +240,7 @@ class StagingFrame(Frame):
     def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[Any]:
         """Append a choice: of two by a truth value, of several by a number."""
         index, *given = [self.value(x) for x in inputs]
-        touched = touched_by(branches)
+        touched = self.touched(branches)
         state = [self.value(self.read(v)) for v in touched]
         choice = Choice(self.shared, branches, touched, len(given))
         if spec_of(index.type).dtype.kind == "b":
@@ -211,7 +257,7 @@ class StagingFrame(Frame):
     ) -> Sequence[Any]:
         """Append a loop."""
         values = [self.value(x) for x in inputs]
-        touched = touched_by([test, body])
+        touched = self.touched([test, body])
         state = [self.value(self.read(v)) for v in touched]
         carried, fixed = [*values[:count], *state], values[count:]
         specs = [spec_of(x.type) for x in (*carried, *fixed)]
@@ -364,6 +410,7 @@ class Staged:
         shared = Shared(where)
         frame = StagingFrame(main.body.block, shared, top=True)
         frame.device = where.device if where is not None else ""
+        shared.fault = Fault() if options is None else None
         made = plan.run(frame, [*main.body.block.args, *map(frame.value, taken)])
         outputs = [frame.value(x) for x in made if x is not None]
         self.is_value = [x is not None for x in made]

@@ -27,7 +27,15 @@ from ..ir.verify import verify
 from .compile import compile_source, load_compiled
 from .execute import Frame, Plan, Store
 from .recorded import Recorded
-from .staged import COMPILE_AFTER, NotStageableError, Shared, StagingFrame, Way, name_argument
+from .staged import (
+    COMPILE_AFTER,
+    Fault,
+    NotStageableError,
+    Shared,
+    StagingFrame,
+    Way,
+    name_argument,
+)
 from .variables import Handle, VariableState
 
 
@@ -79,7 +87,9 @@ class StagedGradient:
             raise NotStageableError("shapes that are not known")
         main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
         block = main.body.block
-        frame = StagingFrame(block, Shared(), top=True)
+        shared = Shared()
+        shared.fault = Fault()
+        frame = StagingFrame(block, shared, top=True)
         way = Way(frame)
         record = Recorded(way)
         inner = copy(frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,31 +11,19 @@ from ...ir import compositions as c
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
-from ..abstract import Abstract, UnknownValueError
 from ..dtypes import finfo
 from .calls import op, perform, rule
 from .creation import ints
+from .required import require_below, require_rows, require_within
 from .values import InGraph, axis_in, convert, graph_of, same, static
 
 
-def check_below(ids: Any, count: int) -> None:
-    """Raise where a known number of a segment is too high; a negative one counts for none."""
-    if isinstance(ids, Abstract) and ids.value is None:
-        return
-    try:
-        found = np.asarray(ids)
-    except (TypeError, UnknownValueError):
-        return
-    if found.dtype.kind in "iu" and found.size and found.max() >= count:
-        raise IndexError(f"segment_ids = {found.max()} is out of range [0, {count})")
-
-
-@op("GatherV2", "params", "indices", strict=False)
+@op("GatherV2", "params", "indices", strict=False, refuses=True)
 def _gather(m: Maker, params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     """Take slices along an axis."""
     rank, batch = spec_of_value(params).rank, batch_dims
     at = axis_in(axis, rank)
-    check_indices(indices, spec_of_value(params).dims[at])
+    require_within(m, indices, spec_of_value(params).dims[at])
     if not batch:
         return m.gather(params, indices, axis=at)
     between = tuple(range(batch, at))
@@ -73,52 +61,18 @@ def gather(
     return _gather(params, indices, axis=at, batch_dims=batch, name=name)
 
 
-def check_indices(indices: Any, extent: Any) -> None:
-    """Raise where known indices are outside of an axis."""
-    if isinstance(indices, Abstract) and indices.value is None:
-        return
-    try:
-        found = np.asarray(indices)
-    except (TypeError, UnknownValueError):
-        return
-    if found.dtype.kind not in "iu" or not isinstance(extent, int):
-        return  # it is known only when it is run
-    if found.size and not (found.min() >= 0 and found.max() < extent):
-        wrong = found.max() if found.max() >= extent else found.min()
-        raise IndexError(f"indices = {wrong} is not in [0, {extent})")
-
-
-def check_rows(indices: Any, extents: Sequence[Any]) -> None:
-    """Raise where known rows of indices are outside of the first axes."""
-    if spec_of_value(indices).dtype.kind not in "iu":
-        raise TypeError("indices are integers")
-    if isinstance(indices, Abstract) and indices.value is None:
-        return
-    try:
-        found: Any = np.asarray(indices)
-    except (TypeError, UnknownValueError):
-        return
-    if found.dtype.kind not in "iu" or not found.size:
-        return
-    for i, extent in enumerate(extents[: found.shape[-1]]):
-        column = found[..., i]
-        if isinstance(extent, int) and not (column.min() >= 0 and column.max() < extent):
-            wrong = column.max() if column.max() >= extent else column.min()
-            raise IndexError(f"indices[{i}] = {wrong} does not index into shape {list(extents)}")
-
-
-@op("GatherNd", "params", "indices", strict=False)
+@op("GatherNd", "params", "indices", strict=False, refuses=True)
 def gather_nd(m: Maker, params: Any, indices: Any, batch_dims: int = 0) -> Any:
     """Take the slices that rows of indices name."""
-    check_rows(indices, spec_of_value(params).dims[batch_dims:])
+    require_rows(m, indices, spec_of_value(params).dims[batch_dims:])
     return m.gather_nd(params, m.to(indices, rows.i64), batch_dims=batch_dims)
 
 
-@op("ScatterNd", "indices", "updates", "shape", strict=False)
+@op("ScatterNd", "indices", "updates", "shape", strict=False, refuses=True)
 def scatter_nd(m: Maker, indices: Any, updates: Any, shape: Any) -> Any:
     """Add slices into zeros."""
     dims, row = ints(shape), spec_of_value(updates).dtype
-    check_rows(indices, dims)
+    require_rows(m, indices, dims)
     zeros = m.filled(0, row, dims)
     reduction = "max" if row.kind == "b" else "add"
     if row.kind == "b":
@@ -128,9 +82,9 @@ def scatter_nd(m: Maker, indices: Any, updates: Any, shape: Any) -> Any:
 
 
 def _scatter(type_: str, reduction: str) -> Callable[..., Any]:
-    @rule(type_)
+    @rule(type_, refuses=True)
     def changed(m: Maker, tensor: Any, indices: Any, updates: Any) -> Any:
-        check_rows(indices, spec_of_value(tensor).dims)
+        require_rows(m, indices, spec_of_value(tensor).dims)
         given = m.neg(updates) if reduction == "sub" else updates
         kind = "add" if reduction == "sub" else reduction
         return m.scatter_nd(tensor, m.to(indices, rows.i64), given, reduction=kind)
@@ -251,11 +205,11 @@ segment_mean = _segment("SegmentMean", "mean")
 
 
 def _unsorted(type_: str, how: str) -> Callable[..., Any]:
-    @op(type_, "data", "segment_ids", strict=False)
+    @op(type_, "data", "segment_ids", strict=False, refuses=True)
     def function(m: Maker, data: Any, segment_ids: Any, num_segments: Any) -> Any:
         """Combine rows by their segment; what has a negative one is left out."""
         count = int(static(num_segments))
-        check_below(segment_ids, count)
+        require_below(m, segment_ids, count)
         if how in ("mean", "sqrt_n"):
             total = _segments(m, data, segment_ids, count, "add")
             counts = _counts(m, data, segment_ids, count)

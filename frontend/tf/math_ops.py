@@ -17,9 +17,9 @@ from ..abstract import Abstract, is_unknown
 from ..eager import kernels_of
 from ..func_graph import FuncGraph
 from ..graph import GraphTensor
-from ..tensor import Tensor
 from .calls import op, perform, rule
 from .core import OPERATORS, row_of
+from .required import require_no_negatives, require_no_zeros
 from .values import InGraph, InvalidTypesError, axis_in, convert, graph_of, same, static
 
 STEPS = (
@@ -68,34 +68,20 @@ def _complex(x: Any, function: Callable[..., Any]) -> Any:
 
 
 DIVISIONS = ("floor_divide", "mod", "div")
-
-
-def refuse_zeros(divisor: Any) -> None:
-    """Raise where an integer divisor that is known is zero."""
-    if isinstance(divisor, Tensor) and divisor.eager:
-        divisor = divisor._array
-    if isinstance(divisor, np.ndarray) and divisor.dtype.kind in "iu" and not divisor.all():
-        raise TypeError("Integer division by zero")
-
-
-def _refuse_negative(exponent: Any) -> None:
-    """Raise where an integer exponent that is known is negative."""
-    if isinstance(exponent, Tensor) and exponent.eager:
-        exponent = exponent._array
-    if isinstance(exponent, np.ndarray) and exponent.dtype.kind == "i" and (exponent < 0).any():
-        raise TypeError("Integers to negative integer powers are not allowed")
+REFUSING = (*DIVISIONS, "pow")
 
 
 def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
     kernels = {} if type_ == "TruncateDiv" else _kernels(gv)
+    known = {"differentiable": gv not in STEPS, "refuses": gv in REFUSING}
 
-    @op(type_, "x", "y", kernels=kernels, label=label, differentiable=gv not in STEPS)
+    @op(type_, "x", "y", kernels=kernels, label=label, **known)
     def function(m: Maker, x: Any, y: Any) -> Any:
         """Combine the elements of two tensors of one type."""
         if gv in DIVISIONS:
-            refuse_zeros(y)
+            require_no_zeros(m, y)
         if gv == "pow":
-            _refuse_negative(y)
+            require_no_negatives(m, y)
         made = getattr(m, gv)(x, y)
         return m.trunc(made) if type_ == "TruncateDiv" and spec_of_value(x).dtype.is_float else made
 
@@ -152,10 +138,10 @@ def squared_difference(m: Maker, x: Any, y: Any) -> Any:
     return m.mul(d, d)
 
 
-@op("TruncateMod", "x", "y")
+@op("TruncateMod", "x", "y", refuses=True)
 def truncatemod(m: Maker, x: Any, y: Any) -> Any:
     """Return what a division that rounds to zero leaves."""
-    refuse_zeros(y)
+    require_no_zeros(m, y)
     return m.fmod(x, y)
 
 

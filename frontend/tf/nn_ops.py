@@ -9,7 +9,7 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from .calls import op, perform, rule
-from .gathering import check_indices
+from .required import require_within
 from .values import InGraph, axis_in, convert, graph_of, same, static
 
 
@@ -93,13 +93,13 @@ def softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any, axis: 
     return m.neg(m.sum(m.mul(labels, logs), axes=(at,)))
 
 
-@op("SparseSoftmaxCrossEntropyWithLogits", "labels", "logits", strict=False)
+@op("SparseSoftmaxCrossEntropyWithLogits", "labels", "logits", strict=False, refuses=True)
 def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any:
     """Return the cross entropy of numbered classes and softmax."""
     at = spec_of_value(logits).rank - 1
     if spec_of_value(labels).dtype.kind not in "iu":
         raise TypeError("Value for attr 'Tlabels' is not in the list of allowed values: integers")
-    check_indices(labels, spec_of_value(logits).dims[at])
+    require_within(m, labels, spec_of_value(logits).dims[at], "labels")
     logs = m.log_softmax(logits, axis=at)
     column = c.unsqueeze(m.emit, m.to(labels, rows.i64), (at,))
     return m.neg(c.squeeze(m.emit, m.gather_elements(logs, column, axis=at), (at,)))

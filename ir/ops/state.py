@@ -14,7 +14,7 @@ import numpy as np
 
 from ..attributes import Symbol
 from ..dims import Dim
-from ..dtypes import DType
+from ..dtypes import DType, bool_
 from ..op import Array, Call, Op, register
 from ..tensor import TensorSpec
 from .families import FLOAT, expect
@@ -120,6 +120,36 @@ class CheckNumerics(Op):
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Check the gradient too."""
         return (call.emit(CheckNumerics, grads[0], **call.attributes),)
+
+
+@register
+class Require(Op):
+    """The truth value itself; running it fails with the message where it is false.
+
+    Code that is compiled goes on: what calls it takes note of the value, and raises afterwards.
+    """
+
+    name = "gv.require"
+    PURE: ClassVar = False
+
+    @classmethod
+    def infer(cls, holds: TensorSpec, *, message: str = "") -> Sequence[TensorSpec]:
+        """Return the operand's spec."""
+        if holds.dtype != bool_ or holds.shape != ():
+            raise TypeError(f"what is required is {holds}, expected bool[]")
+        return (holds,)
+
+    @classmethod
+    def evaluate(cls, holds: Array, *, message: str) -> Sequence[Array]:
+        """Return the operand, or raise `ValueError` with the message."""
+        if not holds:
+            raise ValueError(message)
+        return (holds,)
+
+    @classmethod
+    def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
+        """Return nothing: a truth value has no gradient."""
+        return (None,)
 
 
 HOST_FUNCTIONS: dict[str, Callable[..., Sequence[Array]]] = {}

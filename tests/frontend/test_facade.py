@@ -132,3 +132,49 @@ def test_h3_a_chain_of_elementwise_operations_needs_one_buffer():
 
     used, _ = peak(chain, tf.TensorSpec([1 << 18]))
     assert used <= 1 << 20
+
+
+REFUSED = {
+    "gather": (lambda x, i: tf.gather(x, i), [1, 9], "indices"),
+    "gather_nd": (lambda x, i: tf.gather_nd(x, i[:, None]), [0, -1], "does not index into"),
+    "scatter_nd": (lambda x, i: tf.scatter_nd(i[:, None], x[:2], [4]), [4, 0], "does not index"),
+    "divide": (lambda x, i: tf.reduce_sum(x) * tf.cast(7 // i[0], tf.float32), [0, 1], "by zero"),
+    "remainder": (lambda x, i: tf.cast(7 % i, tf.float32), [1, 0], "division by zero"),
+    "power": (lambda x, i: tf.cast(2**i, tf.float32), [1, -1], "negative integer powers"),
+    "segments": (lambda x, i: tf.math.unsorted_segment_sum(x[:2], i, 3), [0, 3], "segment"),
+    "labels": (
+        lambda x, i: tf.nn.sparse_softmax_cross_entropy_with_logits(i, [x, x]),
+        [1, 4],
+        "labels",
+    ),
+    "loop": (
+        lambda x, i: tf.while_loop(
+            lambda n, s: n < i[1], lambda n, s: (n + 1, s + tf.gather(x, n)), (i[0], 0.0)
+        )[1],
+        [1, 6],
+        "indices",
+    ),
+    "branch": (
+        lambda x, i: tf.cond(i[1] > 2, lambda: tf.gather(x, i[1]), lambda: x[0]),
+        [1, 6],
+        "indices",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_compiled_code_refuses_what_eager_code_refuses(name):
+    function, wrong, message = REFUSED[name]
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    good = tf.constant([1, 2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        function(x, tf.constant(wrong))
+    staged = tf.function(function)
+    for _ in range(4):
+        assert np.allclose(staged(x, good), function(x, good))
+    [concrete] = staged.cache.values()
+    assert concrete.graph.refusal == ""
+    assert all(concrete.compiled.values())
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        staged(x, tf.constant(wrong))
+    assert np.allclose(staged(x, good), function(x, good))
