@@ -31,7 +31,7 @@ from ..ir.host import has_host_steps
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
 from ..ir.ops.random import key_of
-from ..ir.ops.state import Require
+from ..ir.ops.state import CheckNumerics, Require
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import NAME, finish, lay_over, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
@@ -133,6 +133,8 @@ class StagingFrame(Frame):
         """Append an operation; arrays become constants."""
         if op is Require:
             return self.require(self.value(operands[0]), attributes["message"])
+        if op is CheckNumerics:
+            return self.check_numerics(self.value(operands[0]), attributes["message"])
         self.emitter.device = self.mark
         return self.emitter(op, *[self.value(x) for x in operands], **attributes)
 
@@ -146,6 +148,14 @@ class StagingFrame(Frame):
         here = make.mul(wrong, make.number(fault.number(message), i32))
         self.write(fault, make.maximum(self.present(fault), here))
         return holds
+
+    def check_numerics(self, x: SSAValue, message: str) -> SSAValue:
+        """Let the program take note of elements that are not finite."""
+        make, size = Maker(self.append), spec_of(x.type).size
+        finite = make.isfinite(make.reshape(x, shape=(size,)))
+        self.require(make.all(finite, axes=(0,)), f"{message}: tensor had nan or inf values")
+        made: SSAValue = make.identity(x)
+        return made
 
     def touched(self, graphs: Sequence[FuncGraph]) -> list[Any]:
         """Return what graphs read or write: variables, counts of draws, and the fault."""

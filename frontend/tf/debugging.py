@@ -146,7 +146,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
     return hasattr(tensor, "dtype") and tensor.dtype.kind in "iufc"
 
 
-@op("CheckNumerics", "tensor", strict=False)
+@op("CheckNumerics", "tensor", strict=False, refuses=True)
 def check_numerics(m: Any, tensor: Any, message: str) -> Any:
     """Return the tensor, or raise with the message where an element is NaN or infinite."""
     return m.check_numerics(tensor, message=message)

@@ -147,6 +147,11 @@ REFUSED = {
         [1, 4],
         "labels",
     ),
+    "numbers": (
+        lambda x, i: tf.debugging.check_numerics(x / tf.cast(i[0], tf.float32), "quotient"),
+        [0, 1],
+        "quotient: tensor had",
+    ),
     "loop": (
         lambda x, i: tf.while_loop(
             lambda n, s: n < i[1], lambda n, s: (n + 1, s + tf.gather(x, n)), (i[0], 0.0)
