@@ -181,6 +181,23 @@ def dequeue_many(queue: QueueSpec, count: int, *, partial: bool = False) -> Queu
     return QueueKind(name, queue, _many(partial=partial), queue.specs(-1 if partial else count))
 
 
+def mutex_acquire(mutex: QueueSpec) -> QueueKind:
+    """Return the operation that waits until nobody has a mutex, and takes it."""
+    return QueueKind("MutexAcquire", mutex, _enqueue, ())
+
+
+def mutex_release(mutex: QueueSpec) -> QueueKind:
+    """Return the operation that gives a mutex back."""
+
+    def step(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+        if not queue.size():
+            raise InvalidArgumentError(f"mutex '{spec.name}' is given back, but nobody has it")
+        queue.take(1)
+        return ()
+
+    return QueueKind("MutexRelease", mutex, step, ())
+
+
 def close(queue: QueueSpec, *, cancel: bool) -> QueueKind:
     """Return the operation that lets nothing more in."""
     return QueueKind("QueueCloseV2", queue, _close(cancel), ())

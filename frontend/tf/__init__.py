@@ -50,6 +50,7 @@ from . import debugging, strings
 from . import flow as _fl
 from . import indexing as _indexing  # noqa: F401  (fills in the operator)
 from . import math_ops as _m
+from . import queues as _q
 from . import random_ops as _r
 from . import state as _st
 from . import window_ops as _w
@@ -242,6 +243,9 @@ raw_ops = SimpleNamespace(
     Exit=_fl.leave,
     NextIteration=_fl.next_iteration,
     LoopCond=_fl.loop_condition,
+    Mutex=_q.Mutex,
+    MutexAcquire=lambda mutex, name=None: mutex.acquire(name),
+    MutexRelease=lambda mutex, name=None: mutex.release(name),
 )
 compat = SimpleNamespace(v1=_V1())
 global_variables_initializer = _st.global_variables_initializer

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...ir.op import Array
+from ..abstract import TEXT
 from ..checkpoint_ops import SUFFIX, note_latest, read, write
-from ..context import entered
+from ..context import STATE, entered
+from ..func_graph import FuncGraph
 from ..function import ACTIVE
+from ..kinds import PyFunction
 from .state import Variable
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
@@ -137,17 +140,23 @@ class Checkpoint:
             collect(each, name, found, seen)
         return found
 
-    def write(self, file_prefix: str, options: Any = None) -> str:
-        """Write the values."""
+    def write(self, file_prefix: str, options: Any = None) -> Any:
+        """Write the values; in a function each time it is called."""
+        return _when_run(lambda: self._write(file_prefix))
+
+    def _write(self, file_prefix: str) -> str:
         leaves = self.leaves()
         values = {f"{n}/{VALUE}": value_of(leaf) for n, leaf in leaves.items()}
         write(file_prefix, values, sorted(leaves))
         return file_prefix
 
-    def save(self, file_prefix: str, options: Any = None) -> str:
-        """Write the values under the next number."""
+    def save(self, file_prefix: str, options: Any = None) -> Any:
+        """Write the values under the next number; in a function each time it is called."""
+        return _when_run(lambda: self._save(file_prefix))
+
+    def _save(self, file_prefix: str) -> str:
         self.save_counter.assign_add(np.int64(1))
-        path = self.write(f"{file_prefix}-{int(self.save_counter.numpy())}")
+        path = self._write(f"{file_prefix}-{int(self.save_counter.numpy())}")
         note_latest(path)
         return path
 
@@ -174,6 +183,17 @@ class Checkpoint:
         for name, leaf in self.leaves().items():
             if name in self.pending:
                 leaf.assign(self.pending.pop(name))
+
+
+def _when_run(step: Callable[[], str]) -> Any:
+    """Return the path that a step gives; in a function the step is an operation."""
+    graph = STATE.context
+    if not isinstance(graph, FuncGraph):
+        return step()
+    kind = PyFunction(lambda: np.array(step().encode(), object), (TEXT,), pure=False)
+    path = graph.add(kind, [], name="SaveV2").outputs[0]
+    path.set_shape([])
+    return path
 
 
 def collect(value: Any, path: str, found: dict[str, Any], seen: set[int]) -> None:

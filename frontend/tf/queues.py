@@ -153,6 +153,25 @@ class FIFOQueue(QueueBase):
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)
 
 
+class Mutex(QueueBase):
+    """A lock that operations take and give back: a queue with room for one."""
+
+    def __init__(self, shared_name: str | None = None, name: str = "mutex") -> None:
+        super().__init__(1, [], None, None, shared_name, name)
+
+    def acquire(self, name: str | None = None) -> Any:
+        """Wait until nobody has it, and take it."""
+        return self._effect(q.mutex_acquire(self._spec), name)
+
+    def release(self, name: str | None = None) -> Any:
+        """Give it back."""
+        return self._effect(q.mutex_release(self._spec), name)
+
+    def _effect(self, kind: q.QueueKind, name: str | None) -> Any:
+        made = self._do(kind, (), name)
+        return made if hasattr(made, "outputs") else None
+
+
 class RandomShuffleQueue(QueueBase):
     """Elements come out in a random order; while it is open some stay, so that they are mixed."""
 

@@ -2,12 +2,14 @@
 
 import shutil
 import subprocess
+import threading
 
 import numpy as np
 import pytest
 
 import gravure as gv
 import gravure.tf as tf
+from gravure.errors import UnsupportedOp
 from gravure.frontend.ahead import NotCompilableError
 
 v1 = tf.compat.v1
@@ -163,3 +165,151 @@ def test_i24_a_c_program_gives_what_the_function_gives(tmp_path):
     made = f(tf.constant([[1.0, -2.0, 0.5]]))
     expected = [*np.asarray(made["y"]).ravel(), float(made["total"])]
     assert np.allclose([float(x) for x in run.stdout.split()], expected, atol=2e-6)
+
+
+# The rest of table 1 of the white paper: shuffles, state, files, queues, locks, nodes of control.
+
+FOUR = np.float32([1, 2, 3, 4])
+SPEC = tf.TensorSpec([4], name="x")
+
+
+def chosen(x):
+    no, yes = tf.raw_ops.Switch(data=x, pred=tf.reduce_sum(x) > 3.0)
+    return tf.raw_ops.Merge(inputs=[no * 2.0, yes * 3.0]).output
+
+
+def repeated(x):
+    raw = tf.raw_ops
+    entered = [raw.Enter(data=v, frame_name="f") for v in (tf.constant(0), x)]
+    merges = [raw.Merge(inputs=[v, v]) for v in entered]
+    goes_on = raw.LoopCond(input=merges[0].output < 3)
+    switches = [raw.Switch(data=m.output, pred=goes_on) for m in merges]
+    following = switches[0].output_true + 1, switches[1].output_true * 2.0
+    for merge, value in zip(merges, following, strict=True):
+        merge.output.op.update_input(1, raw.NextIteration(data=value))
+    return raw.Exit(data=switches[1].output_false)
+
+
+@pytest.mark.parametrize(("body", "factor"), [(chosen, 3.0), (repeated, 8.0)])
+def test_a8_single_nodes_of_control(body, factor, tmp_path):
+    with pytest.raises(TypeError, match="is an operation of graphs"):
+        body(tf.constant(FOUR))
+    with tf.Graph().as_default():
+        assert np.array_equal(v1.Session().run(body(tf.constant(FOUR))), FOUR * factor)
+    f = tf.function(body)
+    for _ in range(4):
+        assert np.array_equal(f(tf.constant(FOUR)), FOUR * factor)
+    f.save(tmp_path / "f.so", SPEC, frozen=True)
+    assert np.array_equal(gv.load(tmp_path / "f.so")(FOUR), FOUR * factor)
+
+
+def test_a8_shuffle(tmp_path):
+    x = tf.constant(FOUR)
+    staged = tf.function(tf.random.shuffle)
+    with tf.Graph().as_default():
+        node, session = tf.random.shuffle(tf.constant(FOUR)), v1.Session()
+        runs = [session.run(node) for _ in range(8)]
+    staged.save(tmp_path / "f.so", SPEC)
+    library = gv.load(tmp_path / "f.so")
+    for made in (
+        [tf.random.shuffle(x).numpy() for _ in range(8)],
+        runs,
+        [staged(x).numpy() for _ in range(8)],
+        [library(FOUR, np.uint32([7, key])) for key in range(8)],
+    ):
+        assert all(np.array_equal(np.sort(m), FOUR) for m in made)
+        assert len({m.tobytes() for m in made}) > 1
+    with pytest.raises(NotCompilableError, match="draws random numbers"):
+        staged.save(tmp_path / "g.so", SPEC, frozen=True)
+
+
+def test_a8_variables(tmp_path):
+    def step(v, x):
+        changed = v.assign_add(x)
+        with tf.control_dependencies([changed] if v.graph is not None else []):
+            return v.read_value() * 2.0
+
+    v = tf.Variable(FOUR)
+    assert np.array_equal(step(v, FOUR), FOUR * 4)
+    with tf.Graph().as_default():
+        inside = v1.Variable(FOUR)
+        made = step(inside, tf.constant(FOUR))
+        with v1.Session() as session:
+            session.run(inside.assign(FOUR * 2))
+            assert np.array_equal(session.run(made), FOUR * 6)
+    f = tf.function(lambda x: step(v, x))
+    assert np.array_equal(f(tf.constant(FOUR)), FOUR * 6)
+    f.save(tmp_path / "f.so", SPEC)
+    result, state = gv.load(tmp_path / "f.so")(FOUR, FOUR * 9)
+    assert np.array_equal(result, FOUR * 20)
+    assert np.array_equal(state, FOUR * 10)
+    with pytest.raises(NotCompilableError, match="it changes variable"):
+        f.save(tmp_path / "g.so", SPEC, frozen=True)
+
+
+def test_a8_save_and_restore(tmp_path):
+    v = tf.Variable(FOUR)
+    checkpoint = tf.train.Checkpoint(v=v)
+    path = str(tmp_path / "now")
+    write = tf.function(lambda: checkpoint.write(path))
+    for number, save in enumerate([checkpoint.write, lambda _: write(), lambda _: write()]):
+        v.assign(FOUR * number)
+        save(path)
+        v.assign(FOUR)
+        checkpoint.read(path).assert_consumed()
+        assert np.array_equal(v, FOUR * number)
+    with pytest.raises(UnsupportedOp, match="a Python function"):
+        write.save(tmp_path / "f.so")
+    with tf.Graph().as_default():
+        inside = v1.Variable(FOUR, name="inside")
+        saver = v1.train.Saver()
+        with v1.Session() as session:
+            session.run(inside.initializer)
+            where = saver.save(session, str(tmp_path / "graph"))
+            session.run(inside.assign(FOUR * 3))
+            saver.restore(session, where)
+            assert np.array_equal(session.run(inside), FOUR)
+
+
+def test_a8_queues_and_mutexes(tmp_path):
+    raw = tf.raw_ops
+
+    def through(queue, mutex, x):
+        raw.MutexAcquire(mutex=mutex)
+        queue.enqueue(x)
+        y = queue.dequeue() * 2.0
+        raw.MutexRelease(mutex=mutex)
+        return y
+
+    def made():
+        return tf.queue.FIFOQueue(3, tf.float32, [[4]]), raw.Mutex()
+
+    kept = made()
+    f = tf.function(lambda x: through(*kept, x))
+    for _ in range(2):
+        assert np.array_equal(through(*kept, tf.constant(FOUR)), FOUR * 2)
+        assert np.array_equal(f(tf.constant(FOUR)), FOUR * 2)
+    with pytest.raises(UnsupportedOp, match="a queue"):
+        f.save(tmp_path / "f.so", SPEC)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="nobody has it"):
+        raw.MutexRelease(mutex=kept[1])
+    with tf.Graph().as_default():
+        queue, mutex = made()
+        takes, gives = raw.MutexAcquire(mutex=mutex), raw.MutexRelease(mutex=mutex)
+        session, total = v1.Session(), []
+
+        def client():
+            for _ in range(20):
+                session.run(takes)
+                seen = len(total)
+                session.run(queue.enqueue(FOUR))
+                total.append(session.run(queue.dequeue()))
+                assert len(total) == seen + 1, "nobody else is between the two"
+                session.run(gives)
+
+        threads = [threading.Thread(target=client) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(total) == 60
