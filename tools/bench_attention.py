@@ -48,7 +48,7 @@ def prepare(model: str, inputs: Any, threads: int) -> Any:
 
 def make_model(folder: Path, case: str, sequence: int, heads: int, width: int) -> tuple[Path, Any]:
     """Write the model of a case; return it, and arrays for it."""
-    from ..frontend.onnx.backend import one_operator  # noqa: PLC0415  (a peer has no gravure)
+    from ..frontend.onnx.backend import one_operator
 
     wide, split = (1, sequence, heads * width), (1, heads, sequence, width)
     shapes: dict[str, tuple[int, ...]] = {"q": wide, "k": wide, "v": wide}
