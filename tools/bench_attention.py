@@ -64,7 +64,7 @@ def make_model(folder: Path, case: str, sequence: int, heads: int, width: int) -
 
 def measure(given: argparse.Namespace, case: str, sequence: int) -> list[dict[str, Any]]:
     """Return a record of each runtime for one case."""
-    from .. import compile as compile_model
+    from ..frontend.compile import compile as compile_model
     from .measuring.peers import Duel, Peer, compare, rows_of
 
     found = {"onnxruntime": "onnxruntime", "torch": __file__}
