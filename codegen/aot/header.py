@@ -141,7 +141,7 @@ def _sizes(model: Description) -> list[str]:
         f"{tag}_WEIGHTS_BYTES": model.weights,
     }
     if model.is_for_gpu:
-        sizes[f"{tag}_DEVICE_BYTES"] = int(model.extras["device_bytes"])
+        sizes[f"{tag}_DEVICE_BYTES"] = int(model.extras["gpu"]["bytes"])
     if model.prepare:
         sizes[f"{tag}_PREPARE_BYTES"] = model.prepare_bytes
     for dim in model.dims:

@@ -78,16 +78,15 @@ class Layout:
 
 def host_description(model: Description, plan: GpuPlan) -> Description:
     """Return a model for GPUs as its callers see it: the workspace is what `State` says."""
-    extras = {
-        **model.extras,
-        "device_bytes": Layout(plan).bytes,
-        "ptx": ".".join(map(str, max((each.version for each in plan.modules), default=(0, 0)))),
+    gpu = {
+        "bytes": Layout(plan).bytes,
+        "code_bytes": sum(len(each.ptx) + len(each.cubin) for each in plan.modules),
         "cubin": all(each.cubin for each in plan.modules),
-        "device_launches": len(plan.launches),
+        "launches": len(plan.launches),
+        "ptx": ".".join(map(str, max((each.version for each in plan.modules), default=(0, 0)))),
     }
     return replace(
         model,
-        steps=(),
         workspace=State(plan).bytes,
         slots=1,
         raw=(),
@@ -95,7 +94,7 @@ def host_description(model: Description, plan: GpuPlan) -> Description:
         prepare_workspace=0,
         triple=Target.parse(HOST).triple,
         features=(),
-        extras=extras,
+        extras={**model.extras, "gpu": gpu},
     )
 
 

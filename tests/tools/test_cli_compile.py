@@ -132,6 +132,9 @@ def test_files_for_gpus(gravure: Any, model: Path, tmp_path: Path) -> None:
     assert (found.status, "ok" in found.out) == (0, True)
     assert gravure("compile", model, *options, "-o", tmp_path / "m.so").status == 0
     assert "_create(void *workspace" in (tmp_path / "m.h").read_text()
+    said = gravure("inspect", tmp_path / "m.so").out
+    assert "of PTX 7.0" in said
+    assert "for a run in all, on the GPU" in said
     found = gravure("compile", model, *DIM, "-o", tmp_path / "n.gpu")
     assert (found.status, "is a processor, expected a GPU" in found.err) == (69, True)
 

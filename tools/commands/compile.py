@@ -267,7 +267,8 @@ def _about(made: Emitted) -> str:
     share = f"{memory['buffers'] / memory['max_live']:.2f}" if memory["max_live"] else "1.00"
     took = ", ".join(f"{name} {in_seconds(t)}" for name, t in made.seconds.items())
     rows = [
-        ["target", f"{model.target}: {compiled.target.cpu}, {model.slots} threads at most"],
+        ["target", f"{model.target}: {compiled.target.cpu}"
+         + (f", {model.slots} threads at most" if compiled.plan is None else "")],
         *(["inputs" if i == 0 else "", f"{t.name}: {t}"] for i, t in enumerate(model.inputs)),
         *(["outputs" if i == 0 else "", f"{t.name}: {t}"] for i, t in enumerate(model.outputs)),
         *(["dims" if i == 0 else "", f"{d.name} = {d.low}..{d.high}"]

@@ -150,20 +150,21 @@ def library(path: str, console: Console) -> int:
 
     found = inspect(path)
     manifest, seal = found.manifest, found.seal
+    gpu = manifest.get("gpu")
     control = [f"{manifest[each]} {each}" for each in ("loops", "choices") if manifest.get(each)]
     rows = [
         ["library", f"{path}: {in_bytes(seal.file_size)}, tag {manifest['tag']}"],
         *_listed("inputs", [_tensor(each) for each in manifest["inputs"]]),
         *_listed("outputs", [_tensor(each) for each in manifest["outputs"]]),
         *_listed("dims", [f"{d['name']} = {d['low']}..{d['high']}" for d in manifest["dims"]]),
-        ["made for", f"{manifest['target']}: {manifest['triple']}, "
-         f"{manifest['threads']} threads at most"],
+        ["made for", f"{manifest['target']}: {manifest['triple']}"
+         + ("" if gpu else f", {manifest['threads']} threads at most")],
         ["needs", ", ".join(manifest["features"]) or "nothing beyond the plain architecture"],
         ["workspace", in_bytes(manifest["workspace_bytes"])],
         ["weights", f"{in_bytes(manifest['weights_bytes'])}, {manifest['weights']}"],
-        ["memory", f"{in_bytes(manifest['peak_bytes'])} for a run in all"],
-        ["kernels", f"{manifest['launches']} distinct, "
-         + ", ".join(f"{in_bytes(size)} of {name}" for name, size in manifest["sections"].items())],
+        ["memory", f"{in_bytes(gpu['bytes'] if gpu else manifest['peak_bytes'])} for a run in all"
+         + (", on the GPU" if gpu else "")],
+        ["kernels", f"{manifest['launches']} distinct, " + _code(manifest)],
         *_listed("control", [", ".join(control)] if control else []),
         ["made with", ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())],
         ["passes", str(manifest.get("pipeline", ""))],
@@ -172,6 +173,15 @@ def library(path: str, console: Console) -> int:
     data = {"schema": "gravure.library/1", "bytes": seal.file_size, "digest": seal.digest.hex()}
     console.result(table(rows), {**data, "manifest": manifest})
     return 0
+
+
+def _code(manifest: Any) -> str:
+    """Return how much code the kernels are."""
+    gpu = manifest.get("gpu")
+    if gpu is None:
+        return ", ".join(f"{in_bytes(n)} of {name}" for name, n in manifest["sections"].items())
+    form = f"PTX {gpu['ptx']}{' and assembled' if gpu['cubin'] else ''}"
+    return f"{in_bytes(gpu['code_bytes'])} of {form}, launched {gpu['launches']} times"
 
 
 def _tensor(row: Any) -> str:
