@@ -21,7 +21,7 @@ from .execute import Frame
 from .func_graph import FuncGraph, has_effect, touched_by
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, Operation, dims_or_none, unknown_dim
-from .kinds import Kind
+from .kinds import EVERYWHERE, Kind
 from .tensor import Tensor
 
 
@@ -46,6 +46,8 @@ def traced(
 
 class If(Kind):
     """One of several graphs, chosen by an index (bool: 0 is the graph for false)."""
+
+    devices = EVERYWHERE
 
     def __init__(self, branches: Sequence[FuncGraph], label: str) -> None:
         self.branches = list(branches)
@@ -122,6 +124,8 @@ def choose(
 
 class While(Kind):
     """A graph run again and again as long as another one says so."""
+
+    devices = EVERYWHERE
 
     type = "While"
 

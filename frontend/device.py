@@ -144,6 +144,8 @@ def as_device(device: object) -> Device:
     elif isinstance(device, str):
         name = parse_device(device)
         found = Device((name.kind or "CPU").lower(), name.index or 0)
+        if not name.is_within(parse_device(f"{HOST}{str(found).upper()}")):
+            raise ValueError(f"device {device!r} is on another machine, expected one of this one")
     else:
         raise ValueError(f"device {device!r}, expected a name like 'gpu:0'")
     there = devices()
@@ -171,6 +173,8 @@ def placing(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
         if device is None and (STATE.device is None or STATE.context is not None):
             return found
         tensor: Any = found
+        if device is None and tensor.dtype.kind == "s":
+            return found  # text is only in the memory of the processor
         moved: Made = tensor.to_device(as_device(device))
         return moved
 

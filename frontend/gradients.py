@@ -23,7 +23,7 @@ from .context import STATE, accessed, record
 from .differentiate import dense
 from .execute import Frame
 from .graph import Graph, GraphTensor, Operation
-from .kinds import CONSTANT, Composite, Kind, Rule, primitive, register_rule
+from .kinds import CONSTANT, EVERYWHERE, Composite, Kind, Rule, primitive, register_rule
 from .recorded import Recorded
 from .tensor import apply
 
@@ -35,6 +35,7 @@ OVERRIDES: dict[str, Override] = {}
 class Backward(Kind):
     """The gradients of another operation's inputs, from what was recorded when it ran."""
 
+    devices = EVERYWHERE
     stateful = False
 
     def __init__(self, forward: Operation, wanted: Sequence[int], variables: Sequence[Any]) -> None:

@@ -469,7 +469,7 @@ class Staged:
         if isinstance(self.model, SteppedModel):
             found = list(self.model.run_in_place([*arrays, *more]))
         else:
-            made = self.call(*arrays, *more)
+            made = self.call(*map(on_host, arrays), *more)
             found = list(made) if isinstance(made, tuple) else [made]
         for variable, value in zip(self.written, found[self.count :], strict=True):
             variable().put_in(store, on_host(value))
@@ -535,7 +535,9 @@ def placed_for(plan: Plan, arrays: Sequence[Any], key: Any, where: Where) -> Sta
         ]
         try:
             known = plan.compiled[key] = Staged(plan, specs, where=where)
-        except (NotStageableError, UnsupportedOp) as error:
+        except PlacementError:
+            raise
+        except (NotStageableError, UnsupportedOp, TypeError, ValueError, AttributeError) as error:
             if where.soft:
                 return None
             raise PlacementError(

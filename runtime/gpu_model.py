@@ -11,6 +11,7 @@ already (`DeviceArray`) are used where they are by `bind`.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -45,6 +46,40 @@ class Prepared:
     """The memory that goes with it."""
 
 
+class Holdings:
+    """What a model holds on a device: its code, its memory, and what is ready for some sizes."""
+
+    def __init__(self, plan: GpuPlan, driver: Driver) -> None:
+        self.driver = driver
+        self.prepared: dict[Key, Prepared] = {}
+        self.bound: list[Prepared] = []
+        self.code: Code | None = driver.load(plan.modules)
+        self.bases: dict[str, int] = {}
+        for name, size in (("workspace", plan.workspace), ("weights", plan.weights)):
+            if size:
+                self.bases[name] = driver.allocate(size)
+
+    def close(self) -> None:
+        """Give all back, when what runs is done."""
+        if self.code is None:
+            return
+        self.driver.wait()
+        for prepared in (*self.prepared.values(), *self.bound):
+            self.drop(prepared)
+        self.prepared.clear()
+        self.bound.clear()
+        for address in self.bases.values():
+            self.driver.free(address)
+        self.code.close()
+        self.code = None
+
+    def drop(self, prepared: Prepared) -> None:
+        """Give back what was ready for some sizes."""
+        prepared.replay.close()
+        for address in prepared.owned:
+            self.driver.free(address)
+
+
 class GpuModel:
     """A model on a GPU. Runs of several threads take turns."""
 
@@ -59,13 +94,8 @@ class GpuModel:
         self.dims: tuple[DimInfo, ...] = plan.dims
         self._check = check
         self._lock = threading.RLock()
-        self._prepared: dict[Key, Prepared] = {}
-        self._bound: list[Prepared] = []
-        self._code: Code | None = driver.load(plan.modules)
-        self._bases: dict[str, int] = {}
-        for name, size in (("workspace", plan.workspace), ("weights", plan.weights)):
-            if size:
-                self._bases[name] = driver.allocate(size)
+        self._held = Holdings(plan, driver)
+        weakref.finalize(self, self._held.close).atexit = False
         self.set_weights(np.zeros(0, np.uint8) if weights is None else weights)
 
     def __repr__(self) -> str:
@@ -137,7 +167,7 @@ class GpuModel:
             on_device = bool(values) and all(isinstance(each, DeviceArray) for each in values)
             results = self._results(outputs, shapes, on_device=on_device)
             prepared = self._prepare(dims, values, results)
-            self._bound.append(prepared)
+            self._held.bound.append(prepared)
 
         def run() -> list[Array | DeviceArray]:
             with self._lock:
@@ -152,22 +182,12 @@ class GpuModel:
             raise ArtifactError(f"weights of {weights.nbytes} bytes, expected {self.plan.weights}")
         with self._lock:
             if weights.nbytes:
-                self.driver.write(self._bases["weights"], weights)
+                self.driver.write(self._held.bases["weights"], weights)
 
     def close(self) -> None:
         """Give back the memory on the device; functions made by `bind` end with it."""
         with self._lock:
-            if self._code is None:
-                return
-            self.driver.wait()
-            for prepared in (*self._prepared.values(), *self._bound):
-                self._drop(prepared)
-            self._prepared.clear()
-            self._bound.clear()
-            for address in self._bases.values():
-                self.driver.free(address)
-            self._code.close()
-            self._code = None
+            self._held.close()
 
     def _go(
         self,
@@ -176,7 +196,7 @@ class GpuModel:
         results: Sequence[Array | DeviceArray],
     ) -> None:
         """Copy what is not on the device, run, and copy what is not to stay there."""
-        if self._code is None:
+        if self._held.code is None:
             raise ArtifactError("the model is closed")
         for address, array in zip(prepared.inputs, arrays, strict=True):
             if isinstance(array, DeviceArray):
@@ -200,13 +220,13 @@ class GpuModel:
         found_arrays: list[Any] = [*arrays]
         dims = bind_dims(found_arrays, self.inputs, self.dims)
         key = tuple(dims.items())
-        found = self._prepared.pop(key, None)
+        found = self._held.prepared.pop(key, None)
         if found is None:
-            while len(self._prepared) >= PREPARED:
-                self._drop(self._prepared.pop(next(iter(self._prepared))))
+            while len(self._held.prepared) >= PREPARED:
+                self._held.drop(self._held.prepared.pop(next(iter(self._held.prepared))))
             shapes = [info.shape_for(dims) for info in self.outputs]
             found = self._prepare(dims, arrays, self._new_results(shapes), own=True)
-        self._prepared[key] = found  # the last used is the last to be dropped
+        self._held.prepared[key] = found  # the last used is the last to be dropped
         return found
 
     def _prepare(
@@ -218,7 +238,7 @@ class GpuModel:
         own: bool = False,
     ) -> Prepared:
         """Make room for what is not on the device, or for all, and the launches for it."""
-        if self._code is None:
+        if self._held.code is None:
             raise ArtifactError("the model is closed")
         owned: list[int] = []
 
@@ -233,19 +253,14 @@ class GpuModel:
         def find(pointer: Pointer) -> int:
             if pointer.base in ("input", "output"):
                 return (inputs if pointer.base == "input" else outputs)[pointer.index]
-            if pointer.base not in self._bases:
+            if pointer.base not in self._held.bases:
                 raise GpuError(f"a plan for GPUs has no memory of kind {pointer.base!r}")
-            return self._bases[pointer.base]
+            return self._held.bases[pointer.base]
 
-        maker = Maker(self.plan, dims, find, self.driver, self._code, self._check)
+        maker = Maker(self.plan, dims, find, self.driver, self._held.code, self._check)
         replay = maker.replay(self.plan.steps)
         shapes = [each.shape for each in results]
         return Prepared(replay, inputs, outputs, shapes, owned)
-
-    def _drop(self, prepared: Prepared) -> None:
-        prepared.replay.close()
-        for address in prepared.owned:
-            self.driver.free(address)
 
     def _new_results(self, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
         return [

@@ -1,5 +1,6 @@
 """Programs on several devices: placement, mixed graphs, and copies where values cross."""
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from gravure.errors import CompileError
 from gravure.frontend.compile import compile_source
 from gravure.frontend.placement import PlacementError
 from gravure.ir import Program, parse
+from gravure.runtime.device_array import DeviceArray
 from gravure.runtime.devices import standing_in
 from gravure.runtime.emulated import EmulatedDriver
 
@@ -178,6 +180,42 @@ def test_a_function_runs_where_it_is_called_and_what_it_asks_for_goes_before(
     assert (total.device, second.launched, first.launched) == ("cpu:0", 3, 4)
     total, _ = both(gv.asarray(X).to_device("gpu:0"))
     assert (total.device, first.launched) == ("gpu:0", 6)
+
+
+def test_choices_and_loops_run_on_the_device(gpu: Recording) -> None:
+    @gv.function
+    def both(x: Any) -> Any:
+        y = gv.cond(gv.sum(x) > 0.0, lambda: gv.exp(x), lambda: gv.sin(x))
+        return gv.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, gv.tanh(y)), (0, y))[1]
+
+    with gv.device("gpu:0"):
+        y = both(gv.asarray(X - 1))
+    assert y.device == "gpu:0"
+    np.testing.assert_allclose(y.numpy(), np.tanh(np.tanh(np.tanh(np.sin(X - 1)))), rtol=1e-5)
+    assert gpu.calls.count("read 1") == 5  # flags: one of the choice, four of the loop
+
+
+def test_what_gpus_have_no_numbers_for_stays_on_the_processor(gpu: Recording) -> None:
+    with gv.device("gpu:0"):
+        z = gv.asarray(np.ones(3, np.complex64))
+        assert (z + z).device == "cpu:0"
+        assert gv.asarray(np.array(["text"])).device == "cpu:0"
+    with pytest.raises(ValueError, match="'/job:worker/gpu:0' is on another machine"):
+        gv.ones(2).to_device("/job:worker/gpu:0")
+
+
+def test_all_memory_goes_with_what_used_it(gpu: Recording) -> None:
+    def used() -> None:
+        model = gv.compile(b"model m(x: f32[3, 4]) -> (y) { y = exp(x) }", device=gpu,
+                           target="cuda:sm_90a")  # fmt: skip
+        bound = model.bind([DeviceArray.of(gpu, X)])
+        np.testing.assert_allclose(bound()[0].numpy(), np.exp(X), rtol=1e-6)
+        model.run([X])
+
+    before = len(gpu.heap.starts)
+    used()
+    gc.collect()
+    assert len(gpu.heap.starts) == before
 
 
 def test_a_program_with_devices_is_no_library(gpu: Recording) -> None:
