@@ -154,7 +154,8 @@ class Grouping:
         if narrows(op) and not self.awaits(groups[0], op):
             return False
         if is_readable(op):
-            if not all(self.reads(group, op) for group in groups):
+            uses = self.uses_by_group(op)
+            if not all(self.reads(group, op, uses[id(group)]) for group in groups):
                 return False
         elif not self.anchors(groups[0], op):
             return False
@@ -176,17 +177,24 @@ class Grouping:
         group.awaited = found
         return True
 
-    def reads(self, group: Group, op: Op) -> bool:
-        """Say whether the group can compute a readable operation in place."""
+    def uses_by_group(self, op: Op) -> dict[int, list[Use]]:
+        """Return the uses of an operation by the identity of the group they are in."""
+        found: dict[int, list[Use]] = {}
+        for use in (use for result in op.results for use in result.uses):
+            for group in self.of[use.operation]:
+                found.setdefault(id(group), []).append(use)
+        return found
+
+    def reads(self, group: Group, op: Op, uses: Sequence[Use]) -> bool:
+        """Say whether the group, in which the uses are, can compute an operation in place."""
         if not self.options.maps and not is_splat(op):
             return False
-        paths = self.paths(group, op)
+        paths = self.paths(group, uses)
         if len(paths) > (MAX_PATHS if op.name in CHEAP else 1):
             return False
         group.paths[op] = paths
         if group.kind in PROLOGUE:
             return group.kind == "map" or not self.ends_rows(op, group.row)
-        uses = [u for r in op.results for u in r.uses if u.operation in group.members]
         anchor = group.anchor
         if not any(is_walked(anchor, use) or self.feeds(group, use.operation) for use in uses):
             return group.kind != "attention" or op.name in CHEAP or not is_row(op)
@@ -243,16 +251,14 @@ class Grouping:
             return user.operands[1].owner is not op
         return user.name in (*PRODUCTS, "gv.attention")
 
-    def paths(self, group: Group, op: Op) -> frozenset[object]:
-        """Return the distinct ways in which the root reads an operation: one per chain of moves.
+    def paths(self, group: Group, uses: Sequence[Use]) -> frozenset[object]:
+        """Return the distinct ways in which the root reads what is used: one per chain of moves.
 
         What is read at several places is computed that often: a stencil of a stencil would
         grow without bound.
         """
         found: set[object] = set()
-        for user in {u.operation for r in op.results for u in r.uses}:
-            if user not in group.members:
-                continue
+        for user in {use.operation for use in uses}:
             above = group.paths.get(user, frozenset((None,)))
             if user.name in MOVES or user.name in INDEXED:
                 above = frozenset((user, path) for path in above)

@@ -9,6 +9,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import gravure as gv
+from gravure.frontend.load import load_program
+from gravure.passes import parse_pipeline
+from gravure.passes.pipelines import LEVELS
 
 KINDS = ("Relu", "Neg", "Tanh", "Sigmoid")
 
@@ -63,3 +66,48 @@ def test_long_chain_computes_what_it_says() -> None:
     for _ in range(2000):
         value = 1 / (1 + np.exp(-np.tanh(-max(value, 0.0))))
     np.testing.assert_allclose(found, value, rtol=1e-5)
+
+
+def layers(length: int) -> bytes:
+    """Return a model of products that all use one weight and one number."""
+    nodes = []
+    for i in range(length):
+        nodes.append(helper.make_node("MatMul", [f"t{i}", "w"], [f"u{i}"]))
+        nodes.append(helper.make_node("Mul", [f"t{i}", "half"], [f"v{i}"]))
+        nodes.append(helper.make_node("Add", [f"u{i}", f"v{i}"], [f"s{i}"]))
+        nodes.append(helper.make_node("Tanh", [f"s{i}"], [f"t{i + 1}"]))
+    weights = {"w": np.eye(4, dtype=np.float32), "half": np.array(0.5, np.float32)}
+    stored = [numpy_helper.from_array(array, name) for name, array in weights.items()]
+    return model(nodes, (4, 4), f"t{length}", stored)
+
+
+def calls_by_pass(source: bytes) -> dict[str, int]:
+    """Return how many functions each pass calls."""
+    program, found = load_program(source), {}
+    for number, rewrite in enumerate(parse_pipeline(LEVELS["O2"])):
+        profile = Profile()
+        profile.runcall(rewrite.apply, program)
+        found[f"{number} {rewrite.name}"] = sum(entry.callcount for entry in profile.getstats())
+    return found
+
+
+@pytest.mark.slow
+def test_x7_the_work_of_each_pass_grows_as_an_unrolled_trace_does() -> None:
+    calls_by_pass(layers(8))  # what is done once for all is done
+    few, many = (calls_by_pass(layers(length)) for length in (200, 400))
+    grown = {name: many[name] / few[name] for name in few}
+    assert max(grown.values()) < 2.1, grown
+
+
+def test_x7_a_large_function_is_compiled_when_it_is_first_called() -> None:
+    def step(x: Any) -> Any:
+        for _ in range(600):
+            x = x * 0.5 + 1.0
+        return x
+
+    x = gv.asarray(np.zeros(3, np.float32))
+    for function, is_compiled in ((gv.function(step), True), (gv.function(lambda x: x + 1), False)):
+        function(x)
+        [made] = function.get_concrete_function(x).compiled.values()
+        assert hasattr(made, "model") == is_compiled
+    assert np.allclose(gv.function(step)(x).numpy(), 2.0)
