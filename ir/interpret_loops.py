@@ -35,6 +35,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..errors import UnsupportedOp
 from .interpret_loops_values import PURE, Value, fused_multiply_add, numpy_dtype
 from .kernel_ops import GemmTile
+from .words import numbers_of_words
 
 
 class OutOfBoundsError(IndexError):
@@ -278,10 +279,14 @@ def _dots(op: GemmTile, total: Any, counts: tuple[int, int, int], walks: Any) ->
         for step in range(k):
             low = a_first + dots * (segment * a_segment + step * a_step)
             left = low + dots * lda * np.arange(rows)[:, None] + neighbours
-            low = b_first + dots * (segment * b_segment + step * ldb)
-            right = low + dots * np.arange(width)[:, None] + neighbours
             lefts = source[_check_grid(op, a, left)].astype(total.dtype)
-            rights = b[_check_grid(op, b, right)].astype(total.dtype)
+            low = segment * b_segment + step * ldb
+            if dots == 8:
+                words = b[_check_grid(op, b, b_first + low + np.arange(width))]
+                rights = numbers_of_words(words).astype(total.dtype)
+            else:
+                right = b_first + dots * (low + np.arange(width)[:, None]) + neighbours
+                rights = b[_check_grid(op, b, right)].astype(total.dtype)
             total = total + np.einsum("rd,cd->rc", lefts, rights)
     return total
 

@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import (
     bf16,
     f32,
     i8,
+    i16,
     i32,
     i64,
 )
@@ -250,8 +251,8 @@ def _properties(tile: Tile, beside: int) -> dict[str, Attribute]:
     }
 
 
-DOTS = {2: (bf16, bf16, f32), 4: (i8, i8, i32)}
-"""Element types of a, b and c for groups of so many."""
+DOTS = {2: (bf16, bf16, f32), 4: (i8, i8, i32), 8: (i16, i32, i32)}
+"""Element types of a, b and c for groups of so many; the i32 of b hold eight numbers of 4 bits."""
 
 
 @irdl_op_definition
@@ -266,7 +267,8 @@ class GemmTile(IRDLOperation):
 
     With `dots`, a and b are walked in groups of so many neighbours, of which the products are
     added up: k, lda, ldb, the segments and a_step count groups. Then c is f32 and a and b are
-    bf16, or c is i32, a has 8 bits without a sign, and b is i8.
+    bf16, or c is i32, a has 8 bits without a sign, and b is i8; or a is i16, and b words in i32 of
+    eight numbers 0..15 (see `words`).
 
     Meanwhile memory can be asked for what comes next: in every two steps, `lines` cache lines
     `ahead` elements behind the row of b, which need not lie inside the buffer; and `beside`, what

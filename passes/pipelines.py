@@ -47,6 +47,7 @@ PORTABLE = (
 WEIGHTS = (
     "winograd",  # before pack-weights: what it leaves is packed directly
     "pack-recurrent",  # before pack-weights: it leaves products
+    "block-weights",  # before pack-weights, which packs weights that do not share scales
     "pack-weights",
     "turn-weights",  # the same for GPUs
     "split-reductions",
@@ -96,8 +97,8 @@ PACKS = "winograd"
 def pipeline_of(level: str, dtype: str = "") -> str:
     """Return the pipeline of an optimisation level as text.
 
-    `dtype` (`bf16`, `i8`) is what weights of products are stored in, where it is given. Raises
-    `PipelineError` for a level that there is not, or that does not lay out weights.
+    `dtype` (`bf16`, `i8`, `i4`) is what weights of products are stored in, where it is given.
+    Raises `PipelineError` for a level that there is not, or that does not lay out weights.
     """
     if level not in LEVELS:
         raise PipelineError(f"level {level!r} is unknown, expected one of {', '.join(LEVELS)}")

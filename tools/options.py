@@ -72,7 +72,7 @@ def add_compile(parser: argparse.ArgumentParser) -> None:
     add_target(parser)
     add_pipeline(parser)
     parser.add_argument(
-        "--dtype", choices=("f32", "bf16", "i8", "tf32"), default="f32",
+        "--dtype", choices=("f32", "bf16", "i8", "i4", "tf32"), default="f32",
         help="store the weights of products in fewer bits, or (tf32, of GPUs) multiply so; see what"
         " it costs with run --vs interp",
     )  # fmt: skip

@@ -103,7 +103,8 @@ class Epilogue:
         tracer = Tracer()
         tracer.stops[self.anchor.results[0]] = []
         tracer.visit(self.root, self.index)
-        found = [a.argument for a in tracer.accesses if a.offset == self.offset]
+        near = [a.argument for a in tracer.accesses if a.offset == self.offset]
+        found = [a for a in near if spec_of(a.type).dtype == self.dtype]
         return tuple(self.loops.buffers[a.index] for a in found[:1] if isinstance(a, BlockArgument))
 
     def mask(self, left: Index | None, vector: int) -> SSAValue | None:

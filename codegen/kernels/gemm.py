@@ -39,6 +39,7 @@ from .plan import Axis, open_kernel, plan_axes, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
+PRODUCTS = ("gv.matmul", "gv.matmul_packed", "gv.matmul_blocked")
 ENOUGH = 8
 """Units that a product is cut into if it can be."""
 DEEP = 1024
@@ -77,11 +78,9 @@ class Gemm:
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         self.target = target
         (self.root,) = returned_values(kernel)
-        self.anchor = next(
-            op for op in kernel.body.block.ops if op.name in ("gv.matmul", "gv.matmul_packed")
-        )
+        self.anchor = next(op for op in kernel.body.block.ops if op.name in PRODUCTS)
         assert isinstance(self.anchor, Op), "a product is an operation"
-        self.packed = self.anchor.name == "gv.matmul_packed"
+        self.packed = self.anchor.name != "gv.matmul"
         self.dtype: DType = self.anchor.result_specs[0].dtype
         self.dots = group_of(self.anchor.specs[1]) if self.packed else 1
         self.lanes = lanes_of(target, self.dtype)

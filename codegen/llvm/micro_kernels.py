@@ -124,6 +124,15 @@ def part_product(text: Text, target: Target, words: Shape, pair: tuple[str, str]
     return text.value(f"call {words.name} @{name}({halves} {a}, {halves} {b})")
 
 
+def halves_of(text: Text, target: Target, words: Shape, value: str) -> list[str]:
+    """Return words of two i16 as a vector of pairs, or as one of each half in i32."""
+    if target.triple.startswith("x86_64"):
+        halves = Shape("i16", 2 * words.lanes)
+        return [text.value(f"bitcast {words.name} {value} to {halves.name}")]
+    top = text.value(f"shl {words.name} {value}, {words.splat(16)}")
+    return [text.value(f"ashr {words.name} {each}, {words.splat(16)}") for each in (top, value)]
+
+
 def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
     """Have the function of a form in the module, and return its name."""
     if form.stored == element or form.tile.dots > 1:
@@ -170,7 +179,7 @@ class Gemm:
     def emit(self) -> None:
         """Emit the body of the function."""
         text = self.text
-        self.rows = [self._offset("%a", self._times("%lda", r)) for r in range(self.tile.rows)]
+        self.rows = [self._offset_a("%a", self._times("%lda", r)) for r in range(self.tile.rows)]
         self.end = self._times("%ldc", self.tile.rows)
         initial = self._load() if self.tile.accumulate else ["zeroinitializer"] * len(self.places)
         if self.form.single:
@@ -314,6 +323,8 @@ class Gemm:
         """Emit one step of k in groups: an instruction multiplies neighbours and adds them up."""
         text, tile, kind = self.text, self.tile, self.shape.name
         words = self.shape.of("i32")
+        if tile.dots == 8:
+            return self._bits(index, vectors, sums)
         if not adds_up(self.target, tile):
             return self._parted_dots(index, vectors, sums)
         name, narrow = DOTS[tile.dots]
@@ -324,7 +335,7 @@ class Gemm:
             made = [text.value(f"bitcast {words.name} {v} to {wide}") for v in vectors]
         result = []
         for r, pointer in enumerate(self.rows):
-            place = self._offset(pointer, index)
+            place = self._offset_a(pointer, index)
             factor = splat(text, words, text.value(f"load i32, ptr {place}, align 1"))
             if wide != words.name:
                 factor = text.value(f"bitcast {words.name} {factor} to {wide}")
@@ -350,6 +361,28 @@ class Gemm:
                 result.append(total)
         return result
 
+    def _bits(self, index: str, vectors: Sequence[str], sums: Accumulators) -> list[str]:
+        """Emit one step of k in words of eight numbers: a pair of them in each lane at a time."""
+        text, words, target = self.text, self.shape.of("i32"), self.target
+        places = [self._offset_a(pointer, index) for pointer in self.rows]
+        result = list(sums)
+        for number in range(4):
+            rows = []
+            for place in places:
+                here = text.value(f"getelementptr i32, ptr {place}, i64 {number}")
+                word = splat(text, words, text.value(f"load i32, ptr {here}, align 1"))
+                rows.append(halves_of(text, target, words, word))
+            for j, vector in enumerate(vectors):
+                low = text.value(f"lshr {words.name} {vector}, {words.splat(4 * number)}")
+                pairs = text.value(f"and {words.name} {low}, {words.splat(0x000F000F)}")
+                columns = halves_of(text, target, words, pairs)
+                for r, row in enumerate(rows):
+                    for a, b in zip(row, columns, strict=True):
+                        made = part_product(text, target, words, (a, b))
+                        at = r * self.tile.vectors + j
+                        result[at] = text.value(f"add {words.name} {result[at]}, {made}")
+        return result
+
     def _row(self, pointer: str) -> str:
         """Emit the load of a vector of B, as what is summed."""
         text, shape, stored = self.text, self.shape, self.form.stored
@@ -368,6 +401,11 @@ class Gemm:
         made = text.value(f"zext {whole} {read} to {wide}")
         made = text.value(f"shl {wide} {made}, {shape.of('i32').splat(16)}")
         return text.value(f"bitcast {wide} {made} to {shape.name}")
+
+    def _offset_a(self, pointer: str, distance: str | int) -> str:
+        if self.tile.dots != 8 or distance == 0:
+            return self._offset(pointer, distance)
+        return self.text.value(f"getelementptr <4 x i32>, ptr {pointer}, i64 {distance}")
 
     def _offset_b(self, pointer: str, distance: str | int) -> str:
         if distance == 0:

@@ -8,6 +8,7 @@ from ...ir.shapes import normalize_axes
 
 KINDS: dict[str, str] = {
     "gv.matmul_packed": "gemm",
+    "gv.matmul_blocked": "blocked",
     "gv.conv_packed": "conv",
     "gv.conv_weights_packed": "conv_weights",
     "gv.conv_turned": "contract",
@@ -30,7 +31,7 @@ KINDS: dict[str, str] = {
 """Operations that have a template of their own; all others go by their iteration space."""
 
 EPILOGUE = frozenset(
-    {"gemm", "conv", "depthwise", "winograd", "pool", "reduce", "contract", "attention"}
+    {"gemm", "blocked", "conv", "depthwise", "winograd", "pool", "reduce", "contract", "attention"}
 )
 """Kinds whose result may pass through others before it is stored: of attention, only moves."""
 
@@ -38,7 +39,17 @@ CONVERTED = frozenset({"gv.matmul_packed", "gv.conv_packed", "gv.depthwise_packe
 """Operations behind which a result may become another element type before it is stored."""
 
 BUFFERED = frozenset(
-    {"gemm", "conv", "conv_weights", "depthwise", "winograd", "rnn", "contract", "attention"}
+    {
+        "gemm",
+        "blocked",
+        "conv",
+        "conv_weights",
+        "depthwise",
+        "winograd",
+        "rnn",
+        "contract",
+        "attention",
+    }
 )
 """Kinds whose operands are walked in memory."""
 

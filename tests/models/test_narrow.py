@@ -63,7 +63,7 @@ def test_a_column_of_zeros_stays_zero(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"dtype": "i8", "level": "O0"}, "level O0 keeps weights as they are"),
-        ({"dtype": "i3"}, "dtype 'i3', expected one of bf16, i8"),
+        ({"dtype": "i3"}, "dtype 'i3', expected one of bf16, i8, i4"),
     ],
 )
 def test_what_cannot_be_is_refused(path: Path, options: dict[str, str], message: str) -> None:
