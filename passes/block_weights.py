@@ -164,9 +164,12 @@ def multiplied(emit: GraphEmit, x: SSAValue, weight: Blocks, target: Target) -> 
     panels = pack(emit, words, TensorSpec(i32, (depth * BLOCK // WORD, columns)), tile)
     packed = pack(emit, scales, TensorSpec(f32, (depth, columns)), tile)
     levels, factors, sums = rounded(make, x, depth)
-    offsets = make.mul(sums, make.number(-ZERO, f32))
+    offsets = make.mul(sums, make.number(-ZERO, i32))
     made = emit(MatmulBlocked, levels, panels, factors, offsets, packed, columns=columns)
-    return made if around is None else make.add(made, make.matmul(sums, make.mul(scales, around)))
+    if around is None:
+        return made
+    sums = make.mul(make.cast(sums, dtype=f32), factors)
+    return make.add(made, make.matmul(sums, make.mul(scales, around)))
 
 
 def offset(make: Maker, weight: Blocks, bias: int) -> Any:
@@ -191,7 +194,7 @@ def repeated(make: Maker, value: Any, dims: tuple[int, int, int]) -> Any:
 
 
 def rounded(make: Maker, x: SSAValue, blocks: int) -> tuple[Any, Any, Any]:
-    """Return the levels of x in i16, a factor for each block of a row, and the blocks' sums."""
+    """Return the levels of x in i16, and a factor and the sum of levels for each block of a row."""
     *rows, depth = spec(x).dims
     parts = make.reshape(x, shape=(*rows, blocks, BLOCK))
     most = make.max(make.abs(parts), axes=(len(rows) + 1,), keepdims=True)
@@ -199,5 +202,5 @@ def rounded(make: Maker, x: SSAValue, blocks: int) -> tuple[Any, Any, Any]:
     factor = make.select(make.equal(factor, make.number(0, f32)), make.number(1, f32), factor)
     whole = make.cast(make.round(make.div(parts, factor)), dtype=i16)
     factors = make.reshape(factor, shape=(*rows, blocks))
-    sums = make.sum(make.cast(whole, dtype=f32), axes=(len(rows) + 1,))
-    return make.reshape(whole, shape=(*rows, depth)), factors, make.mul(sums, factors)
+    sums = make.sum(make.cast(whole, dtype=i32), axes=(len(rows) + 1,))
+    return make.reshape(whole, shape=(*rows, depth)), factors, sums

@@ -5,7 +5,7 @@
         C[MR, NR] = 0
         for block of the depth               32 of k
           S[MR, NR] = sum over the block     gvk.gemm_tile of words, in scratch
-          C += (S * factor of the row + offset of the row) * scale of the column
+          C += (S + offset of the row) * factor of the row * scale of the column
         epilogue
 
 The numbers are taken out of their words in registers. Rows of a tile share that.
@@ -98,7 +98,10 @@ class Blocked(Gemm):
         panel = loops.add(loops.multiply(self.number, self.blocks), block)
         with loops.loop(0, rows) as row:
             at = loops.add(loops.multiply(loops.add(row_0, row.index), self.blocks), block)
-            factor, offset = (Element(loops.load(self.argument(n), at, 0), f32, 0) for n in (2, 3))
+            factor, offset = (
+                Element(loops.load(self.argument(n), at, 0), dtype, 0)
+                for n, dtype in ((2, f32), (3, i32))
+            )
             for vector in range(self.vectors):
                 place = loops.add(loops.multiply(row.index, self.width), vector * lanes)
                 raw = loops.load(
@@ -109,8 +112,8 @@ class Blocked(Gemm):
                 mask = self.epilogue.mask(left, vector)
                 to = loops.add(loops.add(base, loops.multiply(row.index, stride)), vector * lanes)
                 total = Element(loops.load(out, to, lanes, mask, constant=False), f32, lanes)
-                summed = math.cast(Element(raw, i32, lanes), f32)
-                made = math.fma(math.fma(summed, factor, offset), scale, total)
+                summed = math.cast(math.add(Element(raw, i32, lanes), offset), f32)
+                made = math.fma(math.mul(summed, factor), scale, total)
                 loops.store(made.value, out, to, mask)
 
 

@@ -58,12 +58,31 @@ def dequantize(node: Node, x: Value, scale: Value, zero: Value | None = None) ->
     """Return (x - zero) * scale."""
     wanted = node.integer("output_dtype", 0)
     dtype = node.element_type("output_dtype") if wanted else node.dtype(scale)
-    scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
+    shape, parts = node.shape(x), _cut(node, x)
+    if parts is not None:
+        x, at = node.make.reshape(x, shape=parts[0]), (parts[1],)
+        scale = c.unsqueeze(node.emit, scale, at)
+        zero = None if zero is None else c.unsqueeze(node.emit, zero, at)
+    else:
+        scale, zero = _spread(node, x, scale), None if zero is None else _spread(node, x, zero)
     if node.dtype(x).is_narrow_float:
         steps = centred(node, x, zero, d.f32)
     else:
         steps = node.make.to(centred(node, x, zero), d.f32)
-    return node.make.to(node.make.mul(steps, node.make.to(scale, d.f32)), dtype)
+    made = node.make.to(node.make.mul(steps, node.make.to(scale, d.f32)), dtype)
+    return made if parts is None else node.make.reshape(made, shape=shape)
+
+
+def _cut(node: Node, x: Value) -> tuple[tuple[Dim, ...], int] | None:
+    """Return the shape with an axis cut into whole blocks, and which it is; None without such."""
+    block, shape = node.integer("block_size", 0), node.shape(x)
+    if not block:
+        return None
+    at = normalize_axis(node.integer("axis", 1), node.rank(x))
+    extent = shape[at]
+    if not isinstance(extent, int) or extent % block:
+        return None
+    return (*shape[:at], extent // block, block, *shape[at + 1 :]), at + 1
 
 
 def _spread(node: Node, x: Value, factor: Value) -> Value:

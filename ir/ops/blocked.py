@@ -32,15 +32,15 @@ class MatmulBlocked(Op):
     """The product of x = levels * factors [..., M, K] and a packed matrix of 4 bits [K, columns].
 
     levels are i16, words [P, K / 8, tile] i32 of eight numbers, factors [..., M, K / 32] and scales
-    [P, K / 32, tile] f32; the matrix is (number - 8) * scale. offsets is -8 times the sum of x over
-    each block.
+    [P, K / 32, tile] f32; the matrix is (number - 8) * scale. offsets (i32) is -8 times the sum of
+    levels over each block.
     """
 
     name = "gv.matmul_blocked"
     SAMPLES: ClassVar = (
         Sample(
             ((2, 64), (1, 8, 16), (2, 2), (2, 2), (1, 2, 16)), {"columns": 10},
-            operand_dtypes=(i16, i32, None, None, None), differentiable=False,
+            operand_dtypes=(i16, i32, None, i32, None), differentiable=False,
             ranges=((-100, 100), (-2e9, 2e9), None, None, None),
         ),
     )  # fmt: skip
@@ -52,8 +52,8 @@ class MatmulBlocked(Op):
     ) -> Sequence[TensorSpec]:  # fmt: skip
         """Return [..., M, columns]."""
         kinds = tuple(s.dtype for s in (levels, words, factors, offsets, scales))
-        if kinds != (i16, i32, f32, f32, f32):
-            raise TypeError(f"element types {kinds}, expected i16, i32, f32, f32, f32")
+        if kinds != (i16, i32, f32, i32, f32):
+            raise TypeError(f"element types {kinds}, expected i16, i32, f32, i32, f32")
         if levels.rank < 2 or words.rank != 3 or scales.rank != 3:
             raise TypeError(f"operands {levels} and {words}, expected [..., M, K] and panels")
         (panels, rows, tile), blocks = words.dims, scales.dims[1]
@@ -78,9 +78,9 @@ class MatmulBlocked(Op):
         total = np.zeros((*levels.shape[:-1], columns), np.float32)
         for block, scale in enumerate(unpack(scales, columns)):
             part = slice(block * BLOCK, (block + 1) * BLOCK)
-            summed = (levels[..., part].astype(np.int32) @ matrix[part]).astype(np.float32)
             factor, offset = (v[..., block : block + 1] for v in (factors, offsets))
-            total = total + (summed * factor + offset) * scale
+            summed = levels[..., part].astype(np.int32) @ matrix[part] + offset
+            total = total + summed.astype(np.float32) * factor * scale
         return (total,)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -33,8 +34,8 @@ def model(
         [helper.make_tensor_value_info("y", TYPES[made], None)],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )  # fmt: skip
-    opset = helper.make_opsetid("", 21)
-    return helper.make_model(graph, opset_imports=[opset]).SerializeToString()
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
 
 
 def check(data: bytes, x: Array, *, exact: bool, quads: bool = True) -> None:
@@ -179,3 +180,52 @@ def test_convolutions_between_quantised_values_agree(case: int, level: str, targ
     wanted = ReferenceEvaluator(onnx.load_from_string(data)).run(None, {"x": x})[0]  # type: ignore[index]
     found = gv.compile(data, level=level, target=target, verify=True)
     np.testing.assert_array_equal(found(x), wanted)
+
+
+def bits(numbers: Array) -> Array:
+    """Return bytes of two numbers each."""
+    return np.asarray(numbers[..., 0::2] | (numbers[..., 1::2] << 4), np.uint8)
+
+
+@pytest.mark.parametrize("block", [32, 64, 16])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_products_with_weights_of_four_bits(block: int, zeros: bool) -> None:
+    x = RANDOM.standard_normal((2, 128)).astype(np.float32)
+    numbers = RANDOM.integers(0, 16, (24, 128 // block, block)).astype(np.uint8)
+    scale = (RANDOM.random((24, 128 // block)) + 0.1).astype(np.float32)
+    zero = RANDOM.integers(0, 16, scale.shape).astype(np.uint8) if zeros else np.full_like(scale, 8)
+    weight = ((numbers - zero[..., None].astype(np.float32)) * scale[..., None]).reshape(24, 128)
+    constants = {"w": bits(numbers), "s": scale.reshape(-1)}
+    if zeros:
+        constants["z"] = bits(zero).reshape(-1)
+    node = helper.make_node(
+        "MatMulNBits", ["x", *constants], ["y"], domain="com.microsoft", N=24, K=128, bits=4,
+        block_size=block,
+    )  # fmt: skip
+    check_blocks(model([node], x, np.float32, constants), x, x @ weight.T, fits=block != 16)
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.uint4])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_blocks_are_dequantised_in_the_product(dtype: Any, axis: int) -> None:
+    x = RANDOM.standard_normal((3, 64)).astype(np.float32)
+    shape, blocks = ((64, 20), (2, 20)) if axis == 0 else ((20, 64), (20, 2))
+    constants = {
+        "w": RANDOM.integers(0, 8, shape).astype(dtype),
+        "s": (RANDOM.random(blocks) + 0.1).astype(np.float32),
+        "z": RANDOM.integers(0, 8, blocks).astype(dtype),
+    }
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=axis, block_size=32),
+        helper.make_node("Gemm", ["x", "v"], ["y"], transB=axis),
+    ]
+    data = model(nodes, x, np.float32, constants)
+    wanted = ReferenceEvaluator(onnx.load_from_string(data)).run(None, {"x": x})[0]  # type: ignore[index]
+    check_blocks(data, x, wanted, fits=True)
+
+
+def check_blocks(data: bytes, x: Array, wanted: Any, *, fits: bool) -> None:
+    """Compare products with weights in blocks, which the left operand's 16 bits are near to."""
+    found = gv.compile(data, verify=True)
+    np.testing.assert_allclose(found(x), wanted, atol=1e-4 * float(np.abs(wanted).max()))
+    assert ("gv.matmul_blocked" in gv.ir.print_module(found.compiled.program.module)) == fits
