@@ -14,8 +14,9 @@ read takes as much less memory. Arithmetic stays in f32 (for i4, in 16 bits a bl
 product of what is stored is exact; what is lost is lost when weights are rounded. Where the
 machine multiplies pairs of bf16 and adds them up in f32, the left operand of products of several
 rows is rounded too: such a product takes half the time. Needs `pack-weights` behind it, which
-packs what was before the last cast. On GPUs both operands are rounded, and tensor cores multiply them; with
-dtype=tf32 those multiply all f32 as it is, of which they take the first 10 bits of the fraction:
+packs what was before the last cast. On GPUs both operands are rounded, and tensor cores multiply
+them; with dtype=tf32 those multiply all f32 as it is, of which they take the first 10 bits of the
+fraction:
 
     %y = gv.matmul %x, %w            =>    %y = gv.matmul_wide %x, %w
 """
