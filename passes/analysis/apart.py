@@ -102,8 +102,9 @@ class Explained(Grouping):
         """Say why a kernel cannot compute an operation where it reads it."""
         if not self.options.maps:
             return "the option maps of fuse is off"
+        uses = self.uses_by_group(op)
         for group in groups:
-            paths = len(self.paths(group, op))
+            paths = len(self.paths(group, uses[id(group)]))
             if paths > (MAX_PATHS if op.name in CHEAP else 1):
                 return f"it would be computed {paths} times: its users read it at several places"
         kinds = [group.kind for group in groups if group.kind not in PROLOGUE]
