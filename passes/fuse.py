@@ -487,22 +487,32 @@ def is_row(op: Op) -> bool:
 def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int] | None:
     """Return the axes that an axis is made of, of what moves among the operations are made of.
 
-    None where a reshape takes axes apart in another way.
+    None where a reshape takes axes apart in another way, or any axis is a part of several.
     """
-    axes = [axis]
+    axes: list[int] = [axis]
+    parts: list[int] = []
     while isinstance(op := value.owner, Op) and op in inside and op.name in MOVES:
+        source, made = op.specs[0].dims, op.result_specs[0].dims
         if op.name == "gv.transpose":
             order = op.plain_attributes()["order"]
-            axes = [order[a] for a in axes]
+            axes, parts = ([order[a] for a in each] for each in (axes, parts))
         elif op.name == "gv.reshape":
-            runs = segments(op.specs[0].dims, op.result_specs[0].dims)
+            runs = segments(source, made)
             if runs is None:
                 return None
-            axes = [a for left, right in runs if set(right) & set(axes) for a in left]
+            whole = [([a for a in left if source[a] != 1], right) for left, right in runs]
+            axes, parts = (
+                [a for left, right in whole if set(right) & set(each) for a in left]
+                for each in (axes, parts)
+            )
+            if any(len(set(left) & set(parts)) > 1 for left, _ in runs):
+                return None
         else:
-            lost = op.result_specs[0].rank - op.specs[0].rank
-            axes = [a - lost for a in axes if a >= lost]
-        axes = [a for a in axes if op.specs[0].dims[a] != 1]
+            lost = len(made) - len(source)
+            axes, parts = ([a - lost for a in each if a >= lost] for each in (axes, parts))
+            if op.name == "gv.slice":
+                parts += [a for a, d in enumerate(source) if d != made[a]]
+        axes = [a for a in axes if source[a] != 1]
         value = op.operands[0]
     return axes
 

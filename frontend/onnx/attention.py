@@ -44,11 +44,13 @@ def shared_heads(node: Node, x: Value, count: int) -> Value:
 
 
 def attend(
-    node: Node, heads: Heads, scale: float, bias: Value | None = None, softcap: float = 0.0
-) -> Value:
+    node: Node, heads: Heads, scale: float, bias: Value | None = None, softcap: float = 0.0,
+    sink: Value | None = None,
+) -> Value:  # fmt: skip
     """Return the values, weighed by how queries and keys agree; computed in f32, rounded once.
 
-    The bias is added to the scores: it holds masks too, as numbers far below zero.
+    The bias is added to the scores: it holds masks too, as numbers far below zero. A sink [N] is
+    the score of one more key of each head, whose value is zero.
     """
     make, dtype = node.make, node.dtype(heads.q)
     wide = d.f64 if dtype == d.f64 else d.f32
@@ -60,7 +62,16 @@ def attend(
         scores = make.mul(make.tanh(make.div(scores, cap)), cap)
     if bias is not None:
         scores = make.add(scores, make.to(bias, wide))
-    return make.to(make.matmul(make.softmax(scores, axis=3), v), dtype)
+    if sink is None:
+        weights = make.softmax(scores, axis=3)
+    else:
+        batch, count, steps, total = node.shape(scores)
+        column = make.broadcast_to(
+            c.unsqueeze(node.emit, make.to(sink, wide), (0, 2, 3)), shape=(batch, count, steps, 1)
+        )
+        weights = make.softmax(make.concat(scores, column, axis=3), axis=3)
+        weights = c.cut(node.emit, weights, 3, 0, total)
+    return make.to(make.matmul(weights, v), dtype)
 
 
 def _usual(node: Node, q: Value) -> float:
@@ -89,15 +100,22 @@ def hidden_where(node: Node, visible: Value, low: float) -> Value:
 def key_mask(
     node: Node, mask: Value | None, batch: Dim, total: Dim, low: float
 ) -> Value | None:  # fmt: skip
-    """Return the bias of a mask of keys: lengths [B], or flags [B, T], [B, S, T], [B, 1, S, T]."""
+    """Return the bias of a mask of keys: flags [B, T], [B, S, T], [B, 1, S, T], or bounds.
+
+    These are lengths [B], or [2 B]: ends, then starts.
+    """
     if mask is None:
         return None
     make, shape = node.make, node.shape(mask)
     if len(shape) == 1:
-        if shape != (batch,):
-            node.refuse(f"a mask of shape {[*shape]}, expected one length for each of {batch}")
+        if shape not in ((batch,), (2 * batch,)):
+            node.refuse(f"a mask of shape {[*shape]}, expected one or two for each of {batch}")
         place = make.iota(shape=(1, total), axis=1, dtype=d.i64)
-        visible = make.less(place, c.unsqueeze(node.emit, make.to(mask, d.i64), (1,)))
+        bounds = c.unsqueeze(node.emit, make.to(mask, d.i64), (1,))
+        visible = make.less(place, c.cut(node.emit, bounds, 0, 0, batch))
+        if shape != (batch,):
+            starts = c.cut(node.emit, bounds, 0, batch, 2 * batch)
+            visible = make.logical_and(visible, make.greater_equal(place, starts))
     else:
         visible = make.not_equal(mask, make.number(0, node.dtype(mask)))
     places = {2: (1, 2), 3: (1,), 4: ()}[node.rank(visible)]

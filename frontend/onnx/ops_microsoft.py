@@ -24,8 +24,9 @@ from .attention import (
     split_heads,
 )
 from .node import Node, Value
-from .ops_matrix import scaled
+from .ops_matrix import gemm, scaled
 from .ops_quantise import dequantize, quantize
+from .ops_window import conv
 from .rules import rule
 
 MICROSOFT = "com.microsoft"
@@ -56,15 +57,22 @@ def quick_gelu(node: Node, x: Value) -> Value:
 @rule("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)
 def fused_matmul(node: Node, a: Value, b: Value) -> Value:
     """Multiply matrices, transposed before or not, and scale."""
-    for name in ("transBatchA", "transBatchB"):
-        if node.integer(name, 0):
-            node.refuse(f"{name} is not supported")
+    a, b = (
+        _batches_behind(node, x) if node.integer(name, 0) else x
+        for x, name in ((a, "transBatchA"), (b, "transBatchB"))
+    )
     made = node.make.matmul(
         a, b,
         transpose_lhs=bool(node.integer("transA", 0)),
         transpose_rhs=bool(node.integer("transB", 0)),
     )  # fmt: skip
     return scaled(node, made, node.number("alpha", 1.0))
+
+
+def _batches_behind(node: Node, x: Value) -> Value:
+    """Turn [M, *B, K] into [*B, M, K]."""
+    rank = node.rank(x)
+    return node.make.transpose(x, order=(*range(1, rank - 1), 0, rank - 1))
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MICROSOFT)
@@ -216,11 +224,13 @@ def group_query_attention(
     node: Node, query: Value, key: Value | None, value: Value | None, *more: Value | None
 ) -> Sequence[Value]:
     """Return causal attention in which queries share keys, and the grown cache of both."""
-    past_key, past_value, lengths, _, cosine, sine, places, extra, sink = node.padded(more, 9)
-    if sink is not None or node.integer("smooth_softmax", 0) > 0:
-        node.refuse("smooth_softmax is not supported")
-    if lengths is None:
-        node.fail("seqlens_k is missing")
+    (past_key, past_value, lengths, whole, cosine, sine, places, extra, sink, *quantised) = (
+        node.padded(more, 9)
+    )
+    if any(value is not None for value in quantised):
+        node.refuse("scales of a cache and weights of a norm are not supported")
+    if lengths is None or whole is None:
+        node.fail("seqlens_k or total_sequence_length is missing")
     make, counts = node.make, (node.integer("num_heads"), node.integer("kv_num_heads"))
     if key is None or value is None:
         width = node.static_shape(query, "for packed queries")[2] // (counts[0] + 2 * counts[1])
@@ -233,28 +243,37 @@ def group_query_attention(
     batch, _, steps, _ = node.shape(q)
     ends = make.reshape(make.to(lengths, d.i64), shape=(batch, 1))
     first = make.sub(ends, make.extent_of(steps - 1))
-    if past_key is None or node.shape(past_key)[2] == 0:
-        first = make.sub(first, first)  # prompts of different lengths all begin at 0
+    first = make.maximum(first, make.number(0, d.i64))  # prompts of all lengths begin at 0
     row = make.add(make.iota(shape=(1, steps), axis=1, dtype=d.i64), first)
+    turned = bool(node.integer("rotary_interleaved", 0))
     if node.integer("do_rotary", 0):
         if cosine is None or sine is None:
             node.fail("cos_cache or sin_cache is missing")
-        turned = bool(node.integer("rotary_interleaved", 0))
         at = row if places is None else places
         q, k = (rotated(node, x, (cosine, sine), at, interleaved=turned) for x in (q, k))
-    k, v = (_grown(node, past, new, row) for past, new in ((past_key, k), (past_value, v)))
-    bias = added(node, _window(node, row, ends, node.shape(k)[2]), extra)
-    heads = Heads(q, *(shared_heads(node, x, counts[0]) for x in (k, v)))
-    made = attend(node, heads, node.number("scale", 0.0), bias, node.number("softcap", 0.0))
-    return [join_heads(node, made), k, v]
+    total = steps
+    if past_key is not None:
+        (total,) = node.sizes(node.vector(whole), "total_sequence_length")
+    k, v = (_grown(node, past, new, row, total) for past, new in ((past_key, k), (past_value, v)))
+    bias = added(node, _window(node, row, ends, total), extra)
+    seen = (c.cut(node.emit, x, 2, 0, total) for x in (k, v))
+    heads = Heads(q, *(shared_heads(node, x, counts[0]) for x in seen))
+    if sink is None and node.integer("smooth_softmax", 0) > 0:
+        sink = make.filled(0, d.f32, (counts[0],))
+    scale, cap = node.number("scale", 0.0), node.number("softcap", 0.0)
+    return [join_heads(node, attend(node, heads, scale, bias, cap, sink)), k, v]
 
 
-def _grown(node: Node, past: Value | None, new: Value, row: Value) -> Value:
-    """Return a cache with new entries at the places of each row of a batch."""
-    if past is None or node.shape(past)[2] == 0:
+def _grown(node: Node, past: Value | None, new: Value, row: Value, total: Dim) -> Value:
+    """Return a cache with new entries at the places of each row of a batch.
+
+    It stays as long as it is where it has room for all.
+    """
+    if past is None:
         return new
-    steps = node.shape(new)[2]
-    longer = c.resize_edges(node.emit, past, [(0, 0), (0, 0), (0, steps), (0, 0)])
+    length = node.shape(past)[2]
+    more = dim_rules.maximum(length, total) - length
+    longer = c.resize_edges(node.emit, past, [(0, 0), (0, 0), (0, more), (0, 0)])
     at = node.make.broadcast_to(c.unsqueeze(node.emit, row, (1, 3)), shape=node.shape(new))
     return node.make.scatter_elements(longer, at, new, axis=2, reduction="none")
 
@@ -275,8 +294,6 @@ def _window(node: Node, row: Value, ends: Value, total: Dim) -> Value:
 def matmul_bits(node: Node, a: Value, b: Value, scales: Value, *more: Value | None) -> Value:
     """Multiply by weights of 2, 4 or 8 bits that share a scale by blocks: [N, blocks, bytes]."""
     zeros, order, bias = node.padded(more, 3)
-    if order is not None:
-        node.refuse("an order of the rows (g_idx) is not supported")
     node.integer("accuracy_level", 0)
     make, dtype = node.make, node.dtype(a)
     rows, inner, block = node.integer("N"), node.integer("K"), node.integer("block_size")
@@ -294,8 +311,13 @@ def matmul_bits(node: Node, a: Value, b: Value, scales: Value, *more: Value | No
         zero = make.to(c.unsqueeze(node.emit, each, (2,)), node.dtype(scale))
     else:
         zero = make.reshape(zeros, shape=(rows, blocks, 1))
+    if order is not None:  # the block of each row of the whole matrix, instead of its place
+        levels = make.reshape(levels, shape=(rows, blocks * block, 1))
+        levels = c.cut(node.emit, levels, 1, 0, inner)
+        scale = make.gather(scale, order, axis=1)
+        zero = zero if zeros is None else make.gather(zero, order, axis=1)
     weights = make.mul(make.sub(make.to(levels, node.dtype(scale)), zero), scale)
-    weights = make.reshape(weights, shape=(rows, blocks * block))
+    weights = make.reshape(weights, shape=(rows, node.spec(weights).size // rows))
     weights = make.to(c.cut(node.emit, weights, 1, 0, inner), dtype)
     made = make.matmul(a, make.transpose(weights, order=(1, 0)))
     return made if bias is None else make.add(made, bias)
@@ -310,3 +332,42 @@ def _levels(node: Node, x: Value, bits: int) -> Value:
     parts = make.shift_right(c.unsqueeze(node.emit, x, (len(outer) + 1,)), shifts)
     parts = make.bitwise_and(parts, make.number((1 << bits) - 1, d.u8))
     return make.reshape(parts, shape=(*outer, width * (8 // bits)))
+
+
+@rule("FusedGemm", domain=MICROSOFT)
+def fused_gemm(node: Node, a: Value, b: Value, bias: Value | None = None) -> Value:
+    """Multiply matrices, add, and apply an activation."""
+    params = {name: node.number(f"activation_{name}") for name in ("alpha", "beta", "gamma")
+              if node.has(f"activation_{name}")}  # fmt: skip
+    return _activated(node, gemm(node, a, b, bias), list(params.values()))
+
+
+@rule("FusedConv", domain=MICROSOFT)
+def fused_conv(
+    node: Node, x: Value, w: Value, bias: Value | None = None, more: Value | None = None
+) -> Value:
+    """Convolve, add, and apply an activation."""
+    made = conv(node, x, w, bias)
+    made = made if more is None else node.make.add(made, more)
+    return _activated(node, made, node.floats("activation_params") or ())
+
+
+def _activated(node: Node, x: Value, params: Sequence[float]) -> Value:
+    name = node.text("activation", "")
+    if not name:
+        return x
+    if name not in ACTIVATIONS:
+        node.refuse(f"activation {name!r}, expected one of {', '.join(ACTIVATIONS)}")
+    if name == "Clip":
+        low, high = (node.make.number(p, node.dtype(x)) for p in params)
+        return node.make.clip(x, low, high)
+    given = dict(zip(("alpha", "beta"), params, strict=False))
+    made: Value = getattr(node.make, ACTIVATIONS[name])(x, **given)
+    return made
+
+
+ACTIVATIONS = {
+    "Clip": "clip", "HardSigmoid": "hard_sigmoid", "LeakyRelu": "leaky_relu", "Relu": "relu",
+    "Sigmoid": "sigmoid", "Tanh": "tanh",
+}  # fmt: skip
+"""By their names there: operations whose attributes are the parameters, in order."""

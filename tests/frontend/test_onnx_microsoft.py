@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from onnx import helper
 
+import gravure as gv
+
 RANDOM = np.random.default_rng(3)
 
 
@@ -76,6 +78,25 @@ CASES: list[tuple[str, dict[str, Any], int, dict[str, Any]]] = [
      {**GQA, "local_window_size": 2}),
     ("GroupQueryAttention", {"q": draw(B, 1, 64), "k": None, "v": None, **CACHE, "n": i32(3, 3),
                              "t": np.array(4, np.int32), **TURNS}, 3, {**GQA, "do_rotary": 1}),
+    ("GroupQueryAttention", {"q": draw(B, S, 32), "k": draw(B, S, 16), "v": draw(B, S, 16),
+                             "pk": None, "pv": None, "n": i32(3, 3), "t": np.array(4, np.int32)},
+     3, {**GQA, "smooth_softmax": 1, "rotary_interleaved": 0}),
+    ("GroupQueryAttention", {"q": draw(B, 1, 32), "k": draw(B, 1, 16), "v": draw(B, 1, 16),
+                             **CACHE, "n": i32(3, 3), "t": np.array(4, np.int32), "cos": None,
+                             "sin": None, "at": None, "e": draw(B, N, 1, 4), "sink": draw(N)}, 3,
+     GQA),
+    ("Attention", {"x": X, **QKV, "m": i32(3, 4, 0, 1)}, 1, {"num_heads": N}),
+    ("FusedMatMul", {"x": draw(3, B, 4), "y": draw(4, B, 5)}, 1,
+     {"transBatchA": 1, "transBatchB": 1}),
+    ("FusedGemm", {"a": draw(3, 4), "b": draw(4, 5), "c": draw(5)}, 1,
+     {"activation": "LeakyRelu", "activation_alpha": 0.3}),
+    ("FusedConv", {"x": draw(1, 3, 6, 6), "w": draw(4, 3, 3, 3), "b": draw(4),
+                   "z": draw(1, 4, 4, 4)}, 1, {"activation": "Relu"}),
+    ("FusedConv", {"x": draw(1, 3, 6, 6), "w": draw(4, 3, 3, 3)}, 1,
+     {"activation": "HardSigmoid", "activation_params": [0.3, 0.4]}),
+    ("MatMulNBits", {"a": draw(2, 40), "b": PACKED, "s": SCALES, "z": None,
+                     "g": RANDOM.integers(0, 3, 40).astype(np.int32)}, 1,
+     {"K": 40, "N": 5, "bits": 4, "block_size": 16}),
     ("MatMulNBits", {"a": draw(2, 40), "b": PACKED, "s": SCALES}, 1,
      {"K": 40, "N": 5, "bits": 4, "block_size": 16}),
     ("MatMulNBits", {"a": draw(2, 40), "b": PACKED, "s": SCALES,
@@ -149,3 +170,53 @@ def test_a_quantised_operator_is_what_onnxruntime_says(
     made = model([node], {first: (kinds[x.dtype.name], x.shape)}, ["y"], fixed)
     made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
     same_as_onnxruntime(made, x)
+
+
+def test_rows_of_any_order_have_the_zero_points_of_their_blocks(model: Callable[..., Any]) -> None:
+    blocks, zeros = RANDOM.integers(0, 3, 40).astype(np.int32), RANDOM.integers(0, 16, (5, 4))
+    packed = (zeros[:, ::2] | zeros[:, 1::2] << 4).astype(np.uint8)
+    fixed = {"b": PACKED, "s": SCALES, "z": packed, "g": blocks}
+    node = helper.make_node(
+        "MatMulNBits", ["a", *fixed], ["y"], domain="com.microsoft", K=40, N=5, bits=4,
+        block_size=16,
+    )  # fmt: skip
+    made = model([node], {"a": ("f32", (2, 40))}, ["y"], fixed)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    levels = np.stack([PACKED & 15, PACKED >> 4], -1).reshape(5, 48)[:, :40].astype(np.float32)
+    weights = (levels - zeros[:, blocks]) * SCALES.reshape(5, 3)[:, blocks]
+    a = draw(2, 40)
+    found = gv.compile(made.SerializeToString()).run([a])
+    np.testing.assert_allclose(found[0], a @ weights.T, rtol=1e-4, atol=1e-4)
+
+
+def test_a_cache_with_room_stays_as_long_as_it_is(model: Callable[..., Any]) -> None:
+    new = [draw(B, 1, 32), draw(B, 1, 16), draw(B, 1, 16)]
+    node = helper.make_node(
+        "GroupQueryAttention", [*"qkv", "pk", "pv", "n", "t"], ["y", "ok", "ov"],
+        domain="com.microsoft", **GQA,
+    )  # fmt: skip
+    results = []
+    for length in (3, 9):
+        past = [np.zeros((B, 1, length, 16), np.float32) for _ in range(2)]
+        for one, other in zip(past, CACHE.values(), strict=True):
+            one[:, :, :3] = other
+        arrays = [*new, *past]
+        inputs = {name: ("f32", x.shape) for name, x in zip(node.input, arrays, strict=False)}
+        made = model([node], inputs, [*node.output], {"n": i32(3, 3), "t": np.array(4, np.int32)})
+        made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+        results.append(gv.compile(made.SerializeToString()).run(arrays))
+    (y, k, v), (shared, wide_k, wide_v) = results
+    np.testing.assert_allclose(y, shared, rtol=1e-5, atol=1e-6)
+    assert k.shape[2] == 4
+    for one, wide in ((k, wide_k), (v, wide_v)):
+        np.testing.assert_array_equal(wide[:, :, :4], one)
+        assert wide.shape[2] == 9
+        assert not wide[:, :, 4:].any()
+
+
+def test_a_simple_norm_stands_in_the_standards_domain(
+    model: Callable[..., Any], same_as_onnxruntime: Callable[..., None]
+) -> None:
+    node = helper.make_node("SimplifiedLayerNormalization", ["x", "g"], ["y"], axis=-1)
+    made = model([node], {"x": ("f32", X.shape)}, ["y"], {"g": draw(H)})
+    same_as_onnxruntime(made, X)

@@ -156,3 +156,13 @@ func.func @other_rows(%x: tensor<3x8xf32>) -> tensor<8xf32> {
   %5 = gv.sum %4 {axes = array<i64: 0>, keepdims = false} : (tensor<3x8xf32>) -> tensor<8xf32>
   func.return %5 : tensor<8xf32>
 }
+
+// -----
+// A part of an axis that is two axes in memory is stored before a product walks it.
+// count: gv.kernel 2
+func.func @part_of_joined_axes(%x: tensor<6x40xf32>, %w: tensor<5x3x16xf32>) -> tensor<6x5xf32> {
+  %0 = gv.reshape %w {shape = array<i64: 5, 48>} : (tensor<5x3x16xf32>) -> tensor<5x48xf32>
+  %1 = gv.slice %0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>, stops = array<i64: 5, 40>} : (tensor<5x48xf32>) -> tensor<5x40xf32>
+  %2 = gv.matmul %x, %1 {transpose_rhs = true} : (tensor<6x40xf32>, tensor<5x40xf32>) -> tensor<6x5xf32>
+  func.return %2 : tensor<6x5xf32>
+}
