@@ -5,9 +5,12 @@
 
 The workspace of such a model is memory of the processor, in which all that was found is kept:
 
-    mark 0 | context 8 | device 16 | stream 24 | memory 32 | calls 40 ... | modules | kernels
+    mark 0 | context 8 | device 16 | stream 24 | memory 32 | graph 40 | calls ... | modules |
+    kernels | known
 
 `mark` is set when all is there, `memory` is the address of the one piece of memory on the device.
+`known` is what the last run had for addresses and dimensions. When a run has the same, its launches
+are recorded as a `graph`, which is one call for all further runs that have the same.
 A call of the driver that fails ends the function with its number as the status.
 """
 
@@ -17,6 +20,7 @@ from dataclasses import dataclass
 
 from ...runtime.artifact import ALIGNMENT, round_up
 from ...runtime.gpu_plan import PLAIN_SHARED, GpuPlan
+from .cuda_text import TEXT
 from .entry_status import CUDA, NO_GPU, status
 from .routine import Routine, c_string
 
@@ -26,7 +30,9 @@ CALLS = (
     *("cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuStreamCreate", "cuStreamSynchronize"),
     *("cuStreamDestroy_v2", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoDAsync_v2"),
     *("cuMemcpyDtoHAsync_v2", "cuPointerGetAttribute", "cuModuleLoadData", "cuModuleUnload"),
-    *("cuModuleGetFunction", "cuFuncSetAttribute", "cuLaunchKernel"),
+    *("cuModuleGetFunction", "cuFuncSetAttribute", "cuLaunchKernel", "cuGraphLaunch"),
+    *("cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"),
+    *("cuGraphDestroy", "cuGraphExecDestroy"),
 )
 """What is asked for of the driver's library."""
 ENCODE = "cuTensorMapEncodeTiled"
@@ -54,7 +60,7 @@ class State:
     """Where things are in the workspace of a model for GPUs."""
 
     plan: GpuPlan
-    MARK, CONTEXT, DEVICE, STREAM, MEMORY, FIRST = range(0, 48, 8)
+    MARK, CONTEXT, DEVICE, STREAM, MEMORY, GRAPH, FIRST = range(0, 56, 8)
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -72,9 +78,19 @@ class State:
         return self.modules + 8 * len(self.plan.modules)
 
     @property
+    def known(self) -> int:
+        """Return the offset of what the last run had."""
+        return self.kernels + 8 * len(self.plan.kernels)
+
+    @property
+    def words(self) -> int:
+        """Return how many addresses and dimensions a run has."""
+        return len(self.plan.inputs) + len(self.plan.outputs) + len(self.plan.dims)
+
+    @property
     def bytes(self) -> int:
         """Return how large the workspace is."""
-        return round_up(self.kernels + 8 * len(self.plan.kernels), ALIGNMENT)
+        return round_up(self.known + 8 * self.words, ALIGNMENT)
 
     def call(self, routine: Routine, name: str, *arguments: str) -> None:
         """Call a function of the driver with arguments as LLVM has them; leave if it fails."""
@@ -112,6 +128,7 @@ def emit_calls(tag: str, state: State) -> str:
         **{"WORDS": f"{state.bytes // 8}", "MODULES": f"{state.modules}"},
         **{"MODULE_COUNT": f"{len(plan.modules)}", "NO_GPU": f"{NO_GPU}", "CUDA": f"{CUDA}"},
         "TOO_OLD": f"{status(NO_GPU, 1)}",
+        **{"FIRST": f"{state.FIRST}", "KNOWN": f"{state.known}", "RUN_WORDS": f"{state.words}"},
     }
     text = TEXT
     for name in sorted(numbers, key=len, reverse=True):
@@ -160,256 +177,3 @@ def load_code(routine: Routine, tag: str, state: State) -> None:
             function = f"ptr {routine.load('ptr', '%state', place)}"
             more = (f"i32 {MOST_SHARED}", f"i32 {kernel.shared}")
             state.call(routine, "cuFuncSetAttribute", function, *more)
-
-
-TEXT = """
-@TAG.cuda.library = internal constant [@SIZE@ x i8] @LIBRARY@
-@TAG.cuda.names = internal constant [@COUNT@ x [32 x i8]] [@NAMES@]
-declare ptr @dlopen(ptr, i32)
-declare ptr @dlsym(ptr, ptr)
-define internal void @TAG.cuda.clear(ptr %state) nounwind {
-entry:
-  br label %next
-next:
-  %number = phi i64 [ 0, %entry ], [ %after, %next ]
-  %place = getelementptr i64, ptr %state, i64 %number
-  store i64 0, ptr %place
-  %after = add i64 %number, 1
-  %more = icmp ult i64 %after, @WORDS@
-  br i1 %more, label %next, label %end
-end:
-  ret void
-}
-define internal i32 @TAG.cuda.find(ptr %state) nounwind {
-entry:
-  %library = call ptr @dlopen(ptr @TAG.cuda.library, i32 2)
-  %none = icmp eq ptr %library, null
-  br i1 %none, label %missing, label %next
-next:
-  %number = phi i64 [ 0, %entry ], [ %after, %found ]
-  %name = getelementptr [32 x i8], ptr @TAG.cuda.names, i64 %number
-  %function = call ptr @dlsym(ptr %library, ptr %name)
-  %gone = icmp eq ptr %function, null
-  br i1 %gone, label %old, label %found
-found:
-  %first = getelementptr i8, ptr %state, i64 40
-  %place = getelementptr ptr, ptr %first, i64 %number
-  store ptr %function, ptr %place
-  %after = add i64 %number, 1
-  %more = icmp ult i64 %after, @COUNT@
-  br i1 %more, label %next, label %end
-end:
-  ret i32 0
-missing:
-  ret i32 @NO_GPU@
-old:
-  ret i32 @TOO_OLD@
-}
-define internal i32 @TAG.cuda.status(i32 %result) nounwind {
-entry:
-  %good = icmp eq i32 %result, 0
-  %high = shl i32 %result, 8
-  %status = or i32 %high, @CUDA@
-  %found = select i1 %good, i32 0, i32 %status
-  ret i32 %found
-}
-define internal i32 @TAG.cuda.load(ptr %state, ptr %place, ptr %cubin, ptr %ptx) nounwind {
-entry:
-  %load.at = getelementptr i8, ptr %state, i64 @CUMODULELOADDATA@
-  %load = load ptr, ptr %load.at
-  %none = icmp eq ptr %cubin, null
-  br i1 %none, label %text, label %binary
-binary:
-  %fits = call i32 %load(ptr %place, ptr %cubin)
-  %loaded = icmp eq i32 %fits, 0
-  br i1 %loaded, label %end, label %text
-text:
-  %result = call i32 %load(ptr %place, ptr %ptx)
-  %status = call i32 @TAG.cuda.status(i32 %result)
-  ret i32 %status
-end:
-  ret i32 0
-}
-define internal i32 @TAG.cuda.wait(ptr %state) nounwind {
-entry:
-  %stream.at = getelementptr i8, ptr %state, i64 24
-  %stream = load ptr, ptr %stream.at
-  %wait.at = getelementptr i8, ptr %state, i64 @CUSTREAMSYNCHRONIZE@
-  %wait = load ptr, ptr %wait.at
-  %result = call i32 %wait(ptr %stream)
-  %status = call i32 @TAG.cuda.status(i32 %result)
-  ret i32 %status
-}
-define internal i32 @TAG.cuda.put(ptr %state, ptr %to, ptr %come, i64 %size) nounwind {
-entry:
-  %stream.at = getelementptr i8, ptr %state, i64 24
-  %stream = load ptr, ptr %stream.at
-  %copy.at = getelementptr i8, ptr %state, i64 @CUMEMCPYHTODASYNC_V2@
-  %copy = load ptr, ptr %copy.at
-  %result = call i32 %copy(ptr %to, ptr %come, i64 %size, ptr %stream)
-  %status = call i32 @TAG.cuda.status(i32 %result)
-  ret i32 %status
-}
-define internal i32 @TAG.cuda.get(ptr %state, ptr %to, ptr %come, i64 %size) nounwind {
-entry:
-  %same = icmp eq ptr %to, %come
-  %empty = icmp eq i64 %size, 0
-  %nothing = or i1 %same, %empty
-  br i1 %nothing, label %end, label %some
-some:
-  %stream.at = getelementptr i8, ptr %state, i64 24
-  %stream = load ptr, ptr %stream.at
-  %copy.at = getelementptr i8, ptr %state, i64 @CUMEMCPYDTOHASYNC_V2@
-  %copy = load ptr, ptr %copy.at
-  %result = call i32 %copy(ptr %to, ptr %come, i64 %size, ptr %stream)
-  %status = call i32 @TAG.cuda.status(i32 %result)
-  ret i32 %status
-end:
-  ret i32 0
-}
-define internal i32 @TAG.cuda.settle(ptr %state, ptr %slot, ptr %room, i64 %size, i32 %copied,
-    i32 %wrong) nounwind {
-entry:
-  %kind = alloca i32
-  %given = load ptr, ptr %slot
-  store i32 0, ptr %kind
-  %empty = icmp eq i64 %size, 0
-  br i1 %empty, label %inside, label %some
-some:
-  %ask.at = getelementptr i8, ptr %state, i64 @CUPOINTERGETATTRIBUTE@
-  %ask = load ptr, ptr %ask.at
-  %result = call i32 %ask(ptr %kind, i32 2, ptr %given)
-  %known = icmp eq i32 %result, 0
-  %where = load i32, ptr %kind
-  %there = icmp eq i32 %where, 2
-  %device = and i1 %known, %there
-  br i1 %device, label %outside, label %inside
-outside:
-  %number = ptrtoint ptr %given to i64
-  %low = and i64 %number, 15
-  %aligned = icmp eq i64 %low, 0
-  %bad = select i1 %aligned, i32 0, i32 %wrong
-  ret i32 %bad
-inside:
-  store ptr %room, ptr %slot
-  %fill = icmp ne i32 %copied, 0
-  %full = xor i1 %empty, true
-  %move = and i1 %fill, %full
-  br i1 %move, label %put, label %end
-put:
-  %status = call i32 @TAG.cuda.put(ptr %state, ptr %room, ptr %given, i64 %size)
-  ret i32 %status
-end:
-  ret i32 0
-}
-define internal i32 @TAG.cuda.launch(ptr %state, ptr %kernel, ptr %grid, ptr %block, i32 %shared,
-    ptr %arguments, i64 %size) nounwind {
-entry:
-  %extra = alloca [5 x i64], align 16
-  %bytes = alloca i64
-  %gy.at = getelementptr i8, ptr %grid, i64 8
-  %gz.at = getelementptr i8, ptr %grid, i64 16
-  %gx.wide = load i64, ptr %grid
-  %gy.wide = load i64, ptr %gy.at
-  %gz.wide = load i64, ptr %gz.at
-  %plane = mul i64 %gx.wide, %gy.wide
-  %blocks = mul i64 %plane, %gz.wide
-  %none = icmp eq i64 %blocks, 0
-  br i1 %none, label %end, label %some
-some:
-  %gx = trunc i64 %gx.wide to i32
-  %gy = trunc i64 %gy.wide to i32
-  %gz = trunc i64 %gz.wide to i32
-  %by.at = getelementptr i8, ptr %block, i64 4
-  %bz.at = getelementptr i8, ptr %block, i64 8
-  %bx = load i32, ptr %block
-  %by = load i32, ptr %by.at
-  %bz = load i32, ptr %bz.at
-  store i64 %size, ptr %bytes
-  %extra1 = getelementptr i8, ptr %extra, i64 8
-  %extra2 = getelementptr i8, ptr %extra, i64 16
-  %extra3 = getelementptr i8, ptr %extra, i64 24
-  %extra4 = getelementptr i8, ptr %extra, i64 32
-  store i64 1, ptr %extra
-  store ptr %arguments, ptr %extra1
-  store i64 2, ptr %extra2
-  store ptr %bytes, ptr %extra3
-  store i64 0, ptr %extra4
-  %stream.at = getelementptr i8, ptr %state, i64 24
-  %stream = load ptr, ptr %stream.at
-  %launch.at = getelementptr i8, ptr %state, i64 @CULAUNCHKERNEL@
-  %launch = load ptr, ptr %launch.at
-  %result = call i32 %launch(ptr %kernel, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz,
-    i32 %shared, ptr %stream, ptr null, ptr %extra)
-  %status = call i32 @TAG.cuda.status(i32 %result)
-  ret i32 %status
-end:
-  ret i32 0
-}
-define void @TAG_destroy(ptr %state) nounwind {
-entry:
-  %old = alloca ptr
-  store i64 0, ptr %state
-  %context.at = getelementptr i8, ptr %state, i64 8
-  %context = load ptr, ptr %context.at
-  %none = icmp eq ptr %context, null
-  br i1 %none, label %end, label %push
-push:
-  %push.at = getelementptr i8, ptr %state, i64 @CUCTXPUSHCURRENT_V2@
-  %pop.at = getelementptr i8, ptr %state, i64 @CUCTXPOPCURRENT_V2@
-  %unload.at = getelementptr i8, ptr %state, i64 @CUMODULEUNLOAD@
-  %free.at = getelementptr i8, ptr %state, i64 @CUMEMFREE_V2@
-  %stop.at = getelementptr i8, ptr %state, i64 @CUSTREAMDESTROY_V2@
-  %release.at = getelementptr i8, ptr %state, i64 @CUDEVICEPRIMARYCTXRELEASE_V2@
-  %push.call = load ptr, ptr %push.at
-  %pop.call = load ptr, ptr %pop.at
-  %unload = load ptr, ptr %unload.at
-  %free = load ptr, ptr %free.at
-  %stop = load ptr, ptr %stop.at
-  %release = load ptr, ptr %release.at
-  %pushed = call i32 %push.call(ptr %context)
-  %stream.at = getelementptr i8, ptr %state, i64 24
-  %stream = load ptr, ptr %stream.at
-  %never = icmp eq ptr %stream, null
-  br i1 %never, label %test, label %streams
-streams:
-  %waited = call i32 @TAG.cuda.wait(ptr %state)
-  %stopped = call i32 %stop(ptr %stream)
-  br label %test
-test:
-  %number = phi i64 [ 0, %push ], [ 0, %streams ], [ %after, %again ]
-  %more = icmp ult i64 %number, @MODULE_COUNT@
-  br i1 %more, label %one, label %memory
-one:
-  %first = getelementptr i8, ptr %state, i64 @MODULES@
-  %place = getelementptr ptr, ptr %first, i64 %number
-  %module = load ptr, ptr %place
-  %unloaded = icmp eq ptr %module, null
-  br i1 %unloaded, label %again, label %loaded
-loaded:
-  %gone = call i32 %unload(ptr %module)
-  br label %again
-again:
-  %after = add i64 %number, 1
-  br label %test
-memory:
-  %memory.at = getelementptr i8, ptr %state, i64 32
-  %memory.is = load ptr, ptr %memory.at
-  %no.memory = icmp eq ptr %memory.is, null
-  br i1 %no.memory, label %leave, label %give
-give:
-  %given = call i32 %free(ptr %memory.is)
-  br label %leave
-leave:
-  %popped = call i32 %pop.call(ptr %old)
-  %device.at = getelementptr i8, ptr %state, i64 16
-  %device = load i32, ptr %device.at
-  %released = call i32 %release(i32 %device)
-  store ptr null, ptr %context.at
-  br label %end
-end:
-  ret void
-}
-"""
-"""What is the same for all models, but for some numbers. `settle` leaves an address on the device
-where it is, and gives any other the model's own room there, with a copy where it is an input."""

@@ -4,8 +4,9 @@
 
 looks at the arguments as on a processor, copies inputs to the device, launches the kernels on the
 workspace's own stream, copies outputs back, and returns when all is there. An argument whose data
-lies on the device is used where it is. The processor decides choices and loops, by the flag that
-it reads back.
+lies on the device is used where it is. From the second run with the same addresses and dimensions
+on, all launches are one graph; but the processor decides choices and loops, by the flag that it
+reads back.
 """
 
 from __future__ import annotations
@@ -253,7 +254,11 @@ class GpuEntry(Entry):
             wrong, copied = status(POINTER, number), int(kind == "input")
             arguments = f"ptr {slot}, ptr {room}, i64 {size}, i32 {copied}, i32 {wrong}"
             routine.require_call(f"@{tag}.cuda.settle(ptr %state, {arguments})")
-        routine.require_call(f"@{tag}.steps(ptr %frame)")
+        if all(isinstance(step, GpuLaunch) for step in self.plan.steps):
+            run = routine.address("%frame", frame.bases["input"])
+            routine.require_call(f"@{tag}.cuda.replay(ptr %state, ptr %frame, ptr {run})")
+        else:
+            routine.require_call(f"@{tag}.steps(ptr %frame)")
         for number, info in enumerate(model.outputs):
             to = routine.load("ptr", "%outputs", TENSOR_SIZE * number + DATA)
             come = routine.load("ptr", "%frame", frame.bases["output"] + 8 * number)

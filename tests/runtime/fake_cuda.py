@@ -72,6 +72,8 @@ class FakeCuda:
         self.objects: dict[int, Any] = {}
         self.calls: list[str] = []
         self.used = 0
+        self.recorded: list[Any] | None = None
+        """The launches of a stream that is recorded."""
         self.edges: list[list[int]] = []
         """For each node that was added to a graph, which ones before it it waits for."""
         self.current = ""
@@ -247,7 +249,18 @@ class FakeCuda:
         shared: int, stream: int, parameters: int, extra: int,
     ) -> int:  # fmt: skip
         sizes = tuple(size & 0xFFFFFFFF for size in (gx, gy, gz, bx, by, bz))
+        if self.recorded is not None:
+            self.recorded.append((0, function, sizes, shared & 0xFFFFFFFF, packed(extra)))
+            return 0
         return self._run(function, sizes, shared & 0xFFFFFFFF, packed(extra))
+
+    def cuStreamBeginCapture_v2(self, stream: int, mode: int) -> int:
+        self.recorded = []
+        return 0
+
+    def cuStreamEndCapture(self, stream: int, out: int) -> int:
+        found, self.recorded = self.recorded, None
+        return self._make(out, found)
 
     def _run(self, function: int, sizes: Words, shared: int, arguments: bytes) -> int:
         image, name = self.objects[function]

@@ -84,7 +84,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", [*MODELS, "nested"])
 def test_a_library_computes_what_the_model_does(session: dict[str, Any], name: str) -> None:
-    for trip in range(2):
+    for trip in range(3):
         for number, wanted in enumerate(session["wanted"][name]):
             found = session["results"][f"{name}_{trip}_{number}"]
             loose = 1e-2 if wanted.dtype == np.float16 else 1e-4
@@ -104,6 +104,20 @@ def test_data_on_the_device_are_used_where_they_are(session: dict[str, Any]) -> 
         "cuCtxPushCurrent_v2", ["cuStreamSynchronize", "cuCtxPopCurrent_v2"],
     )  # fmt: skip
     assert inside == {"cuLaunchKernel"}
+
+
+def test_what_is_run_again_is_one_graph(session: dict[str, Any]) -> None:
+    def kinds(which: str) -> list[str]:
+        calls = session["device"][f"calls of the {which}"]
+        return [name for name in calls if name.startswith(("cuGraph", "cuLaunch", "cuStream"))]
+
+    begin, *launches, end = kinds("second")[:-4]
+    assert (begin, end) == ("cuStreamBeginCapture_v2", "cuStreamEndCapture")
+    assert {*launches} == {"cuLaunchKernel"}
+    assert kinds("second")[-4:] == [
+        *("cuGraphInstantiateWithFlags", "cuGraphDestroy", "cuGraphLaunch", "cuStreamSynchronize"),
+    ]
+    assert kinds("third") == ["cuGraphLaunch", "cuStreamSynchronize"]
 
 
 def test_what_is_wrong_is_a_status(session: dict[str, Any]) -> None:
