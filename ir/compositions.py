@@ -244,14 +244,24 @@ def triangle(emit: Emit, x: Any, offset: int, *, upper: bool) -> Any:
     return make.select(inside, x, make.number(0, spec.dtype))
 
 
-def causal_bias(emit: Emit, steps: Dim, total: Dim, low: float) -> Any:
-    """Make the bias [S, T] that hides keys behind a query; the last query sees all of them."""
+HIDDEN = -1e30
+"""Scores that are this low, or to which as much is added, weigh nothing beside any others."""
+
+
+def seen_before(emit: Emit, steps: Dim, total: Dim) -> Any:
+    """Make the truth [S, T] of which keys a query sees: the last one all, others one less each."""
     make = Maker(emit)
     row = make.iota(shape=(steps, 1), axis=0, dtype=dtypes.i64)
     last = make.add(row, make.extent_of(total - steps))
     column = make.iota(shape=(1, total), axis=1, dtype=dtypes.i64)
+    return make.less_equal(column, last)
+
+
+def causal_bias(emit: Emit, steps: Dim, total: Dim, low: float) -> Any:
+    """Make the bias [S, T] that hides keys behind a query; the last query sees all of them."""
+    make = Maker(emit)
     zero, hidden = (make.number(value, dtypes.f32) for value in (0, low))
-    return make.select(make.less_equal(column, last), zero, hidden)
+    return make.select(seen_before(emit, steps, total), zero, hidden)
 
 
 def channels_last(emit: Emit, x: Any) -> Any:

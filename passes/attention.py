@@ -15,19 +15,18 @@ Wants `fold-scale` before it, which may move the factor into a weight; stands be
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compositions import Maker
+from ..ir.compositions import HIDDEN, Maker
+from ..ir.dims import Dim
 from ..ir.dtypes import DType, bf16, f16, f32
 from ..ir.program import functions
 from .analysis.blocks import operations_of
 from .analysis.constants import constant_of, is_scalar, scalar_of
-from .analysis.positions import HIDDEN, hides_later
+from .analysis.positions import hides_later, shows_earlier
 from .analysis.rewrite import producer, spec
 from .base import Pass
 from .pack_weights import target_of
@@ -83,10 +82,9 @@ class Found:
             return None
         if guarded is not None and [bias.given for bias in found.biases] != [guarded]:
             return None
-        if len(found.biases) == 1 and not found.zeros:
-            given = found.biases[0].given
-            if given is not None and hides_later(given, *spec(found.value).dims[-2:]):
-                found.causal, found.biases = True, []
+        later = [bias.hides_later(*spec(found.value).dims[-2:]) for bias in found.biases]
+        if later == [True] and not found.zeros:
+            found.causal, found.biases = True, []
         return found
 
     def reaches_product(self) -> bool:
@@ -142,10 +140,30 @@ class Found:
 
 @dataclass(frozen=True)
 class Bias:
-    """What is added to scores: a value as it stands, or one that has to be made."""
+    """What is added to scores: a value, or a low number where a condition does not hold."""
 
     given: SSAValue | None
-    make: Callable[[Maker], SSAValue]
+    condition: SSAValue | None = None
+    low: float = 0.0
+    dtype: DType = f32
+    is_seen: bool = True
+    """Whether the condition says what is seen; else it says what is hidden."""
+
+    def make(self, make: Maker) -> SSAValue:
+        """Return the value."""
+        if self.given is not None:
+            return self.given
+        zero, hidden = make.number(0, self.dtype), make.number(self.low, self.dtype)
+        sides = (zero, hidden) if self.is_seen else (hidden, zero)
+        made: SSAValue = make.select(self.condition, *sides)
+        return made
+
+    def hides_later(self, rows: Dim, columns: Dim) -> bool:
+        """Say whether this is a causal mask."""
+        if self.given is not None:
+            return hides_later(self.given, rows, columns)
+        assert self.condition is not None, "a bias is given, or made from a condition"
+        return shows_earlier(self.condition, rows, columns, self.is_seen)
 
 
 def turned(make: Maker, value: SSAValue) -> SSAValue:
@@ -179,28 +197,15 @@ def bias_of(value: SSAValue) -> tuple[SSAValue, Bias] | None:
     if total is not None:
         for x, bias in (total.operands, tuple(total.operands)[::-1]):
             if x.type == value.type and is_shaped_product(x):
-                return x, Bias(bias, partial(_given, bias))
+                return x, Bias(bias)
     if choice is None:
         return None
     condition, *sides = choice.operands
     for here, x in ((1, sides[0]), (0, sides[1])):
         low = scalar_of(sides[here])
         if isinstance(low, float) and low <= HIDDEN and x.type == value.type:
-            return x, Bias(None, partial(_hiding, condition, (here, low), spec(x).dtype))
+            return x, Bias(None, condition, low, spec(x).dtype, bool(here))
     return None
-
-
-def _given(bias: SSAValue, _: Maker) -> SSAValue:
-    """Return a bias that is there."""
-    return bias
-
-
-def _hiding(condition: SSAValue, where: tuple[int, float], dtype: DType, make: Maker) -> SSAValue:
-    """Make the bias that is low where a condition is not (or, for 0, is) true."""
-    here, low = where
-    zero, hidden = make.number(0, dtype), make.number(low, dtype)
-    made: SSAValue = make.select(condition, *((zero, hidden) if here else (hidden, zero)))
-    return made
 
 
 def is_shaped_product(value: SSAValue) -> bool:

@@ -15,8 +15,9 @@ from xdsl.rewriter import InsertPoint
 
 from ...errors import UnsupportedOp
 from ...ir import SOURCE, Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
+from ...ir import compositions as c
 from ...ir import dims as dim_rules
-from ...ir.compositions import Maker
+from ...ir.compositions import HIDDEN, Maker
 from ...ir.dtypes import f32
 from ...ir.values import ANY, Spec, value_spec
 from .data import Tensors, dtype_of
@@ -121,10 +122,37 @@ class Node:
     def stored(self, name: str, array: Array) -> SSAValue:
         """Return a tensor of the model: small ones stand in the text, others are weights."""
         is_small = array.size <= INLINE or array.dtype == object
-        value = self.constant(array) if is_small else self.weight(name, array)
+        value = None if is_small else self.mask(array)
+        if value is None:
+            value = self.constant(array) if is_small else self.weight(name, array)
         if array.dtype.kind in "iub" and array.size <= MAX_KNOWN:
             self.emitter.learn(value, array)
         return value
+
+    def mask(self, array: Array) -> SSAValue | None:
+        """Return a stored mask as what it says: one low number, or what hides later positions.
+
+        So masks of attention are known by their meaning, and no matrix of them has to be kept.
+        """
+        if array.dtype not in (np.float32, np.bool_) or array.ndim < 2:
+            return None
+        rows, columns = array.shape[-2:]
+        corner = array.flat[columns - 1]
+        is_bias = array.dtype == np.float32
+        if corner > HIDDEN if is_bias else corner:
+            return None
+        if is_bias and np.all(array == corner):
+            return self.constant(np.broadcast_to(corner, array.shape))
+        seen = np.tri(rows, columns, columns - rows, dtype=bool)
+        wanted = np.where(seen, 0, corner) if is_bias else seen
+        is_one = array.size == rows * columns and rows <= columns
+        if not is_one or not np.array_equal(array.reshape(rows, columns), wanted):
+            return None
+        if is_bias:
+            made = c.causal_bias(self.emit, rows, columns, corner)
+        else:
+            made = c.seen_before(self.emit, rows, columns)
+        return self.make.reshape(made, shape=array.shape)  # type: ignore[no-any-return]
 
     @property
     def block(self) -> Block:

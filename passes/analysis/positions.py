@@ -9,11 +9,9 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import Array, Dim, DimExpr, Op
+from ...ir.compositions import HIDDEN
 from .constants import constant_of, scalar_of
 from .rewrite import producer
-
-HIDDEN = -1e30
-"""Scores that are this low, or to which as much is added, weigh nothing beside any others."""
 
 
 class Position(NamedTuple):
@@ -32,16 +30,33 @@ def hides_later(bias: SSAValue, rows: Dim, columns: Dim) -> bool:
     known = constant_of(bias)
     if known is not None and isinstance(rows, int) and isinstance(columns, int):
         return _hides(known, rows, columns)
+    bias = without_axes(bias)
     choice = producer(bias, "select")
     if choice is None:
         return False
     condition, *sides = choice.operands
     numbers = [scalar_of(side) for side in sides]
-    limit = _limit(condition)
-    if limit is None or not all(isinstance(n, float) for n in numbers):
+    if not all(isinstance(n, float) for n in numbers):
         return False
-    seen, hidden = numbers if limit[1] else numbers[::-1]
-    return bool(seen == 0 and hidden <= HIDDEN and limit[0] == later)
+    is_seen = numbers[0] == 0
+    seen, hidden = numbers if is_seen else numbers[::-1]
+    return bool(seen == 0 and hidden <= HIDDEN and shows_earlier(condition, rows, columns, is_seen))
+
+
+def shows_earlier(condition: SSAValue, rows: Dim, columns: Dim, is_seen: bool) -> bool:
+    """Say whether a condition (or its opposite) is `column - row <= columns - rows`."""
+    limit = _limit(condition)
+    later = columns - rows
+    return limit is not None and _is_natural(later) and limit == (later, is_seen)
+
+
+def without_axes(value: SSAValue) -> SSAValue:
+    """Return a value before leading axes of 1 came or went."""
+    while (op := producer(value, "reshape")) is not None:
+        if op.specs[0].dims[-2:] != op.result_specs[0].dims[-2:] or op.specs[0].rank < 2:
+            break
+        value = op.operands[0]
+    return value
 
 
 def _is_natural(dim: Dim) -> bool:
@@ -69,6 +84,10 @@ MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less",
 
 def _limit(condition: SSAValue) -> tuple[Dim, bool] | None:
     """Return d, and True for a condition `column - row <= d`, False for its opposite."""
+    condition = without_axes(condition)
+    part = producer(condition, "slice")
+    if part is not None:
+        return _cut(part)
     op = condition.owner
     name = op.name.removeprefix("gv.") if isinstance(op, Op) else ""
     if name not in LIMITS or not isinstance(op, Op):
@@ -83,6 +102,15 @@ def _limit(condition: SSAValue) -> tuple[Dim, bool] | None:
         return None
     least, is_less = LIMITS[name]
     return least - offset, is_less
+
+
+def _cut(part: Op) -> tuple[Dim, bool] | None:
+    """Return the same of a part of a condition."""
+    flags, found = part.plain_attributes(), _limit(part.operands[0])
+    if found is None or any(step != 1 for step in flags["steps"][-2:]):
+        return None
+    row, column = flags["starts"][-2:]
+    return found[0] + row - column, found[1]
 
 
 def position(value: SSAValue) -> Position | None:

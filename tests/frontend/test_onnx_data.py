@@ -159,3 +159,33 @@ def test_small_tensors_stand_in_the_text_and_large_ones_do_not(model: Make) -> N
     assert [*program.weights] == ["large"]
     names = [op.name for op in program.main.body.block.ops]
     assert names == ["gv.constant", "gv.weight", "gv.concat", "gv.add", "func.return"]
+
+
+LATER = ~np.tri(7, 9, 2, dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("mask", "is_kept"),
+    [
+        (np.where(LATER, np.float32(-np.inf), np.float32(0)), False),
+        (np.where(LATER, np.float32(-3e38), np.float32(0))[None, None], False),
+        (np.full((7, 9), -np.inf, np.float32), False),
+        (np.where(LATER, np.float32(-1e4), np.float32(0)), True),
+        (np.zeros((7, 9), np.float32), True),
+        (np.where(LATER.T, np.float32(-np.inf), np.float32(0)), True),
+        (~LATER, False),
+        (LATER, True),
+    ],
+)
+def test_masks_are_known_by_their_meaning(model: Make, mask: np.ndarray, is_kept: bool) -> None:
+    if mask.dtype == bool:
+        nodes = [node("Where", ["m", "x", "z"], ["y"])]
+    else:
+        nodes = [node("Add", ["x", "m"], ["y"])]
+    constants = {"m": mask, "z": np.float32(3)}
+    data = model(nodes, {"x": ("f32", mask.shape)}, ["y"], constants).SerializeToString()
+    program = load_program(data)
+    assert bool(program.weights) == is_kept
+    x = np.random.default_rng(0).standard_normal(mask.shape).astype(np.float32)
+    (found,) = ir.interpret(program, [x])
+    np.testing.assert_array_equal(found, np.where(mask, x, 3) if mask.dtype == bool else x + mask)

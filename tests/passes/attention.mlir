@@ -196,3 +196,25 @@ func.func @halves(%q: tensor<3x4xf16>, %k: tensor<5x4xf16>, %v: tensor<5x6xf16>)
   %2 = gv.matmul %1, %v : (tensor<3x5xf16>, tensor<5x6xf16>) -> tensor<3x6xf16>
   func.return %2 : tensor<3x6xf16>
 }
+
+// -----
+// A part of a stored mask of truths, where what is not seen is replaced.
+func.func @part_of_a_mask(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x5x4xf32>, %v: tensor<1x2x5x6xf32>) -> tensor<1x2x3x6xf32> {
+  %0 = gv.matmul %q, %k {transpose_rhs = true} : (tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32>) -> tensor<1x2x3x5xf32>
+  %1 = gv.iota {axis = 0 : i64, dtype = #gv.dtype<i64>, shape = array<i64: 8, 1>} : () -> tensor<8x1xi64>
+  %2 = gv.iota {axis = 1 : i64, dtype = #gv.dtype<i64>, shape = array<i64: 1, 8>} : () -> tensor<1x8xi64>
+  %3 = gv.greater_equal %1, %2 : (tensor<8x1xi64>, tensor<1x8xi64>) -> tensor<8x8xi1>
+  %4 = gv.reshape %3 {shape = array<i64: 1, 1, 8, 8>} : (tensor<8x8xi1>) -> tensor<1x1x8x8xi1>
+  %5 = gv.slice %4 {starts = array<i64: 0, 0, 2, 0>, steps = array<i64: 1, 1, 1, 1>, stops = array<i64: 1, 1, 5, 5>} : (tensor<1x1x8x8xi1>) -> tensor<1x1x3x5xi1>
+  %6 = gv.constant {value = #gv.array<f32, "", ["-inf"]>} : () -> tensor<f32>
+  %7 = gv.select %5, %0, %6 : (tensor<1x1x3x5xi1>, tensor<1x2x3x5xf32>, tensor<f32>) -> tensor<1x2x3x5xf32>
+  %8 = gv.softmax %7 {axis = 3 : i64} : (tensor<1x2x3x5xf32>) -> tensor<1x2x3x5xf32>
+  %9 = gv.matmul %8, %v : (tensor<1x2x3x5xf32>, tensor<1x2x5x6xf32>) -> tensor<1x2x3x6xf32>
+  func.return %9 : tensor<1x2x3x6xf32>
+}
+
+// ->
+// func.func @part_of_a_mask(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x5x4xf32>, %v: tensor<1x2x5x6xf32>) -> tensor<1x2x3x6xf32> {
+//   %0 = gv.attention %q, %k, %v {causal = true} : (tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32>, tensor<1x2x5x6xf32>) -> tensor<1x2x3x6xf32>
+//   func.return %0 : tensor<1x2x3x6xf32>
+// }
