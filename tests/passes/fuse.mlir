@@ -158,11 +158,24 @@ func.func @other_rows(%x: tensor<3x8xf32>) -> tensor<8xf32> {
 }
 
 // -----
-// A part of an axis that is two axes in memory is stored before a product walks it.
-// count: gv.kernel 2
+// A product does not walk a part of what are two axes in memory: the reshape stays outside, a view.
 func.func @part_of_joined_axes(%x: tensor<6x40xf32>, %w: tensor<5x3x16xf32>) -> tensor<6x5xf32> {
   %0 = gv.reshape %w {shape = array<i64: 5, 48>} : (tensor<5x3x16xf32>) -> tensor<5x48xf32>
   %1 = gv.slice %0 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>, stops = array<i64: 5, 40>} : (tensor<5x48xf32>) -> tensor<5x40xf32>
   %2 = gv.matmul %x, %1 {transpose_rhs = true} : (tensor<6x40xf32>, tensor<5x40xf32>) -> tensor<6x5xf32>
   func.return %2 : tensor<6x5xf32>
 }
+
+// ->
+// builtin.module attributes {gv.level = "fused"} {
+//   func.func @part_of_joined_axes(%x: tensor<6x40xf32>, %w: tensor<5x3x16xf32>) -> tensor<6x5xf32> {
+//     %0 = gv.reshape %w {shape = array<i64: 5, 48>} : (tensor<5x3x16xf32>) -> tensor<5x48xf32>
+//     %1 = gv.kernel %0, %x ({
+//     ^bb0(%2: tensor<5x48xf32>, %x_1: tensor<6x40xf32>):
+//       %3 = gv.slice %2 {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>, stops = array<i64: 5, 40>} : (tensor<5x48xf32>) -> tensor<5x40xf32>
+//       %4 = gv.matmul %x_1, %3 {transpose_rhs = true} : (tensor<6x40xf32>, tensor<5x40xf32>) -> tensor<6x5xf32>
+//       gv.yield %4 : (tensor<6x5xf32>) -> ()
+//     }) {kind = "gemm"} : (tensor<5x48xf32>, tensor<6x40xf32>) -> tensor<6x5xf32>
+//     func.return %1 : tensor<6x5xf32>
+//   }
+// }
