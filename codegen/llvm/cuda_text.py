@@ -7,8 +7,8 @@
     TAG.cuda.launch(state, kernel, grid, block, shared, arguments, size)
     TAG.cuda.replay(state, frame, run)                launches, records, or runs what is recorded
 
-`settle` leaves an address on the device where it is, and gives any other the model's own room there,
-with a copy where it is an input. Words between two @ are filled in by `cuda_calls`.
+`settle` leaves an address on the device where it is, and gives any other the model's own room
+there, with a copy where it is an input. Words between two @ are filled in by `cuda_calls`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from gravure import tf
 from gravure.codegen.compile import Options
 from gravure.errors import CompileError
 from gravure.frontend.compile import compile_source
+from gravure.frontend.device import list_devices
 from gravure.frontend.placement import PlacementError
 from gravure.ir import Program, parse
 from gravure.runtime.device_array import DeviceArray
@@ -49,6 +50,15 @@ def gpus(gpu: Recording) -> Iterator[tuple[Recording, Recording]]:
     with standing_in(1, Recording()) as second:
         assert isinstance(second, Recording)
         yield gpu, second
+
+
+def test_devices_are_listed_by_their_full_names(gpus: tuple[Recording, Recording]) -> None:
+    assert list_devices()[-2:] == [
+        "/job:localhost/replica:0/task:0/device:GPU:0",
+        "/job:localhost/replica:0/task:0/device:GPU:1",
+    ]
+    assert len(tf.config.list_physical_devices("GPU")) == len(list_devices()) - 1
+    assert [str(each) for each in gv.__array_namespace_info__().devices()][:2] == ["cpu:0", "gpu:0"]
 
 
 def mixed_graph() -> tuple[Any, Any, Any]:
