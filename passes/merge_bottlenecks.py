@@ -6,9 +6,9 @@
 
     %y = gv.kernel %x, %u, %w, %p ({ matmul_packed, ... add }) {kind = "bottleneck"}
 
-Where the expansion is larger than what stays in cache, so that it would be written to memory and
-read again, and a few of its rows are not. Each tensor in between must have one user, which reads
-it as it is. Needs `fuse`.
+The first can be a convolution too. Where what it makes is larger than what stays in cache, so that
+it would be written to memory and read again, and a few of its rows are not. Each tensor in between
+must have one user, which reads it as it is. Needs `fuse`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,10 @@ def maker(slide: Kernel, windows: Op) -> Kernel | None:
     made, uses = value.owner, list(value.uses)
     if not isinstance(made, Kernel) or len(uses) != 1 or len(list(source.uses)) != 1:
         return None
-    found = anchor(made, "gemm", "gv.matmul_packed")
+    found = anchor(made, "gemm", "gv.matmul_packed") or anchor(made, "conv", "gv.conv_packed")
     if found is None or not by_rows(found, made.result_specs[0]):
+        return None
+    if found.plain_attributes().get("groups", 1) != 1:
         return None
     return made if isinstance(found.operands[0], BlockArgument) else None
 
@@ -97,11 +99,11 @@ def reads_rows(project: Kernel, made: Kernel) -> bool:
     return project.operands[source.index].owner is made
 
 
-def by_rows(matmul: Op, result: TensorSpec) -> bool:
+def by_rows(product_: Op, result: TensorSpec) -> bool:
     """Say whether a product of images and few weights of their type gives the kernel's result."""
-    x, panels = matmul.specs
+    x, panels = product_.specs
     known = x.rank == 4 and panels.rank == 3 and x.dtype == panels.dtype and x.is_static
-    return known and result == matmul.result_specs[0] and int(panels.nbytes) <= WEIGHTS  # type: ignore[arg-type]
+    return known and result == product_.result_specs[0] and int(panels.nbytes) <= WEIGHTS  # type: ignore[arg-type]
 
 
 def pays(windows: Op, expand: Kernel) -> bool:

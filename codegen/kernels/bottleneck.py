@@ -2,7 +2,7 @@
 
     for unit in lo..hi                        parallel: image x output row
       for source row that is new              all the windows see, where this call begins
-        for panel: for tile of pixels         E[row % R][pixel][C] = epilogue(x U)
+        for panel: for tile of pixels         E[row % R][pixel][C] = epilogue(x U), or of a conv
       for vector of channels                  by the template of sliding windows
         for tile of pixels                    D[pixel][C] = epilogue(sum over taps of E)
       for panel: for tile of pixels           out = epilogue(D P)
@@ -15,7 +15,7 @@ Without a projection, D is the result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
@@ -27,14 +27,17 @@ from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
 from .blocks import LINE, odd_lines, walk_equal
+from .conv import Conv
 from .elements import Element
 from .epilogue import Epilogue
 from .index import Linear, Opaque, flatten, of
 from .loops import Index
-from .plan import open_kernel, plan, returned_values
+from .plan import Opened, open_kernel, plan, returned_values
 from .read import Indices, Tracer
-from .sliding import Opened, Sliding, Tile
+from .sliding import Sliding, Tile
 from .space import Group, Space
+
+PRODUCTS = ("gv.matmul_packed", "gv.conv_packed")
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -48,12 +51,13 @@ class Bottleneck:
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         (root,) = returned_values(kernel)
         ops = [op for op in kernel.body.block.ops if isinstance(op, Op)]
-        expansion, *projections = [op for op in ops if op.name == "gv.matmul_packed"]
+        expansion, *projections = [op for op in ops if op.name in PRODUCTS]
         (windows,) = [op for op in ops if op.name == "gv.depthwise_packed"]
         opened = open_kernel(kernel, target)
         self.loops, _, (self.out,) = opened
         inner = projections[0].operands[0] if projections else root
-        self.expand = RowProduct(opened, windows.operands[0], expansion, target)
+        expand = RowConv if expansion.name == "gv.conv_packed" else RowProduct
+        self.expand = expand(opened, windows.operands[0], expansion, target)
         self.slide = RingWindows(opened, inner, windows, target)
         self.project = RowProduct(opened, root, projections[0], target) if projections else None
         self.lay_out()
@@ -99,15 +103,9 @@ class Bottleneck:
         low = loops.maximum(loops.add(first, kept), 0)
         assert isinstance(rows.source, int), "the image is known"
         high = loops.minimum(loops.add(first, rows.taps), rows.source)
-        x = self.expand.anchor.operands[0]
-        assert isinstance(x, BlockArgument), "an operand lies in a buffer"
-        _, height, width, channels = (int(d) for d in spec_of(x.type).dims)  # type: ignore[arg-type]
         with loops.loop(low, high) as one:
-            at = loops.add(loops.multiply(image, height), one.index)
-            at = loops.index(loops.multiply(at, width * channels))
             into = Row(self.scratch, loops.index(self.ring_at(one.index)), self.slide.apart)
-            source = Row(loops.buffers[x.index], at, channels)
-            self.expand.compute((image, one.index), source, into)
+            self.expand.compute((image, one.index), None, into)
 
     def ring_at(self, row: Index) -> Index:
         """Return where a source row lies."""
@@ -156,6 +154,18 @@ class RingWindows(Sliding):
         return self.loaded[row, x]
 
 
+class RowConv(Conv):
+    """A convolution of which a row at a time is computed."""
+
+    def compute(self, at: tuple[Index, Index], _: Row | None, into: Row) -> None:
+        """Compute a row of an image."""
+        self.axes[0].value, self.axes[1].value = at
+        offset = into.offset(self.plan.index)
+        self.epilogue = replace(self.epilogue, offset=offset, out=into.buffer)
+        with self.loops.loop(0, self.per_group) as panel:
+            self.panel(panel.index)
+
+
 class RowProduct:
     """Multiplies the pixels of a row by packed weights, up to the value `root`."""
 
@@ -178,23 +188,32 @@ class RowProduct:
         self.image, self.row, self.pixel, self.channel = self.axes
         self.space = Space(self.axes, self.channel, self.lanes)
 
-    def compute(self, at: tuple[Index, Index], source: Row, into: Row | None) -> None:
-        """Compute a row of an image; what is not computed into a row is the kernel's result."""
+    def compute(self, at: tuple[Index, Index], source: Row | None, into: Row | None) -> None:
+        """Compute a row of an image from one, by default the operand's, into one or the result."""
         loops, index = self.loops, self.plan.index
+        source = source or self.operand_row(at)
         self.image.value, self.row.value = at
         offset = into.offset(index) if into else flatten(index, spec_of(self.root.type).dims)
         self.epilogue = Epilogue(
             loops, self.arguments, self.space, self.root, self.anchor, index, offset,
             into.buffer if into else self.out, self.pixel, self.channel, self.vectors,
         )  # fmt: skip
-        apart = into.apart if into else self.filters
         whole = self.filters // self.wide
         with loops.loop(0, whole) as panel:
-            self.panel(panel.index, source, apart, None)
+            self.panel(panel.index, source, None)
         if whole < self.panels:
-            self.panel(loops.index(whole), source, apart, self.filters - whole * self.wide)
+            self.panel(loops.index(whole), source, self.filters - whole * self.wide)
 
-    def panel(self, panel: SSAValue, source: Row, apart: int, left: int | None) -> None:
+    def operand_row(self, at: tuple[Index, Index]) -> Row:
+        """Return the row of the operand that a row of the result is made of."""
+        loops, x = self.loops, self.anchor.operands[0]
+        assert isinstance(x, BlockArgument), "an operand lies in a buffer"
+        _, height, width, channels = (int(d) for d in spec_of(x.type).dims)  # type: ignore[arg-type]
+        row = loops.add(loops.multiply(at[0], height), at[1])
+        start = loops.index(loops.multiply(row, width * channels))
+        return Row(loops.buffers[x.index], start, channels)
+
+    def panel(self, panel: SSAValue, source: Row, left: int | None) -> None:
         """Multiply the pixels by one panel, of which `left` columns are there if given."""
         start = self.loops.multiply(panel, self.wide)
         weights = self.loops.index(self.loops.multiply(start, self.depth))
@@ -203,28 +222,26 @@ class RowProduct:
 
         def tile(rows: int, first: Index, _: Index) -> None:
             self.channel.value, self.pixel.value = start, first
-            self.product(rows, (source, apart), weights, left)
+            self.product(rows, source, weights, left)
             self.epilogue.finish(rows, first, left)
 
         walk_equal(self.loops, count, self.tall, tile)
 
-    def product(self, rows: int, how: tuple[Row, int], weights: SSAValue, left: int | None) -> None:
+    def product(self, rows: int, source: Row, weights: SSAValue, left: int | None) -> None:
         """Append one register tile."""
-        loops, (source, apart) = self.loops, how
+        loops = self.loops
         first = self.pixel.value
         assert first is not None, "the pixel is known"
         operand = self.anchor.operands[1]
         assert isinstance(operand, BlockArgument), "panels are an argument"
-        base, _, _ = self.space.split(loops, self.epilogue.offset)
         at = loops.add(source.at, loops.multiply(first, source.apart))
         a = (source.buffer, loops.index(at), loops.index(source.apart))
         b = (loops.buffers[operand.index], weights, loops.index(self.wide))
-        c = (self.epilogue.out, loops.index(base), loops.index(apart))
         zero, one = loops.index(0), loops.index(1)
         columns = loops.index(self.wide if left is None else left)
         sizes = gvk.GemmSizes(loops.index(self.depth), one, zero, zero, columns, one)
         shape = gvk.Tile(rows, self.vectors, self.lanes, False, left is not None)
-        loops.here(gvk.GemmTile(a, b, c, sizes, shape, self.epilogue.beside))
+        loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), sizes, shape, self.epilogue.beside))
 
 
 __all__ = ["lower"]

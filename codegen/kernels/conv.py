@@ -35,7 +35,7 @@ from .epilogue import Epilogue
 from .gemm import group_of
 from .index import flatten, strides
 from .loops import Index
-from .plan import open_kernel, plan, returned_values
+from .plan import Opened, open_kernel, plan, returned_values
 from .read import Indices, Tracer
 from .space import Group, Space
 from .window import Window
@@ -43,21 +43,22 @@ from .window import Window
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a convolution."""
-    return Conv(kernel, target).build()
+    (root,) = returned_values(kernel)
+    anchor = next(op for op in kernel.body.block.ops if op.name == "gv.conv_packed")
+    assert isinstance(anchor, Op), "a convolution is an operation"
+    return Conv(open_kernel(kernel, target), root, anchor, target).build()
 
 
 class Conv:
-    """Builds one convolution kernel."""
+    """Builds a convolution, up to the value `root`, in a kernel that is open."""
 
-    def __init__(self, kernel: FuncOp, target: Target) -> None:
-        (self.root,) = returned_values(kernel)
-        self.anchor = next(op for op in kernel.body.block.ops if op.name == "gv.conv_packed")
-        assert isinstance(self.anchor, Op), "a convolution is an operation"
+    def __init__(self, opened: Opened, root: SSAValue, anchor: Op, target: Target) -> None:
+        self.root, self.anchor = root, anchor
         self.flags = self.anchor.plain_attributes()
         self.dtype = self.anchor.result_specs[0].dtype
         self.dots = group_of(self.anchor.specs[1])
         self.lanes = lanes_of(target, self.dtype)
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
+        self.loops, self.arguments, (self.out,) = opened
         self.sizes()
         self.tall = rows_for(target, self.vectors)
         result = self.anchor.result_specs[0].dims
@@ -91,12 +92,12 @@ class Conv:
             )
         ]  # fmt: skip
         self.groups: int = flags["groups"]
-        self.channels = int(source.dims[-1])
+        self.channels = int(source.dims[-1])  # type: ignore[arg-type]
         self.inner = self.channels // self.groups
-        self.width = int(panels.dims[2])
+        self.width = int(panels.dims[2])  # type: ignore[arg-type]
         self.vectors = self.width // self.lanes
-        self.depth = int(panels.dims[1]) * self.dots
-        self.per_group = int(panels.dims[0]) // self.groups
+        self.depth = int(panels.dims[1]) * self.dots  # type: ignore[arg-type]
+        self.per_group = int(panels.dims[0]) // self.groups  # type: ignore[arg-type]
         self.group_columns = flags["columns"] // self.groups
         self.whole = self.group_columns % self.width == 0
         self.strides = strides(source.dims)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
@@ -104,7 +105,11 @@ def returned_values(kernel: FuncOp) -> Sequence[SSAValue]:
     return tuple(last.operands)
 
 
-def open_kernel(kernel: FuncOp, target: Target) -> tuple[Loops, list[SSAValue], list[SSAValue]]:
+Opened: TypeAlias = tuple[Loops, list[SSAValue], list[SSAValue]]
+"""The loops of a kernel, the arguments of its region and its output buffers."""
+
+
+def open_kernel(kernel: FuncOp, target: Target) -> Opened:
     """Return a builder for a kernel's loops, its region arguments and its output buffers."""
     inputs, outputs = argument_specs(kernel), result_specs(kernel)
     dtypes = [s.dtype for s in (*inputs, *outputs)]

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
@@ -35,9 +34,9 @@ from .blocks import walk_heights
 from .combine import COMBINERS, identity
 from .elements import Element
 from .index import Linear, Opaque, flatten, number, of
-from .loops import Index, Loops
+from .loops import Index
 from .map import fitting_lanes, walk_vectors
-from .plan import open_kernel, plan, returned_values
+from .plan import Opened, open_kernel, plan, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space
 from .window import Window
@@ -95,10 +94,6 @@ def windows_of(anchor: Op) -> list[Window]:
     lows = [low for low, _ in flags["pads"]]
     each = zip(taps, flags["strides"], flags["dilations"], lows, strict=True)
     return [Window(source[i], result[i], *row) for i, row in enumerate(each, 1)]
-
-
-Opened: TypeAlias = tuple[Loops, list[SSAValue], list[SSAValue]]
-"""The loops of a kernel, the arguments of its region and its output buffers."""
 
 
 @dataclass(frozen=True)

@@ -399,6 +399,20 @@ def test_a_bottleneck_by_rows(
     check_kernel(kernel("bottleneck", {**given, "p": p, "z": y}, body, y))
 
 
+def test_a_bottleneck_of_a_convolution() -> None:
+    x, e, d = tensor(2, 9, 8, 3), tensor(2, 4, 8, 32), tensor(2, 4, 8, 32)
+    u, k, b = tensor(1, 27, 32), tensor(3, 3, 32), tensor(32)
+    body = (
+        "  %0 = gv.conv_packed %x, %u {columns = 32 : i64, window = array<i64: 3, 3>, dilations ="
+        " array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 1, 1>], strides ="
+        f" array<i64: 2, 1>}} : ({x}, {u}) -> {e}\n"
+        f"  %1 = gv.add %0, %b : ({e}, {b}) -> {e}\n"
+        "  %r = gv.depthwise_packed %1, %k {dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>,"
+        f" array<i64: 1, 1>], strides = array<i64: 1, 1>}} : ({e}, {k}) -> {d}"
+    )
+    check_kernel(kernel("bottleneck", {"x": x, "u": u, "k": k, "b": b}, body, d))
+
+
 @pytest.mark.parametrize(
     ("form", "size", "channels", "columns", "pads"),
     [

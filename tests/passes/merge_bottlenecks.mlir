@@ -62,3 +62,12 @@ func.func @wide(%x: tensor<1x4x1024x16xf32>, %u: tensor<2x16x48xf32>, %k: tensor
   %4 = gv.matmul_packed %3, %p {columns = 24 : i64} : (tensor<1x4x1024x96xf32>, tensor<1x96x32xf32>) -> tensor<1x4x1024x24xf32>
   func.return %4 : tensor<1x4x1024x24xf32>
 }
+
+// -----
+// A convolution makes rows too.
+// count: gv.kernel 1
+func.func @convolution(%x: tensor<1x72x128x3xf32>, %u: tensor<1x27x32xf32>, %k: tensor<3x3x32xf32>) -> tensor<1x72x128x32xf32> {
+  %0 = gv.conv_packed %x, %u {columns = 32 : i64, dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>, window = array<i64: 3, 3>} : (tensor<1x72x128x3xf32>, tensor<1x27x32xf32>) -> tensor<1x72x128x32xf32>
+  %1 = gv.depthwise_packed %0, %k {dilations = array<i64: 1, 1>, pads = [array<i64: 1, 1>, array<i64: 1, 1>], strides = array<i64: 1, 1>} : (tensor<1x72x128x32xf32>, tensor<3x3x32xf32>) -> tensor<1x72x128x32xf32>
+  func.return %1 : tensor<1x72x128x32xf32>
+}
