@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from ..device import list_devices as _list_devices
+from ..device import short_name as _short_name
 from ..function import Settings as _Settings
 from ..function import run_functions_eagerly
 from . import checkpoints as _ck
@@ -152,8 +154,9 @@ config = SimpleNamespace(
 
 def _devices(kind: str | None, prefix: str) -> list[Any]:
     """Return the devices of a kind."""
-    found = [SimpleNamespace(name=f"{prefix}CPU:0", device_type="CPU")]
-    return [d for d in found if kind in (None, d.device_type)]
+    found = [_short_name(name).upper() for name in _list_devices()]
+    made = [SimpleNamespace(name=f"{prefix}{name}", device_type=name[:3]) for name in found]
+    return [device for device in made if kind in (None, device.device_type)]
 
 
 initializers = SimpleNamespace(
