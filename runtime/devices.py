@@ -5,7 +5,7 @@
 
 Any driver can stand in for a GPU of this machine, so that programs that name one run without:
 
->>> with standing_in(7, EmulatedDriver()):
+>>> with standing_in(7, open_driver("emulated")):
 ...     gpu_names()[-1]
 'gpu:7'
 """
@@ -17,8 +17,6 @@ import re
 import threading
 from collections.abc import Iterator
 
-from .cuda import CudaDriver, device_count
-from .emulated import EmulatedDriver
 from .gpu_driver import Driver, GpuError
 
 _NAME = re.compile(r"gpu(?::(\d+))?")
@@ -29,7 +27,11 @@ _lock = threading.Lock()
 def open_driver(name: str = "gpu:0") -> Driver:
     """Return the driver of a device: the same for each call, or a new emulated one."""
     if name == "emulated":
+        from .emulated import EmulatedDriver  # noqa: PLC0415  (loads the emulator)
+
         return EmulatedDriver()
+    from .cuda import CudaDriver  # noqa: PLC0415  (only who uses one)
+
     index = gpu_index(name)
     with _lock:
         if index not in _open:
@@ -51,6 +53,8 @@ def gpu_index(name: object) -> int:
 
 def gpu_names() -> list[str]:
     """Return the names of the GPUs of this machine that can be used."""
+    from .cuda import device_count  # noqa: PLC0415  (only who asks)
+
     return [f"gpu:{index}" for index in sorted({*range(device_count()), *_open})]
 
 
