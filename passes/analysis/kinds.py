@@ -35,7 +35,9 @@ EPILOGUE = frozenset(
 )
 """Kinds whose result may pass through others before it is stored: of attention, only moves."""
 
-CONVERTED = frozenset({"gv.matmul_packed", "gv.conv_packed", "gv.depthwise_packed"})
+CONVERTED = frozenset(
+    {"gv.matmul_packed", "gv.matmul_wide", "gv.conv_packed", "gv.depthwise_packed"}
+)
 """Operations behind which a result may become another element type before it is stored."""
 
 BUFFERED = frozenset(

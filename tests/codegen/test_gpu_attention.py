@@ -33,10 +33,10 @@ def attention(shapes: tuple[Shape, ...], dtype: str, **flags: Any) -> tuple[str,
 @pytest.mark.parametrize(
     ("shapes", "flags"),
     [
-        (((2, 40, 20), (2, 70, 20), (2, 70, 33), (2, 40, 70)), {"softcap": 2.0}),
-        (((70, 8), (70, 8), (70, 64)), {"causal": True}),
+        (((40, 20), (70, 20), (70, 33), (40, 70)), {"softcap": 2.0}),
+        (((40, 8), (70, 8), (70, 64)), {"causal": True}),
         (((3, 9, 7), (1, 9, 7), (1, 9, 4), (3, 1, 9)), {"causal": True}),
-        (((2, 3, 8), (2, 300, 8), (2, 300, 40)), {}),  # few queries: warps share the keys
+        (((2, 3, 8), (2, 280, 8), (2, 280, 40)), {}),  # few queries: warps share the keys
         (((2, 4, 1, 16), (2, 1, 90, 16), (2, 1, 90, 64)), {}),  # heads share keys
     ],
 )
@@ -55,17 +55,14 @@ def test_heads_that_share_keys_share_a_block() -> None:
     ("shapes", "dtype", "flags"),
     [
         (((2, 64, 32), (2, 128, 32), (2, 128, 16)), "bf16", {}),
-        (((3, 130, 16), (1, 130, 16), (1, 130, 48)), "f16", {"causal": True}),
+        (((2, 70, 16), (1, 130, 16), (1, 130, 48)), "f16", {"causal": True}),
         (((2, 33, 16), (2, 40, 16), (2, 40, 32), (2, 1, 40)), "bf16", {"softcap": 2.0}),
         (((20, 16), (75, 16), (75, 16)), "f16", {"scale": -0.3}),
     ],
 )
-@pytest.mark.parametrize("seed", [None, 2])
-def test_on_tensor_cores(
-    shapes: tuple[Shape, ...], dtype: str, flags: dict[str, Any], seed: int | None
-) -> None:
+def test_on_tensor_cores(shapes: tuple[Shape, ...], dtype: str, flags: dict[str, Any]) -> None:
     text, arrays = attention(shapes, dtype, **flags)
-    plan = check_text(text, arrays, rtol=ERROR[dtype], seed=seed)
+    plan = check_text(text, arrays, rtol=ERROR[dtype], seed=2)
     assert "mma.sync" in plan.modules[0].ptx
     assert "cp.async" in plan.modules[0].ptx
 

@@ -200,12 +200,11 @@ def test_products_by_warpgroups(seed: int | None) -> None:
     assert plan.kernels[0].shared > 48 << 10
 
 
-@pytest.mark.parametrize("seed", [None, 1])
-def test_blocks_of_warpgroups_stay(seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two blocks compute nine tiles of two products; their stages go on from tile to tile."""
+def test_blocks_of_warpgroups_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two blocks compute six tiles of two products; their stages go on from tile to tile."""
     monkeypatch.setattr(warpgroup, "PROCESSORS", 2)
-    text, arrays = product((2, 70, 200), (2, 520, 200), "bf16", "right")
-    plan = check_text(text, arrays, rtol=1e-2, target="cuda:sm_90a", seed=seed)
+    text, arrays = product((2, 66, 136), (2, 260, 136), "bf16", "right")
+    plan = check_text(text, arrays, rtol=1e-2, target="cuda:sm_90a", seed=1)
     assert plan.launches[0].grid == (2, 1, 1)
     assert "cp.async.bulk.tensor.3d" in plan.modules[0].ptx
 
