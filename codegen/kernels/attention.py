@@ -13,7 +13,8 @@
 
 Each query is computed by itself, in the order of the keys: blocks of queries change no bit. Where
 attention is causal, a tile ends with the last key that one of its queries sees. Single queries
-that share keys are rows of a tile, as queries of one head are.
+that share keys are rows of a tile, as queries of one head are. Where the number of queries is a
+symbol, there is a way of its own for one.
 """
 
 from __future__ import annotations
@@ -159,9 +160,9 @@ class Attention:
         """Decide blocks and tiles, and lay out the scratch."""
         rows, registers = self.rows.extent, self.target.registers
         widest = 4 if registers >= 32 else 2
-        self.vectors, self.few = widest, isinstance(rows, int) and rows <= FEW
-        if any(step(x, self.of_depth) != 1 for x in (self.q, self.k)):
-            self.few = False
+        lies = all(step(x, self.of_depth) == 1 for x in (self.q, self.k))
+        self.vectors, self.few = widest, lies and isinstance(rows, int) and rows <= FEW
+        self.is_open = lies and not isinstance(rows, int)
         self.tall = rows_for(self.target, self.vectors)
         self.panel = self.vectors * self.lanes
         most = keys_for(self.target, self.depth + self.width)
@@ -205,12 +206,26 @@ class Attention:
                 group.value = loops.remainder(rest, group.extent)
                 rest = loops.divide(rest, group.extent)
             self.first = self.blocks.first(loops, block)
-            if self.at_once:
-                self.prepare((0, self.seen(self.last_row(), (0, self.block))))
-                self.walk(block, lambda rows, start: self.tile(rows, start, (0, self.block)))
+            if self.is_open:
+                self.by_number(block)
             else:
-                self.by_blocks(block)
+                self.compute(block)
         return loops.finish(batch * self.blocks.count)
+
+    def by_number(self, block: Index) -> None:
+        """Compute a block of so many queries as there turn out to be."""
+        loops = self.loops
+        for relation, self.few in (("eq", True), ("ne", False)):
+            with loops.when(loops.compare(relation, loops.index(self.rows.extent), 1)):
+                self.compute(block)
+
+    def compute(self, block: Index) -> None:
+        """Compute a block of queries."""
+        if self.at_once:
+            self.prepare((0, self.seen(self.last_row(), (0, self.block))))
+            self.walk(block, lambda rows, start: self.tile(rows, start, (0, self.block)))
+        else:
+            self.by_blocks(block)
 
     def balanced(self, block: Index) -> Index:
         """Return the block of queries for a number: one of little work, then one of much."""
@@ -235,8 +250,11 @@ class Attention:
         self.walk(block, self.finish)
 
     def walk(self, block: Index, tile: Callable[[int, Index], None]) -> None:
-        """Call `tile(rows, start)` for each tile of a block."""
-        self.blocks.walk(self.loops, block, tile)
+        """Call `tile(rows, start)` for each tile of a block: of a single one if it is open."""
+        if self.few and self.is_open:
+            tile(1, 0)
+        else:
+            self.blocks.walk(self.loops, block, tile)
 
     def last_row(self) -> Index:
         """Return the row behind the last of this block."""
