@@ -233,13 +233,18 @@ def roll(emit: Emit, x: Any, axis: int, shift: int) -> Any:
     return Maker(emit).concat(*parts, axis=axis)
 
 
-def triangle(emit: Emit, x: Any, offset: int, *, upper: bool) -> Any:
-    """Keep the part of each matrix above (or below) a diagonal, with it; the rest is 0."""
+def triangle(emit: Emit, x: Any, offset: Any, *, upper: bool) -> Any:
+    """Keep the part of each matrix above (or below) a diagonal, with it; the rest is 0.
+
+    The offset of the diagonal is a number, or a value (i64, no axes).
+    """
     make, spec = Maker(emit), spec_of_value(x)
     matrix = spec.dims[-2:]
     row = make.iota(shape=matrix, axis=0, dtype=dtypes.i64)
     column = make.iota(shape=matrix, axis=1, dtype=dtypes.i64)
-    diagonal = make.add(row, make.number(offset, dtypes.i64))
+    if isinstance(offset, int):
+        offset = make.number(offset, dtypes.i64)
+    diagonal = make.add(row, offset)
     inside = make.greater_equal(column, diagonal) if upper else make.less_equal(column, diagonal)
     return make.select(inside, x, make.number(0, spec.dtype))
 

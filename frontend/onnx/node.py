@@ -202,6 +202,9 @@ class Node:
 
     def known(self, value: SSAValue) -> Array | None:
         """Return what is known of a value: numbers, or objects with dimensions among them."""
+        spec = value_spec(value.type)
+        if isinstance(spec, TensorSpec) and spec.shape is not None and spec.size == 0:
+            return np.empty(spec.static_shape, spec.dtype.numpy) if spec.is_static else None
         return self.emitter.known(value)
 
     def numbers(self, value: SSAValue, what: str) -> Array:

@@ -313,7 +313,9 @@ def eye_like(node: Node, x: Value) -> Value:
 @rule("Trilu")
 def triangle(node: Node, x: Value, offset: Value | None = None) -> Value:
     """Keep the upper or the lower triangle."""
-    diagonal = node.integers_of(offset, "k")[0] if offset is not None else 0
+    diagonal: Value | int = 0
+    if offset is not None:
+        diagonal = node.make.to(node.make.reshape(offset, shape=()), d.i64)
     return c.triangle(node.emit, x, diagonal, upper=bool(node.integer("upper", 1)))
 
 

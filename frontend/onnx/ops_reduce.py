@@ -91,15 +91,25 @@ REDUCTIONS: dict[str, Reduce] = {
 def reduce_axes(node: Node, x: Value, axes: Value | None = None) -> Value:
     """Reduce the axes of an attribute or an input; without any, all or none."""
     given: Sequence[int] | None = node.integers("axes")
-    if axes is not None:
-        given = node.integers_of(axes, "axes")
     keep = bool(node.integer("keepdims", 1))
     may_be_none = node.integer("noop_with_empty_axes", 0)
+    if axes is not None and node.is_data(axes):
+        return _reduced_by(node, x, axes, keep)
+    if axes is not None:
+        given = node.integers_of(axes, "axes")
     if not given and may_be_none:
         found: tuple[int, ...] = ()
     else:
         found = normalize_axes(given or None, node.rank(x))
     return REDUCTIONS[node.op_type](node, x, found, keep)
+
+
+def _reduced_by(node: Node, x: Value, axes: Value, keep: bool) -> Value:
+    """Reduce axes that are data: a host step brings them together, and another one back."""
+    rank = node.rank(x) - (0 if keep else node.count(axes, "axes"))
+    matrix, shape = node.make.axes_last(x, node.vector(axes), sizes=node.unknown(2), keep=keep)
+    made = REDUCTIONS[node.op_type](node, matrix, (1,), False)
+    return node.make.reshape_to(made, shape, sizes=node.unknown(rank), zero=True)
 
 
 @rule("ArgMax", "ArgMin")
@@ -117,11 +127,21 @@ def arg_extreme(node: Node, x: Value) -> Value:
 @rule("CumSum", "CumProd")
 def running(node: Node, x: Value, axis: Value) -> Value:
     """Return running sums or products along an axis."""
-    scan = node.make.cumsum if node.op_type == "CumSum" else node.make.cumprod
-    (along,) = node.integers_of(axis, "axis")
-    return scan(
-        x,
-        axis=normalize_axis(along, node.rank(x)),
-        exclusive=bool(node.integer("exclusive", 0)),
-        reverse=bool(node.integer("reverse", 0)),
-    )
+    make, rank = node.make, node.rank(x)
+    scan = make.cumsum if node.op_type == "CumSum" else make.cumprod
+    exclusive, reverse = (bool(node.integer(name, 0)) for name in ("exclusive", "reverse"))
+    if not node.is_data(axis):
+        (along,) = node.integers_of(axis, "axis")
+        places = [normalize_axis(along, rank)]
+    else:
+        places = [*range(rank)]  # along each of them, of which one is selected
+    made = [scan(x, axis=place, exclusive=exclusive, reverse=reverse) for place in places]
+    chosen = make.reshape(axis, shape=())
+    for place, other in zip(places[1:], made[1:], strict=True):
+        count, dtype = len(places), node.dtype(chosen)
+        is_this = make.logical_or(
+            make.equal(chosen, make.number(place, dtype)),
+            make.equal(chosen, make.number(place - count, dtype)),
+        )
+        made[0] = make.select(is_this, other, made[0])
+    return made[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -50,6 +50,8 @@ def resize_simply(node: Node, x: Value, scales: Value) -> Value:
 @rule("Upsample", since=9)
 def upsample(node: Node, x: Value, scales: Value) -> Value:
     """Enlarge by the factors of an input."""
+    if node.is_data(scales):
+        return _resized_by(node, x, How(_mode(node), "asymmetric", "floor"), scales)
     factors = tuple(map(float, node.numbers(scales, "scales").ravel()))
     return _stretched(node, x, How(_mode(node), "asymmetric", "floor"), factors)
 
@@ -80,6 +82,8 @@ def resize(
         given = tuple(factors) if policy != "stretch" else ()
     elif scales is None:
         node.fail("neither scales nor sizes are given")
+    elif node.is_data(scales) and not (crops or antialias):
+        return _resized_by(node, x, how, scales, axes)
     else:
         for axis, factor in zip(axes, node.numbers(scales, "scales").ravel(), strict=True):
             factors[axis] = float(factor)
@@ -190,17 +194,34 @@ def _by_matrix(node: Node, x: Value, how: How, rows: Sequence[Any], fill: float)
     return make.to(made, dtype)
 
 
+def _resized_by(
+    node: Node, x: Value, how: How, scales: Value, axes: Sequence[int] | None = None
+) -> Value:
+    """Append the host step for factors that are data."""
+    axes = range(node.rank(x)) if axes is None else axes
+    rules = {"axes": tuple(axes), "sizes": node.unknown(len(axes))}
+    return _appended(node, x, how, lambda image, **more: node.make.resize_by(
+        image, scales, **rules, **more
+    ))  # fmt: skip
+
+
 def _resized(
     node: Node, x: Value, how: How, shape: tuple[Dim, ...], factors: tuple[float, ...]
 ) -> Value:
-    """Append the operation; integers are interpolated as floats."""
-    cubic = node.number("cubic_coeff_a", -0.75)
-    exclude = bool(node.integer("exclude_outside", 0))
+    """Append the operation."""
+    return _appended(node, x, how, lambda image, **more: node.make.resize(
+        image, shape=shape, scales=factors, **more
+    ))  # fmt: skip
+
+
+def _appended(node: Node, x: Value, how: How, resize: Callable[..., Value]) -> Value:
+    """Append an operation; integers are interpolated as floats."""
     dtype = node.dtype(x)
     in_floats = how.mode != "nearest" and not dtype.is_float
-    made = node.make.resize(
+    made = resize(
         node.make.to(x, d.f32) if in_floats else x,
-        shape=shape, mode=how.mode, coordinate=how.coordinate, nearest=how.nearest,
-        scales=factors, cubic=cubic, exclude_outside=exclude,
+        mode=how.mode, coordinate=how.coordinate, nearest=how.nearest,
+        cubic=node.number("cubic_coeff_a", -0.75),
+        exclude_outside=bool(node.integer("exclude_outside", 0)),
     )  # fmt: skip
     return node.make.to(made, dtype)

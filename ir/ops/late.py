@@ -6,14 +6,14 @@ What shapes are computed from shapes alone needs none of these: such sizes are s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import floor, prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...errors import RuntimeInputError
 from ..dims import Dim, evaluate
-from ..dtypes import bool_
+from ..dtypes import bool_, i64
 from ..host import HostOp, label, one_of
 from ..op import REGISTRY, Array, register
 from ..tensor import TensorSpec
@@ -233,3 +233,78 @@ class RangeOf(HostOp):
         places = np.arange(max(count, 0)).astype(start.dtype)
         made = places * delta.reshape(()) + start.reshape(())
         return (made.astype(start.dtype),)
+
+
+@register
+class AxesLast(HostOp):
+    """The tensor as a matrix whose columns are axes that are data; and a shape without them.
+
+    With `keep` the shape has them as 1. It is that of a reduction of each row, put back.
+    """
+
+    name = "gv.axes_last"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, axes: TensorSpec, *, sizes: tuple[Dim, ...], keep: bool = True
+    ) -> Sequence[TensorSpec]:
+        """Return the matrix, and a vector of sizes."""
+        left = x.rank - (0 if keep else count_of(axes))
+        if len(sizes) != 2 or left < 0 or count_of(axes) > x.rank:
+            raise TypeError(f"{len(sizes)} sizes for axes {axes} of {x}")
+        return (x.with_shape(sizes), TensorSpec(i64, (left,)))
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, axes: Array, *, sizes: Any = (), keep: bool = True
+    ) -> Sequence[Array]:
+        """Move the axes, or raise `ValueError`."""
+        last = [int(axis) + (x.ndim if axis < 0 else 0) for axis in axes]
+        if len({*last}) != len(last) or not all(0 <= axis < x.ndim for axis in last):
+            raise ValueError(f"axes {axes.tolist()} of {x.ndim}, expected different ones")
+        first = [axis for axis in range(x.ndim) if axis not in last]
+        rows = prod(x.shape[axis] for axis in first)
+        shape = [1 if a in last else d for a, d in enumerate(x.shape) if keep or a not in last]
+        matrix = np.ascontiguousarray(x.transpose(*first, *last))
+        columns = prod(x.shape[axis] for axis in last)
+        return (matrix.reshape(rows, columns), np.array(shape, np.int64))
+
+
+@register
+class ResizeBy(HostOp):
+    """The image resized along some axes by factors that are data; see `gv.resize`."""
+
+    name = "gv.resize_by"
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        scales: TensorSpec,
+        *,
+        axes: tuple[int, ...],
+        sizes: tuple[Dim, ...],
+        mode: str = "nearest",
+        coordinate: str = "half_pixel",
+        nearest: str = "round_prefer_floor",
+        cubic: float = -0.75,
+        exclude_outside: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return the shape with those axes replaced by the sizes."""
+        if len(sizes) != len(axes) or scales.shape != (len(axes),):
+            raise TypeError(f"scales {scales} and {len(sizes)} sizes for axes {[*axes]}")
+        shape = list(x.dims)
+        for axis, size in zip(axes, sizes, strict=True):
+            shape[axis] = size
+        return (x.with_shape(shape),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, scales: Array, *, axes: Any, sizes: Any = (), **rules: Any
+    ) -> Sequence[Array]:
+        """Resize by the factors."""
+        factors = [1.0] * x.ndim
+        for axis, factor in zip(axes, scales, strict=True):
+            factors[axis] = float(factor)
+        shape = tuple(floor(d * factor) for d, factor in zip(x.shape, factors, strict=True))
+        return REGISTRY["gv.resize"].evaluate(x, shape=shape, scales=tuple(factors), **rules)

@@ -176,6 +176,11 @@ SHAPES: list[tuple[Any, dict[str, Any], list[Any]]] = [
      [np.array([7, 3])]),
     (node("Compress", ["x", "c"], ["y"], axis=1), {"c": ("bool", [6])},
      [np.array([True, False, True, True, False, False])]),
+    (node("ReduceSum", ["x", "a"], ["y"], keepdims=0), {"a": ("i64", [1])}, [np.array([-2])]),
+    (node("ReduceL2", ["x", "a"], ["y"]), {"a": ("i64", [2])}, [np.array([1, 0])]),
+    (node("ReduceLogSumExp", ["x", "a"], ["y"]), {"a": ("i64", [1])}, [np.array([0])]),
+    (node("Resize", ["x", "", "f"], ["y"], mode="linear"), {"f": ("f32", [2])},
+     [np.array([0.6, 2], np.float32)]),
     (node("Unique", ["x"], ["y", "i", "j", "n"]), {}, []),
 ]  # fmt: skip
 CONSTANTS = {
@@ -195,7 +200,8 @@ def test_shapes_that_are_data(
     more = [node("Cast", [name], [f"{name}2"], to=TensorProto.DOUBLE) for name in outputs]
     kept = {name: value for name, value in CONSTANTS.items() if name in each.input}
     given = {"x": ("f32", [4, 6])} if "x" in each.input else {}
-    made = model([each, *more], {**given, **inputs}, [f"{n}2" for n in outputs], kept)
+    opset = 18 if each.op_type.startswith("Reduce") else 17
+    made = model([each, *more], {**given, **inputs}, [f"{n}2" for n in outputs], kept, opset=opset)
     check(made, [*([f32(4, 6)] if given else []), *values])
 
 
