@@ -8,7 +8,10 @@ Imports everything but `tools`. onnx is imported in `frontend/onnx/` alone, lark
 - `load`: what a file is, and which reader it goes to.
 - `onnx/`: ONNX models. `text/`: graphs as people write them.
 - `symbols`: dimensions that the user names, fixes or bounds. `slices`: bounds of slices.
-- `stepped`: models with host steps. `constraints`: what a program demands of its dimensions.
+- `stepped`: models with host steps, or on several devices. `constraints`: what a program demands
+  of its dimensions.
+- `device`, `placement`: names of devices, and which of them an operation runs on. `on_device`:
+  tensors on GPUs. `gpu`: models that run there.
 - `emit`: a model into files of any kind. `ir_files`: IR text with its weights beside it.
 - `inspection`, `difference`, `reduce`: what is in a model, what differs, what makes it fail.
 - `files`, `weights`: files that a model names, and only those beside it; mapped, not read.

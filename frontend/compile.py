@@ -21,7 +21,7 @@ import numpy as np
 from ..codegen.compiled import Compiled, Options
 from ..codegen.prepare import runs_here
 from ..codegen.store import find, keep, program_key
-from ..errors import CompileError
+from ..errors import ArtifactError, CompileError
 from ..runtime.arguments import check_threads
 from ..runtime.buffer import address
 from ..runtime.devices import gpu_index
@@ -279,7 +279,12 @@ def load(
         from .gpu import DeviceModel  # noqa: PLC0415  (gpu -> compile -> gpu)
 
         return DeviceModel.read(path, device)
-    index = 0 if device is None else gpu_index(device)
+    if device is not None and (not isinstance(device, str) or device == "emulated"):
+        raise ArtifactError(
+            f"a library runs on this machine, not on {device}",
+            hint="write the model to a file *.gpu, which any driver runs",
+        )
+    index = None if device is None else gpu_index(device)
     return Model.load(path, threads=threads, weights=weights, device=index)
 
 

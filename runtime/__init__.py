@@ -9,6 +9,7 @@ arrays of numbers. `include/gravure.h` is what all models have in common
 for C.
 
 For GPUs: `gpu_plan` (what a compiled model is), `gpu_driver` (what running it needs of a device),
-`gpu_model` (something to call) and `device_array`; the drivers are `cuda` with `cuda_calls`, and
-`emulated`, which runs the same code by `ptx_emulator`.
+`gpu_steps` (choices and loops between launches), `gpu_model` (something to call), `device_array`,
+and `gpu_library` (what libraries need beyond those of processors); the drivers are `cuda` with
+`cuda_calls`, and `emulated`, which runs the same code by `ptx_emulator`.
 """

@@ -144,7 +144,11 @@ class Model:
 
     @classmethod
     def load(
-        cls, source: Source, threads: int = 1, weights: WeightsSource = None, device: int = 0
+        cls,
+        source: Source,
+        threads: int = 1,
+        weights: WeightsSource = None,
+        device: int | None = None,
     ) -> Model:
         """Load a compiled model from a file, or from the bytes of one.
 
@@ -160,7 +164,7 @@ class Model:
         dims = tuple(DimInfo(each["name"], each["low"], each["high"]) for each in manifest["dims"])
         kept = bytes(source) if isinstance(source, bytes) else os.path.abspath(source)
         model = cls(library, kept, Context.make(None, None), inputs, outputs, dims)
-        model._device = device
+        model._device = device or 0
         model._change(threads, None)
         if weights is not None:
             model.set_weights(weights)
@@ -172,6 +176,12 @@ class Model:
             )
         if is_for_gpu(library):
             model._frames.append(model._new_frame())  # what is missing shows now
+        elif device is not None:
+            raise ArtifactError(
+                f"the model runs on the processor, not on gpu:{device}",
+                location=library.location,
+                hint="compile it for a GPU: --target cuda:sm_90",
+            )
         return model
 
     def __repr__(self) -> str:

@@ -88,6 +88,23 @@ def test_a_session_cuts_a_graph_between_devices(gpu: Recording) -> None:
     assert gpu.launched == 6
 
 
+def test_a_value_that_two_parts_need_is_copied_once(gpu: Recording) -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.compat.v1.placeholder(tf.float32, (3, 4))
+        with tf.device("/gpu:0"):
+            a = tf.exp(x)
+        b = tf.sin(a)
+        with tf.device("/gpu:0"):
+            c = tf.cumsum(b)
+        d = tf.add(tf.tanh(c), a)
+    with tf.compat.v1.Session(graph=graph) as session:
+        found = session.run(d, {x: X})
+    wanted = np.tanh(np.cumsum(np.sin(np.exp(X)), axis=0)) + np.exp(X)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    assert gpu.calls == ["write 48", "read 48", "write 48", "read 48"]
+
+
 def test_soft_placement_moves_what_has_no_kernel(gpu: Recording) -> None:
     graph = tf.Graph()
     with graph.as_default(), tf.device("/gpu:0"):

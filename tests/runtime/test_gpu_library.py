@@ -14,10 +14,12 @@ import pytest
 import gravure
 from gravure.codegen.compile import Options
 from gravure.codegen.export import archive_of, export, header_of
+from gravure.errors import ArtifactError
 from gravure.frontend.compile import compile_source
 from gravure.ir import interpret
 from gravure.runtime.arguments import numpy_dtype
-from gravure.runtime.gpu_driver import GpuError
+from gravure.runtime.buffer import address, aligned_bytes
+from gravure.runtime.library import Library
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
@@ -141,8 +143,23 @@ def test_without_a_driver_there_is_a_status(mlp: Path) -> None:
     if done.returncode == 0:
         pytest.skip("there is a driver")
     assert "gpu:0: there is no libcuda.so.1, the driver of a GPU" in done.stderr
-    with pytest.raises(GpuError, match="device 'emulated' is unknown"):
+    with pytest.raises(ArtifactError, match="runs on this machine, not on emulated"):
         gravure.load(mlp, device="emulated")
+
+
+def test_a_library_of_a_processor_has_no_device(tmp_path: Path) -> None:
+    gravure.compile(SMALL / "mlp.gv").save(tmp_path / "mlp.so")
+    with pytest.raises(ArtifactError, match="runs on the processor, not on gpu:1"):
+        gravure.load(tmp_path / "mlp.so", device="gpu:1")
+
+
+def test_a_workspace_is_looked_at_before_it_is_used(mlp: Path) -> None:
+    library = Library.load(mlp)
+    create = library.function("create", "ippi")
+    workspace = aligned_bytes(256)
+    for place in (0, address(workspace) + 8):
+        said = library.status(create(place, None, 0))
+        assert said == "workspace: null or not aligned to 64 bytes"
 
 
 def test_a_library_has_the_code_and_says_what_it_needs(mlp: Path) -> None:
