@@ -19,6 +19,7 @@ from ..ir.dtypes import DType
 from ..ir.op import Array
 from ..ir.ops.families import spec_of_value
 from ..ir.ops.random import drawn_key, key_of
+from ..runtime.queues import CHANGES, WouldWaitError
 from .graph import Graph, GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
 from .placement import asks
@@ -105,6 +106,8 @@ class Frame:
     """Values that were read when the same was run before, while it is run once more."""
     order: Callable[[int], int] | None = None
     """Chooses among the operations that are ready, by their count; None: as they were made."""
+    patient: bool = True
+    """Whether an operation on a queue waits, or raises a `WouldWaitError`."""
     device: str = ""
     """Where operations run that are carried out now; nothing for the processor."""
 
@@ -187,12 +190,46 @@ class Plan:
             frame.bind(tensor, value)
         ops = self.structured if frame.is_staging else self.ops
         outer, devices = frame.device, frame.placed(ops)
-        for op in ops if frame.order is None else by_counts(ops, frame.order):
-            if devices:
-                frame.device = devices[op]
-            self.step(frame, op, env)
+        if self.waits and frame.order is None and ops[0].graph.is_open:
+            self.run_waiting(frame, env, devices)
+        else:
+            for op in ops if frame.order is None else by_counts(ops, frame.order):
+                if devices:
+                    frame.device = devices[op]
+                self.step(frame, op, env)
         frame.device = outer
         return [None if isinstance(f, Operation) else env[f] for f in self.fetches]
+
+    def run_waiting(
+        self, frame: Frame, env: dict[GraphTensor, Any], devices: dict[Operation, str]
+    ) -> None:
+        """Run operations of which some wait for others, in this plan or elsewhere.
+
+        None holds the thread while another one can be carried out.
+        """
+        held = self.ops
+        while held:
+            seen, before, late, lines = CHANGES.count, held, set[Operation](), set[Any]()
+            for op in before:
+                if op.kind.line not in lines and late.isdisjoint(self.makers(op)):
+                    frame.patient = len(before) == 1
+                    frame.device = devices.get(op, frame.device)
+                    try:
+                        self.step(frame, op, env)
+                        continue
+                    except WouldWaitError:
+                        lines.add(op.kind.line)
+                late.add(op)
+            held = [op for op in before if op in late]
+            if len(held) == len(before):
+                CHANGES.wait(seen)
+        frame.patient = True
+
+    def makers(self, op: Operation) -> list[Operation]:
+        """Return the operations that must be carried out before another one."""
+        made = [tensor.op for tensor in op.inputs if tensor not in self.fed]
+        forward = op.attributes.get("forward")
+        return [*made, *op.control_inputs, *([] if forward is None else [forward])]
 
     @cached_property
     def asks_for_gpu(self) -> bool:

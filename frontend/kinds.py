@@ -46,6 +46,8 @@ class Kind:
     """Whether it refuses values that are known only when it is run."""
     waits: bool = False
     """Whether it may wait for another step or thread."""
+    line: Any = None
+    """In what line it waits behind others of its run, if it does."""
     takes_dead: bool = False
     """Whether it runs although an input comes from a way that was not taken."""
 

@@ -6,6 +6,7 @@ Each session has the elements of its own, the process has those of eager code an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,16 @@ class QueueSpec:
                 )
 
 
-Step = Callable[[QueueSpec, Queue, Sequence[Any]], Sequence[Any]]
+Step = Callable[["Use", Sequence[Any]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A queue, and whether its user waits for elements or for room."""
+
+    spec: QueueSpec
+    queue: Queue
+    wait: bool
 
 
 class QueueKind(Kind):
@@ -90,6 +100,7 @@ class QueueKind(Kind):
         self, name: str, queue: QueueSpec, step: Step, specs: Sequence[TensorSpec]
     ) -> None:
         self.type, self.queue, self.step, self.specs = name, queue, step, list(specs)
+        self.line = queue, "Dequeue" in name
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
@@ -101,18 +112,19 @@ class QueueKind(Kind):
         """Use the queue of the session."""
         if frame.is_staging:
             raise NotStageableError("a queue")
-        return carry_out(self, self.queue.queue(frame.store), [np.asarray(x) for x in inputs])
+        use = Use(self.queue, self.queue.queue(frame.store), frame.patient)
+        return carry_out(self, use, [np.asarray(x) for x in inputs])
 
     def gradient(self, op: Operation, grads: Sequence[Any], emit: Any) -> Sequence[Any]:
         """Return nothing: what comes out of a queue was put in by another step."""
         return (None,) * len(op.inputs)
 
 
-def carry_out(kind: QueueKind, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+def carry_out(kind: QueueKind, use: Use, values: Sequence[Any]) -> Sequence[Any]:
     """Use a queue; what its state forbids is an error by TensorFlow's name."""
     name = kind.queue.name
     try:
-        return kind.step(kind.queue, queue, values)
+        return kind.step(use, values)
     except ClosedError:
         raise CancelledError(f"{kind.queue.kind} '{name}' is closed.") from None
     except DrainedError as error:
@@ -121,37 +133,37 @@ def carry_out(kind: QueueKind, queue: Queue, values: Sequence[Any]) -> Sequence[
         ) from None
 
 
-def _enqueue(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
-    spec.check(values, 0)
-    queue.put(tuple(values))
+def _enqueue(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+    use.spec.check(values, 0)
+    use.queue.put([tuple(values)], wait=use.wait)
     return ()
 
 
-def _enqueue_many(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
-    spec.check(values, 1)
-    for row in zip(*values, strict=True):
-        queue.put(tuple(np.asarray(x) for x in row))
+def _enqueue_many(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+    use.spec.check(values, 1)
+    rows = [tuple(map(np.asarray, row)) for row in zip(*values, strict=True)]
+    use.queue.put(rows, wait=use.wait)
     return ()
 
 
-def _dequeue(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
-    return queue.take(1)[0]
+def _dequeue(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+    return use.queue.take(1, wait=use.wait)[0]
 
 
 def _many(*, partial: bool) -> Step:
-    def step(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
+    def step(use: Use, values: Sequence[Any]) -> Sequence[Any]:
         count = int(values[0])
         if not count:
-            shapes = spec.shapes or ()
-            return [np.zeros((0, *s), d.numpy) for s, d in zip(shapes, spec.dtypes, strict=True)]
-        return stacked(queue.take(count, partial=partial))
+            shapes = zip(use.spec.shapes or (), use.spec.dtypes, strict=True)
+            return [np.zeros((0, *s), d.numpy) for s, d in shapes]
+        return stacked(use.queue.take(count, partial=partial, wait=use.wait))
 
     return step
 
 
 def _close(cancel: bool) -> Step:
-    def step(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
-        queue.close(cancel=cancel)
+    def step(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+        use.queue.close(cancel=cancel)
         return ()
 
     return step
@@ -189,10 +201,10 @@ def mutex_acquire(mutex: QueueSpec) -> QueueKind:
 def mutex_release(mutex: QueueSpec) -> QueueKind:
     """Return the operation that gives a mutex back."""
 
-    def step(spec: QueueSpec, queue: Queue, values: Sequence[Any]) -> Sequence[Any]:
-        if not queue.size():
-            raise InvalidArgumentError(f"mutex '{spec.name}' is given back, but nobody has it")
-        queue.take(1)
+    def step(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+        if not use.queue.size():
+            raise InvalidArgumentError(f"mutex '{use.spec.name}' is given back, but nobody has it")
+        use.queue.take(1)
         return ()
 
     return QueueKind("MutexRelease", mutex, step, ())
@@ -205,9 +217,17 @@ def close(queue: QueueSpec, *, cancel: bool) -> QueueKind:
 
 def size(queue: QueueSpec) -> QueueKind:
     """Return the operation that counts the elements."""
-    return QueueKind("QueueSizeV2", queue, lambda s, q, v: (np.array(q.size(), np.int32),), (INT,))
+
+    def step(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+        return (np.array(use.queue.size(), np.int32),)
+
+    return QueueKind("QueueSizeV2", queue, step, (INT,))
 
 
 def is_closed(queue: QueueSpec) -> QueueKind:
     """Return the operation that asks whether the queue is closed."""
-    return QueueKind("QueueIsClosedV2", queue, lambda s, q, v: (np.array(q.closed),), (TRUTH,))
+
+    def step(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+        return (np.array(use.queue.closed),)
+
+    return QueueKind("QueueIsClosedV2", queue, step, (TRUTH,))

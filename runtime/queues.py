@@ -23,6 +23,32 @@ class DrainedError(Exception):
     """More was asked for than a closed queue holds."""
 
 
+class WouldWaitError(Exception):
+    """There is no element, or no room, and who asked does not wait for it."""
+
+
+class Changes:
+    """Counts the changes of all queues, so that one thread can wait for any of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._changed = threading.Condition()
+
+    def note(self) -> None:
+        """Wake who waits for a change."""
+        with self._changed:
+            self.count += 1
+            self._changed.notify_all()
+
+    def wait(self, seen: int) -> None:
+        """Return when the count is not what was seen before."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.count != seen)
+
+
+CHANGES = Changes()
+
+
 class Queue:
     """First in, first out; with a source of random numbers, in any order.
 
@@ -45,23 +71,31 @@ class Queue:
         with self.changed:
             return len(self.elements)
 
-    def put(self, element: Element) -> None:
-        """Put an element in; wait while the queue is full."""
+    def put(self, elements: Sequence[Element], *, wait: bool = True) -> None:
+        """Put elements in; wait while the queue is full.
+
+        Without `wait`, all are put in, or there is a `WouldWaitError`.
+        """
         with self.changed:
             if self.closed:
                 raise ClosedError
-            self._wait(lambda: len(self.elements) < self.capacity or self.cancelled)
-            if self.cancelled:
-                raise ClosedError
-            self.elements.append(element)
-            self.changed.notify_all()
+            if not wait and len(self.elements) + len(elements) > self.capacity:
+                raise WouldWaitError
+            for element in elements:
+                self._wait(lambda: len(self.elements) < self.capacity or self.cancelled)
+                if self.cancelled:
+                    raise ClosedError
+                self.elements.append(element)
+                self._notify()
 
-    def take(self, count: int, *, partial: bool = False) -> list[Element]:
-        """Take elements out; wait till there are so many.
+    def take(self, count: int, *, partial: bool = False, wait: bool = True) -> list[Element]:
+        """Take elements out; wait till there are so many, or raise a `WouldWaitError`.
 
         When the queue is closed and holds less, `partial` takes the rest.
         """
         with self.changed:
+            if not wait and (self._waiting or not self._ready(count)):
+                raise WouldWaitError
             turn = object()
             self._waiting.append(turn)
             try:
@@ -72,7 +106,7 @@ class Queue:
                 return [self._next() for _ in range(min(count, found))]
             finally:
                 self._waiting.remove(turn)
-                self.changed.notify_all()
+                self._notify()
 
     def _ready(self, count: int) -> bool:
         return self.closed or len(self.elements) >= count + self.least
@@ -89,7 +123,11 @@ class Queue:
         with self.changed:
             self.closed = True
             self.cancelled = self.cancelled or cancel
-            self.changed.notify_all()
+            self._notify()
+
+    def _notify(self) -> None:
+        self.changed.notify_all()
+        CHANGES.note()
 
 
 def stacked(elements: Sequence[Element]) -> list[Any]:

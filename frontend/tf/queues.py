@@ -72,7 +72,8 @@ class QueueBase:
                 made: Kind = kind
                 return graph.add(made, [graph.owned(convert(v)) for v in values], name=name)
         arrays = [v.numpy() if hasattr(v, "numpy") else np.asarray(v) for v in values]
-        return q.carry_out(kind, self._spec.queue(ACTIVE[-1]), arrays)
+        use = q.Use(self._spec, self._spec.queue(ACTIVE[-1]), wait=True)
+        return q.carry_out(kind, use, arrays)
 
     def _given(self, made: Any) -> Any:
         found = made.outputs if hasattr(made, "outputs") else [wrap(np.asarray(x)) for x in made]

@@ -248,6 +248,33 @@ def test_g3_a_shuffling_queue_keeps_some_back():
             assert session.run(queue.size()) == 10
 
 
+def test_g4_a_thousand_dequeues_wait_and_hold_no_thread():
+    with tf.Graph().as_default():
+        queue = tf.queue.FIFOQueue(8, [tf.float32], shapes=[[]])
+        taken = [queue.dequeue() for _ in range(1000)]
+        given = [queue.enqueue(float(i)) for i in range(1000)]
+        with tf.compat.v1.Session() as session:
+            before, found = threading.active_count(), []
+            both = session.run([taken, given])[0]
+            assert threading.active_count() == before
+            waiting = threading.Thread(target=lambda: found.append(session.run(taken[:100])))
+            waiting.start()  # a hundred are asked for at once, and come one by one
+            for each in given[:100]:
+                session.run(each)
+                assert threading.active_count() <= before + 1
+            waiting.join()
+    assert both == list(range(1000))
+    assert found[0] == both[:100]
+
+
+def test_g4_a_closed_queue_ends_who_waits():
+    with tf.Graph().as_default():
+        queue = tf.queue.FIFOQueue(8, [tf.float32], shapes=[[]])
+        taken, other = [queue.dequeue() for _ in range(3)], queue.close()
+        with tf.compat.v1.Session() as session, pytest.raises(tf.errors.OutOfRangeError):
+            session.run([taken, other])
+
+
 def test_g7_the_first_node_that_gives_nan_is_named():
     with tf.Graph().as_default():
         x = v1.placeholder(tf.float32, [2])
