@@ -543,8 +543,9 @@ class ConcreteFunction:
 
 def as_result(x: Any, wrap: Any) -> Any:
     """Return a result as the caller gets it: on a GPU if it came up there."""
-    if isinstance(x, DeviceArray) and wrap is Tensor:
-        return DeviceTensor(x, place_of(x))
+    if isinstance(x, DeviceArray):
+        made = DeviceTensor(x, place_of(x))
+        return made if wrap is Tensor else wrap(made)
     return wrap(np.asarray(on_host(unboxed(x))))
 
 

@@ -105,14 +105,14 @@ def moved(x: Tensor, device: Device) -> Tensor:
     """Return a tensor on a device: itself if it is there, else a copy."""
     if not x.eager:
         return in_graph(x, device)
-    if x.device == device:
+    before = x.place if isinstance(x, DeviceTensor) else CPU
+    if before == device:
         return x
     made: Tensor
     if device == CPU:
         made = Tensor(x.numpy())
     else:
         made = DeviceTensor(held_on(x, driver_of(device)), device)
-    before = x.device
     record("to_device", [x], [made], lambda grad: [None if grad is None else moved(grad, before)])
     return made
 

@@ -17,8 +17,10 @@ from ...ir.tensor import Array, TensorSpec
 from .. import dtypes
 from ..abstract import TEXT
 from ..context import STATE
+from ..device import CPU, HOST, as_device
 from ..eager import kernels_of
 from ..graph import GraphTensor, dims_or_none
+from ..on_device import DeviceTensor, moved
 from ..symbolic import SymbolicError, leaked
 from ..tensor import Tensor
 from .shapes import TensorShape
@@ -196,11 +198,16 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
     @property
     def device(self) -> Any:
         """Return where the elements lie."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
+        return f"{HOST}CPU:0"
 
     def cpu(self) -> EagerTensor:
         """Return the tensor on the CPU."""
         return self
+
+    def gpu(self, gpu_index: int = 0) -> EagerTensor:
+        """Return the tensor on a GPU."""
+        found: EagerTensor = dressed(moved(self, as_device(f"gpu:{gpu_index}")))
+        return found
 
     def __repr__(self) -> str:
         shown = self._array if self.ndim or self._array.dtype.kind != "O" else self._array[()]
@@ -224,6 +231,28 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
 
     def __reduce__(self) -> Any:
         return wrap, (np.array(self._array),)
+
+
+# Both are tensors of one layout; what only one has is taken from it.
+class EagerDeviceTensor(EagerTensor, DeviceTensor):  # type: ignore[misc]
+    """A value that has been computed, and lies on a GPU."""
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return DeviceTensor.spec.fget(self)  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def device(self) -> Any:
+        """Return where the elements lie."""
+        return f"{HOST}{str(self.place).upper()}"
+
+    def cpu(self) -> EagerTensor:
+        """Return the tensor on the CPU."""
+        found: EagerTensor = dressed(moved(self, CPU))
+        return found
 
 
 class NotAllowedInGraphError(SymbolicError):
@@ -291,7 +320,9 @@ class SymbolicTfTensor(Common, GraphTensor):  # type: ignore[misc]
 
 
 def wrap(array: Any) -> Any:
-    """Return an array as an eager tensor."""
+    """Return an array, or a tensor on a GPU, as an eager tensor."""
+    if isinstance(array, DeviceTensor):
+        return dressed(array)
     return EagerTensor(np.asarray(array))
 
 
@@ -301,6 +332,8 @@ def dressed(value: Any) -> Any:
         value.__class__ = EagerTensor
     elif value.__class__ is GraphTensor:
         value.__class__ = SymbolicTfTensor
+    elif value.__class__ is DeviceTensor:
+        value.__class__ = EagerDeviceTensor
     return value
 
 

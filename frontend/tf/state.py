@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..context import STATE, entered
+from ..context import STATE, entered, running_on
+from ..device import as_device, list_devices, short_name
 from ..differentiate import key_of
 from ..func_graph import FuncGraph
 from ..function import Function
@@ -447,9 +448,15 @@ def name_scope(name: Any, *_: Any, **__: Any) -> Iterator[str]:
 
 @contextmanager
 def device(name: Any) -> Iterator[None]:
-    """Ask for a device."""
+    """Ask for a device; eagerly, one that is not there is none that is asked for."""
     graph = STATE.context
-    with graph.on_device(str(name)) if isinstance(graph, Graph) else nullcontext():
+    if isinstance(graph, Graph):
+        with graph.on_device(str(name)):
+            yield
+        return
+    known, place = list_devices(), short_name(str(name or "cpu"))
+    there = len(known) > 1 and place in map(short_name, known)
+    with running_on(as_device(place), soft=True) if there else nullcontext():
         yield
 
 

@@ -209,6 +209,29 @@ def test_a_function_runs_where_it_is_called_and_what_it_asks_for_goes_before(
     assert (total.device, first.launched) == ("gpu:0", 6)
 
 
+def test_the_facade_has_devices_too(gpu: Recording) -> None:
+    a = tf.constant(1.0)
+    with tf.device("/gpu:0"):
+        b = a + tf.constant(2.0)
+    assert b.device == "/job:localhost/replica:0/task:0/device:GPU:0"
+    assert (float(b.cpu()), float(b)) == (3.0, 3.0)
+    assert b.cpu().device.endswith("CPU:0")
+    assert a.gpu().device == b.device
+    assert (b * 2.0).device == b.device
+    assert (b.shape, b.dtype) == ((), tf.float32)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        with tf.device("/cpu:0"):
+            inner = tf.exp(x)
+        return tf.tanh(x), inner
+
+    with tf.device("/gpu:0"):
+        there, here = f(tf.constant(X))
+    assert (there.device, here.device) == (b.device, a.device)
+    np.testing.assert_allclose(there.numpy(), np.tanh(X), rtol=1e-5)
+
+
 def test_choices_and_loops_run_on_the_device(gpu: Recording) -> None:
     @gv.function
     def both(x: Any) -> Any:
