@@ -257,7 +257,7 @@ def _gemm_tile(op: Operation, values: Values) -> None:
     if tile.dots > 1:
         counts = (int(k), int(segments), tile.dots)
         walks = ((a, a_first, lda, a_segment, a_step), (b, b_first, ldb, b_segment))
-        c[out] = _dots(op, total, counts, walks)[:, :shown]
+        c[out] = _finished(op, _dots(op, total, counts, walks)[:, :shown], values, out)
         return
     for segment in range(int(segments)):
         left = _grid(a_first + segment * a_segment, tile.rows, lda, int(k), a_step)
@@ -266,7 +266,23 @@ def _gemm_tile(op: Operation, values: Values) -> None:
         for step in range(int(k)):
             right_row = rights[step].astype(c.dtype)
             total = fused_multiply_add(lefts[:, step, None], right_row, total)
-    c[out] = total[:, :shown]
+    c[out] = _finished(op, total[:, :shown], values, out)
+
+
+def _finished(op: GemmTile, total: Value, values: Values, places: Value) -> Value:
+    """Return what the sums of a tile become."""
+    tile = op.tile
+    for bias, offset in zip(op.bias, op.bias_offset, strict=True):
+        row = _grid(values[offset], 1, 0, total.shape[1])
+        total = total + values[bias][_check_grid(op, values[bias], row)]
+    if tile.added:
+        beside = values[op.beside[0]]
+        total = total + beside[_check_grid(op, beside, places)]
+    if tile.low is not None:
+        total = np.where(tile.low > total, total.dtype.type(tile.low), total)
+    if tile.high is not None:
+        total = np.where(tile.high < total, total.dtype.type(tile.high), total)
+    return total
 
 
 def _dots(op: GemmTile, total: Any, counts: tuple[int, int, int], walks: Any) -> Any:

@@ -23,6 +23,7 @@ from xdsl.dialects import arith, builtin, func, math, memref, scf, vector
 from xdsl.dialects.builtin import (
     BoolAttr,
     DenseArrayBase,
+    FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -30,6 +31,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     bf16,
     f32,
+    f64,
     i8,
     i16,
     i32,
@@ -222,6 +224,11 @@ class Tile:
     """Neighbours along k that one instruction multiplies and adds up: 1, 2 of bf16, 4 of i8."""
     ahead: int = 0
     """Cache lines of what is multiplied next, to ask for in every two steps of k."""
+    added: bool = False
+    """Whether what lies beside c is added."""
+    low: float | None = None
+    high: float | None = None
+    """What the results are kept between, where given."""
 
 
 class GemmSizes(NamedTuple):
@@ -237,10 +244,23 @@ class GemmSizes(NamedTuple):
     """How far behind a row of b its lines to ask for lie, if there are any."""
 
 
+class Behind(NamedTuple):
+    """What is read when the sums of a `gvk.gemm_tile` are there, if anything."""
+
+    beside: tuple[SSAValue, ...] = ()
+    """A memref that is read where c is written."""
+    bias: tuple[SSAValue, ...] = ()
+    """A memref, and the offset of what is added to the first column."""
+
+
+NOTHING = Behind()
+
+
 @lru_cache(maxsize=256)
-def _properties(tile: Tile, beside: int) -> dict[str, Attribute]:
+def _properties(tile: Tile, beside: int, bias: int) -> dict[str, Attribute]:
+    counts = [*[1] * 15, tile.ahead > 0, beside, bias, bias]
     return {
-        "operandSegmentSizes": DenseArrayBase.from_list(i32, [1] * 15 + [tile.ahead > 0, beside]),
+        "operandSegmentSizes": DenseArrayBase.from_list(i32, counts),
         "rows": _integer(tile.rows),
         "vectors": _integer(tile.vectors),
         "lanes": _integer(tile.lanes),
@@ -248,6 +268,9 @@ def _properties(tile: Tile, beside: int) -> dict[str, Attribute]:
         "masked": _BOOLS[tile.masked],
         **({"dots": _integer(tile.dots)} if tile.dots > 1 else {}),
         **({"lines": _integer(tile.ahead)} if tile.ahead else {}),
+        **({"added": _BOOLS[True]} if tile.added else {}),
+        **({"low": FloatAttr(tile.low, f64)} if tile.low is not None else {}),
+        **({"high": FloatAttr(tile.high, f64)} if tile.high is not None else {}),
     }
 
 
@@ -273,6 +296,9 @@ class GemmTile(IRDLOperation):
     Meanwhile memory can be asked for what comes next: in every two steps, `lines` cache lines
     `ahead` elements behind the row of b, which need not lie inside the buffer; and `beside`, what
     lies in another buffer where c lies in its own.
+
+    At the end the sums can be finished, in this order: `bias[j]` beyond its offset is added; what
+    lies beside c is, with `added`; and where it is beyond `low` or `high`, that is taken instead.
     """
 
     name = "gvk.gemm_tile"
@@ -293,6 +319,8 @@ class GemmTile(IRDLOperation):
     a_step = operand_def(IndexType)
     ahead = var_operand_def(IndexType)
     beside = var_operand_def(MemRefType)
+    bias = var_operand_def(MemRefType)
+    bias_offset = var_operand_def(IndexType)
     rows = prop_def(IntegerAttr)
     vectors = prop_def(IntegerAttr)
     lanes = prop_def(IntegerAttr)
@@ -300,22 +328,27 @@ class GemmTile(IRDLOperation):
     masked = prop_def(BoolAttr)
     dots = opt_prop_def(IntegerAttr)
     lines = opt_prop_def(IntegerAttr)
+    added = opt_prop_def(BoolAttr)
+    low = opt_prop_def(FloatAttr)
+    high = opt_prop_def(FloatAttr)
     irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
         "$a `[` $a_offset `]` $lda `,` $b `[` $b_offset `]` $ldb `,` $c `[` $c_offset `]` $ldc"
         " `,` $k `,` $segments `,` $a_segment `,` $b_segment `,` $columns `,` $a_step"
-        " (`ahead` $ahead^)? (`beside` $beside^ `:` type($beside))? attr-dict `:`"
+        " (`ahead` $ahead^)? (`beside` $beside^ `:` type($beside))?"
+        " (`bias` $bias^ `[` $bias_offset `]` `:` type($bias))? attr-dict `:`"
         " type($a) `,` type($b) `,` type($c)"
     )
 
     def __init__(
         self, a: Strided, b: Strided, c: Strided, sizes: GemmSizes, tile: Tile,
-        beside: Sequence[SSAValue] = (),
+        behind: Behind = NOTHING,
     ) -> None:  # fmt: skip
         assert len(sizes.ahead) == bool(tile.ahead), "lines to ask for have a place"
-        operands = (*a, *b, *c, *sizes[:-1], *sizes.ahead, *beside)
-        Operation.__init__(self, operands=operands, properties=_properties(tile, len(beside)))
+        operands = (*a, *b, *c, *sizes[:-1], *sizes.ahead, *behind.beside, *behind.bias)
+        properties = _properties(tile, len(behind.beside), len(behind.bias) // 2)
+        Operation.__init__(self, operands=operands, properties=properties)
 
     @property
     def tile(self) -> Tile:
@@ -327,7 +360,19 @@ class GemmTile(IRDLOperation):
         ]
         dots = self.dots.value.data if self.dots is not None else 1
         lines = self.lines.value.data if self.lines is not None else 0
-        return Tile(rows, vectors, lanes, bool(accumulate), bool(masked), dots, lines)
+        low, high = (x.value.data if x is not None else None for x in (self.low, self.high))
+        how = (bool(accumulate), bool(masked), dots, lines, self.added is not None, low, high)
+        return Tile(rows, vectors, lanes, *how)
+
+    def _verify_operands(self) -> None:
+        """Check what is there only at times."""
+        if len(self.ahead) != bool(self.tile.ahead):
+            raise VerifyException("expected lines and how far ahead they lie, or neither")
+        for each in (self.beside, self.bias):
+            if len(each) > 1 or any(m.type != self.c.type for m in each):
+                raise VerifyException("expected one buffer beside c, and one bias, of its type")
+        if len(self.bias) != len(self.bias_offset) or (self.added is not None and not self.beside):
+            raise VerifyException("expected an offset of the bias, and what is added")
 
     def verify_(self) -> None:
         """Check the tile and the element types."""
@@ -336,10 +381,7 @@ class GemmTile(IRDLOperation):
             assert isinstance(value, IntegerAttr)
             if value.value.data < 1:
                 raise VerifyException(f"expected positive {name}, found {value.value.data}")
-        if len(self.ahead) != bool(self.tile.ahead):
-            raise VerifyException("expected lines and how far ahead they lie, or neither")
-        if len(self.beside) > 1 or any(m.type != self.c.type for m in self.beside):
-            raise VerifyException("expected one buffer beside c at most, of its type")
+        self._verify_operands()
         kinds = tuple(_element(matrix.type) for matrix in (self.a, self.b, self.c))
         if self.tile.dots > 1:
             if DOTS.get(self.tile.dots) != kinds:

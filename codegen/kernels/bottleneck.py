@@ -222,13 +222,13 @@ class RowProduct:
 
         def tile(rows: int, first: Index, _: Index) -> None:
             self.channel.value, self.pixel.value = start, first
-            self.product(rows, source, weights, left)
-            self.epilogue.finish(rows, first, left)
+            if not self.product(rows, source, weights, left):
+                self.epilogue.finish(rows, first, left)
 
         walk_equal(self.loops, count, self.tall, tile)
 
-    def product(self, rows: int, source: Row, weights: SSAValue, left: int | None) -> None:
-        """Append one register tile."""
+    def product(self, rows: int, source: Row, weights: SSAValue, left: int | None) -> bool:
+        """Append one register tile; say if it is finished."""
         loops = self.loops
         first = self.pixel.value
         assert first is not None, "the pixel is known"
@@ -241,7 +241,7 @@ class RowProduct:
         columns = loops.index(self.wide if left is None else left)
         sizes = gvk.GemmSizes(loops.index(self.depth), one, zero, zero, columns, one)
         shape = gvk.Tile(rows, self.vectors, self.lanes, False, left is not None)
-        loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), sizes, shape, self.epilogue.beside))
+        return self.epilogue.product(a, b, sizes, shape)
 
 
 __all__ = ["lower"]

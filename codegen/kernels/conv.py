@@ -183,24 +183,24 @@ class Conv:
             outer = []
         if outer:
             self.epilogue.zero(rows, left)
-        self.over_taps(outer, [], rows, (taps, place, left))
-        self.epilogue.finish(rows, pixel, left)
+        if not self.over_taps(outer, [], rows, (taps, place, left)):
+            self.epilogue.finish(rows, pixel, left)
 
     def over_taps(self, outer: Sequence[Window], done: list[Index], rows: int,
-                  state: tuple[tuple[Index, Index], Place, Index | None]) -> None:  # fmt: skip
-        """Open the loops over outer kernel dims."""
+                  state: tuple[tuple[Index, Index], Place, Index | None]) -> bool:  # fmt: skip
+        """Open the loops over outer kernel dims; say if the tile is finished."""
         if not outer:
-            self.product(done, rows, state)
-            return
+            return self.product(done, rows, state)
         position = self.axes[1 + len(done)].value
         assert position is not None, "the output position is known"
         low, high = outer[0].valid(self.loops, position)
         with self.loops.loop(low, high) as tap:
             self.over_taps(outer[1:], [*done, tap.index], rows, state)
+        return False
 
     def product(self, done: list[Index], rows: int,
-                state: tuple[tuple[Index, Index], Place, Index | None]) -> None:  # fmt: skip
-        """Add the product of one stretch of taps onto the tile."""
+                state: tuple[tuple[Index, Index], Place, Index | None]) -> bool:  # fmt: skip
+        """Add the product of one stretch of taps onto the tile; say if it is finished."""
         loops = self.loops
         (low, high), place, left = state
         count = loops.subtract(high, loops.index(low)) if low != 0 else high
@@ -221,7 +221,7 @@ class Conv:
         else:
             k, segments = loops.known(self.inner), count
             a_segment, b_segment = self.channels * window.dilation, self.inner * self.width
-        self.emit(rows, (a, b), (k, segments, a_segment, b_segment), (left, bool(done)))
+        return self.emit(rows, (a, b), (k, segments, a_segment, b_segment), (left, bool(done)))
 
     def kernel_rows(self, a: Index, b: Index) -> tuple[Index, Index, Index, Dim, int]:
         """Return offsets and segments when a segment is one kernel row."""
@@ -261,8 +261,8 @@ class Conv:
         return total
 
     def emit(self, rows: int, at: tuple[Index, Index], sizes: tuple[Index, Index, Dim, Dim],
-             how: tuple[Index | None, bool]) -> None:  # fmt: skip
-        """Append the register tile."""
+             how: tuple[Index | None, bool]) -> bool:  # fmt: skip
+        """Append the register tile; say if it is finished."""
         loops, dots = self.loops, self.dots
         left, accumulate = how
         source, panels = (self.buffer(v) for v in self.anchor.operands)
@@ -278,7 +278,10 @@ class Conv:
         )  # fmt: skip
         masked = left is not None and self.epilogue.aside is None
         tile = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, dots)
-        loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), numbers, tile, self.epilogue.beside))
+        if not accumulate:
+            return self.epilogue.product(a, b, numbers, tile)
+        loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), numbers, tile))
+        return False
 
     def buffer(self, value: SSAValue) -> SSAValue:
         """Return the buffer of an operand."""

@@ -273,7 +273,7 @@ class Gemm:
         length = -(-self.depth // (parts * self.dots)) * self.dots
         buffer, base, stride = b
         group.value = 0
-        blocks.walk(loops, block, lambda r, s: self.product(r, s, b, (left, length, False)))
+        blocks.walk(loops, block, lambda r, s: self.part(r, s, b, (left, length, False)))
 
         def part(number: Index) -> gvk.Strided:
             group.value = loops.multiply(number, length)
@@ -281,7 +281,7 @@ class Gemm:
 
         with loops.loop(1, parts - 1) as one:
             here = part(one.index)
-            blocks.walk(loops, block, lambda r, s: self.product(r, s, here, (left, length, True)))
+            blocks.walk(loops, block, lambda r, s: self.part(r, s, here, (left, length, True)))
         last, rest = part(parts - 1), self.depth - (parts - 1) * length
         blocks.walk(loops, block, lambda r, s: self.tile(r, s, last, (left, rest, True)))
         group.value = 0
@@ -308,7 +308,7 @@ class Gemm:
             group.value = chunk.index
             b = (self.scratch, loops.index(self.scratch_base), loops.index(self.width))
             blocks.walk(
-                loops, block, lambda rows, start: self.product(rows, start, b, (valid, count, True))
+                loops, block, lambda rows, start: self.part(rows, start, b, (valid, count, True))
             )
         group.value = 0
         blocks.walk(loops, block, lambda rows, start: self.epilogue.finish(rows, start, valid))
@@ -320,13 +320,18 @@ class Gemm:
 
     def tile(self, rows: int, start: Index, b: gvk.Strided, how: How) -> None:
         """Compute one register tile and its epilogue."""
-        self.product(rows, start, b, how, self.epilogue.beside)
-        self.epilogue.finish(rows, start, how[0])
+        if not self.epilogue.product(*self.operands(rows, start, b, how)):
+            self.epilogue.finish(rows, start, how[0])
 
-    def product(
-        self, rows: int, start: Index, b: gvk.Strided, how: How, beside: Sequence[SSAValue] = ()
-    ) -> None:
-        """Append one register tile."""
+    def part(self, rows: int, start: Index, b: gvk.Strided, how: How) -> None:
+        """Compute a part of the depth of one register tile."""
+        a, b, sizes, shape = self.operands(rows, start, b, how)
+        self.loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), sizes, shape))
+
+    def operands(
+        self, rows: int, start: Index, b: gvk.Strided, how: How
+    ) -> tuple[gvk.Strided, gvk.Strided, gvk.GemmSizes, gvk.Tile]:
+        """Return what a register tile is made of, but where it is stored."""
         loops = self.loops
         left, length, accumulate = how
         self.rows.value = start
@@ -347,7 +352,7 @@ class Gemm:
         )
         masked = left is not None and self.epilogue.aside is None
         shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, self.dots, self.lines)
-        loops.here(gvk.GemmTile(a, b, self.epilogue.tile(), sizes, shape, beside))
+        return a, b, sizes, shape
 
     def ahead(self, start: Index, length: Index | Dim) -> tuple[SSAValue, ...]:
         """Return how far behind a row of B the lines lie that the tile from `start` on asks for."""

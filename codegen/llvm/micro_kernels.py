@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from struct import pack
 
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from ...ir.kernel_ops import GemmTile, Tile
 from ...target import Target
-from .emit_float import multiply_add
+from .emit_float import extreme, multiply_add
 from .emit_memory import address, masked_load, masked_store, prefetch
 from .emit_vector import first_lanes, splat
 from .emitter import Emit, Emitter, known_integer
@@ -50,6 +51,7 @@ def _gemm_tile(e: Emitter, op: Operation) -> None:
         even=k is not None and k > 0 and k % 2 == 0,
         stored=e.stored(b).element,
         beside=len(op.beside) > 0,
+        bias=len(op.bias) > 0,
     )
     function = gemm_function(e.text, e.target, e.stored(c).element, form)
     arguments = []
@@ -57,6 +59,10 @@ def _gemm_tile(e: Emitter, op: Operation) -> None:
         arguments.append(f"ptr {address(e, memref, e.names[offset])}, i64 {e.names[distance]}")
     arguments.extend(f"i64 {e.names[size]}" for size in sizes)
     arguments.extend(f"ptr {address(e, each, e.names[c_offset])}" for each in op.beside)
+    arguments.extend(
+        f"ptr {address(e, bias, e.names[at])}"
+        for bias, at in zip(op.bias, op.bias_offset, strict=True)
+    )
     e.text.line(f"call void @{function}({', '.join(arguments)})")
 
 
@@ -73,13 +79,18 @@ class Form:
     """The element type of B, if it is another than that of the sums."""
     beside: bool = False
     """Another buffer is asked for where C lies in its own."""
+    bias: bool = False
+    """A row is added to those of the tile."""
 
     @property
     def suffix(self) -> str:
         """Return the form as part of a name."""
         tile = self.tile
         flags = {"a": tile.accumulate, "m": tile.masked, "s": self.single, "e": self.even}
-        flags["b"] = self.beside
+        flags["b"], flags["i"], flags["r"] = self.beside, self.bias, tile.added
+        for name, bound in (("l", tile.low), ("u", tile.high)):
+            bits = pack(">d", 0.0 if bound is None else bound).hex()
+            flags[name + bits.rstrip("0")] = bound is not None
         flags[f"d{tile.dots}"] = tile.dots > 1
         flags[f"p{tile.ahead}"] = tile.ahead > 0
         letters = "".join(letter for letter, holds in flags.items() if holds)
@@ -148,7 +159,8 @@ def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
                 " i64 %ldc, i64 %k, i64 %segments, i64 %a_segment, i64 %b_segment,"
                 " i64 %columns, i64 %a_step"
                 f"{', i64 %ahead' if form.tile.ahead else ''}"
-                f"{', ptr %beside' if form.beside else ''}) noinline #0 {{",
+                f"{', ptr %beside' if form.beside else ''}"
+                f"{', ptr %bias' if form.bias else ''}) noinline #0 {{",
                 "entry:",
                 *inner.lines,
                 "}",
@@ -434,9 +446,9 @@ class Gemm:
             return distance if factor else 0
         return self.text.value(f"mul i64 {distance}, {factor}")
 
-    def _outputs(self) -> list[str]:
-        """Return the address of each vector of C."""
-        rows = [self._offset("%c", self._times("%ldc", r)) for r in range(self.tile.rows)]
+    def _outputs(self, buffer: str = "%c") -> list[str]:
+        """Return the address of each vector of C, or of what lies beside it."""
+        rows = [self._offset(buffer, self._times("%ldc", r)) for r in range(self.tile.rows)]
         return [self._offset(rows[r], j * self.tile.lanes) for r, j in self.places]
 
     def _masks(self) -> list[str]:
@@ -450,20 +462,43 @@ class Gemm:
 
     def _load(self) -> list[str]:
         """Return C."""
-        text, shape = self.text, self.shape
-        pointers = self._outputs()
-        if not self.tile.masked:
-            align = shape.bits // 8
-            return [text.value(f"load {shape.name}, ptr {p}, align {align}") for p in pointers]
-        masks = self._masks()
+        masks = self._masks() if self.tile.masked else []
         return [
-            masked_load(text, self.target, shape, pointer, masks[j], "zeroinitializer")
-            for (_, j), pointer in zip(self.places, pointers, strict=True)
+            self._load_vector(pointer, masks[j : j + 1])
+            for (_, j), pointer in zip(self.places, self._outputs(), strict=True)
         ]
+
+    def _load_vector(self, pointer: str, mask: Sequence[str]) -> str:
+        """Return a vector of a row, under a mask if there is one."""
+        text, shape = self.text, self.shape
+        if mask:
+            return masked_load(text, self.target, shape, pointer, mask[0], "zeroinitializer")
+        return text.value(f"load {shape.name}, ptr {pointer}, align {shape.bits // 8}")
+
+    def _finished(self, sums: Accumulators, masks: Sequence[str]) -> Accumulators:
+        """Return what the sums become: with what is added, between the bounds."""
+        text, shape, tile = self.text, self.shape, self.tile
+        if self.form.bias:
+            places = [self._offset("%bias", j * tile.lanes) for j in range(tile.vectors)]
+            bias = [self._load_vector(p, masks[j : j + 1]) for j, p in enumerate(places)]
+            rows = zip(self.places, sums, strict=True)
+            sums = [text.value(f"fadd {shape.name} {x}, {bias[j]}") for (_, j), x in rows]
+        if tile.added:
+            found = [
+                self._load_vector(pointer, masks[j : j + 1])
+                for (_, j), pointer in zip(self.places, self._outputs("%beside"), strict=True)
+            ]
+            pairs = zip(sums, found, strict=True)
+            sums = [text.value(f"fadd {shape.name} {x}, {y}") for x, y in pairs]
+        for order, bound in (("ogt", tile.low), ("olt", tile.high)):
+            if bound is not None:
+                sums = [extreme(text, shape, order, x, shape.splat(bound)) for x in sums]
+        return sums
 
     def _store(self, sums: Accumulators) -> None:
         text, shape = self.text, self.shape
         masks = self._masks() if self.tile.masked else []
+        sums = self._finished(sums, masks)
         for (_, j), pointer, total in zip(self.places, self._outputs(), sums, strict=True):
             if masks:
                 masked_store(text, shape, total, pointer, masks[j])

@@ -59,6 +59,14 @@ def with_lines_ahead(text: str) -> str:
     return text.replace("  gvk.gemm_tile", far)
 
 
+def with_an_end(text: str) -> str:
+    """Return the kernel that adds a row of A and what A has beside C, and keeps bounds."""
+    memref = "memref<?xf32>"
+    near = f"beside %a : {memref} bias %a[%two] : {memref}"
+    text = text.replace("%step\n", f"%step {near}\n")
+    return text.replace("lanes = ", "added = true, low = -0.5 : f64, high = 6.0 : f64, lanes = ")
+
+
 def check_gemm(
     both: Both,
     target: Target,
@@ -89,6 +97,8 @@ def check_gemm(
         text = with_constants(text, k, segments)
     if sizes.get("ahead"):
         text = with_lines_ahead(text)
+    if sizes.get("ends"):
+        text = with_an_end(text)
     numbers = (lda, ldb, ldc, k, segments, k * step, k * ldb, columns, step)
     expected, found = both(text, a, b, c, *numbers, 0, 1, 0)[2]
     if target.has_fma:
@@ -120,6 +130,15 @@ def test_tiles_with_sizes_in_the_ir(both: Both, target: Target, accumulate: bool
             sizes = {"k": k, "segments": segments, "known": 1}
             tile = TILES[target.lanes][1]
             check_gemm(both, target, "f32", tile, sizes, masked=False, accumulate=accumulate)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_sums_are_finished(both: Both, target: Target, masked: bool) -> None:
+    for rows, vectors in TILES[target.lanes][1:]:
+        width = vectors * target.lanes
+        columns = width - 1 if masked else width
+        sizes = {"k": 4, "ends": 1, "columns": columns, "pad": 2 * width}
+        check_gemm(both, target, "f32", (rows, vectors), sizes, masked=masked, accumulate=False)
 
 
 def test_lines_that_are_asked_for_may_lie_outside(both: Both, target: Target) -> None:
