@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...ir import Dim, DType
 from ...ir import compositions as c
 from ...ir import dtypes as d
@@ -110,9 +112,18 @@ def quantized_matmul(node: Node, *inputs: Value) -> Value:
     if node.rank(a_zero) == 1 and node.shape(a_zero) != (1,):
         a_zero, a_scale = (c.unsqueeze(node.emit, v, (1,)) for v in (a_zero, a_scale))
     product = matmul(node, centred(node, a, a_zero), centred(node, b, b_zero))
-    factor = node.make.mul(node.make.to(a_scale, d.f32), node.make.to(b_scale, d.f32))
-    steps = node.make.mul(node.make.to(product, d.f32), factor)
-    return quantized(node, steps, y_scale, y_zero, node.dtype(y_zero))
+    return requantized(node, product, (a_scale, b_scale, y_scale), y_zero)
+
+
+def requantized(node: Node, total: Value, scales: Sequence[Value], zero: Value) -> Value:
+    """Return sums of integers as levels of y: rounded once, behind the zero point, from f64."""
+    make = node.make
+    a, b, y = (make.to(scale, d.f32) for scale in scales)
+    factor = make.to(make.div(make.mul(a, b), y), d.f64)
+    parts = make.add(make.mul(make.to(total, d.f64), factor), make.to(zero, d.f64))
+    dtype = node.dtype(zero)
+    low, high = (make.number(n, d.f32) for n in (dtype.minimum, dtype.maximum))
+    return make.to(make.clip(make.to(make.round(parts), d.f32), low, high), dtype)
 
 
 @rule("QLinearConv")
@@ -131,6 +142,4 @@ def quantized_conv(node: Node, *inputs: Value) -> Value:
     made = convolved(node, image, weights, windows, node.integer("group", 1))
     if bias is not None:
         made = node.make.add(made, along_channels(node, bias, rank))
-    factor = node.make.mul(node.make.to(x_scale, d.f32), node.make.to(w_scale, d.f32))
-    steps = node.make.mul(node.make.to(made, d.f32), factor)
-    return quantized(node, steps, y_scale, y_zero, node.dtype(y_zero))
+    return requantized(node, made, (x_scale, w_scale, y_scale), y_zero)
