@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IndexType, IntegerType, f32, i1
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerType, f32, i1
 from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -22,6 +22,7 @@ from ...ir.narrow import narrowed, widened
 from ...ir.scalar_math import Term
 from ...ir.upstream import RemFOp
 from .loops import NO_OVERFLOW, Loops, Rows, float_predicate, predicate, storage, vector_type
+from .quotient import parts_of
 
 _NARROW = ("f16", "bf16")
 _FAST: Rows = {"fastmath": arith.FastMathFlagsAttr("none")}
@@ -135,6 +136,11 @@ class LoopsMath:
 
     def div(self, a: Element, b: Element) -> Element:
         """Return a / b, truncating for integers."""
+        number = known_float(b) if self.loops.fuses and a.dtype == b.dtype == dtypes.f32 else None
+        parts = None if number is None else parts_of(number)
+        if parts is not None:
+            high, low = (self.constant(part, a.dtype) for part in parts)
+            return self.fma(a, high, self.mul(a, low)) if parts[1] else self.mul(a, high)
         return self._pick(a, b, (arith.DivfOp, arith.DivSIOp, arith.DivUIOp))
 
     def truncated_divide(self, a: Element, b: Element) -> Element:
@@ -371,6 +377,15 @@ class LoopsMath:
             return self._make(arith.TruncIOp, a, dtype=dtype, properties=_FLAGS.get(arith.TruncIOp))
         op = arith.ExtSIOp if a.dtype.kind == "i" else arith.ExtUIOp
         return self._make(op, a, dtype=dtype)
+
+
+def known_float(x: Element) -> float | None:
+    """Return the number that a constant is, None for other elements."""
+    owner = x.value.owner
+    if x.lanes or not isinstance(owner, arith.ConstantOp):
+        return None
+    value = owner.value
+    return float(value.value.data) if isinstance(value, FloatAttr) else None
 
 
 _PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}

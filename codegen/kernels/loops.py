@@ -104,9 +104,17 @@ class Loops:
     """A kernel function under construction."""
 
     def __init__(
-        self, name: str, buffers: Sequence[DType], symbols: Sequence[str], *, fine: bool = False
+        self,
+        name: str,
+        buffers: Sequence[DType],
+        symbols: Sequence[str],
+        *,
+        fine: bool = False,
+        fuses: bool = False,
     ) -> None:
         self.fine = fine
+        self.fuses = fuses
+        """Whether the machine multiplies and adds with one rounding."""
         """Whether units are as small as they can be: each has a thread of its own."""
         kinds = [buffer_type(d) for d in buffers] + [INDEX] * (len(symbols) + 3)
         self.body = Block(arg_types=kinds)

@@ -113,7 +113,10 @@ def open_kernel(kernel: FuncOp, target: Target) -> Opened:
     """Return a builder for a kernel's loops, its region arguments and its output buffers."""
     inputs, outputs = argument_specs(kernel), result_specs(kernel)
     dtypes = [s.dtype for s in (*inputs, *outputs)]
-    loops = Loops(kernel.sym_name.data, dtypes, kernel_symbols(kernel), fine=target.is_gpu)
+    loops = Loops(
+        kernel.sym_name.data, dtypes, kernel_symbols(kernel), fine=target.is_gpu,
+        fuses=target.has_fma and not target.is_gpu,
+    )  # fmt: skip
     for argument, hint in zip(loops.buffers, kernel.body.block.args, strict=False):
         argument.name_hint = hint.name_hint
     arguments: list[SSAValue] = list(kernel.body.block.args)
