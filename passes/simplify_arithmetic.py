@@ -72,6 +72,18 @@ def divide_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("mul", x, rewriter.constant(factor))
 
 
+def cast_of_clip(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`u8 of clip(x, 0, 255) -> u8 of x`, which goes no further; and so for others."""
+    clip, dtype = producer(op.operands[0], "clip"), spec(op.results[0]).dtype
+    if clip is None or not dtype.is_integer or not spec(op.operands[0]).dtype.is_float:
+        return None
+    x, low, high = clip.operands
+    ends = scalar_of(low), scalar_of(high)
+    if None in ends or ends[0] > dtype.minimum or ends[1] < dtype.maximum:
+        return None
+    return rewriter("cast", x, dtype=dtype) if x.type == op.operands[0].type else None
+
+
 def root_of_reciprocal(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`1 / sqrt(x) -> rsqrt(x)`."""
     if op.name == "gv.div" and not is_scalar(op.operands[0], 1):
@@ -115,6 +127,7 @@ def _one_number(number: float, like: SSAValue) -> Array | None:
 
 RULES: Rules = {
     "gv.pow": (small_power,),
+    "gv.cast": (cast_of_clip,),
     "gv.div": (root_of_reciprocal, divide_by_constant),
     "gv.reciprocal": (root_of_reciprocal,),
     "gv.mul": (join_constants,),

@@ -116,12 +116,13 @@ def _integer_of_float(*, signed: bool) -> Emit:
 def _clamped(e: Emitter, shape: Shape, x: str, result: Shape, limits: tuple[int, int]) -> str:
     """Clamp as a float, which holds both limits exactly, and convert to a wider integer."""
     text = e.text
-    present = text.value(f"fcmp ord {shape.name} {x}, {x}")
-    x = select(text, shape, present, x, shape.splat(0.0))
-    for order, limit in zip(("olt", "ogt"), limits, strict=True):
+    if limits[0] < 0:
+        present = text.value(f"fcmp ord {shape.name} {x}, {x}")
+        x = select(text, shape, present, x, shape.splat(0.0))
+    for order, limit in zip(("ogt", "olt"), limits, strict=True):
         bound = shape.splat(float(limit))
-        beyond = text.value(f"fcmp {order} {shape.name} {x}, {bound}")
-        x = select(text, shape, beyond, bound, x)
+        inside = text.value(f"fcmp {order} {shape.name} {x}, {bound}")
+        x = select(text, shape, inside, x, bound)  # from 0 on, NaN becomes 0 here
     needed = 32 if result.bits < 32 else 64
     if limits[0] < 0:
         needed = max(32, result.bits)

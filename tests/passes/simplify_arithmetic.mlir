@@ -267,3 +267,21 @@ func.func @factors_that_vanish(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 //   %3 = gv.mul %1, %2 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
 //   func.return %3 : tensor<2x3xf32>
 // }
+
+// -----
+// A conversion goes no further than its type does; a quotient that is rounded stays one.
+// count: gv.clip 1
+// count: gv.div 1
+func.func @levels(%x: tensor<4xf32>) -> (tensor<4xui8>, tensor<4xui8>) {
+  %s = gv.constant {value = #gv.array<f32, "", [3.0]>} : () -> tensor<f32>
+  %low = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+  %high = gv.constant {value = #gv.array<f32, "", [255.0]>} : () -> tensor<f32>
+  %less = gv.constant {value = #gv.array<f32, "", [254.0]>} : () -> tensor<f32>
+  %0 = gv.div %x, %s : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = gv.round %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = gv.clip %1, %low, %high : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+  %q = gv.cast %2 {dtype = #gv.dtype<u8>} : (tensor<4xf32>) -> tensor<4xui8>
+  %3 = gv.clip %1, %low, %less : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+  %p = gv.cast %3 {dtype = #gv.dtype<u8>} : (tensor<4xf32>) -> tensor<4xui8>
+  func.return %q, %p : tensor<4xui8>, tensor<4xui8>
+}
