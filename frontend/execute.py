@@ -343,7 +343,7 @@ def needed(
         if op in found:
             continue
         found.add(op)
-        waiting += op.control_inputs
+        waiting += [c for c in op.control_inputs if not (c.outputs and fed.issuperset(c.outputs))]
         waiting += [tensor.op for tensor in op.inputs if tensor not in fed]
         forward = op.attributes.get("forward")
         if forward is not None:

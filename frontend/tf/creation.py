@@ -219,8 +219,8 @@ def one_hot(
             raise TypeError(f"dtype {found} of a value does not match dtype {row} of the other")
         row = found
     row = row or rows.f32
-    on = 1 if on_value is None else static(on_value)
-    off = 0 if off_value is None else static(off_value)
+    ends = (1 if on_value is None else on_value, 0 if off_value is None else off_value)
+    on, off = (static(convert(x) if row.kind == "s" else x) for x in ends)
     at = -1 if axis is None else int(axis)
     return _one_hot(
         indices, depth=int(static(depth)), on=on, off=off, axis=at, dtype=row, name=name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,13 @@ from ..kinds import (
     Switch,
 )
 from ..py_function import HostFunction, add_function
+from ..run_errors import (
+    InvalidArgumentError,
+    OpError,
+    OutOfRangeError,
+    UnimplementedError,
+    UnknownError,
+)
 from ..tape import GradientTape as CoreTape
 from .core import dressed, row_of, wrap
 from .creation import zeros_like
@@ -89,6 +97,12 @@ def case(
 ) -> Any:
     """Run the function of the first condition that holds."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    if graph_of([p for p, _ in pairs]) is None:
+        hold = [bool(p) for p, _ in pairs]
+        if exclusive and sum(hold) > 1:
+            raise InvalidArgumentError("Input error: more than one condition evaluated as True")
+        if default is None and not any(hold):
+            raise InvalidArgumentError("Input error: None of conditions evaluated as True")
     chosen = default if default is not None else pairs[-1][1]
     for pred, each in reversed(pairs):
         chosen = _either(pred, each, chosen)
@@ -244,10 +258,36 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
         return graph.add(Stop(), [graph.owned(x)], name=name).outputs[0]
 
 
+PYTHON_ERRORS: dict[type[Exception], type[OpError]] = {
+    TypeError: InvalidArgumentError,
+    ValueError: InvalidArgumentError,
+    StopIteration: OutOfRangeError,
+    NotImplementedError: UnimplementedError,
+}
+"""What the errors of Python functions become; others are of an unknown kind."""
+
+
+def _with_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose errors are TensorFlow's."""
+
+    @functools.wraps(function)
+    def run(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except OpError:
+            raise
+        except Exception as error:
+            kind = next((k for e, k in PYTHON_ERRORS.items() if isinstance(error, e)), UnknownError)
+            raise kind(f"{type(error).__name__}: {error}") from error
+
+    return run
+
+
 def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
     """Call Python with eager tensors, also from a graph."""
     single = not isinstance(Tout, list | tuple)
     outs = [Tout] if single else list(Tout)
+    func = _with_errors(func)
     graph = graph_of(list(inp))
     if graph is None:
         made = func(*[convert(x) for x in inp])

@@ -11,6 +11,7 @@ from typing import Any
 from .. import nest
 from ..control_flow import loop, traced
 from ..graph import Graph, dims_or_none
+from ..run_errors import InvalidArgumentError
 from .array_ops import shape, stack, unstack
 from .creation import constant
 from .flow import truth
@@ -35,7 +36,11 @@ def while_loop(
     name: str | None = None,
 ) -> Any:
     """Run the body as long as the condition holds."""
+    if not callable(cond) or not callable(body):
+        raise TypeError("'cond' and 'body' must be callable")
     single = not isinstance(loop_vars, list | tuple)
+    if not single and not loop_vars:
+        raise ValueError("No loop variables provided")
     tree = [loop_vars] if single else loop_vars
     flat = nest.flatten(tree)
     graph = graph_of([x._graph_or_flow() if isinstance(x, TensorArray) else x for x in flat])
@@ -50,6 +55,11 @@ def while_loop(
 def _listed(made: Any, tree: Any) -> Any:
     """Return what a body gives as a list: one value stands for a list of one."""
     if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
+        if isinstance(made, list | tuple) and not isinstance(tree[0], list | tuple):
+            raise ValueError(
+                f"The two structures don't have the same nested structure: the body gives "
+                f"{len(made)} values, the loop carries 1"
+            )
         return [made]
     return list(made) if isinstance(made, list | tuple) else made
 
@@ -199,6 +209,17 @@ def _write(arrays: Any, index: Any, values: Any) -> Any:
     return nest.map_structure(lambda a, v: a.write(index, v), arrays, values)
 
 
+def _check_types(made: Any, elems: Any, signature: Any) -> None:
+    """Raise where results are not of the types that were stated, else of those of the slices."""
+    wanted = nest.flatten(_types(signature, elems))
+    for value, dtype in zip(nest.flatten(made), wanted, strict=False):
+        if value.dtype != dtype:
+            raise InvalidArgumentError(
+                f"TensorArray dtype is {dtype} but Op is trying to write dtype {value.dtype}",
+                hint="state fn_output_signature",
+            )
+
+
 def map_fn(
     fn: Body,
     elems: Any,
@@ -214,7 +235,9 @@ def map_fn(
     if _count(elems) is not None:
         rows = _rows(elems)
         if rows:
-            return _stacked([nest.map_structure(convert, fn(row)) for row in rows])
+            made = [nest.map_structure(convert, fn(row)) for row in rows]
+            _check_types(made[0], elems, fn_output_signature or dtype)
+            return _stacked(made)
     slices, signature = _Slices(elems), fn_output_signature or dtype
     arrays = _arrays(_types(signature, elems), slices.count)
 

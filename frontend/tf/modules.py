@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .checkpoints import settle
 from .state import name_scope
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Give what is in lists and dictionaries, those by sorted keys."""
+    if isinstance(value, dict):
+        keys = sorted(value) if all(isinstance(k, str) for k in value) else list(value)
+        value = [value[k] for k in keys]
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
 
 
 def snake(name: str) -> str:
@@ -58,22 +70,22 @@ class Module:
         variables: list[Any] = []
         modules: list[Any] = []
         seen: set[int] = {id(self)}
-        waiting: list[Any] = [vars(self)[k] for k in sorted(vars(self))]
-        while waiting:
-            value = waiting.pop(0)
-            if id(value) in seen:
-                continue
-            if isinstance(value, dict):
-                waiting[:0] = list(value.values())
-            elif isinstance(value, list | tuple):
-                waiting[:0] = list(value)
-            elif isinstance(value, Module):
+
+        def visit(module: Module) -> None:
+            inner = []
+            for value in (x for k in sorted(vars(module)) for x in _leaves(vars(module)[k])):
+                if id(value) in seen:
+                    continue
                 seen.add(id(value))
-                modules.append(value)
-                waiting[:0] = [vars(value)[k] for k in sorted(vars(value))]
-            elif hasattr(value, "state") and hasattr(value, "assign"):
-                seen.add(id(value))
-                variables.append(value)
+                if isinstance(value, Module):
+                    modules.append(value)
+                    inner.append(value)
+                elif hasattr(value, "state") and hasattr(value, "assign"):
+                    variables.append(value)
+            for each in inner:
+                visit(each)
+
+        visit(self)
         return variables, modules
 
     @property

@@ -16,6 +16,7 @@ from .flow import gradients
 from .gathering import scatter_nd
 from .indexed_slices import IndexedSlices
 from .math_ops import FUNCTIONS, cast, square
+from .nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value
 from .state import Variable, group, trainable_variables
 from .values import convert
 
@@ -45,8 +46,9 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> Any:
-        """Return the learning rate."""
-        return self._rate if self._rate_variable is None else self._rate_variable
+        """Return the learning rate: a variable, if it is a number and this is no graph's."""
+        number = isinstance(self._rate, int | float)
+        return self._own_rate() if number and not _in_graph() else self._rate
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
@@ -59,13 +61,16 @@ class Optimizer:
     def rate(self, variable: Any) -> Any:
         """Return the learning rate as a value in the variable's type."""
         if not _in_graph() and not callable(self._rate):
-            if self._rate_variable is None:
-                with entered(None):
-                    self._rate_variable = Variable(
-                        np.float32(self._rate), trainable=False, name="learning_rate"
-                    )
-            return cast(self._rate_variable, variable.dtype)
+            return cast(self._own_rate(), variable.dtype)
         return convert(self._rate() if callable(self._rate) else self._rate, variable.dtype)
+
+    def _own_rate(self) -> Any:
+        """Return the variable of the learning rate."""
+        if self._rate_variable is None:
+            with entered(None):
+                rate = np.float32(self._rate)
+                self._rate_variable = Variable(rate, trainable=False, name="learning_rate")
+        return self._rate_variable
 
     def slot(self, variable: Any, name: str) -> Any:
         """Return a value that is kept for a variable."""
@@ -95,10 +100,12 @@ class Optimizer:
         """Return what a slot starts with."""
         return self.slots[name]
 
-    def compute_gradients(self, loss: Any, var_list: Any = None, **_: Any) -> list[Any]:
-        """Return pairs of gradient and variable."""
+    def compute_gradients(
+        self, loss: Any, var_list: Any = None, grad_loss: Any = None, **_: Any
+    ) -> list[Any]:
+        """Return pairs of gradient and variable; `grad_loss` weighs the loss."""
         found = list(var_list) if var_list is not None else trainable_variables()
-        return list(zip(gradients(loss, found), found, strict=True))
+        return list(zip(gradients(loss, found, grad_loss), found, strict=True))
 
     def minimize(
         self, loss: Any, var_list: Any = None, global_step: Any = None, tape: Any = None, **_: Any
@@ -205,10 +212,51 @@ class GradientDescent(Optimizer):
         return variable.assign_sub(grad * rate)
 
 
-class KerasRules:
-    """How Keras treats slices with indices: squares are of each slice, all rows change."""
+class KerasRules(Optimizer):
+    """What is common to Keras: gradients are clipped, weights decay before they change.
 
-    rows: IndexedSlices | None
+    Of slices with indices, squares are of each slice, and all rows change.
+    """
+
+    def configure(
+        self,
+        weight_decay: float | None = None,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Take the options that all have."""
+        if sum(x is not None for x in (clipnorm, clipvalue, global_clipnorm)) > 1:
+            raise ValueError("Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set")
+        self.decay_of_weights = weight_decay or 0.0
+        self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
+        self.name = name or self.name
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, **_: Any) -> Any:
+        """Clip, let weights decay, then change variables by their gradients."""
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        clipped = self.clipped([g for g, _ in pairs])
+        if self.decay_of_weights:
+            for _, variable in pairs:
+                rate = self.rate(variable) * self.decay_of_weights
+                variable.assign_sub(variable.read_value() * rate)
+        variables = [v for _, v in pairs]
+        return super().apply_gradients(zip(clipped, variables, strict=True), global_step)
+
+    def clipped(self, grads: list[Any]) -> list[Any]:
+        """Return gradients limited as the options say."""
+        if self.clipnorm is not None:
+            return [clip_by_norm(convert(g), self.clipnorm) for g in grads]
+        if self.global_clipnorm is not None:
+            found: list[Any] = clip_by_global_norm(
+                [convert(g) for g in grads], self.global_clipnorm
+            )[0]
+            return found
+        if self.clipvalue is not None:
+            low, high = -self.clipvalue, self.clipvalue
+            return [clip_by_value(convert(g), low, high) for g in grads]
+        return grads
 
     def squared(self, grad: Any) -> Any:
         """Return the squares of a gradient; of equal indices they add up."""
@@ -249,7 +297,7 @@ class Momentum(Optimizer):
 class Adam(Optimizer):
     """Adam, as in the graph API."""
 
-    slots: ClassVar[dict[str, float]] = {"m": 0.0, "v": 0.0}
+    slots: ClassVar[dict[str, float]] = {"m": 0.0, "v": 0.0, "largest_v": 0.0}
     counts = True
 
     def __init__(
@@ -260,12 +308,11 @@ class Adam(Optimizer):
         epsilon: float = 1e-8,
         use_locking: bool = False,
         name: str = "",
-        **more: Any,
+        amsgrad: bool = False,
     ) -> None:
         super().__init__(learning_rate, name)
-        self.beta1, self.beta2 = more.get("beta_1", beta1), more.get("beta_2", beta2)
-        self.epsilon = epsilon
-        self.weight_decay = more.get("weight_decay", 0.0)
+        self.beta1, self.beta2 = beta1, beta2
+        self.epsilon, self.amsgrad = epsilon, amsgrad
 
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Keep running means of the gradient and of its square."""
@@ -276,10 +323,10 @@ class Adam(Optimizer):
         second = convert(
             v.assign(v.read_value() * self.beta2 + self.squared(grad) * (1.0 - self.beta2))
         )
-        change = first * scale / (sqrt(second) + self.epsilon)
-        if self.weight_decay:
-            change = change + variable.read_value() * (rate * self.weight_decay)
-        return variable.assign_sub(change)
+        if self.amsgrad:
+            kept = self.slot(variable, "largest_v")
+            second = convert(kept.assign(FUNCTIONS["maximum"](kept.read_value(), second)))
+        return variable.assign_sub(first * scale / (sqrt(second) + self.epsilon))
 
 
 class KerasAdam(KerasRules, Adam):
@@ -291,11 +338,11 @@ class KerasAdam(KerasRules, Adam):
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
+        amsgrad: bool = False,
         **more: Any,
     ) -> None:
-        super().__init__(
-            learning_rate, beta_1, beta_2, epsilon, weight_decay=more.get("weight_decay") or 0.0
-        )
+        Adam.__init__(self, learning_rate, beta_1, beta_2, epsilon, amsgrad=amsgrad)
+        self.configure(**more)
 
 
 class KerasAdamW(KerasAdam):
@@ -319,7 +366,7 @@ class Adagrad(Optimizer):
         initial_accumulator_value: float = 0.1,
         epsilon: float | None = None,
         name: str = "",
-        **_: Any,
+        use_locking: bool = False,
     ) -> None:
         super().__init__(learning_rate, name)
         self._start = initial_accumulator_value
@@ -343,11 +390,21 @@ class KerasAdagrad(KerasRules, Adagrad):
 
     epsilon = 1e-7
 
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float = 1e-7,
+        **more: Any,
+    ) -> None:
+        Adagrad.__init__(self, learning_rate, initial_accumulator_value, epsilon)
+        self.configure(**more)
+
 
 class RMSProp(Optimizer):
     """RMSProp, as in the graph API."""
 
-    slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0}
+    slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0, "mean": 0.0}
 
     def __init__(
         self,
@@ -355,11 +412,13 @@ class RMSProp(Optimizer):
         decay: float = 0.9,
         momentum: float = 0.0,
         epsilon: float = 1e-10,
+        use_locking: bool = False,
+        centered: bool = False,
         name: str = "",
-        **_: Any,
     ) -> None:
         super().__init__(learning_rate, name)
         self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
+        self.centered = centered
 
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Divide by the root of the running mean of squares."""
@@ -367,6 +426,11 @@ class RMSProp(Optimizer):
         old = rms.read_value()
         new = old * self.decay + self.squared(grad) * (1.0 - self.decay)
         mean = convert(rms.assign(self.touched(new, old)))
+        if self.centered:
+            kept = self.slot(variable, "mean")
+            before = kept.read_value()
+            now = before * self.decay + grad * (1.0 - self.decay)
+            mean = mean - square(convert(kept.assign(self.touched(now, before))))
         change = grad * rate / sqrt(mean + self.epsilon)
         if self.momentum:
             kept = self.slot(variable, "momentum")
@@ -378,7 +442,7 @@ class RMSProp(Optimizer):
 class KerasRMSprop(KerasRules, RMSProp):
     """RMSProp, as in Keras."""
 
-    slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0}
+    slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0, "mean": 0.0}
 
     def __init__(
         self,
@@ -386,21 +450,24 @@ class KerasRMSprop(KerasRules, RMSProp):
         rho: float = 0.9,
         momentum: float = 0.0,
         epsilon: float = 1e-7,
-        **_: Any,
+        centered: bool = False,
+        **more: Any,
     ) -> None:
-        super().__init__(learning_rate, rho, momentum, epsilon)
+        RMSProp.__init__(self, learning_rate, rho, momentum, epsilon, centered=centered)
+        self.configure(**more)
 
 
-class KerasSGD(KerasRules, Optimizer):
+class KerasSGD(KerasRules):
     """Gradient descent with momentum, as in Keras."""
 
     slots: ClassVar[dict[str, float]] = {"momentum": 0.0}
 
     def __init__(
-        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **_: Any
+        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any
     ) -> None:
         super().__init__(learning_rate)
         self.momentum, self.nesterov = momentum, nesterov
+        self.configure(**more)
 
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Keep a running step."""

@@ -13,6 +13,7 @@ from ..context import STATE
 from ..function import ACTIVE
 from ..graph import Graph
 from ..kinds import Kind
+from ..run_errors import InvalidArgumentError
 from .core import row_of, wrap
 from .shapes import TensorShape
 from .values import InGraph, convert, graph_of, static
@@ -55,6 +56,8 @@ class QueueBase:
         return self._label
 
     def _values(self, vals: Any) -> list[Any]:
+        if self.names and not isinstance(vals, dict):
+            raise ValueError("You must enqueue a dictionary in a Queue with names")
         if isinstance(vals, dict):
             listed = [vals[n] for n in self.names or sorted(vals)]
         elif isinstance(vals, list | tuple) and (len(self.dtypes) > 1 or len(vals) == 1):
@@ -107,6 +110,10 @@ class QueueBase:
         return self._take(n, name, partial=True)
 
     def _take(self, n: Any, name: str | None, *, partial: bool) -> Any:
+        if any(s._dims is None or None in s._dims for s in self.shapes):
+            raise InvalidArgumentError(
+                f"{self._spec.kind} '{self._label}': taking several elements needs their shapes"
+            )
         known = static(n)
         kind = q.dequeue_many(self._spec, known if isinstance(known, int) else -1, partial=partial)
         with InGraph(self._graph):

@@ -101,7 +101,8 @@ def variable_scope(
         kept = name_or_scope.reuse if again else outer.reuse
         if reuse is False and outer.reuse is not True:
             kept = False
-    first = initializer or (name_or_scope.initializer if again else None) or outer.initializer
+    given = (initializer, name_or_scope.initializer if again else None, outer.initializer)
+    first = next((x for x in given if x is not None), None)
     last = full.rpartition("/")[2]
     with graph.name_scope(last if auxiliary_name_scope and last else None) as operations:
         before = known.entered
@@ -139,7 +140,8 @@ def get_variable(
             "mean to set reuse=tf.AUTO_REUSE in VarScope?"
         )
     wanted = dtype or scope.dtype or "float32"
-    value = _initial(initializer or scope.initializer, full, shape, wanted, given=dtype)
+    first = scope.initializer if initializer is None else initializer
+    value = _initial(first, full, shape, wanted, given=dtype)
     with get_default_graph().name_scope(None):
         made = Variable(value, name=full, trainable=trainable is not False, collections=collections)
     if regularizer is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -39,11 +40,19 @@ from .math_ops import identity
 from .shapes import TensorShape
 from .values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
 
+NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+
 
 class TfGraph(Graph):
     """A graph that is built in `with graph.as_default()`."""
 
     tensor_class = SymbolicTfTensor
+
+    def unique_name(self, name: str, *, mark: bool = True) -> str:
+        """Return the name, within the scope, with a number if it is taken."""
+        if not NODE_NAME.match(name):
+            raise ValueError(f"{name!r} is not a valid node name, expected {NODE_NAME.pattern}")
+        return super().unique_name(name, mark=mark)
 
     @contextmanager
     def as_default(self) -> Iterator[TfGraph]:
@@ -216,6 +225,8 @@ class Variable(Common, CoreVariable):
         **_: Any,
     ) -> None:
         del validate_shape, use_resource
+        if STATE.context is None and SCOPE.name:
+            name = f"{SCOPE.name}{name or 'Variable'}"
         super().__init__(initial_value, trainable, name, dtype, shape)
         if self.graph is not None:
             names = list(collections) if collections is not None else [GLOBAL]
@@ -442,8 +453,22 @@ def name_scope(name: Any, *_: Any, **__: Any) -> Iterator[str]:
     if isinstance(graph, Graph):
         with graph.name_scope(name) as scope:
             yield scope
-    else:
-        yield name or ""
+        return
+    before = SCOPE.name
+    SCOPE.name = name if name and name.endswith("/") else f"{before}{name}/" if name else ""
+    try:
+        yield SCOPE.name
+    finally:
+        SCOPE.name = before
+
+
+class Scope(threading.local):
+    """The scope of eager code, with a slash behind: variables are named by it."""
+
+    name = ""
+
+
+SCOPE = Scope()
 
 
 @contextmanager
@@ -451,13 +476,19 @@ def device(name: Any) -> Iterator[None]:
     """Ask for a device; eagerly, one that is not there is none that is asked for."""
     graph = STATE.context
     if isinstance(graph, Graph):
-        with graph.on_device(str(name)):
+        with graph.on_device(_device_name(name)):
             yield
         return
     known, place = list_devices(), short_name(str(name or "cpu"))
     there = len(known) > 1 and place in map(short_name, known)
     with running_on(as_device(place), soft=True) if there else nullcontext():
         yield
+
+
+def _device_name(name: Any) -> str:
+    """Return the name of a device as graphs show it: the short form is written out."""
+    short = re.fullmatch(r"/?(cpu|gpu):(\d+|\*)", str(name or ""), re.IGNORECASE)
+    return f"/device:{short[1].upper()}:{short[2]}" if short else str(name or "")
 
 
 def tuple_(

@@ -113,7 +113,7 @@ def test_soft_placement_moves_what_has_no_kernel(gpu: Recording) -> None:
         z = tf.tanh(y)
     with (
         tf.compat.v1.Session(graph=graph) as session,
-        pytest.raises(PlacementError, match=r"operation 'host' .* assigned to /gpu:0"),
+        pytest.raises(PlacementError, match=r"operation 'host' .* assigned to /device:GPU:0"),
     ):
         session.run(z)
     soft = tf.compat.v1.ConfigProto(allow_soft_placement=True)

@@ -34,7 +34,7 @@ def test_a5_an_operation_without_a_kernel_for_a_device_is_refused():
             y = tf.numpy_function(lambda: np.float32(1.0), [], tf.float32, name="host")
         with v1.Session(graph=graph) as session, pytest.raises(PlacementError) as error:
             session.run(y)
-        for part in ("'host'", "/gpu:0", "devices with a kernel: CPU"):
+        for part in ("'host'", "/device:GPU:0", "devices with a kernel: CPU"):
             assert part in str(error.value)
         soft = v1.ConfigProto(allow_soft_placement=True)
         assert v1.Session(graph=graph, config=soft).run(y) == 1.0
@@ -62,7 +62,7 @@ def test_e11_the_inner_device_wins_in_a_function():
         assert [float(x) for x in f(a)] == [2.0, 2.0]
     assert a.device.endswith("CPU:0")
     assert a.cpu() is a
-    assert [op.device for op in graph.get_operations() if op.type == "AddV2"] == ["/cpu:0"]
+    assert [op.device for op in graph.get_operations() if op.type == "AddV2"] == ["/device:CPU:0"]
 
 
 def test_a11_every_order_of_ready_operations_gives_the_same():
