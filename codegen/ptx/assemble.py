@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -146,9 +147,9 @@ def with_cubins(plan: GpuPlan, cache: Cache) -> GpuPlan:
     if ptxas is None:
         return plan
     version = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True)
-    return replace(
-        plan, modules=tuple(_with_cubin(m, ptxas, version.stdout, cache) for m in plan.modules)
-    )
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = pool.map(lambda m: _with_cubin(m, ptxas, version.stdout, cache), plan.modules)
+        return replace(plan, modules=tuple(made))
 
 
 def _with_cubin(module: GpuModule, ptxas: str, version: str, cache: Cache) -> GpuModule:
