@@ -14,9 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, VectorType, f32
+from xdsl.dialects.builtin import (
+    BoolAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    VectorType,
+    f32,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
     irdl_op_definition,
@@ -203,6 +212,73 @@ class WarpgroupProduct(Staged):
 
 
 @irdl_op_definition
+class FenceShared(IRDLOperation):
+    """Let warpgroups multiply what this thread wrote to shared memory before."""
+
+    name = "gvk.fence_shared"
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        Operation.__init__(self)
+
+
+@irdl_op_definition
+class WarpgroupMultiply(IRDLOperation):
+    """Add to sums a matrix in registers times one in shared memory, and wait for it.
+
+    Each warp has 16 rows of the left matrix, 16 columns a vector, as `gvk.mma` takes them. The
+    right one begins at an offset (a multiple of 1024 bytes) and lies in panels of 128 bytes by
+    `panel` rows, whose sixteenths change places by the row (the swizzle): along them depth, or, if
+    `turned`, columns of the result.
+    """
+
+    name = "gvk.warpgroup_multiply"
+    memref = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    left = var_operand_def(VectorType)
+    before = var_operand_def(VectorType)
+    panel = prop_def(IntegerAttr)
+    turned = prop_def(BoolAttr)
+    element = prop_def(StringAttr)
+    sums = var_result_def(VectorType)
+    irdl_options = (ParsePropInAttrDict(), AttrSizedOperandSegments(as_property=True))
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$memref `[` $offset `]` `by` `(` $left `)` `to` `(` $before `)` attr-dict"
+        " `:` type($memref) `,` `(` type($left) `)` `,` `(` type($before) `)`"
+        " `->` `(` type($sums) `)`"
+    )
+
+    def __init__(
+        self, right: tuple[SSAValue, SSAValue], left: Sequence[SSAValue],
+        before: Sequence[SSAValue], panel: int, *, turned: bool, element: str,
+    ) -> None:  # fmt: skip
+        IRDLOperation.__init__(
+            self,
+            operands=[*right, left, before],
+            result_types=[[x.type for x in before]],
+            properties={
+                "panel": IntegerAttr(panel, 64),
+                "turned": BoolAttr.from_bool(turned),
+                "element": StringAttr(element),
+            },
+        )
+
+    def verify_(self) -> None:
+        """Check the number of sums and the panels."""
+        columns = 8 * len(self.before)
+        if self.element.data not in ("f16", "bf16"):
+            raise VerifyException(f"expected f16 or bf16, found {self.element.data}")
+        if columns > 256 or self.panel.value.data % 8 or not self.left:
+            raise VerifyException(f"there is no product of {columns} columns")
+        if self.turned.value.data and (
+            columns % 64 or self.panel.value.data != 16 * len(self.left)
+        ):
+            raise VerifyException("expected whole panels of all depths and of columns")
+
+
+@irdl_op_definition
 class Blocks(IRDLOperation):
     """How many blocks a launch has."""
 
@@ -214,4 +290,7 @@ class Blocks(IRDLOperation):
         Operation.__init__(self, result_types=(IndexType(),))
 
 
-WARPGROUP_OPS = (BeginStages, SetRegisters, BringTiles, WarpgroupProduct, Blocks)
+WARPGROUP_OPS = (
+    *(BeginStages, SetRegisters, BringTiles, WarpgroupProduct, Blocks),
+    *(FenceShared, WarpgroupMultiply),
+)

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from ...ir.gpu_ops import AwaitCopies, LoadMatrix, MultiplyMatrices, Shared, Shuffle
-from .emit_warpgroup import DYNAMIC, WARPGROUP
+from .emit_warpgroup import DYNAMIC, GENERIC, WARPGROUP, inner
 from .emitter import Emit, Emitter
 from .text import Shape, Text
 
@@ -29,20 +29,7 @@ def _shared(e: Emitter, op: Operation) -> None:
         e.text.declare(
             f"{name} = internal addrspace(3) global [{size} x {stored.name}] poison, align 16"
         )
-    e.names[op.result] = f"{_GENERIC[0]}{name}{_GENERIC[1]}"
-
-
-_GENERIC = ("addrspacecast (ptr addrspace(3) ", " to ptr)")
-"""What makes a general address of one in shared memory."""
-
-
-def _inner(e: Emitter, memref: SSAValue, offset: SSAValue) -> str:
-    """Return the address of an element of shared memory, as one in shared memory."""
-    name, (head, tail) = e.names[memref], _GENERIC
-    assert name.startswith(head), f"expected shared memory, found {name}"
-    at = f"ptr addrspace(3) {name.removeprefix(head).removesuffix(tail)}"
-    element = e.stored(memref).name
-    return e.text.value(f"getelementptr {element}, {at}, i64 {e.names[offset]}")
+    e.names[op.result] = f"{GENERIC[0]}{name}{GENERIC[1]}"
 
 
 def _barrier(e: Emitter, op: Operation) -> None:
@@ -100,7 +87,7 @@ def _copy_async(e: Emitter, op: Operation) -> None:
     count = e.text.value(f"trunc i64 {e.names[given]} to i32")
     name = "@llvm.nvvm.cp.async.cg.shared.global.16.s"
     e.text.declare(f"declare void {name}(ptr addrspace(3), ptr addrspace(1), i32)")
-    into = _inner(e, target, place)
+    into = inner(e, target, place)
     e.text.line(f"call void {name}(ptr addrspace(3) {into}, ptr addrspace(1) {come}, i32 {count})")
 
 
@@ -118,7 +105,7 @@ def _await_copies(e: Emitter, op: Operation) -> None:
 
 def _load_matrix(e: Emitter, op: Operation) -> None:
     assert isinstance(op, LoadMatrix)
-    at = _inner(e, *op.operands)
+    at = inner(e, *op.operands)
     way = ".trans" if op.transposed.value.data else ""
     name = f"@llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4{way}.b16.p3"
     kind = "{i32, i32, i32, i32}"

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...ir.warpgroup_ops import (
     BeginStages,
     BringTiles,
     SetRegisters,
+    WarpgroupMultiply,
     WarpgroupProduct,
     WarpgroupTile,
 )
@@ -27,8 +28,19 @@ MAPS = ("%left", "%right")
 """The kernel's parameters that are tensor maps."""
 _BARRIER = "llvm.nvvm.mbarrier"
 _BLOCK = "scope.cta.space.cta"
-_DESCRIPTOR = (1 << 16) | (64 << 32) | (1 << 62)
-"""Of a tile in shared memory: blocks of eight rows are 1024 bytes apart, 128 bytes are swizzled."""
+
+
+GENERIC = ("addrspacecast (ptr addrspace(3) ", " to ptr)")
+"""What makes a general address of one in shared memory."""
+
+
+def inner(e: Emitter, memref: SSAValue, offset: SSAValue) -> str:
+    """Return the address of an element of shared memory, as one in shared memory."""
+    name, (head, tail) = e.names[memref], GENERIC
+    assert name.startswith(head), f"expected shared memory, found {name}"
+    at = f"ptr addrspace(3) {name.removeprefix(head).removesuffix(tail)}"
+    element = e.stored(memref).name
+    return e.text.value(f"getelementptr {element}, {at}, i64 {e.names[offset]}")
 
 
 def _begin(e: Emitter, op: Operation) -> None:
@@ -63,6 +75,77 @@ def _product(e: Emitter, op: Operation) -> None:
             one = made[4 * number + lane]
             packed = e.text.value(f"insertelement <4 x float> {packed}, float {one}, i64 {lane}")
         e.names[result] = packed
+
+
+def _fence(e: Emitter, op: Operation) -> None:
+    del op
+    e.text.line('call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()')
+
+
+def _multiply(e: Emitter, op: Operation) -> None:
+    """Emit a product whose left operand is in registers, with what waits for it."""
+    assert isinstance(op, WarpgroupMultiply)
+    text, columns = e.text, 8 * len(op.before)
+    turned = bool(op.turned.value.data)
+    start = text.value(f"ptrtoint ptr addrspace(3) {inner(e, op.memref, op.offset)} to i32")
+    kind = op.element.data
+    sums = [
+        text.value(f"extractelement <4 x float> {e.names[x]}, i64 {lane}")
+        for x in op.before
+        for lane in range(4)
+    ]
+    registers = ", ".join(f"${i}" for i in range(len(sums)))
+    panel_bytes = op.panel.value.data * 128
+    lines, words, places = ["wgmma.fence.sync.aligned;"], [], []
+    fixed = _fixed(panel_bytes if turned else 16)
+    for number, x in enumerate(op.left):
+        packed = text.value(f"bitcast {e.shape(x).name} {e.names[x]} to <4 x i32>")
+        words += [text.value(f"extractelement <4 x i32> {packed}, i64 {i}") for i in range(4)]
+        panel, inside = divmod(number, 4)
+        further = 16 * 128 * number if turned else panel * panel_bytes + 32 * inside
+        at = text.value(f"add i32 {start}, {further}")
+        short = text.value(f"lshr i32 {text.value(f'and i32 {at}, {0x3FFFF}')}, 4")
+        places.append(text.value(f"or i64 {text.value(f'zext i32 {short} to i64')}, {fixed}"))
+        first = 2 * len(sums) + 4 * number
+        left = ", ".join(f"${first + i}" for i in range(4))
+        right = 2 * len(sums) + 4 * len(op.left) + number
+        lines.append(
+            f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{kind}.{kind} {{{registers}}},"
+            f" {{{left}}}, ${right}, 1, 1, 1, {int(turned)};"
+        )
+    lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;"]
+    made = tied(text, "\\0A\\09".join(lines), sums, [("i32", words), ("i64", places)])
+    for number, result in enumerate(op.sums):
+        packed = "poison"
+        for lane in range(4):
+            one = made[4 * number + lane]
+            packed = text.value(f"insertelement <4 x float> {packed}, float {one}, i64 {lane}")
+        e.names[result] = packed
+
+
+def tied(
+    text: Text, assembly: str, sums: Sequence[str], further: Sequence[tuple[str, Sequence[str]]]
+) -> list[str]:
+    """Append instructions that change sums in place; return them as they are then."""
+    kind = "{ " + ", ".join(["float"] * len(sums)) + " }"
+    letters = {"i32": "r", "i64": "l"}
+    constraints = [*["=f"] * len(sums), *map(str, range(len(sums)))]
+    constraints += [letters[name] for name, values in further for _ in values]
+    arguments = [f"float {x}" for x in sums]
+    arguments += [f"{name} {x}" for name, values in further for x in values]
+    made = text.value(
+        f'call {kind} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"'
+        f"({', '.join(arguments)}) convergent"
+    )
+    return [text.value(f"extractvalue {kind} {made}, {i}") for i in range(len(sums))]
+
+
+def _fixed(leading: int) -> int:
+    """Return what a descriptor says beside the place: the swizzle, and how far pieces are apart.
+
+    Pieces of eight rows are 1024 bytes apart, and panels `leading` bytes.
+    """
+    return (leading >> 4) << 16 | 64 << 32 | 1 << 62
 
 
 def _blocks(e: Emitter, op: Operation) -> None:
@@ -212,11 +295,11 @@ class Ring:
         left = self.descriptor(self.number("add", start, mine))
         right = self.descriptor(self.number("add", start, self.left_bytes))
         made = self.multiplied(loop.sums, left, right)
-        made = self.tied("wgmma.wait_group.sync.aligned 1;", made)
+        made = tied(text, "wgmma.wait_group.sync.aligned 1;", made, [])
         some = text.value(f"icmp ne i32 {loop.turn}, 0")
         self.give_back(stage, text.value(f"and i1 {is_first}, {some}"))
         end, made = loop.close(self.following(stage, parity), made)
-        made = self.tied("wgmma.wait_group.sync.aligned 0;", made)
+        made = tied(text, "wgmma.wait_group.sync.aligned 0;", made, [])
         self.give_back(end[0], is_first)
         return made, end
 
@@ -224,7 +307,7 @@ class Ring:
         """Return what names a tile in shared memory to the product."""
         short = self.number("lshr", self.number("and", address, 0x3FFFF), 4)
         wide = self.text.value(f"zext i32 {short} to i64")
-        return self.text.value(f"or i64 {wide}, {_DESCRIPTOR}")
+        return self.text.value(f"or i64 {wide}, {_fixed(16)}")
 
     def multiplied(self, sums: list[str], left: str, right: str) -> list[str]:
         """Begin the products of one stage, 16 depths at a time."""
@@ -243,19 +326,7 @@ class Ring:
                 moved = self.text.value(f"add i64 {one}, {2 * step}") if step else one
                 further.append(moved)
         lines.append("wgmma.commit_group.sync.aligned;")
-        return self.tied("\\0A\\09".join(lines), sums, further)
-
-    def tied(self, assembly: str, sums: list[str], further: list[str] | None = None) -> list[str]:
-        """Append instructions that change the sums in place; return them as they are then."""
-        further = further or []
-        kind = "{ " + ", ".join(["float"] * len(sums)) + " }"
-        constraints = [*["=f"] * len(sums), *map(str, range(len(sums))), *["l"] * len(further)]
-        arguments = [*(f"float {x}" for x in sums), *(f"i64 {x}" for x in further)]
-        made = self.text.value(
-            f'call {kind} asm sideeffect "{assembly}", "{",".join([*constraints, "~{memory}"])}"'
-            f"({', '.join(arguments)}) convergent"
-        )
-        return [self.text.value(f"extractvalue {kind} {made}, {i}") for i in range(len(sums))]
+        return tied(self.text, "\\0A\\09".join(lines), sums, [("i64", further)])
 
     def give_back(self, stage: str, condition: str) -> None:
         """Say that the stage before one may be filled, whose products are done now."""
@@ -309,5 +380,7 @@ WARPGROUP: Mapping[str, Emit] = {
     "gvk.bring_tiles": _bring,
     "gvk.warpgroup_product": _product,
     "gvk.blocks": _blocks,
+    "gvk.fence_shared": _fence,
+    "gvk.warpgroup_multiply": _multiply,
 }
 """Emitters of the operations of warpgroups."""

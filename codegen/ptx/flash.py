@@ -40,8 +40,7 @@ from .shape import VECTOR
 from .tile import extracted
 
 WARPS = 4
-ROWS = 16 * WARPS
-"""Queries of a block."""
+"""Of a block: each has 16 queries."""
 KEYS = 64
 """Keys of a tile."""
 STAGES = 2
@@ -53,9 +52,11 @@ QUAD = (2, 1)
 class Tile:
     """Rows of an operand in shared memory, 16 bytes further apart than they are long."""
 
-    def __init__(self, whole: Attention, side: Side, rows: int, width: int, stages: int) -> None:
+    apart = HALVES
+
+    def __init__(self, whole: Flash, side: Side, rows: int, width: int, stages: int) -> None:
         self.whole, self.side, self.loops = whole, side, whole.loops
-        self.rows, self.width, self.pitch = rows, width, width + HALVES
+        self.rows, self.width, self.pitch = rows, width, width + self.apart
         self.size = rows * self.pitch
         element = storage(side.dtype)
         self.buffer = whole.memory(element, self.size * stages, side.dtype.size)
@@ -64,8 +65,9 @@ class Tile:
         """Begin to copy rows from one on; those that there are not become zero."""
         loops, across = self.loops, self.width // HALVES
         base = loops.multiply(stage, self.size)
-        for number in range(self.rows * across // (WARPS * WARP)):
-            at = loops.add(loops.slot, number * WARPS * WARP)
+        threads = self.whole.warps * WARP
+        for number in range(self.rows * across // threads):
+            at = loops.add(loops.slot, number * threads)
             line = loops.divide(at, across)
             column = loops.multiply(loops.remainder(at, across), HALVES)
             row = loops.add(start, line)
@@ -74,17 +76,20 @@ class Tile:
             buffer, place, _ = self.side.address(row, column)
             values = (inside, loops.index(VECTOR), loops.index(0))
             given = loops.pure(arith.SelectOp, values, IndexType())
-            into = loops.add(base, loops.add(loops.multiply(line, self.pitch), column))
+            into = loops.add(base, self.at(line, column))
             source, target = (buffer, loops.index(place)), (self.buffer, loops.index(into))
             loops.here(CopyAsync(source, target, given))
+
+    def at(self, line: Index, column: Index) -> Index:
+        """Return where an element lies in a stage."""
+        return self.loops.add(self.loops.multiply(line, self.pitch), column)
 
     def load(self, stage: Index, row: Index, column: Index, *, first: bool) -> SSAValue:
         """Load 16 rows of 16 columns; `first` if the second matrix of four lies below."""
         base = self.loops.multiply(stage, self.size)
 
         def at(line: Index, along: Index) -> Index:
-            there = self.loops.add(self.loops.multiply(line, self.pitch), along)
-            return self.loops.add(base, there)
+            return self.loops.add(base, self.at(line, along))
 
         return load_matrices(self.loops, (self.buffer, at), (row, column), rows_first=first)
 
@@ -93,8 +98,7 @@ class Tile:
         base = self.loops.multiply(stage, self.size)
 
         def at(along: Index, line: Index) -> Index:
-            there = self.loops.add(self.loops.multiply(line, self.pitch), along)
-            return self.loops.add(base, there)
+            return self.loops.add(base, self.at(line, along))
 
         return load_matrices(
             self.loops, (self.buffer, at), (column, row), rows_first=False, by_rows=True
@@ -103,6 +107,10 @@ class Tile:
 
 class Flash(Attention):
     """Builds one kernel, if it `fits`."""
+
+    warps = WARPS
+    at_once = KEYS
+    """Keys of a tile."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         super().__init__(kernel, target)
@@ -126,25 +134,30 @@ class Flash(Attention):
     def build(self) -> FuncOp:
         """Fill the function."""
         loops = self.loops
-        q, k, v = self.sides[:MATRICES]
-        self.q = Tile(self, q, ROWS, self.depth, 1)
-        self.k = Tile(self, k, KEYS, self.depth, STAGES)
-        self.v = Tile(self, v, KEYS, self.width, STAGES)
-        blocks = ceil_divide(self.rows, ROWS)
+        self.height = 16 * self.warps
+        self.lay_out()
+        blocks = ceil_divide(self.rows, self.height)
         with loops.loop(loops.lo, loops.hi) as unit:
-            self.first = loops.multiply(self.enter(unit.index, blocks), ROWS)
+            self.first = loops.multiply(self.enter(unit.index, blocks), self.height)
             self.block()
-        return self.finish(blocks, WARPS * WARP)
+        return self.finish(blocks, self.warps * WARP)
+
+    def lay_out(self) -> None:
+        """Take the shared memory."""
+        q, k, v = self.sides[:MATRICES]
+        self.k = Tile(self, k, self.at_once, self.depth, STAGES)
+        self.v = Tile(self, v, self.at_once, self.width, STAGES)
+        self.q = Tile(self, q, self.height, self.depth, 1)
 
     def block(self) -> None:
         """Compute some queries."""
         loops = self.loops
         self.q.copy(self.first, self.rows, 0)
         self.bring(0, 0)
-        last = loops.minimum(loops.add(self.first, ROWS), loops.index(self.rows))
+        last = loops.minimum(loops.add(self.first, self.height), loops.index(self.rows))
         high = self.seen(loops.subtract(last, 1))
-        tiles = loops.divide(loops.add(high, KEYS - 1), KEYS)
-        whole = loops.divide(self.seen(self.first), KEYS)
+        tiles = loops.divide(loops.add(high, self.at_once - 1), self.at_once)
+        whole = loops.divide(self.seen(self.first), self.at_once)
         # Wherever the queries are read, their copies are awaited: in the first tile, or here.
         loops.here(AwaitCopies(0))
         loops.here(Barrier())
@@ -154,13 +167,13 @@ class Flash(Attention):
         ]
         state = self.begin()
         state = self.walk((0, whole), state, masked=False)
-        if self.causal or not isinstance(self.keys, int) or self.keys % KEYS:
+        if self.causal or not isinstance(self.keys, int) or self.keys % self.at_once:
             state = self.walk((whole, tiles), state, masked=True)
         self.store(state)
 
     def bring(self, tile: Index, stage: Index) -> None:
         """Begin to copy the keys and values of a tile."""
-        start = self.loops.multiply(tile, KEYS)
+        start = self.loops.multiply(tile, self.at_once)
         self.k.copy(start, self.keys, stage)
         self.v.copy(start, self.keys, stage)
         self.loops.here(CloseCopies())
@@ -171,14 +184,18 @@ class Flash(Attention):
         """Take in tiles of keys; return the state of this thread's queries."""
         loops = self.loops
         with loops.loop(*span, 1, state) as one:
-            loops.here(AwaitCopies(0))
-            loops.here(Barrier())
+            self.await_tile()
             ahead = loops.add(one.index, 1)
             self.bring(ahead, loops.remainder(ahead, STAGES))
             stage = loops.remainder(one.index, STAGES)
-            low = loops.multiply(one.index, KEYS)
+            low = loops.multiply(one.index, self.at_once)
             one.carry(*self.weigh(one.values, self.scores(stage, low, masked=masked), stage))
         return list(one.results)
+
+    def await_tile(self) -> None:
+        """Wait until a tile is there, and nobody uses the one before."""
+        self.loops.here(AwaitCopies(0))
+        self.loops.here(Barrier())
 
     def begin(self) -> list[SSAValue]:
         """Return the state of queries that saw nothing: largest, sums, and weighed values."""
@@ -200,17 +217,23 @@ class Flash(Attention):
 
     def scores(self, stage: Index, low: Index, *, masked: bool) -> list[list[Element]]:
         """Return the scores of this thread, of each 8 keys two in each of its two rows."""
-        loops = self.loops
         found: list[list[Element]] = []
-        for beside in range(0, KEYS, 16):
+        for number, total in enumerate(self.products(stage)):
+            key = self.loops.add(low, 8 * number)
+            found.append(self.shaped(total, key, masked=masked))
+        return found
+
+    def products(self, stage: Index) -> list[SSAValue]:
+        """Return the products of the queries and a tile of keys, 8 keys after the other."""
+        loops = self.loops
+        found: list[SSAValue] = []
+        for beside in range(0, self.at_once, 16):
             sums = [loops.constant(0.0, vector_type(float_type, 4))] * 2
             for number, queries in enumerate(self.queries_there):
                 both = self.k.load(stage, beside, 16 * number, first=False)
                 for half, keys in enumerate(self.halves(both)):
                     sums[half] = self.multiplied(queries, keys, sums[half])
-            for half, total in enumerate(sums):
-                key = loops.add(low, beside + 8 * half)
-                found.append(self.shaped(total, key, masked=masked))
+            found += sums
         return found
 
     def shaped(self, total: SSAValue, key: Index, *, masked: bool) -> list[Element]:
@@ -276,18 +299,24 @@ class Flash(Attention):
         self, values: list[SSAValue], scores: list[list[Element]], stage: Index
     ) -> list[SSAValue]:
         """Add the values of a tile, each times its weight."""
-        loops, made = self.loops, list(values)
-        narrow = vector_type(storage(self.dtype), 8)
-        for number in range(KEYS // 16):
-            first, second = (self.packed(scores[2 * number + i]) for i in range(2))
-            both = shuffle(loops, first, second, range(8))
-            weights = loops.pure(arith.TruncFOp, (both,), narrow)
+        made = list(values)
+        for number, weights in enumerate(self.weights(scores)):
             for beside in range(0, self.width, 16):
                 found = self.v.load_turned(stage, 16 * number, beside)
                 for half, columns in enumerate(self.halves(found)):
                     at = beside // 8 + half
                     made[at] = self.multiplied(weights, columns, made[at])
         return made
+
+    def weights(self, scores: list[list[Element]]) -> list[SSAValue]:
+        """Return the scores of each 16 keys as what is multiplied from the left."""
+        loops, found = self.loops, []
+        narrow = vector_type(storage(self.dtype), 8)
+        for number in range(self.at_once // 16):
+            first, second = (self.packed(scores[2 * number + i]) for i in range(2))
+            both = shuffle(loops, first, second, range(8))
+            found.append(loops.pure(arith.TruncFOp, (both,), narrow))
+        return found
 
     def store(self, state: Sequence[SSAValue]) -> None:
         """Divide by the sums of weights, and write."""

@@ -17,6 +17,7 @@ from .. import kernels
 from . import recurrent, scan, turned
 from .attend import Attend
 from .flash import Flash
+from .flash_wide import FlashWide
 from .matrix import MatrixContraction, multiplies_matrices
 from .nest import anchor_of
 from .rows import GpuRows
@@ -33,8 +34,11 @@ FEWEST_FILTERS = 8
 
 def attention(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of an attention."""
-    flash = Flash(kernel, target)
-    return flash.build() if flash.fits else Attend(kernel, target).build()
+    for template in (FlashWide, Flash) if target.cpu == HOPPER else (Flash,):
+        made = template(kernel, target)
+        if made.fits:
+            return made.build()
+    return Attend(kernel, target).build()
 
 
 TEMPLATES: Mapping[str, Callable[[FuncOp, Target], FuncOp]] = {

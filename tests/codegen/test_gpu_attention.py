@@ -67,6 +67,20 @@ def test_on_tensor_cores(shapes: tuple[Shape, ...], dtype: str, flags: dict[str,
     assert "cp.async" in plan.modules[0].ptx
 
 
+@pytest.mark.parametrize(
+    ("shapes", "dtype", "flags"),
+    [
+        (((1, 128, 64), (1, 256, 64), (1, 256, 64)), "f16", {}),
+        (((1, 70, 64), (1, 150, 64), (1, 150, 128)), "bf16", {"causal": True}),
+    ],
+)
+def test_by_warpgroups(shapes: tuple[Shape, ...], dtype: str, flags: dict[str, Any]) -> None:
+    text, arrays = attention(shapes, dtype, **flags)
+    plan = check_text(text, arrays, rtol=ERROR[dtype], target="cuda:sm_90a", seed=1)
+    assert "wgmma.mma_async" in plan.modules[0].ptx
+    assert plan.kernels[0].block == (256, 1, 1)
+
+
 @pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("dtype", ["f32", "f16"])
 def test_queries_that_see_no_key(dtype: str, zeros: bool) -> None:
@@ -90,10 +104,13 @@ def test_keys_that_are_not_awaited_show() -> None:
         run_plan(early, arrays)
 
 
-@pytest.mark.parametrize(("dtype", "flags"), [("bf16", {"causal": True}), ("f32", {})])
-def test_large_heads_assemble(dtype: str, flags: dict[str, Any]) -> None:
-    shape = (16, 512, 128)
-    text, _ = attention((shape, shape, shape), dtype, **flags)
-    plan = plan_of(compiled_text(text))
-    assert plan.launches[0].grid == (16 * 512 // (64 if dtype == "bf16" else 32), 1, 1)
+@pytest.mark.parametrize(
+    ("dtype", "target", "rows"),
+    [("bf16", "cuda:sm_80", 64), ("bf16", "cuda:sm_90a", 128), ("f32", "cuda:sm_80", 32)],
+)
+def test_large_heads_assemble(dtype: str, target: str, rows: int) -> None:
+    shape, bias = (4, 512, 128), (4, 1, 512)
+    text, _ = attention((shape, shape, shape, bias), dtype, causal=True)
+    plan = plan_of(compiled_text(text, target))
+    assert plan.launches[0].grid == (4 * 512 // rows, 1, 1)
     check_assembled(plan)

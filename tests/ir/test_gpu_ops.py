@@ -48,6 +48,29 @@ def test_loops_of_blocks_are_ir(dtype: str, target: str, operation: str) -> None
     assert (MAPS in again.attributes) == (operation == "gvk.warpgroup_product")
 
 
+ATTENTION = """func.func @k(%q: {0}, %k: {0}, %v: {0}) -> {0}
+    attributes {{gv.kind = "attention"}} {{
+  %r = gv.attention %q, %k, %v : ({0}, {0}, {0}) -> {0}
+  func.return %r : {0}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("target", "operations"),
+    [
+        ("cuda:sm_80", ("gvk.copy_async", "gvk.await_copies", "gvk.mma", "gvk.shuffle")),
+        ("cuda:sm_90a", ("gvk.fence_shared", "gvk.warpgroup_multiply")),
+    ],
+)
+def test_loops_of_attention_are_ir(target: str, operations: tuple[str, ...]) -> None:
+    (kernel,) = functions(parse(ATTENTION.format("tensor<128x64xf16>")))
+    text = f"module {{\n{print_module(lower(kernel, Target.parse(target)))}\n}}"
+    assert [name for name in operations if name not in text] == []
+    module = parse(text)
+    verify(module)
+    assert print_module(parse(print_module(module))) == print_module(module)
+
+
 @pytest.mark.parametrize(
     ("body", "fault"),
     [
