@@ -1,6 +1,7 @@
 """Functions and parts of graphs as libraries: compiled ahead of time, run without Python.
 
     f.save("model.so", TensorSpec([1, 4]), frozen=True)      a function
+    f.save("model.so", TensorSpec([None, 4]), frozen=True, dims={"x_0": (1, 64)})
     session.save("part.so", [y], [x])                        fetches and feeds of a graph
 
 Variables have the value that they have now. What changes a variable, draws random numbers or
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
@@ -19,12 +21,12 @@ from xdsl.ir import Block, SSAValue
 
 from ..codegen.compile import Options
 from ..errors import GraphError
-from ..ir import Program
+from ..ir import Dim, Program, TensorSpec
 from ..ir.attributes import Symbol
 from ..ir.collection import paused
 from ..ir.op import Array
 from ..ir.ops.structure import Weight
-from ..ir.program import finish, new_function, set_level
+from ..ir.program import finish, new_function, set_level, set_ranges
 from ..ir.tensor import spec_of_array
 from ..ir.verify import verify
 from .compile import compile_model, tag_of
@@ -32,6 +34,7 @@ from .execute import Plan, RunError, Store
 from .func_graph import has_effect
 from .graph import GraphTensor
 from .staged import NotStageableError, Shared, StagingFrame
+from .symbols import DimOption, ShapeOption, Symbols
 
 
 class NotCompilableError(GraphError, ValueError):
@@ -83,6 +86,34 @@ def names_of(wanted: Sequence[str]) -> list[str]:
     return made
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """What the open sizes of arguments are called, and how large they get.
+
+    `shapes={"x": ("N", 4)}` names them, else the first of `x` is `x_0`; `dims={"N": (1, 64)}`.
+    """
+
+    shapes: Mapping[str, ShapeOption] = field(default_factory=dict)
+    dims: Mapping[str, DimOption] = field(default_factory=dict)
+
+    def spec(self, name: str, spec: TensorSpec, symbols: Symbols) -> TensorSpec:
+        """Return the spec of an argument with names for its open sizes."""
+        if spec.shape is None:
+            raise NotCompilableError(f"argument {name!r} may have any rank, expected one")
+        wanted = self.shapes.get(name, spec.shape)
+        if len(wanted) != len(spec.shape):
+            raise NotCompilableError(f"argument {name!r} is {spec}, not of shape {[*wanted]}")
+        made: list[Dim] = []
+        for axis, (size, named) in enumerate(zip(spec.shape, wanted, strict=True)):
+            if isinstance(size, int):
+                made.append(size)
+            elif isinstance(named, int):
+                made.append(named)
+            else:
+                made.append(symbols.named(named if isinstance(named, str) else f"{name}_{axis}"))
+        return spec.with_shape(made)
+
+
 @paused()
 def program_of(
     plan: Plan,
@@ -90,13 +121,17 @@ def program_of(
     results: Sequence[str],
     store: Store,
     taken: Mapping[GraphTensor, Array],
+    sizes: Sizes | None = None,
 ) -> Program:
     """Return a plan as a program: inputs by the names of their nodes, results by given names.
 
     `taken` gives what comes from outside of a function.
     """
     named = names_of([x.op.name for x in inputs])
-    main = new_function("main", [(n, x.spec) for n, x in zip(named, inputs, strict=True)])
+    sizes = sizes or Sizes()
+    symbols = Symbols(sizes.dims)
+    specs = [sizes.spec(n, x.spec, symbols) for n, x in zip(named, inputs, strict=True)]
+    main = new_function("main", list(zip(named, specs, strict=True)))
     shared = Shared()
     frame = FrozenFrame(main.body.block, shared, store)
     try:
@@ -111,6 +146,8 @@ def program_of(
     finish(main, outputs, names_of(results))
     module = ModuleOp([main])
     set_level(module, "graph")
+    symbols.check()
+    set_ranges(module, symbols.ranges)
     verify(module)
     return Program(module, shared.weights)
 

@@ -13,9 +13,9 @@ import functools
 import inspect
 import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,10 @@ from .staged_gradient import Gradients
 from .stepped import on_host
 from .tensor import Tensor, apply, as_tensor
 from .variables import VariableState
+
+if TYPE_CHECKING:
+    from .ahead import Sizes
+    from .symbols import DimOption, ShapeOption
 
 PROCESS = Store()
 """The random draws of eager code and of functions called from it."""
@@ -249,13 +253,23 @@ class Function:
         return self.concrete(self.bind(args, kwargs))
 
     def save(
-        self, path: str | os.PathLike[str], *args: Any, frozen: bool = False, **kwargs: Any
+        self,
+        path: str | os.PathLike[str],
+        *args: Any,
+        frozen: bool = False,
+        shapes: Mapping[str, ShapeOption] | None = None,
+        dims: Mapping[str, DimOption] | None = None,
+        **kwargs: Any,
     ) -> None:
         """Compile the trace for arguments (specs may stand for tensors) into a library.
 
-        See `ConcreteFunction.save`.
+        See `ConcreteFunction.save`. With `frozen`, sizes may be open: `shapes={"x": ("N", 4)}`
+        names them, or they are called `x_0`, and `dims={"N": (1, 64)}` bounds them.
         """
-        self.get_concrete_function(*args, **kwargs).save(path, frozen=frozen)
+        from .ahead import Sizes  # noqa: PLC0415  (only who saves needs it)
+
+        sizes = Sizes(shapes or {}, dims or {})
+        self.get_concrete_function(*args, **kwargs).save(path, frozen=frozen, sizes=sizes)
 
     def experimental_get_tracing_count(self) -> int:
         """Return how many traces there are."""
@@ -488,16 +502,21 @@ class ConcreteFunction:
         rows = any(op.type == "GatherV2" for op in self.graph.operations)
         return not rows and not self.graph.gradient_overrides and STATE.rules is None
 
-    def save(self, path: str | os.PathLike[str], *, frozen: bool = False) -> None:
+    def save(
+        self, path: str | os.PathLike[str], *, frozen: bool = False, sizes: Sizes | None = None
+    ) -> None:
         """Compile the function into a library, or for C: `.so`, `.o`, `.a`, `.h` by the suffix.
 
         Behind its arguments come the tensors, variables and keys of random draws that it takes
         from outside (`s3`: at position 3), behind its results the new values of the variables that
         it changes. `frozen`: all of them have the values that they have now, and it must change
-        none (`ahead`). Raises `UnsupportedOp` for what only Python can do.
+        none (`ahead`); then `sizes` names and bounds sizes that are open. Raises `UnsupportedOp`
+        for what only Python can do.
         """
         if frozen:
-            self._save_frozen(path)
+            from .ahead import save_program  # noqa: PLC0415  (only who saves needs it)
+
+            save_program(path, self.frozen(sizes))
             return
         inputs = [tensor.spec for tensor in self.graph.all_inputs]
         try:
@@ -506,12 +525,7 @@ class ConcreteFunction:
             raise UnsupportedOp(f"{self.function.label} is not compiled: {error}") from None
         made.model.save(path)
 
-    def _save_frozen(self, path: str | os.PathLike[str]) -> None:
-        from .ahead import save_program  # noqa: PLC0415  (only who saves needs it)
-
-        save_program(path, self.frozen())
-
-    def frozen(self) -> Program:
+    def frozen(self, sizes: Sizes | None = None) -> Program:
         """Return the program in which what is taken from outside has the value that it has now."""
         from .ahead import program_of  # noqa: PLC0415  (only who saves needs it)
 
@@ -522,7 +536,7 @@ class ConcreteFunction:
         graph = self.graph
         plan = Plan(graph.outputs, graph.inputs, [op for op in graph.operations if has_effect(op)])
         taken = {made: tensor.numpy() for tensor, made in graph.captured.values()}
-        return program_of(plan, graph.inputs, kept, ACTIVE[-1], taken)
+        return program_of(plan, graph.inputs, kept, ACTIVE[-1], taken, sizes)
 
     @property
     def compiled(self) -> dict[Any, Any]:

@@ -245,8 +245,10 @@ def _symmetric(m: Maker, x: Any, pads: Any) -> Any:
 @rule("Shape", differentiable=False)
 def _shape(m: Maker, x: Any, dtype: DType) -> Any:
     dims = spec_of_value(x).dims
-    if isinstance(x, Abstract) and not all(isinstance(d, int) for d in dims):
-        return Abstract(x.spec.with_shape((len(dims),)).with_dtype(dtype))
+    if not all(isinstance(d, int) for d in dims):
+        if isinstance(x, Abstract):
+            return Abstract(x.spec.with_shape((len(dims),)).with_dtype(dtype))
+        return m.to(m.extent(values=tuple(dims)), dtype)
     return m.constant(value=np.array(dims, dtype.numpy))
 
 

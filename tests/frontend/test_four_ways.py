@@ -313,3 +313,39 @@ def test_a8_queues_and_mutexes(tmp_path):
         for thread in threads:
             thread.join()
         assert len(total) == 60
+
+
+def test_x6_a_saved_function_has_open_sizes(tmp_path):
+    weights = tf.Variable(np.arange(12, dtype="f").reshape(4, 3) / 7)
+    spec = tf.TensorSpec([None, 4], tf.float32)
+
+    @tf.function
+    def f(x):
+        rows = tf.cast(tf.shape(x)[0], tf.float32)
+        return tf.nn.softmax(x @ weights), tf.concat([x, x], 0), tf.reduce_sum(x, 0) / rows
+
+    path = tmp_path / "f.so"
+    f.save(path, spec, frozen=True, shapes={"x": ("N", 4)}, dims={"N": (1, 64)})
+    model = gv.load(path)
+    assert [str(info) for info in model.outputs] == ["f32[N, 3]", "f32[2*N, 4]", "f32[4]"]
+    for count in (1, 5, 64):
+        x = np.linspace(-1, 1, count * 4, dtype="f").reshape(count, 4)
+        for found, wanted in zip(model(x), f(tf.constant(x)), strict=True):
+            np.testing.assert_allclose(found, wanted.numpy(), rtol=2e-6, atol=1e-6)
+    with pytest.raises(gv.GravureError, match="N"):
+        model(np.zeros((65, 4), "f"))
+
+
+def test_x6_open_sizes_that_do_not_fit_are_named(tmp_path):
+    spec = tf.TensorSpec([None, 4], tf.float32)
+    add = tf.function(lambda x, y: x + y)
+    same = {"x": ("N", 4), "y": ("N", 4)}
+    add.save(tmp_path / "f.so", spec, spec, frozen=True, shapes=same, dims={"N": (1, 8)})
+    for message, options in (
+        ("x_0 against y_0", {"dims": {"x_0": (1, 8), "y_0": (1, 8)}}),
+        ("no dimension 'M'", {"shapes": same, "dims": {"N": (1, 8), "M": 3}}),
+        ("not of shape", {"shapes": {"x": ("N",)}}),
+        ("no upper bound", {"shapes": same}),
+    ):
+        with pytest.raises(gv.GravureError, match=message):
+            add.save(tmp_path / "f.so", spec, spec, frozen=True, **options)
