@@ -6,6 +6,7 @@
     TAG.cuda.settle(state, slot, room, size, copied, wrong)
     TAG.cuda.launch(state, kernel, grid, block, shared, arguments, size)
     TAG.cuda.replay(state, frame, run)                launches, records, or runs what is recorded
+    TAG.cuda.finish(outputs, frame, state)            a whole run; waits also where it fails
 
 `settle` leaves an address on the device where it is, and gives any other the model's own room
 there, with a copy where it is an input. Words between two @ are filled in by `cuda_calls`.
@@ -271,6 +272,15 @@ steps:
   %whole = icmp eq i32 %first, 0
   br i1 %whole, label %instantiate, label %failed
 failed:
+  %some = load ptr, ptr %recorded
+  %nothing = icmp eq ptr %some, null
+  br i1 %nothing, label %over, label %lose
+lose:
+  %lose.at = getelementptr i8, ptr %state, i64 @CUGRAPHDESTROY@
+  %lose.call = load ptr, ptr %lose.at
+  %lost = call i32 %lose.call(ptr %some)
+  br label %over
+over:
   ret i32 %first
 instantiate:
   %make.at = getelementptr i8, ptr %state, i64 @CUGRAPHINSTANTIATEWITHFLAGS@
@@ -292,6 +302,14 @@ launch:
   %go = load ptr, ptr %go.at
   %went = call i32 %go(ptr %final, ptr %stream)
   %status = call i32 @TAG.cuda.status(i32 %went)
+  ret i32 %status
+}
+define internal i32 @TAG.cuda.finish(ptr %outputs, ptr %frame, ptr %state) nounwind {
+entry:
+  %made = call i32 @TAG.cuda.run(ptr %outputs, ptr %frame, ptr %state)
+  %waited = call i32 @TAG.cuda.wait(ptr %state)
+  %good = icmp eq i32 %made, 0
+  %status = select i1 %good, i32 %waited, i32 %made
   ret i32 %status
 }
 define void @TAG_destroy(ptr %state) nounwind {

@@ -234,7 +234,7 @@ class GpuEntry(Entry):
         found = routine.load("i64", "%state", state.MARK)
         same = routine.value(f"icmp eq i64 {found}, {self.mark(routine)}")
         routine.require(same, NOT_CREATED)
-        self.in_context(routine, f"@{tag}.cuda.run(ptr %outputs, ptr %frame, ptr %state)")
+        self.in_context(routine, f"@{tag}.cuda.finish(ptr %outputs, ptr %frame, ptr %state)")
         return routine
 
     def inside(self) -> Routine:
@@ -265,7 +265,6 @@ class GpuEntry(Entry):
             size = tensor_bytes(routine, info)
             arguments = f"ptr {to}, ptr {come}, i64 {size}"
             routine.require_call(f"@{tag}.cuda.get(ptr %state, {arguments})")
-        routine.require_call(f"@{tag}.cuda.wait(ptr %state)")
         return routine
 
 

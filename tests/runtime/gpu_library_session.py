@@ -9,9 +9,10 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-from fake_cuda import FakeCuda
+from fake_cuda import LAUNCH_FAILED, FakeCuda
 
 import gravure
 from gravure.errors import GravureError
@@ -64,6 +65,8 @@ def on_device(fake: FakeCuda, path: Path) -> Any:
         found[f"calls of the {again}"] = [*fake.calls]
     data = fake.heap.bytes_at(places[-1], result.nbytes).view(result.dtype)
     found["same"] = bool((data.reshape(result.shape) == result).all())
+    with patch.object(fake, "_run", lambda *rest: LAUNCH_FAILED):
+        found["failed"] = library.status(run(*arguments))
     tables[1][0][0] += 4
     found["misaligned"] = library.status(run(*arguments))
     library.function("destroy", "vp")(address(workspace))

@@ -126,6 +126,7 @@ def test_what_is_wrong_is_a_status(session: dict[str, Any]) -> None:
     found = session["device"]
     assert found["not created"] == "workspace: mlp_create was not called on it"
     assert found["destroyed"] == found["not created"]
+    assert found["failed"] == "CUDA_ERROR_LAUNCH_FAILED"
     assert found["misaligned"].startswith("output 'logits': an address is null or not aligned")
     assert "gpu:3: CUDA_ERROR_INVALID_DEVICE" in session["no device"]
 
