@@ -52,6 +52,10 @@ class WarpgroupTile:
     depth: int
     stages: int
     """How many tiles of both operands are on their way or in use."""
+    left_turned: int = 0
+    """1 if neighbours of the left operand are rows instead of depths."""
+    right_turned: int = 0
+    """1 if neighbours of the right operand are columns instead of depths."""
 
     @property
     def groups(self) -> int:
@@ -81,6 +85,8 @@ class Staged(IRDLOperation):
     columns = prop_def(IntegerAttr)
     depth = prop_def(IntegerAttr)
     stages = prop_def(IntegerAttr)
+    left_turned = prop_def(IntegerAttr)
+    right_turned = prop_def(IntegerAttr)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -92,6 +98,8 @@ class Staged(IRDLOperation):
             self.columns.value.data,
             self.depth.value.data,
             self.stages.value.data,
+            self.left_turned.value.data,
+            self.right_turned.value.data,
         )
 
     def verify_(self) -> None:
@@ -99,6 +107,8 @@ class Staged(IRDLOperation):
         tile = self.tile
         if tile.rows % 64 or tile.columns % 8 or tile.columns > 256 or tile.depth != 64:
             raise VerifyException(f"there is no product of the sizes {tile}")
+        if tile.right_turned and tile.columns % 64:
+            raise VerifyException(f"expected whole panels of 64 columns, found {tile.columns}")
 
 
 def sizes_of(tile: WarpgroupTile) -> dict[str, Attribute]:

@@ -26,6 +26,8 @@ DYNAMIC = "@dynamic"
 """Shared memory whose size the launch says."""
 MAPS = ("%left", "%right")
 """The kernel's parameters that are tensor maps."""
+PANEL = 64
+"""Columns of a panel, of 128 bytes, in which a turned tile lies."""
 _BARRIER = "llvm.nvvm.mbarrier"
 _BLOCK = "scope.cta.space.cta"
 
@@ -264,9 +266,18 @@ class Ring:
         start = self.number("mul", stage, tile.stage_bytes)
         depth = self.number("mul", loop.turn, tile.depth)
         row, column, *batch = places
-        for name, offset, outer in zip(MAPS, (0, self.left_bytes), (row, column), strict=True):
-            place = self.place(self.number("add", start, offset))
-            self.bring(name, place, full, (depth, outer, *batch))
+        sides = (
+            (MAPS[0], 0, row, tile.rows if tile.left_turned else 0),
+            (MAPS[1], self.left_bytes, column, tile.columns if tile.right_turned else 0),
+        )
+        for name, offset, outer, turned in sides:
+            if not turned:
+                place = self.place(self.number("add", start, offset))
+                self.bring(name, place, full, (depth, outer, *batch))
+            for first in range(0, turned, PANEL):
+                place = self.place(self.number("add", start, offset + first * tile.depth * 2))
+                along = self.number("add", outer, first)
+                self.bring(name, place, full, (along, depth, *batch))
         return loop.close(self.following(stage, parity), [])[0]
 
     def bring(self, name: str, place: str, full: str, at: Sequence[str]) -> None:
@@ -292,8 +303,8 @@ class Ring:
         stage, parity = loop.state
         self.wait(self.full(stage), parity)
         start = self.number("add", base, self.number("mul", stage, tile.stage_bytes))
-        left = self.descriptor(self.number("add", start, mine))
-        right = self.descriptor(self.number("add", start, self.left_bytes))
+        left = self.descriptor(self.number("add", start, mine), tile.left_turned)
+        right = self.descriptor(self.number("add", start, self.left_bytes), tile.right_turned)
         made = self.multiplied(loop.sums, left, right)
         made = tied(text, "wgmma.wait_group.sync.aligned 1;", made, [])
         some = text.value(f"icmp ne i32 {loop.turn}, 0")
@@ -303,15 +314,19 @@ class Ring:
         self.give_back(end[0], is_first)
         return made, end
 
-    def descriptor(self, address: str) -> str:
+    def descriptor(self, address: str, turned: int) -> str:
         """Return what names a tile in shared memory to the product."""
         short = self.number("lshr", self.number("and", address, 0x3FFFF), 4)
         wide = self.text.value(f"zext i32 {short} to i64")
-        return self.text.value(f"or i64 {wide}, {_fixed(16)}")
+        panel = PANEL * self.tile.depth * 2
+        return self.text.value(f"or i64 {wide}, {_fixed(panel if turned else 16)}")
 
     def multiplied(self, sums: list[str], left: str, right: str) -> list[str]:
         """Begin the products of one stage, 16 depths at a time."""
-        steps = self.tile.depth // 16
+        tile, steps = self.tile, self.tile.depth // 16
+        turned = f"{tile.left_turned}, {tile.right_turned}"
+        # In units of 16 bytes: 16 rows of 128 bytes, or 16 elements of a row.
+        steps_apart = [128 if flag else 2 for flag in (tile.left_turned, tile.right_turned)]
         registers = ", ".join(f"${i}" for i in range(self.sums))
         kinds = f"f32.{self.element}.{self.element}"
         lines = ["wgmma.fence.sync.aligned;"]
@@ -320,10 +335,10 @@ class Ring:
             a, b = 2 * self.sums + 2 * step, 2 * self.sums + 2 * step + 1
             lines.append(
                 f"wgmma.mma_async.sync.aligned.m64n{self.tile.columns}k16.{kinds}"
-                f" {{{registers}}}, ${a}, ${b}, 1, 1, 1, 0, 0;"
+                f" {{{registers}}}, ${a}, ${b}, 1, 1, 1, {turned};"
             )
-            for one in (left, right):
-                moved = self.text.value(f"add i64 {one}, {2 * step}") if step else one
+            for one, apart in zip((left, right), steps_apart, strict=True):
+                moved = self.text.value(f"add i64 {one}, {apart * step}") if step else one
                 further.append(moved)
         lines.append("wgmma.commit_group.sync.aligned;")
         return tied(self.text, "\\0A\\09".join(lines), sums, [("i64", further)])

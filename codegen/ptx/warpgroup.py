@@ -15,15 +15,16 @@ so that there is no end of a block to wait for. Four stages of 48 KiB are what s
 gives most of its registers to the others. Tiles that run at the same time are 16 below each other,
 and neighbours: then what they read in common stays in L2.
 
-It takes operands that lie in memory as rows of depth, so that a tensor map can say where tiles are;
-what lies otherwise, is computed on the way, or is small, goes by `matrix`.
+It takes operands that lie in memory as matrices, so that a tensor map can say where tiles are: rows
+of depth, or depths of rows, which come in panels of 64 that the instruction turns. What is computed
+on the way, or is small, goes by `matrix`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -42,6 +43,7 @@ from ...ir.warpgroup_ops import (
 )
 from ..kernels.index import Token
 from ..kernels.loops import Index
+from ..llvm.emit_warpgroup import PANEL
 from .matrix import HALVES, MatrixContraction
 from .nest import Side, source_of
 from .tile import Line, Part
@@ -94,21 +96,27 @@ class WarpgroupContraction(MatrixContraction):
         return [token for group in self.batch for token in group.tokens]
 
     def lies_right(self, side: Side) -> bool:
-        """Say whether an operand is matrices whose rows are depth, aligned to 16 bytes."""
+        """Say whether an operand is matrices aligned to 16 bytes, either way round."""
         if side.guarded or not isinstance(source_of(side.value), BlockArgument):
             return False
         if len(side.rows) != 1 or len(side.depth) != 1 or len(side.offsets) != 1:
             return False
         (offset,) = side.offsets
-        if offset.coefficient(side.depth[0].tokens[-1]) != 1:
+        along, across = walked(side)
+        if offset.coefficient(along) != 1:
             return False
-        steps = [offset.coefficient(t) for t in (side.rows[0].tokens[-1], *self.batch_tokens)]
+        steps = [offset.coefficient(t) for t in (across, *self.batch_tokens)]
         return all(
             isinstance(step, int) and step % HALVES == 0 for step in (*steps, offset.constant)
         ) and all(isinstance(step, int) and step > 0 for step in steps)
 
     def choose(self, batch: Dim) -> WarpgroupTile:
-        """Return the tile of a block."""
+        """Return the tile of a block, and which operands are turned."""
+        left, right = (int(side.along == "rows") for side in self.sides)
+        return replace(self.chosen(batch), left_turned=left, right_turned=right)
+
+    def chosen(self, batch: Dim) -> WarpgroupTile:
+        """Return the sizes of the tile of a block."""
         rows, columns = self.rows, self.columns
         if not (isinstance(rows, int) and isinstance(columns, int) and isinstance(batch, int)):
             return NARROW
@@ -208,13 +216,16 @@ class WarpgroupContraction(MatrixContraction):
         argument = source_of(side.value)
         assert isinstance(argument, BlockArgument), "an operand lies in memory"
         size = side.dtype.size
-        tokens = [side.rows[0].tokens[-1], *reversed(self.batch_tokens)]
+        tokens = [walked(side)[1], *reversed(self.batch_tokens)]
         steps = [offset.coefficient(token) for token in tokens]
-        extents = [self.depth, part.extent, *(token.extent for token in tokens[1:])]
+        pair, box = (self.depth, part.extent), (self.groups.depth, part.width)
+        if side.along == "rows":
+            pair, box = (part.extent, self.depth), (PANEL, self.groups.depth)
+        extents = [*pair, *(token.extent for token in tokens[1:])]
         return MapRow(
             argument.index, number_of(offset.constant) * size, side.dtype.name,
             tuple(map(number_of, extents)), tuple(number_of(step) * size for step in steps),
-            (self.groups.depth, part.width, *(1 for _ in tokens[1:])),
+            (*box, *(1 for _ in tokens[1:])),
         )  # fmt: skip
 
     def lines(self, totals: Sequence[SSAValue], row: Index, column: Index) -> Iterator[Line]:
@@ -232,6 +243,12 @@ class WarpgroupContraction(MatrixContraction):
                     for j, total in enumerate(totals)
                 ],
             )
+
+
+def walked(side: Side) -> tuple[Token, Token]:
+    """Return the token of neighbours, and that of what lies a stride apart."""
+    row, depth = side.rows[0].tokens[-1], side.depth[0].tokens[-1]
+    return (row, depth) if side.along == "rows" else (depth, row)
 
 
 def number_of(size: Dim) -> int:

@@ -190,10 +190,19 @@ def test_tf32_is_of_gpus() -> None:
         compile_source(b"model m(x: f32[4]) -> (x) {\n}", Options(dtype="tf32"))
 
 
-@pytest.mark.parametrize("seed", [None, 1])
-def test_products_by_warpgroups(seed: int | None) -> None:
+@pytest.mark.parametrize(
+    ("left", "right", "flip", "seed"),
+    [
+        ((200, 136), (72, 136), "right", None),
+        ((136, 200), (200, 72), "", 1),  # the right operand is turned
+        ((72, 200), (72, 136), "left", 1),  # both are
+    ],
+)
+def test_products_by_warpgroups(
+    left: tuple[int, ...], right: tuple[int, ...], flip: str, seed: int | None
+) -> None:
     """Tiles are brought by tensor maps; what lies outside of the matrices is zero."""
-    text, arrays = product((200, 136), (72, 136), "f16", "right")
+    text, arrays = product(left, right, "f16", flip)
     plan = check_text(text, arrays, rtol=2e-3, target="cuda:sm_90a", seed=seed)
     assert "wgmma.mma_async" in plan.modules[0].ptx
     assert plan.kernels[0].block == (384, 1, 1)
@@ -221,8 +230,9 @@ def test_a_stage_that_is_given_back_early_shows() -> None:
     assert (run_plan(early, arrays)[0] != run_plan(compiled, arrays)[0]).any()
 
 
-def test_the_largest_product_of_warpgroups_assembles() -> None:
-    text, _ = product((4096, 64), (2304, 64), "bf16", "right")
+@pytest.mark.parametrize("flip", ["", "right"])
+def test_the_largest_product_of_warpgroups_assembles(flip: str) -> None:
+    text, _ = product((4096, 64), (2304, 64) if flip else (64, 2304), "bf16", flip)
     plan = plan_of(compiled_text(text, "cuda:sm_90a"))
     assert plan.launches[0].grid == (132, 1, 1)
     assert "m64n256k16" in plan.modules[0].ptx
