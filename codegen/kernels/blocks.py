@@ -9,6 +9,8 @@ from .loops import Index, Loops
 
 LINE = 64
 """Bytes of a cache line."""
+CLASH = 8
+"""Lines that rows are apart of which a tile has several in one set of L1, or multiples of them."""
 BLOCK_ROWS = 192
 """Rows of which A and a part of a panel of B stay in L2 together."""
 
@@ -25,6 +27,14 @@ def odd_lines(count: int, line: int) -> int:
     """Return at least so many elements that are an odd number of lines: each in another set."""
     lines = -(-count // line)
     return (lines + 1 - lines % 2) * line
+
+
+def apart(count: int, line: int) -> int:
+    """Return how far rows of so many elements are to be apart: no two of a tile in one set.
+
+    Only rows whose length is a large power of two, or several of them, are made longer.
+    """
+    return odd_lines(count, line) if count % (CLASH * line) == 0 else count
 
 
 class RowBlocks:

@@ -26,7 +26,7 @@ from ...ir.dims import product
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
-from .blocks import LINE, odd_lines, walk_equal
+from .blocks import LINE, apart, walk_equal
 from .conv import Conv
 from .elements import Element
 from .epilogue import Epilogue
@@ -66,16 +66,16 @@ class Bottleneck:
         """Place the ring of source rows and the row of results in scratch."""
         loops, slide = self.loops, self.slide
         width, channels = (int(d) for d in slide.anchor.specs[0].dims[2:])  # type: ignore[arg-type]
-        apart = odd_lines(channels, max(slide.lanes, LINE // slide.dtype.size))
+        pitch = apart(channels, max(slide.lanes, LINE // slide.dtype.size))
         self.ring = 1 << (slide.rows.taps - 1).bit_length()
-        self.ring_row = width * apart
-        after = int(slide.pixel.extent) * apart if self.project else 0  # type: ignore[arg-type]
+        self.ring_row = width * pitch
+        after = int(slide.pixel.extent) * pitch if self.project else 0  # type: ignore[arg-type]
         size = self.ring * self.ring_row + after
         self.scratch, self.start = self.loops.scratch(slide.dtype, size)
-        slide.ring, slide.apart = self.scratch, apart
+        slide.ring, slide.apart = self.scratch, pitch
         if self.project:
             row = loops.index(loops.add(self.start, self.ring * self.ring_row))
-            self.between = Row(self.scratch, row, apart)
+            self.between = Row(self.scratch, row, pitch)
             slide.out, slide.offset = self.scratch, self.between.offset(slide.plan.index)
 
     def build(self) -> FuncOp:

@@ -29,7 +29,7 @@ from ...ir.ops.winograd import form_of
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
-from .blocks import LINE, lines_ahead, odd_lines, walk_equal, walk_heights
+from .blocks import LINE, apart, lines_ahead, odd_lines, walk_equal, walk_heights
 from .combination import combine
 from .elements import Element
 from .index import flatten
@@ -90,7 +90,7 @@ class Winograd:
         self.tiles = result[0] * self.down * self.across
         self.tall = rows_for(target, self.vectors)
         line = max(self.lanes, LINE // self.dtype.size)
-        self.row = odd_lines(self.channels, line)
+        self.row = apart(self.channels, line)
         places = self.form.seen**2
         each = places * (self.row + self.tile_width) * self.dtype.size
         self.block = max(1, min(MAX_TILES, BLOCK_BYTES // each))
