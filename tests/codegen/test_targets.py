@@ -22,7 +22,7 @@ from gravure.target import Target
 
 Array = np.ndarray[Any, Any]
 SMALL = Path(__file__).parent.parent / "models" / "small"
-NAMES = ("mlp", "mobilenet", "transformer", "unet", "lstm", "gru", "chain", "heat")
+NAMES = ("mlp", "mobilenet", "quantised", "transformer", "unet", "lstm", "gru", "chain", "heat")
 MACHINES = {"aarch64": 183, "neoverse-v2": 183, "riscv64": 243, "x86-64-v2": 62}
 
 RUNNER = """
@@ -77,7 +77,9 @@ def test_older_processors_compute_the_same(name: str, target: str) -> None:
     not shutil.which("qemu-aarch64") or not shutil.which("aarch64-linux-gnu-gcc"),
     reason="needs qemu-aarch64 and aarch64-linux-gnu-gcc",
 )
-@pytest.mark.parametrize("name", ["mlp", "mobilenet", "transformer", "unet", "chain", "heat"])
+@pytest.mark.parametrize(
+    "name", ["mlp", "mobilenet", "quantised", "transformer", "unet", "chain", "heat"]
+)
 def test_code_for_aarch64_runs_under_qemu(name: str, tmp_path: Path) -> None:
     (given,) = arguments(name)
     program = load_program(SMALL / f"{name}.gv")
