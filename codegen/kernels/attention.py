@@ -160,7 +160,7 @@ class Attention:
         """Decide blocks and tiles, and lay out the scratch."""
         rows, registers = self.rows.extent, self.target.registers
         widest = 4 if registers >= 32 else 2
-        lies = all(step(x, self.of_depth) == 1 for x in (self.q, self.k))
+        lies = self.depth > 1 and all(step(x, self.of_depth) == 1 for x in (self.q, self.k))
         self.vectors, self.few = widest, lies and isinstance(rows, int) and rows <= FEW
         self.is_open = lies and not isinstance(rows, int)
         self.tall = rows_for(self.target, self.vectors)

@@ -389,6 +389,7 @@ ATTENTIONS = [
     ("scale = 0.25 : f64, causal = true", (1, 29, 29, 16, 32), False),
     ("causal = true", (1, 4, 140, 7, 3), False),
     ("scale = -1.0 : f64", (2, 1, 33, 16, 80), True),
+    ("", (1, 2, 5, 1, 1), False),
 ]
 """Attributes, the sizes of batch, queries, keys and widths, and whether there is a bias."""
 
