@@ -2,9 +2,9 @@
 
 Errors are in units in the last place of the exact result. Functions of one float are compared
 with the same in double, over all floats (or every STEP-th); those of doubles and of two numbers
-with many digits, on samples.
+with many digits, on samples. What is printed for all floats is kept in docs/accuracy.md.
 
-    python -m gravure.tools.ulp_table [STEP] [FUNCTION ...]
+    python -m gravure.tools.ulp_table [STEP] [FORM ...] [FUNCTION ...]
 """
 
 from __future__ import annotations
@@ -180,13 +180,13 @@ def worst(form: Form, name: str, element: str, step: int) -> Worst:
     return worst_of_samples(form, name, element, samples(name, element, 3000))
 
 
-def rows(step: int, names: Sequence[str]) -> Iterator[str]:
+def rows(step: int, names: Sequence[str], chosen: Sequence[Form]) -> Iterator[str]:
     """Return the lines of the table."""
-    labels = [form.label for form in forms()]
+    labels = [form.label for form in chosen]
     yield f"{'function':10}{'type':8}{''.join(f'{label:>9}' for label in labels)}  worst at"
     for name in names:
         for element, kind in (("float", "f32"), ("double", "f64")):
-            found = [worst(form, name, element, step) for form in forms()]
+            found = [worst(form, name, element, step) for form in chosen]
             most = max(found, key=lambda each: each.ulp)
             errors = "".join(f"{each.ulp:9.2f}" for each in found)
             yield f"{name:10}{kind:8}{errors}  {most.where:.9g}"
@@ -195,7 +195,9 @@ def rows(step: int, names: Sequence[str]) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> None:
     """Print the table."""
     step = int(arguments[0]) if arguments else 63
-    for line in rows(step, arguments[1:] or sorted(EXACT)):
+    chosen = [form for form in forms() if form.label in arguments[1:]]
+    names = [word for word in arguments[1:] if word not in {form.label for form in chosen}]
+    for line in rows(step, names or sorted(EXACT), chosen or forms()):
         print(line, flush=True)
 
 
