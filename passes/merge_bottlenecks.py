@@ -41,6 +41,7 @@ class MergeBottlenecks(Pass):
     """Compute an expansion, windows and a projection row by row."""
 
     LEVEL = "fused"
+    FOR = frozenset({"gv.depthwise_packed"})
 
     def apply(self, program: Program) -> None:
         """Merge in every function."""
