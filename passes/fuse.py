@@ -209,10 +209,12 @@ class Grouping:
         """
         full = op.result_specs[0].dims
         stack = [value for value in op.operands if spec_of(value.type).dims != full]
-        while stack:
+        seen: set[object] = set()
+        while stack and len(seen) < MAX_MEMBERS:  # what is farther away is another kernel
             one = stack.pop().owner
-            if not isinstance(one, Op) or not one.results:
+            if not isinstance(one, Op) or not one.results or one in seen:
                 continue
+            seen.add(one)
             if kind_of(one, gpu=self.gpu) == "row" and one.specs[0].dims == full:
                 return _row(one) != row
             if is_elementwise(one):

@@ -118,8 +118,10 @@ class Explained(Grouping):
             return self.why_not_row(op, group)
         if kind not in EPILOGUE:
             return f"a kernel of kind {kind} stores its result as it is"
-        if group.kind != "map":
-            return f"its user is a kernel of kind {group.kind}, which has loops of its own"
+        in_place = group.root.results[0] in self.updates
+        if in_place or group.kind != "map":
+            own = "in place" if in_place else f"of kind {group.kind}, which has loops of its own"
+            return f"its user is a kernel {own}"
         if not self.options.epilogues or len(op.results) != 1:
             return "it has several results" if self.options.epilogues else "epilogues are off"
         if not self.on_path(group, op, kind):
