@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.ops.families import spec_of_value
 from ...ir.ops.random import drawn_key, key_of
 from ...ir.ops.random import normal as ir_normal
 from ...ir.ops.random import uniform as ir_uniform
 from ...ir.tensor import Array, TensorSpec
+from ..abstract import Abstract, is_unknown
 from ..context import STATE, entered
 from ..execute import Frame
 from ..function import ACTIVE
 from ..graph import Graph, Operation, spec_with_unknowns
-from ..kinds import Kind
+from ..kinds import RULES, Kind
 from ..recorded import EMIT
+from ..tensor import Tensor
+from . import philox
+from .calls import perform, rule
 from .core import dressed, row_of, wrap
 from .creation import ints
 from .shapes import TensorShape
-from .values import InvalidShapesError, convert, static
+from .values import InGraph, InvalidShapesError, convert, graph_of, static
 
 
 class Seeds:
@@ -214,45 +220,83 @@ def shuffle(value: Any, seed: Any = None, name: str = "shuffle") -> Any:
     return gather(x, argsort(uniform([count], seed=seed)), name=name)
 
 
-def _stateless(shape: Any, seed: Any) -> tuple[Any, tuple[int, ...]]:
-    parts = np.asarray(static(seed))
-    if parts.shape != (2,):
-        raise InvalidShapesError(f"seed must have shape [2], not {list(parts.shape)}")
-    return key_of(*parts.tolist()), tuple(static(shape))
+def _seeded(type_: str, shape: Any, seed: Any, row: rows.DType, **options: Any) -> Any:
+    """Compute what a seed says: now if shape and seed are known, else when it is run."""
+    with InGraph(graph_of([shape, seed])):
+        if not any(isinstance(static(x), Tensor) for x in (shape, seed)):
+            values = np.asarray(static(shape), np.int64), np.asarray(static(seed))
+            return convert(RULES[type_].function(None, *values, row=row, **options))
+        return perform(type_, [convert(shape, "int32"), convert(seed)], row=row, **options)
+
+
+def _dims_of(shape: Any, seed: Any) -> tuple[int, ...]:
+    words = np.asarray(seed)
+    if words.shape != (2,):
+        raise TypeError(f"seed must have shape [2], not {list(words.shape)}")
+    return tuple(int(d) for d in np.ravel(np.asarray(shape)))
+
+
+def _unknown_draw(shape: Any, row: rows.DType) -> Abstract:
+    count = spec_of_value(shape).dims[0] if is_unknown(shape) else len(np.ravel(np.asarray(shape)))
+    known = not is_unknown(shape)
+    dims = np.ravel(np.asarray(shape)).tolist() if known else [None] * int(count)  # type: ignore[arg-type]
+    return Abstract(spec_with_unknowns(row, tuple(dims)))
+
+
+@rule("StatelessRandomUniformV2", differentiable=False)
+def _uniform_of(m: Any, shape: Any, seed: Any, row: rows.DType, low: Any, high: Any) -> Any:
+    if is_unknown(seed) or is_unknown(shape):
+        return _unknown_draw(shape, row)
+    dims = _dims_of(shape, seed)
+    count, words = prod(dims), np.asarray(seed)
+    if row.is_integer:
+        return philox.integers(words, count, row, low, high).reshape(dims)
+    made = philox.unit(words, count, row) * row.numpy.type(high - low) + row.numpy.type(low)
+    return made.astype(row.numpy).reshape(dims)
+
+
+@rule("StatelessRandomNormalV2", differentiable=False)
+def _normal_of(m: Any, shape: Any, seed: Any, row: rows.DType, mean: Any, stddev: Any) -> Any:
+    if is_unknown(seed) or is_unknown(shape):
+        return _unknown_draw(shape, row)
+    dims = _dims_of(shape, seed)
+    made = philox.normal(np.asarray(seed), prod(dims), row)
+    scaled = made * row.numpy.type(stddev) + row.numpy.type(mean)
+    return scaled.astype(row.numpy).reshape(dims)
 
 
 def stateless_uniform(
     shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", **_: Any
 ) -> Any:
-    """Draw what the seed says, evenly."""
-    (key, dims), row, low = _stateless(shape, seed), _row(dtype), static(minval)
-    if row.is_integer and (low is None) != (maxval is None):
+    """Draw what the seed says, evenly; the numbers are TensorFlow's."""
+    row, low = _row(dtype), static(minval)
+    high = static(maxval)
+    if row.is_integer and (low is None) != (high is None):
         raise ValueError(
             f"For integer `dtype` argument {row}, argument `minval` and `maxval` must be both None "
             "or not None."
         )
-    if low is None:
-        low, maxval = int(row.minimum), int(row.maximum)
-    high = 1 if maxval is None else static(maxval)
-    _refuse_empty(row, low, high)
-    made = _uniform(Maker(EMIT), key, dims, row, low, high)
-    return convert(np.asarray(made))
+    if not row.is_integer:
+        low, high = low or 0, 1 if high is None else high
+    elif low is not None:
+        _refuse_empty(row, low, high)
+    return _seeded("StatelessRandomUniformV2", shape, seed, row, low=low, high=high)
 
 
 def stateless_normal(
     shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", **_: Any
 ) -> Any:
-    """Draw what the seed says, from the normal distribution."""
-    key, dims = _stateless(shape, seed)
-    made = _normal(Maker(EMIT), key, dims, _row(dtype), static(mean), static(stddev))
-    return convert(np.asarray(made))
+    """Draw what the seed says, from the normal distribution; the numbers are TensorFlow's."""
+    given = {"mean": static(mean), "stddev": static(stddev)}
+    return _seeded("StatelessRandomNormalV2", shape, seed, _row(dtype), **given)
 
 
 def stateless_truncated_normal(
     shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", **_: Any
 ) -> Any:
     """Draw what the seed says, from the normal distribution within two deviations."""
-    key, dims = _stateless(shape, seed)
+    words = np.asarray(static(seed))
+    dims, key = _dims_of(static(shape), words), key_of(*words.tolist())
     made = _truncated(Maker(EMIT), key, dims, _row(dtype), static(mean), static(stddev))
     return convert(np.asarray(made))
 
