@@ -17,7 +17,7 @@ def expm1(z: Array) -> Array:
     with np.errstate(invalid="ignore"):
         small = np.expm1(z.real) * np.cos(z.imag) - 2 * np.sin(z.imag / 2) ** 2
     finite = np.isfinite(z.real) & np.isfinite(z.imag)
-    made.real = np.where(finite, small, made.real - 1)
+    made.real = np.where(finite, small, made.real - 1) + 0.0  # never -0
     return made
 
 

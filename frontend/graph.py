@@ -96,7 +96,13 @@ class GraphTensor(SymbolicTensor):
 
     def set_shape(self, shape: Sequence[int | None]) -> None:
         """State what is known of the shape."""
-        known = self._spec.shape or (None,) * len(shape)
+        known = self._spec.shape if self._spec.shape is not None else (None,) * len(shape)
+        pairs = list(zip(known, shape, strict=False))
+        fixed = [(a, b) for a, b in pairs if isinstance(a, int) and b is not None]
+        if len(known) != len(shape) or any(a != b for a, b in fixed):
+            raise ValueError(
+                f"Shapes {dims_or_none(self._spec.shape)} and {tuple(shape)} are not compatible"
+            )
         merged = [
             b if not isinstance(a, int) and b is not None else a
             for a, b in zip(known, shape, strict=True)

@@ -15,7 +15,7 @@ from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
 from ...ir.tensor import TensorSpec
 from ..abstract import Abstract, is_unknown
-from ..graph import unknown_dim
+from ..graph import spec_with_unknowns, unknown_dim
 from .calls import op, perform, rule
 from .core import OPERATORS
 from .creation import constant, ints, named_row
@@ -26,6 +26,9 @@ from .values import InGraph, InvalidShapesError, axis_in, convert, graph_of, is_
 @op("Reshape", "tensor", "shape", strict=False)
 def reshape(m: Maker, tensor: Any, shape: Any) -> Any:
     """Give a tensor another shape; -1 stands for what is left."""
+    if is_unknown(tensor) and tensor.spec.shape is None:
+        wanted = [None if d == -1 else d for d in np.ravel(np.asarray(shape)).tolist()]
+        return Abstract(spec_with_unknowns(tensor.spec.dtype, tuple(wanted)))
     listed, size = ints(shape), spec_of_value(tensor).size
     dims = listed if isinstance(listed, list) else [listed]
     known = product([d for d in dims if d != -1])
@@ -99,6 +102,10 @@ def _split(m: Maker, x: Any, sizes: Any, axis: int) -> Any:
         if isinstance(extent, int) and extent % sizes:
             raise TypeError(f"Dimension size, given by scalar input {extent}, must be evenly "
                             f"divisible by {sizes}")  # fmt: skip
+        if isinstance(x, Abstract) and not isinstance(extent, int):
+            dims = spec_of_value(x).dims
+            part = x.spec.with_shape((*dims[:at], unknown_dim(), *dims[at + 1 :]))
+            return (Abstract(part),) * sizes
         parts = [extent // sizes] * sizes
     else:
         parts = list(sizes)

@@ -17,13 +17,22 @@ from ..graph import Graph, GraphTensor, unknown_dim
 from .calls import op, perform, rule
 from .core import OPERATORS, EagerTensor, row_of
 from .shapes import TensorShape
-from .values import InGraph, array_of, axis_in, convert, graph_of, refuse_mixture, same, static
+from .values import (
+    InGraph,
+    array_of,
+    axis_in,
+    convert,
+    graph_of,
+    is_typed,
+    refuse_mixture,
+    same,
+    static,
+)
 
 
-def ints(value: Any) -> list[Any]:
+def ints(value: Any) -> Any:
     """Return a tensor of integers as Python numbers, nested as it is."""
-    found: list[Any] = np.asarray(value).tolist()
-    return found
+    return np.asarray(value).tolist()
 
 
 def named_row(dtype: Any) -> DType:
@@ -104,10 +113,23 @@ def eye(
     name: str | None = None,
 ) -> Any:
     """Make matrices that are one on the diagonal."""
-    columns = None if num_columns is None else int(static(num_columns))
-    one = np.eye(int(static(num_rows)), columns, dtype=named_row(dtype).numpy)
-    batch = [] if batch_shape is None else list(static(batch_shape))
-    return constant(np.broadcast_to(one, (*batch, *one.shape)), name=name)
+    height, batch = static(num_rows), [] if batch_shape is None else list(static(batch_shape))
+    width = height if num_columns is None else static(num_columns)
+    row = named_row(dtype)
+    if isinstance(height, int) and isinstance(width, int):
+        one = np.eye(height, width, dtype=row.numpy)
+        return constant(np.broadcast_to(one, (*batch, *one.shape)), name=name)
+    with InGraph(graph_of([height, width])):
+        sizes = [convert(height, "int32"), convert(width, "int32")]
+        return perform("Eye", sizes, name=name, batch=batch, dtype=row)
+
+
+@rule("Eye", label="eye", differentiable=False)
+def _eye(m: Maker, height: Any, width: Any, batch: list[int], dtype: DType) -> Any:
+    n, k = ints(height), ints(width)
+    down = m.reshape(m.iota(shape=(n,), axis=0, dtype=rows.i64), shape=(n, 1))
+    right = m.reshape(m.iota(shape=(k,), axis=0, dtype=rows.i64), shape=(1, k))
+    return m.broadcast_to(m.to(m.equal(down, right), dtype), shape=(*batch, n, k))
 
 
 @rule("Range", label="range", differentiable=False)
@@ -142,11 +164,17 @@ def range_(
 
 
 @rule("LinSpace")
-def _linspace(m: Maker, start: Any, stop: Any, num: int, axis: int) -> Any:
-    spec = spec_of_value(start)
+def _linspace(m: Maker, start: Any, stop: Any, num: Any, axis: int) -> Any:
+    spec, count = spec_of_value(start), ints(num)
     at = axis % (spec.rank + 1)
-    shape = tuple(num if i == at else 1 for i in range(spec.rank + 1))
-    place = m.constant(value=np.linspace(0.0, 1.0, num).astype(spec.dtype.numpy).reshape(shape))
+    shape = tuple(count if i == at else 1 for i in range(spec.rank + 1))
+    if isinstance(count, int):
+        place = m.constant(value=np.linspace(0.0, 1.0, count).astype(spec.dtype.numpy))
+    else:
+        last = m.extent_of(count - 1, rows.f64)
+        part = m.div(m.iota(shape=(count,), axis=0, dtype=rows.f64), last)
+        place = m.to(part, spec.dtype)
+    place = m.reshape(place, shape=shape)
     dims = [*spec.dims[:at], 1, *spec.dims[at:]]
     low, high = (m.reshape(x, shape=tuple(dims)) for x in (start, stop))
     return m.add(low, m.mul(m.sub(high, low), place))
@@ -158,7 +186,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
         values = same(start, stop)
         if values[0].dtype.kind not in "fc":
             values = [OPERATORS["cast"](x, rows.f64) for x in values]
-        return perform("LinSpace", values, name=name, num=int(static(num)), axis=axis)
+        return perform("LinSpace", [*values, convert(num, "int32")], name=name, axis=axis)
 
 
 @rule("Meshgrid", gives_list=True)
@@ -181,14 +209,14 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
         return list(perform("Meshgrid", same(*args), name=name, indexing=indexing))
 
 
-@op("OneHot", "indices", strict=False, label="one_hot")
-def _one_hot(m: Maker, indices: Any, depth: int, on: Any, off: Any, axis: int, dtype: DType) -> Any:
-    spec = spec_of_value(indices)
+@rule("OneHot", label="one_hot")
+def _one_hot(m: Maker, indices: Any, depth: Any, on: Any, off: Any, axis: int, dtype: DType) -> Any:
+    spec, count = spec_of_value(indices), ints(depth)
     if spec.dtype.kind not in "iu":
         raise TypeError(f"Value for attr 'TI' of {spec.dtype} is not in the list of allowed values")
     at = axis_in(axis, spec.rank + 1)
-    shape = tuple(depth if i == at else 1 for i in range(spec.rank + 1))
-    place = m.reshape(m.iota(shape=(depth,), axis=0, dtype=spec.dtype), shape=shape)
+    shape = tuple(count if i == at else 1 for i in range(spec.rank + 1))
+    place = m.reshape(m.iota(shape=(count,), axis=0, dtype=spec.dtype), shape=shape)
     dims = (*spec.dims[:at], 1, *spec.dims[at:])
     hit = m.equal(m.reshape(indices, shape=dims), place)
     if dtype.kind == "s":
@@ -222,6 +250,6 @@ def one_hot(
     ends = (1 if on_value is None else on_value, 0 if off_value is None else off_value)
     on, off = (static(convert(x) if row.kind == "s" else x) for x in ends)
     at = -1 if axis is None else int(axis)
-    return _one_hot(
-        indices, depth=int(static(depth)), on=on, off=off, axis=at, dtype=row, name=name
-    )
+    with InGraph(graph_of([indices, depth])):
+        given = [convert(indices), convert(depth, "int32" if not is_typed(depth) else None)]
+        return perform("OneHot", given, name=name, on=on, off=off, axis=at, dtype=row)

@@ -17,6 +17,7 @@ from ..abstract import Abstract, is_unknown
 from ..eager import kernels_of
 from ..func_graph import FuncGraph
 from ..graph import GraphTensor
+from ..run_errors import UnimplementedError
 from .calls import op, perform, rule
 from .core import OPERATORS, row_of
 from .required import require_no_negatives, require_no_zeros
@@ -186,6 +187,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     row = row_of(dtype)
     with InGraph(graph_of([x])):
         x = convert(x)
+        if row is not None and "s" in (x.spec.dtype.kind, row.kind) and x.spec.dtype != row:
+            raise UnimplementedError(f"Cast {x.dtype.name} to {row} is not supported")
         return x if x.spec.dtype == row else perform("Cast", [x], name=name, dtype=row)
 
 

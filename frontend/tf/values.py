@@ -11,6 +11,7 @@ from ...ir import dtypes as rows
 from ...ir.dtypes import DType
 from ...ir.tensor import Array, TensorSpec
 from ..context import STATE
+from ..dtypes import as_dtype
 from ..graph import Graph, GraphTensor, spec_with_unknowns
 from ..run_errors import InvalidArgumentError
 from ..tensor import Tensor
@@ -23,6 +24,8 @@ def array_of(value: Any, dtype: DType | None = None) -> Array:
     typed = isinstance(value, np.ndarray | np.generic)
     array = np.asarray(value)
     if array.dtype.kind in "SUO":
+        if array.dtype.kind != "O" and isinstance(value, list | tuple) and not _is_all_text(value):
+            raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
         flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
         numbers = dtype is not None and dtype.kind != "s"
         if numbers or any(not isinstance(x, bytes) for x in flat):
@@ -44,6 +47,19 @@ def array_of(value: Any, dtype: DType | None = None) -> Array:
         if array.dtype == np.float64:
             return array.astype(np.float32)
     return array
+
+
+def _is_all_text(value: Any) -> bool:
+    """Say whether a list holds nothing but texts."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_all_text, value))
+    return isinstance(value, str | bytes | np.str_ | np.bytes_ | np.ndarray)
+
+
+def named(row: DType | None) -> str:
+    """Return TensorFlow's name of an element type in messages."""
+    text = "string" if row is None else str(as_dtype(row).name)
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(text, text)
 
 
 def _typed_inside(value: Any) -> bool:
@@ -134,14 +150,14 @@ def same(*values: Any, names: Sequence[str | None] | None = None) -> list[Any]:
     for value, x, label in zip(values, ready, labels, strict=True):
         if x is not None and row is not None and x.spec.dtype != row:
             raise InvalidTypesError(
-                f"cannot compute as an input was expected to be a {row} tensor but is a "
-                f"{x.spec.dtype} tensor"
+                f"cannot compute as an input was expected to be a {named(row)} tensor but is a "
+                f"{named(x.spec.dtype)} tensor"
             )
         try:
             made.append(convert(value, row, label) if x is None else x)
         except TypeError as error:
             raise InvalidTypesError(
-                f"cannot compute as an input was expected to be a {row} tensor: {error}"
+                f"cannot compute as an input was expected to be a {named(row)} tensor: {error}"
             ) from None
     return made
 

@@ -183,3 +183,28 @@ def test_compiled_code_refuses_what_eager_code_refuses(name):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         staged(x, tf.constant(wrong))
     assert np.allclose(staged(x, good), function(x, good))
+
+
+def test_sizes_that_are_computed_make_shapes():
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
+    def made(x):
+        n = tf.shape(x)[0]
+        return {
+            "one_hot": tf.one_hot(tf.range(n), n),
+            "eye": tf.eye(n, num_columns=2),
+            "linspace": tf.linspace(0.0, 1.0, n),
+            "split": tf.split(x, 2, 1)[1],
+            "rows": tf.reshape(x, [n, -1]),
+        }
+
+    for shape in ((3, 2), (2, 4), (4, 2)):
+        x = np.arange(np.prod(shape), dtype="f").reshape(shape)
+        for _ in range(3):
+            found = {name: y.numpy() for name, y in made(tf.constant(x)).items()}
+        n = shape[0]
+        assert np.array_equal(found["one_hot"], np.eye(n))
+        assert np.array_equal(found["eye"], np.eye(n, 2))
+        assert np.allclose(found["linspace"], np.linspace(0, 1, n))
+        assert np.array_equal(found["split"], np.split(x, 2, 1)[1])
+        assert np.array_equal(found["rows"], x)
+    assert made.experimental_get_tracing_count() == 1

@@ -95,3 +95,16 @@ def test_a_gradient_of_a_gradient_sees_the_draw_that_was_drawn() -> None:
         np.testing.assert_allclose(tf.reduce_sum(second), 6 * y, rtol=1e-5)
     [concrete] = twice.cache.values()
     assert concrete.graph.refusal == ""
+
+
+def test_stateless_draws_are_those_of_tensorflow() -> None:
+    draw, bell = tf.random.stateless_uniform, tf.random.stateless_normal
+    for found, expected in (
+        (draw([2], [1, 2]), [0.84406042, 0.19204533]),
+        (draw([2], [1, 2], dtype=tf.float64), [0.7524837538451801, 0.9697857725627486]),
+        (draw([3], [1, 2], minval=0, maxval=10, dtype=tf.int32), [0, 9, 4]),
+        (draw([2], [1, 2], None, None, tf.int32), [1105988140, 1738052849]),
+        (bell([2], [3, 4]), [-0.17393383, 1.67235470]),
+        (tf.function(lambda seed: draw([2], seed))(tf.constant([1, 2])), [0.84406042, 0.19204533]),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=2e-6)
