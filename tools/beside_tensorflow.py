@@ -9,21 +9,26 @@ programs, on one thread (`--threads 2`: two), one after the other in blocks that
 thread times are those of the processor, children included, the least of some repeats, so that
 other work on the machine disturbs them little; on more they are by the clock.
 
-Measured on one thread of a shared 2-core Zen 4 with TensorFlow 2.21 (both columns in one run):
+Measured on one thread of a 2-core Zen 4 that had much else to do, with TensorFlow 2.21 (both
+columns in one run; seconds are those of processors, compiled without a cache):
 
 |                                          | gravure | TensorFlow |
 |------------------------------------------|---------|------------|
-| eager a + a, us                          | 1.45    | 20.6       |
-| staged x + x, us                         | 2.93    | 180        |
-| staged chain of 1000 adds, us            | 21      | 308        |
-| Session.run of x + x, us                 | 6.9     | 124        |
-| Session.run of 1000 adds, us             | 6.5     | 321        |
-| L2HMC n = 10, examples/s                 | 24400   | 360        |
-| L2HMC n = 200, examples/s                | 33700   | 4880       |
-| L2HMC n = 200, until it is compiled, s   | 25      | 36         |
-| ResNet-50 batch 1, examples/s            | 3.6     | 2.4        |
-| ResNet-50 batch 4, examples/s            | 3.5     | 2.8        |
-| ResNet-50 batch 8, examples/s            | 3.9     | 3.2        |
+| eager a + a, us                          | 1.43    | 19.7       |
+| staged x + x, us                         | 3.33    | 140        |
+| staged chain of 1000 adds, us            | 28      | 190        |
+| Session.run of x + x, us                 | 6.1     | 79         |
+| Session.run of 1000 adds, us             | 6.7     | 238        |
+| L2HMC n = 10, examples/s                 | 7810    | 414        |
+| L2HMC n = 25, examples/s                 | 25350   | 961        |
+| L2HMC n = 50, examples/s                 | 25870   | 1974       |
+| L2HMC n = 100, examples/s                | 31160   | 3207       |
+| L2HMC n = 200, examples/s                | 32220   | 5984       |
+| L2HMC n = 10, eagerly, examples/s        | 14      | 6.3        |
+| L2HMC n = 200, first four steps, s       | 15.3    | 31.3       |
+| ResNet-50 batch 1, examples/s            | 3.76    | 2.51       |
+| ResNet-50 batch 4, examples/s            | 4.19    | 2.74       |
+| ResNet-50 batch 8, examples/s            | 4.08    | 2.96       |
 """
 
 from __future__ import annotations
