@@ -74,6 +74,10 @@ def spec_of(array: Array) -> TensorSpec:
 
 def _infer_text(op: type[Op], operands: Sequence[Abstract], attributes: dict[str, Any]) -> Any:
     """Infer an operation on text as one on numbers; numbers come out where text does."""
+    from .text_arrays import TABLE  # noqa: PLC0415  (text_arrays -> abstract)
+
+    if op.name not in TABLE:
+        raise TypeError(f"{op.name}: there is no such operation on text")
     specs = [x.spec.with_dtype(i32) if x.spec.dtype.kind == "s" else x.spec for x in operands]
     made = op.inferred(specs, attributes)
     found = [Abstract(s.with_dtype(TEXT) if s.dtype == i32 else s) for s in made]

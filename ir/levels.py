@@ -1,6 +1,6 @@
 """The levels of the ladder, as tables: which operations may stand where.
 
-    graph    gv.* on tensors, in functions; structured control flow
+    graph    gv.* on tensors, and what else is registered, in functions; structured control flow
     fused    gv.kernel regions; outside them constants, weights, reshapes (views), control flow
     planned  buffers, launches, choices and loops in entry functions; kernel functions on tensors
     loops    kernel functions in upstream dialects and gvk micro-kernels
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
+
+from .op import REGISTRY
 
 LEVELS = ("graph", "fused", "planned", "loops")
 
@@ -42,7 +44,8 @@ class Rule:
     def allows(self, name: str, *, inside: bool) -> bool:
         """Say whether an operation may stand there."""
         allowed = self.inside if inside else self.outside
-        return name in allowed or f"{name.split('.', maxsplit=1)[0]}." in allowed
+        dialect = "gv." if name in REGISTRY else f"{name.split('.', maxsplit=1)[0]}."
+        return name in allowed or dialect in allowed
 
 
 _TENSORS = frozenset({"gv."})

@@ -5,10 +5,18 @@ import threading
 import numpy as np
 import pytest
 
+import gravure as gv
 import gravure.tf as tf
+from gravure.frontend import dtypes
+from gravure.frontend.ahead import program_of
+from gravure.frontend.execute import Store
 from gravure.frontend.gradients import OVERRIDES
 from gravure.frontend.graph import FinalizedGraphError
+from gravure.frontend.tensor import apply
 from gravure.frontend.variables import CONTAINERS
+from gravure.ir.op import REGISTRY, register
+from gravure.ir.ops.families import Unary
+from gravure.passes.manager import run
 
 v1 = tf.compat.v1
 
@@ -343,3 +351,72 @@ def test_h4_effects_are_kept():
 
     f(tf.eye(2))
     assert float(v) == 1.0
+
+
+def test_a6_an_operation_from_elsewhere_runs_four_ways(tmp_path):
+    class Doubled(Unary):
+        """Twice each element."""
+
+        name = "test.doubled"
+
+        @classmethod
+        def formula(cls, x):
+            return x + x
+
+        @classmethod
+        def backward(cls, grad, y, x):
+            return (grad * 2.0,)
+
+    register(Doubled)
+    try:
+        x = np.float32([1.0, 3.0])
+        doubled = lambda x: apply(Doubled, x)  # noqa: E731
+        assert doubled(tf.constant(x)).numpy().tolist() == [2.0, 6.0]
+        with tf.Graph().as_default():
+            fed = v1.placeholder(tf.float32, [2])
+            y = doubled(fed)
+            [slope] = tf.gradients(y * y, fed)
+            found = v1.Session().run([y, slope], {fed: x})
+        assert np.array_equal(found, [[2.0, 6.0], [8.0, 24.0]])
+        f = tf.function(doubled)
+        for _ in range(4):
+            assert f(tf.constant(x)).numpy().tolist() == [2.0, 6.0]
+        [concrete] = f.cache.values()
+        assert concrete.graph.refusal == ""
+        f.save(tmp_path / "f.so", tf.TensorSpec([2]), frozen=True)
+        assert gv.load(tmp_path / "f.so")(x).tolist() == [2.0, 6.0]
+    finally:
+        del REGISTRY["test.doubled"]
+
+
+@pytest.mark.parametrize("dtype", [d for d in dtypes.TYPES.values() if d is not dtypes.string])
+def test_a9_constants_of_every_type_go_through_a_session(graph, dtype):
+    values = np.array([1, 0, 1]).astype(dtype.numpy)
+    x = tf.constant(values)
+    found, same = v1.Session().run([x, tf.identity(x)])
+    assert x.dtype == dtype
+    assert found.dtype == same.dtype == dtype.numpy
+    assert np.array_equal(found, values)
+    assert np.array_equal(same, values)
+
+
+def test_a9_text_is_made_passed_on_and_fetched(graph):
+    x = tf.identity(tf.constant(["a", "bc"]))
+    assert v1.Session().run(x).tolist() == [b"a", b"bc"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no such operation on text"):
+        tf.exp(x)
+
+
+def test_h1_equal_operations_are_one_and_draws_stay_two():
+    @tf.function
+    def both(x):
+        return tf.exp(x) + tf.exp(x), tf.random.uniform([4]) - tf.random.uniform([4])
+
+    x = tf.constant([1.0])
+    for _ in range(4):
+        assert np.all(both(x)[1].numpy() != 0)
+    graph = tf.function(lambda x: tf.exp(x) + tf.exp(x)).get_concrete_function(x).graph
+    program = program_of(graph.whole_plan(), graph.inputs, ["y"], Store(), {})
+    assert str(program.module).count("gv.exp ") == 2
+    run(("cse", "dce"), program)
+    assert str(program.module).count("gv.exp ") == 1
