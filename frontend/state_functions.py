@@ -91,7 +91,9 @@ def staged_for(concrete: ConcreteFunction, tag: str, options: Options) -> Staged
         made = Staged(graph.whole_plan(), inputs, replace(options, tag=tag), taken=taken)
     except NotStageableError as error:
         raise UnsupportedOp(f"{concrete.function.label} is not compiled: {error}") from None
+    handles = [x for x in made.arguments if not isinstance(x, tuple)]
     draws = [x[0].name for x in made.arguments if isinstance(x, tuple)]
+    draws += [x.name for x in (*handles, *made.written) if not isinstance(x(), VariableState)]
     if draws:
         raise UnsupportedOp(f"{concrete.function.label}: node {draws[0]!r} draws random numbers")
     return made

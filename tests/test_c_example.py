@@ -224,13 +224,19 @@ def test_x11_c_saves_and_loads_what_python_does(paper: tuple[Path, Any]) -> None
 
 
 def test_x11_functions_of_no_state_and_random_ones_are_refused(tmp_path: Path) -> None:
-    v = tf.Variable(1.0)
+    v, draw = tf.Variable(1.0), lambda: tf.random.normal([])
     plain = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([2], tf.float32)])
     draws = tf.function(lambda: v.assign_add(tf.random.normal([])), input_signature=[])
     with pytest.raises(gv.GravureError, match="the functions use no variables"):
         gv.save_functions(tmp_path / "f.so", {"f": plain})
     with pytest.raises(gv.GravureError, match="draws random numbers"):
         gv.save_functions(tmp_path / "f.so", {"f": draws})
+    loop = tf.function(
+        lambda: tf.while_loop(lambda i: i < 3, lambda i: [i + 1 + 0 * v.assign(draw())], [v * 0]),
+        input_signature=[],
+    )
+    with pytest.raises(gv.GravureError, match="draws"):
+        gv.save_functions(tmp_path / "f.so", {"f": loop})
     with pytest.raises(gv.GravureError, match="cannot be called 'init' in C"):
         gv.save_functions(tmp_path / "f.so", {"init": plain})
     with pytest.raises(gv.GravureError, match="has no input_signature"):
