@@ -23,7 +23,7 @@ def example(name: str, **changed: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["l2hmc", "resnet50"])
-def test_the_staged_version_differs_in_two_lines_at_most(name: str) -> None:
+def test_i26_the_staged_version_differs_in_two_lines_at_most(name: str) -> None:
     eager, staged = (text(f"{name}_{kind}").split("\n") for kind in ("eager", "staged"))
     rows = difflib.unified_diff(eager, staged, n=0)
     changed = [row for row in rows if row[0] in "+-" and row[:3] not in ("+++", "---")]
