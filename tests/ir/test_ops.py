@@ -60,6 +60,7 @@ WITHOUT_SAMPLES = {
     "gv.loop": "tested with the planned level",
     "gv.py_function": "calls what Python has, tested with the frontend",
     "gv.read": "reads a variable, tested with the frontend's variables",
+    "gv.require": "raises where a condition does not hold, tested with the frontend",
     "gv.view": "a place in memory, tested with the planned level",
     "gv.weight": "reads the program's store",
     "gv.while": "regions, tested in test_control.py",
