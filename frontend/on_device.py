@@ -211,18 +211,13 @@ def kernel(
     return KERNELS[key]
 
 
-def has_kernels(spec: TensorSpec) -> bool:
-    """Say whether GPUs compute with elements of a type: no text, no complex numbers."""
-    return is_compilable(spec.type) and spec.dtype.kind != "c"
-
-
 def compiled(
     op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, Any], driver: Driver
 ) -> DeviceModel | None:
     """Compile a program of one operation; None where it does not become code of a GPU."""
-    if issubclass(op, HostOp) or op.HOST or not all(map(has_kernels, specs)):
+    if issubclass(op, HostOp) or op.HOST:
         return None
-    if not all(map(has_kernels, explain(op, specs, attributes))):
+    if not all(is_compilable(s.type) for s in (*specs, *explain(op, specs, attributes))):
         return None
     main = new_function("main", [(f"x{number}", spec) for number, spec in enumerate(specs)])
     made = GraphEmit.at_end(main.body.block)(op, *main.body.block.args, **attributes)

@@ -113,11 +113,11 @@ def value_spec(type_: Attribute) -> Spec:
 
 
 def is_compilable(type_: Attribute) -> bool:
-    """Say whether a value of this type may stand in compiled code: a tensor of numbers."""
+    """Say whether a value of this type may stand in compiled code: a tensor of real numbers."""
     if not isinstance(type_, TensorType | MemRefType | UnrankedTensorType):
         return not isinstance(type_, SequenceType | OptionalType)
     found = spec_of(type_)
-    return found.shape is not None and not found.dtype.is_text
+    return found.shape is not None and not found.dtype.is_text and found.dtype.kind != "c"
 
 
 def held(spec: Spec) -> Spec:

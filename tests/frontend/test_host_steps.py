@@ -20,7 +20,7 @@ from gravure.errors import CompileError, GraphError, RuntimeInputError, Unsuppor
 from gravure.frontend.constraints import constraints
 from gravure.frontend.load import load_program
 from gravure.frontend.stepped import SteppedModel
-from gravure.ir import interpret, parse, print_module
+from gravure.ir import Program, interpret, parse, print_module
 
 node = helper.make_node
 Make = Callable[..., onnx.ModelProto]
@@ -477,3 +477,18 @@ def test_image_decoder_without_pillow_is_refused(
     )
     with pytest.raises(UnsupportedOp, match=r"node 'i': ImageDecoder.*takes the package pillow"):
         gv.compile(made.SerializeToString())
+
+
+def test_complex_numbers_are_no_business_of_compiled_code() -> None:
+    kind = "tensor<2x3xcomplex<f32>>"
+    text = f"""func.func @main(%z: {kind}, %x: tensor<3xf32>) -> ({kind}, tensor<3xf32>) {{
+      %0 = gv.mul %z, %z : ({kind}, {kind}) -> {kind}
+      %1 = gv.neg %x : (tensor<3xf32>) -> tensor<3xf32>
+      func.return %0, %1 : {kind}, tensor<3xf32>
+    }}"""
+    model = gv.compile(Program(parse(text)))
+    assert isinstance(model, SteppedModel)
+    z, x = np.array([[1j, 2, 3 - 1j]] * 2, np.complex64), f32(3)
+    squares, opposites = model.run([z, x])
+    np.testing.assert_array_equal(squares, z * z)
+    np.testing.assert_array_equal(opposites, -x)
