@@ -29,7 +29,7 @@ from xdsl.ir import BlockArgument
 from ...ir import REGISTRY, Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, product
-from ...ir.dtypes import f32
+from ...ir.dtypes import bool_, f32
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import rows_for
 from ...target import Target
@@ -582,6 +582,9 @@ class Attention:
             by = math.div(math.constant(1, f32), total)
             if self.zeros:
                 by = math.select(math.compare("eq", total, zero), zero, by)
+            elif not isinstance(self.keys, int):
+                none = self.loops.compare("eq", self.loops.index(self.keys), 0)
+                by = math.select(Element(none, bool_, 0), zero, by)
             self.over_result(lambda x: math.mul(x, by))
 
         self.each_row(rows, start, row)

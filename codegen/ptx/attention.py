@@ -221,11 +221,13 @@ class Attention:
     def quotient(self, total: Element) -> Element:
         """Return what the weighed values of a row are multiplied by in the end."""
         math = self.math
-        made = math.div(math.constant(1, f32), total)
-        if not self.zeros:
+        made, zero = math.div(math.constant(1, f32), total), math.constant(0, f32)
+        if self.zeros:
+            return math.select(math.compare("eq", total, zero), zero, made)
+        if isinstance(self.keys, int):
             return made
-        zero = math.constant(0, f32)
-        return math.select(math.compare("eq", total, zero), zero, made)
+        none = self.loops.compare("eq", self.loops.index(self.keys), 0)
+        return self.chosen(none, zero, made)
 
     def over_warp(self, combine: str, x: Element, distances: Sequence[int]) -> Element:
         """Return the combination of the values of threads whose numbers differ in these bits."""

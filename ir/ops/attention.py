@@ -27,7 +27,7 @@ class Attention(Op):
     Queries [*B, S, D], keys [*B, T, D] and values [*B, T, E], of which the axes *B broadcast, give
     [*B, S, E]; a bias broadcasts to the scores [*B, S, T]. With a softcap c, cap(x) is c tanh(x /
     c). If causal, the last query sees all keys, and each one before it one less. Where all scores
-    of a query are -inf, the result is zero with `zeros`, else NaN.
+    of a query are -inf, the result is zero with `zeros`, else NaN; without keys it is zero.
     """
 
     name = "gv.attention"
@@ -82,7 +82,8 @@ class Attention(Op):
             most = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
             parts = np.exp(scores - most)
             made = np.matmul(parts / np.sum(parts, axis=-1, keepdims=True), v)
-            made = np.where(most == -np.inf, 0.0 if zeros else np.nan, made)
+            empty = 0.0 if zeros or not scores.shape[-1] else np.nan
+            made = np.where(most == -np.inf, empty, made)
             return (round_to(made, like),)
 
     @classmethod

@@ -415,18 +415,24 @@ def test_attention(flags: str, sizes: tuple[int, ...], biased: bool) -> None:
 
 @pytest.mark.usefixtures("_blocks_of_64_keys")
 @pytest.mark.parametrize(
-    ("rows", "past", "flags"),
-    [(1, 40, "causal = true"), (9, 0, "scale = 0.5 : f64"), (7, 90, "causal = true, zeros = true")],
+    ("rows", "keys", "flags"),
+    [
+        (1, 41, "causal = true"),
+        (9, 9, "scale = 0.5 : f64"),
+        (9, 0, "scale = 0.5 : f64"),
+        (9, 4, "causal = true"),
+        (7, 97, "causal = true, zeros = true"),
+    ],
 )
-def test_attention_of_sizes_that_are_symbols(rows: int, past: int, flags: str) -> None:
+def test_attention_of_sizes_that_are_symbols(rows: int, keys: int, flags: str) -> None:
     def kind(*dims: object) -> str:
         return f'tensor<?x?x16xf32, #gv.dims<"{", ".join(map(str, dims))}, 16">>'
 
     shapes = {"p": 'tensor<?xf32, #gv.dims<"p">>', "q": kind("b", "s")}
-    shapes |= {"k": kind("b", "p + s"), "v": kind("b", "p + s")}
+    shapes |= {"k": kind("b", "p"), "v": kind("b", "p")}
     kinds, made = ", ".join([*shapes.values()][1:]), kind("b", "s")
     text = attention(shapes, f"%q, %k, %v {{{flags}}} : ({kinds}) -> {made}", made)
-    check_kernel(text, symbols={"b": 2, "p": past, "s": rows})
+    check_kernel(text, symbols={"b": 2, "p": keys, "s": rows})
 
 
 def test_attention_reads_through_moves_and_computes_its_bias() -> None:
