@@ -175,5 +175,17 @@ def bind_dims(
     return values
 
 
+def result_shape(info: TensorInfo, values: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the shape of a result, after a check that there is one for these sizes."""
+    shape = info.shape_for(values)
+    if min(shape, default=0) < 0:
+        known = {name: values[name] for size in info.shape for name in symbols(size)}
+        raise RuntimeInputError(
+            f"result {info.name!r} compiled with {info} has no shape with {_spell(known)}: "
+            f"{list(shape)}"
+        )
+    return shape
+
+
 def _spell(values: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())

@@ -19,7 +19,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import ArtifactError, RuntimeInputError
-from .arguments import Inputs, bind_dims, describe, in_order, mismatch, numpy_dtype, to_array
+from .arguments import (
+    Inputs,
+    bind_dims,
+    describe,
+    in_order,
+    mismatch,
+    numpy_dtype,
+    result_shape,
+    to_array,
+)
 from .artifact import DimInfo, Pointer, TensorInfo
 from .buffer import Array, aligned_array
 from .device_array import DeviceArray
@@ -163,7 +172,7 @@ class GpuModel:
             _check_bound(value, info, "argument", self.driver)
         with self._lock:
             dims = bind_dims(values, self.inputs, self.dims)
-            shapes = [info.shape_for(dims) for info in self.outputs]
+            shapes = [result_shape(info, dims) for info in self.outputs]
             on_device = bool(values) and all(isinstance(each, DeviceArray) for each in values)
             results = self._results(outputs, shapes, on_device=on_device)
             prepared = self._prepare(dims, values, results)
@@ -224,7 +233,7 @@ class GpuModel:
         if found is None:
             while len(self._held.prepared) >= PREPARED:
                 self._held.drop(self._held.prepared.pop(next(iter(self._held.prepared))))
-            shapes = [info.shape_for(dims) for info in self.outputs]
+            shapes = [result_shape(info, dims) for info in self.outputs]
             found = self._prepare(dims, arrays, self._new_results(shapes), own=True)
         self._held.prepared[key] = found  # the last used is the last to be dropped
         return found

@@ -30,6 +30,7 @@ from .arguments import (
     in_order,
     mismatch,
     numpy_dtype,
+    result_shape,
     to_array,
 )
 from .artifact import DimInfo, TensorInfo
@@ -393,7 +394,7 @@ class Model:
         plan = self._plans.get(key)
         if plan is None:
             values = bind_dims(arrays, self.inputs, self.dims)
-            outputs = tuple(info.shape_for(values) for info in self.outputs)
+            outputs = tuple(result_shape(info, values) for info in self.outputs)
             sizes = [size for shape in (*key, *outputs) for size in shape]
             if len(self._plans) >= PLANS:
                 self._plans.clear()

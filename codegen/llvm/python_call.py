@@ -202,7 +202,8 @@ factor:
   %dim = load i64, ptr %dim.at
   %product = mul i64 %size, %dim
   %k.next = add i64 %k, 1
-  br label %multiply
+  %no.dim = icmp slt i64 %dim, 0
+  br i1 %no.dim, label %undo, label %multiply
 allocate:
   %more.room = add i64 %size, 64
   store i64 %more.room, ptr %room
@@ -280,8 +281,10 @@ give:
   store i64 0, ptr %busy.at
   ret ptr %tuple
 undo:
-  %made.now = phi i64 [ %j, %allocate ], [ %j, %drop ], [ %makings, %end ], [ %makings, %several ]
-  %wrong = phi i1 [ false, %allocate ], [ false, %drop ], [ true, %end ], [ false, %several ]
+  %made.now = phi i64 [ %j, %factor ], [ %j, %allocate ], [ %j, %drop ],
+      [ %makings, %end ], [ %makings, %several ]
+  %wrong = phi i1 [ true, %factor ], [ false, %allocate ], [ false, %drop ],
+      [ true, %end ], [ false, %several ]
   br label %undo.next
 undo.next:
   %u = phi i64 [ 0, %undo ], [ %u.next, %undo.one ]

@@ -12,6 +12,8 @@ import pytest
 import gravure as gv
 from gravure.codegen.compile import Options
 from gravure.errors import RuntimeInputError
+from gravure.ir import Program, parse
+from gravure.ir.program import set_ranges
 from gravure.target import Target
 
 MODELS = Path(__file__).parent.parent / "models"
@@ -177,3 +179,17 @@ def test_target_among_the_options_is_kept() -> None:
     assert made.compiled.target == Target.parse("x86-64-v2")
     made = gv.compile(MODELS / "digits.onnx", target="x86-64-v3", options=options)
     assert made.compiled.target == Target.parse("x86-64-v3")
+
+
+def test_sizes_for_which_a_result_has_no_shape() -> None:
+    source, result = (f'tensor<1x1x?xf32, #gv.dims<"1, 1, {size}">>' for size in ("N", "N - 2"))
+    moves = "{strides = array<i64: 1>, pads = [array<i64: 0, 0>], dilations = array<i64: 1>}"
+    weight = "tensor<1x1x3xf32>"
+    module = parse(f"""func.func @main(%x: {source}, %w: {weight}) -> {result} {{
+      %0 = gv.conv %x, %w {moves} : ({source}, {weight}) -> {result}
+      func.return %0 : {result}
+    }}""")
+    set_ranges(module, {"N": (0, 9)})
+    model = gv.compile(Program(module))
+    with pytest.raises(RuntimeInputError, match=r"result .* has no shape with N = 1: \[1, 1, -1\]"):
+        model.run([np.ones((1, 1, 1), np.float32), np.ones((1, 1, 3), np.float32)])
