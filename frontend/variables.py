@@ -60,9 +60,13 @@ class VariableState:
 
     def value_in(self, store: Store) -> Array:
         """Return the value, or say that there is none; not while it is changed in place."""
-        if self.changing is not None:
-            with self.changing:
-                pass
+        value, seen = self._present(store), None
+        while (changing := self.changing) is not None and changing is not seen:
+            with changing:  # a step that begins from here on sees that the value is read
+                value, seen = self._present(store), changing
+        return value
+
+    def _present(self, store: Store) -> Array:
         if self.is_eager:
             assert self.value is not None, "an eager variable has a value"
             return self.value
