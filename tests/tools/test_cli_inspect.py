@@ -140,3 +140,54 @@ def test_g7_parameters_are_counted_exactly(gravure: Any, tmp_path: Path) -> None
         "  relu = relu(reshape(x, shape=[1, 784]) @ W + b)\n}\n"
     )
     assert gravure("inspect", path, "--json").json["parameters"] == 78_500
+
+
+class ResNet:
+    """The text of ResNet-50 as Keras has it: convolutions with a bias, normalised by statistics."""
+
+    def __init__(self) -> None:
+        self.weights: list[str] = []
+        self.lines: list[str] = []
+
+    def value(self, text: str) -> str:
+        self.lines.append(f"v{len(self.lines)} = {text}")
+        return self.lines[-1].partition(" ")[0]
+
+    def weight(self, *shape: int) -> str:
+        name = f"w{len(self.weights)}"
+        self.weights.append(f"weight {name}: f32[{', '.join(map(str, shape))}] = random(seed=1)")
+        return name
+
+    def conv(self, x: str, inputs: int, outputs: int, window: int = 1, stride: int = 1) -> str:
+        weight, pad = self.weight(outputs, inputs, window, window), window // 2
+        y = self.value(
+            f"conv({x}, {weight}, strides=[{stride}, {stride}], pads=[[{pad}, {pad}],"
+            f" [{pad}, {pad}]], dilations=[1, 1])"
+        )
+        y = self.value(f"{y} + reshape({self.weight(outputs)}, shape=[1, {outputs}, 1, 1])")
+        vectors = ", ".join(self.weight(outputs) for _ in range(4))
+        return self.value(f"batch_norm({y}, {vectors}, axis=1, epsilon=1e-5)")
+
+    def block(self, x: str, inputs: int, width: int, stride: int) -> str:
+        y = self.value(f"relu({self.conv(x, inputs, width, 1, stride)})")
+        y = self.value(f"relu({self.conv(y, width, width, 3)})")
+        y = self.conv(y, width, 4 * width)
+        if inputs != 4 * width:
+            x = self.conv(x, inputs, 4 * width, 1, stride)
+        return self.value(f"relu({x} + {y})")
+
+    def text(self) -> str:
+        x, inputs = self.conv("image", 3, 64, 7, 2), 64
+        for stage, count in enumerate((3, 4, 6, 3)):
+            for place in range(count):
+                x = self.block(x, inputs, 64 << stage, 1 if place else 2)
+                inputs = 256 << stage
+        scores = f"mean({x}, axes=[2, 3]) @ {self.weight(2048, 1000)} + {self.weight(1000)}"
+        body = "\n  ".join([*self.weights, *self.lines, f"scores = {scores}"])
+        return f"model resnet(image: f32[1, 3, 224, 224]) -> (scores) {{\n  {body}\n}}\n"
+
+
+def test_g7_parameters_of_a_resnet(gravure: Any, tmp_path: Path) -> None:
+    path = tmp_path / "resnet.gv"
+    path.write_text(ResNet().text())
+    assert "25636712" in gravure("inspect", path, "--params").out.splitlines()[-1]
