@@ -362,6 +362,7 @@ class Attention:
             with loops.when(loops.compare("sgt", count, 0)):
                 self.seen_tile(rows, start, (low, count))
             return
+        count = loops.maximum(count, 0) if self.causal else count
         self.seen_tile(rows, start, (low, count))
 
     def seen_tile(self, rows: int, start: Index, span: Span) -> None:
