@@ -166,7 +166,7 @@ class Attention:
         self.tall = rows_for(self.target, self.vectors)
         self.panel = self.vectors * self.lanes
         most = keys_for(self.target, self.depth + self.width)
-        self.at_once = isinstance(self.keys, int) and self.keys <= most
+        self.at_once = isinstance(self.keys, int) and 0 < self.keys <= most
         self.block = int(self.keys) if self.at_once else most // 2  # type: ignore[arg-type]
         block = -(-self.block // self.lanes) * self.lanes
         self.blocks = RowBlocks(rows, self.tall)
@@ -362,7 +362,7 @@ class Attention:
             with loops.when(loops.compare("sgt", count, 0)):
                 self.seen_tile(rows, start, (low, count))
             return
-        count = loops.maximum(count, 0) if self.causal else count
+        count = loops.maximum(count, 1) if self.causal else count  # tiles add one product or more
         self.seen_tile(rows, start, (low, count))
 
     def seen_tile(self, rows: int, start: Index, span: Span) -> None:
@@ -583,7 +583,7 @@ class Attention:
             by = math.div(math.constant(1, f32), total)
             if self.zeros:
                 by = math.select(math.compare("eq", total, zero), zero, by)
-            elif not isinstance(self.keys, int):
+            elif not self.at_once:
                 none = self.loops.compare("eq", self.loops.index(self.keys), 0)
                 by = math.select(Element(none, bool_, 0), zero, by)
             self.over_result(lambda x: math.mul(x, by))
