@@ -222,7 +222,8 @@ class Attention:
     def compute(self, block: Index) -> None:
         """Compute a block of queries."""
         if self.at_once:
-            self.prepare((0, self.seen(self.last_row(), (0, self.block))))
+            seen = self.seen(self.last_row(), (0, self.block))
+            self.prepare((0, self.loops.maximum(seen, 1) if self.causal else seen))
             self.walk(block, lambda rows, start: self.tile(rows, start, (0, self.block)))
         else:
             self.by_blocks(block)

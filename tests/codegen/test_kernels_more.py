@@ -389,6 +389,7 @@ ATTENTIONS = [
     ("scale = 0.25 : f64, causal = true", (1, 29, 29, 16, 32), False),
     ("causal = true", (1, 4, 140, 7, 3), False),
     ("causal = true", (2, 33, 3, 1, 5), False),
+    ("causal = true, zeros = true", (2, 99, 3, 3, 5), True),
     ("causal = true, zeros = true", (2, 33, 20, 16, 40), False),
     ("scale = -1.0 : f64", (2, 1, 33, 16, 80), True),
     ("", (1, 2, 5, 1, 1), False),
