@@ -296,9 +296,10 @@ class LogSumExp(Reduction):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Take the largest element out of the sum."""
-        largest = np.max(x, axis=axes, keepdims=True)
+        largest = np.max(x, axis=axes, keepdims=True, initial=-np.inf)
         base = np.where(np.isfinite(largest), largest, 0.0)
-        total = np.log(np.sum(np.exp(x - base), axis=axes, keepdims=True)) + base
+        with np.errstate(divide="ignore"):  # of nothing it is -inf
+            total = np.log(np.sum(np.exp(x - base), axis=axes, keepdims=True)) + base
         return np.asarray(total if keepdims else np.squeeze(total, axes))
 
     @classmethod
