@@ -22,7 +22,7 @@ from ..ir.interpret_launch import UNITS, kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.program import by_name
-from ..passes.analysis.cost import Cost, cost_of_function
+from ..passes.analysis.cost import Cost, cost_of_kernel
 from ..runtime.artifact import launches, round_up
 from ..runtime.profile import KEY
 from .compiled import Compiled
@@ -86,7 +86,7 @@ def _info(op: Launch, kernel: FuncOp, sizes: Mapping[str, int]) -> LaunchInfo:
         sources=_sources(op.attributes.get(SOURCE)),
         operations=tuple(name for name in inside if name != "func.return"),
         units=_units(kernel.attributes.get(UNITS), inner),
-        cost=cost_of_function(kernel, inner),
+        cost=cost_of_kernel(kernel, inner),
     )
 
 

@@ -18,11 +18,11 @@ from math import prod
 from typing import Any
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block
+from xdsl.ir import Block, SSAValue
 
 from ...ir import Dim, DType, Op, dims, dtypes
 from ...ir.ops.winograd import form_of
-from ...ir.tensor import TensorSpec
+from ...ir.tensor import TensorSpec, spec_of
 from ..decompose import decompose
 
 FREE = frozenset({"constant", "cast", "dtype_of"})
@@ -60,6 +60,29 @@ def cost_of_function(function: FuncOp, sizes: Mapping[str, int]) -> Cost:
     """Return the cost of all operations of a function on tensors, those in regions included."""
     ops = (op for op in function.body.block.walk() if isinstance(op, Op))
     return total(cost_of(op, sizes) for op in ops)
+
+
+def cost_of_kernel(function: FuncOp, sizes: Mapping[str, int]) -> Cost:
+    """Return what a kernel computes, and the bytes that it is given and returns, each once.
+
+    Of an argument that is only selected from, what is selected counts.
+    """
+    work, size = cost_of_function(function, sizes), _Sizes(sizes)
+    block = function.body.block
+    last = block.last_op
+    assert last is not None, "a kernel returns what it computes"
+    read = sum(_read(argument, size) for argument in block.args)
+    written = size.bytes(spec_of(value.type) for value in last.operands)
+    return Cost(work.macs, work.flops, work.functions, read, written)
+
+
+def _read(argument: SSAValue, size: _Sizes) -> int:
+    whole = size.bytes([spec_of(argument.type)])
+    users = [use.operation for use in argument.uses]
+    chosen = [op for op in users if isinstance(op, Op) and op.name in SELECTIONS]
+    if len(chosen) < len(users):
+        return whole
+    return min(whole, sum(size.bytes(op.result_specs) for op in chosen))
 
 
 def cost_of(op: Op, sizes: Mapping[str, int]) -> Cost:
@@ -190,6 +213,9 @@ def _parts(op: Op) -> list[Op]:
 
 MOVES = frozenset({"gv.constant", "gv.weight", "gv.reshape", "gv.yield", "gv.view", "gv.buffer"})
 """What is no work: values that are there, and other names for them."""
+
+SELECTIONS = frozenset({"gv.slice", "gv.gather", "gv.gather_elements", "gv.gather_nd"})
+"""What reads as much of its first operand as it returns."""
 
 GATES = {"gv.lstm": (5, 4), "gv.gru": (3, 3), "gv.rnn": (1, 1)}
 """Functions and gates for each element of a state."""

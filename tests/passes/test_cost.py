@@ -15,7 +15,7 @@ from gravure.frontend.load import load_program
 from gravure.ir import REGISTRY, Op, Program, Sample, TensorSpec
 from gravure.ir.program import finish, new_function
 from gravure.passes import run
-from gravure.passes.analysis.cost import Cost, cost_of, cost_of_function, largest
+from gravure.passes.analysis.cost import Cost, cost_of, cost_of_function, cost_of_kernel, largest
 from gravure.passes.analysis.finite import first_not_finite
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -116,3 +116,11 @@ def test_a_function_of_its_own_is_counted() -> None:
     main.body.block.add_op(relu)
     finish(main, relu.results, ["y"])
     assert cost_of_function(Program(ModuleOp([main])).main, {}).flops == 4
+
+
+def test_a_kernel_reads_what_it_is_given_once_and_writes_what_it_returns() -> None:
+    made = program("y = exp(x + x * x) * x").main
+    assert cost_of_kernel(made, {}) == Cost(flops=18, functions=6, read=24, written=24)
+    table = "x: f32[100, 8], i: i64[3]"
+    made = program("y = gather(x, i, axis=0)", table).main
+    assert cost_of_kernel(made, {}) == Cost(read=3 * 8 * 4 + 3 * 8, written=3 * 8 * 4)

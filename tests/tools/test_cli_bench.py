@@ -97,7 +97,7 @@ def test_launches_are_set_beside_the_machines_limit_and_traced(
     options = ("--layers", "--trace", trace, *SHORT)
     found = gravure("bench", models / "digits.onnx", *options, "--json").json["layers"]
     assert found["limits"]["flops_per_second"] > 1e8
-    assert len(found["limits"]["bytes_per_second"]) == 4
+    assert len(found["limits"]["bytes_per_second"]) == 5
     for row in found["launches"]:
         assert row["limit"] in ("arithmetic", "cache", "memory")
         assert row["limit_share"] > 0

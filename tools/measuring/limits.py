@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ...passes.analysis.cost import Cost
 
 
-SIZES = (1 << 15, 1 << 19, 1 << 23, 1 << 27)
+SIZES = (1 << 15, 1 << 19, 1 << 23, 1 << 25, 1 << 27)
 """Bytes whose reading is measured: about what the caches hold, and beyond."""
 
 
