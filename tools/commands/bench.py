@@ -215,13 +215,14 @@ def _sizes(model: Model, inputs: dict[str, Any]) -> dict[str, int]:
 
 
 def _least(compiled: Compiled, sizes: dict[str, int], threads: int) -> float:
-    """Return the seconds that the machine's limits leave for a run, launch by launch."""
+    """Return the seconds that the machine's limits leave for a run: its launches, its weights."""
     from ...codegen.profile import launches_of
     from ..measuring.limits import Limits
 
     assert compiled.program is not None, "what is compiled now has its program"
     limits = Limits.measured(threads)
-    return sum(limits.seconds(info.cost)[0] for info in launches_of(compiled.program, sizes))
+    launches = sum(limits.seconds(info.cost)[0] for info in launches_of(compiled.program, sizes))
+    return max(launches, limits.moving(compiled.description.weights))
 
 
 def _cost(compiled: Compiled, model: Model, inputs: dict[str, Any]) -> dict[str, int]:

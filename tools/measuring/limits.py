@@ -40,11 +40,15 @@ class Limits:
     def seconds(self, cost: Cost) -> tuple[float, str]:
         """Return the least time of some work, and which limit that is."""
         moved = cost.read + cost.written
-        size = next((size for size in SIZES if moved <= size), SIZES[-1])
-        by_flops, by_bytes = cost.flops / self.flops, moved / self.bandwidths[size]
+        by_flops, by_bytes = cost.flops / self.flops, self.moving(moved)
         if by_flops > by_bytes:
             return by_flops, "arithmetic"
-        return by_bytes, "memory" if size == SIZES[-1] else "cache"
+        return by_bytes, "memory" if moved > SIZES[-2] else "cache"
+
+    def moving(self, moved: int) -> float:
+        """Return the least time in which so many bytes are read."""
+        size = next((size for size in SIZES if moved <= size), SIZES[-1])
+        return moved / self.bandwidths[size]
 
     def as_json(self) -> dict[str, Any]:
         """Return the rates by name."""
