@@ -199,7 +199,9 @@ class StateLibrary:
         tag, (length, head) = self.tag, _data(self.head)
         manifest_length, manifest = c_string(self.manifest())
         pieces = [(f.offset, len(self.head) + f.saved, f.bytes) for f in self.fields]
-        load = LOAD.replace("TAKE", "\n".join(map(_take, range(len(pieces)), pieces)))
+        take = [_copy(n, piece, state="to", data="from") for n, piece in enumerate(pieces)]
+        put = [_copy(n, piece, state="from", data="to") for n, piece in enumerate(pieces)]
+        load = LOAD.replace("TAKE", "\n".join(take))
         for word, value in (("NO_STATE", STATE_STATUS), ("NO_DATA", DATA_STATUS)):
             load = load.replace(word, str(value))
         load = load.replace("TAG", tag).replace("SIZE", str(self.saved))
@@ -211,7 +213,7 @@ class StateLibrary:
             load.replace("HEAD", str(length)),
             f"define void @{tag}_save(ptr %state, ptr %data) nounwind {{",
             f"  call void @copy(ptr %data, ptr @head, i64 {length})",
-            *(_put(number, piece) for number, piece in enumerate(pieces)),
+            *put,
             "  ret void",
             "}",
             *self.statuses(),
@@ -387,22 +389,12 @@ def _store(at: str, table: str, word: int, value: str) -> list[str]:
     return [f"  {at} = getelementptr i64, ptr {table}, i64 {word}", f"  store {value}, ptr {at}"]
 
 
-def _take(number: int, piece: tuple[int, int, int]) -> str:
-    """Return the lines that read a field."""
+def _copy(number: int, piece: tuple[int, int, int], *, state: str, data: str) -> str:
+    """Return the lines that copy a field: one side is called `from`, the other one `to`."""
     offset, saved, size = piece
     return (
-        f"  %to{number} = getelementptr i8, ptr %state, i64 {offset}\n"
-        f"  %from{number} = getelementptr i8, ptr %data, i64 {saved}\n"
-        f"  call void @copy(ptr %to{number}, ptr %from{number}, i64 {size})"
-    )
-
-
-def _put(number: int, piece: tuple[int, int, int]) -> str:
-    """Return the lines that write a field."""
-    offset, saved, size = piece
-    return (
-        f"  %from{number} = getelementptr i8, ptr %state, i64 {offset}\n"
-        f"  %to{number} = getelementptr i8, ptr %data, i64 {saved}\n"
+        f"  %{state}{number} = getelementptr i8, ptr %state, i64 {offset}\n"
+        f"  %{data}{number} = getelementptr i8, ptr %data, i64 {saved}\n"
         f"  call void @copy(ptr %to{number}, ptr %from{number}, i64 {size})"
     )
 

@@ -19,7 +19,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -306,7 +306,7 @@ class Target:
         """Return the row that all processors of this kind share."""
         return ARCHITECTURES[self.triple.partition("-")[0]]
 
-    @property
+    @cached_property
     def records(self) -> Mapping[str, int]:
         """Return the decisions that were measured, by name."""
         return dict(self.choices)

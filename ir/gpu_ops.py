@@ -88,28 +88,28 @@ class Shared(IRDLOperation):
             raise VerifyException(f"expected a multiple of 16, found at = {self.at.value.data}")
 
 
+class Signal(IRDLOperation):
+    """What has no operands, and which no access to memory may pass."""
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        Operation.__init__(self)
+
+
 @irdl_op_definition
-class Barrier(IRDLOperation):
+class Barrier(Signal):
     """Wait until all threads of the block are here; what they wrote before is seen behind."""
 
     name = "gvk.barrier"
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        Operation.__init__(self)
 
 
 @irdl_op_definition
-class WarpBarrier(IRDLOperation):
+class WarpBarrier(Signal):
     """Wait until all threads of the warp are here; what they wrote before is seen behind."""
 
     name = "gvk.warp_barrier"
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        Operation.__init__(self)
 
 
 @irdl_op_definition
@@ -174,15 +174,10 @@ class CopyAsync(IRDLOperation):
 
 
 @irdl_op_definition
-class CloseCopies(IRDLOperation):
+class CloseCopies(Signal):
     """End a group of copies: what this thread began since it ended the one before."""
 
     name = "gvk.close_copies"
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        Operation.__init__(self)
 
 
 @irdl_op_definition

@@ -39,6 +39,8 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from .gpu_ops import Signal
+
 MOST_BATCH = 3
 """Axes of a tensor map beside row and depth."""
 
@@ -222,15 +224,10 @@ class WarpgroupProduct(Staged):
 
 
 @irdl_op_definition
-class FenceShared(IRDLOperation):
+class FenceShared(Signal):
     """Let warpgroups multiply what this thread wrote to shared memory before."""
 
     name = "gvk.fence_shared"
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-    def __init__(self) -> None:
-        Operation.__init__(self)
 
 
 @irdl_op_definition

@@ -19,22 +19,20 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ..ir import GraphEmit, Op, Program, replace
+from ..ir import GraphEmit, Op, Program
 from ..ir.compositions import Maker
 from ..ir.dims import Dim, product
 from ..ir.dtypes import f32, i4, i16, i32, u4, u8
 from ..ir.ops.blocked import BLOCK, WORD, ZERO, MatmulBlocked
 from ..ir.ops.packed import pack
-from ..ir.program import functions
 from ..ir.tensor import TensorSpec
 from ..ir.words import SHIFTS
 from ..target import Target
-from .analysis.blocks import operations_of
 from .analysis.constants import is_scalar, scalar_of
 from .analysis.rewrite import producer, spec
 from .analysis.tiles import panel_width
 from .base import Pass
-from .pack_weights import is_weighted, mark_fixed, target_of
+from .pack_weights import is_weighted, replace_marked, target_of, with_fixed
 
 MOST = 32767
 """The largest level of the left operand."""
@@ -52,12 +50,9 @@ class BlockWeights(Pass):
         target = target_of(program)
         if target.is_gpu:
             return
-        for function in functions(program.module):
-            fixed: dict[SSAValue, bool] = {}
-            for op in list(operations_of(function)):
-                mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name == "gv.matmul" and is_weighted(op, fixed):
-                    self.rewrite(op, target, fixed)
+        for op, fixed in with_fixed(program):
+            if op.name == "gv.matmul" and is_weighted(op, fixed):
+                self.rewrite(op, target, fixed)
 
     def rewrite(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
         """Replace one product if its weight is of blocks."""
@@ -67,9 +62,7 @@ class BlockWeights(Pass):
             return
         emit = GraphEmit.before(op)
         made = multiplied(emit, op.operands[0], weight, target)
-        for new in emit.made:
-            mark_fixed(new, fixed)
-        replace(op, made)
+        replace_marked(op, made, emit, fixed)
         self.count("products")
 
 

@@ -28,19 +28,15 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from xdsl.ir import SSAValue
-
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.compositions import Maker
 from ..ir.dims import product
 from ..ir.dtypes import bf16, f32, i4, i8
 from ..ir.ops.blocked import BLOCK
-from ..ir.program import functions
 from ..ir.tensor import TensorSpec
 from ..target import Target
-from .analysis.blocks import operations_of
 from .base import Pass, PipelineError
-from .pack_weights import is_weighted, mark_fixed, target_of
+from .pack_weights import is_weighted, target_of, with_fixed
 
 DTYPES = {"bf16": bf16, "i8": i8, "i4": i4, "tf32": f32}
 SMALLEST = 1024
@@ -66,17 +62,14 @@ class NarrowWeights(Pass):
         tensor_floats = self.dtype == "tf32"
         if tensor_floats and not target.is_gpu:
             raise PipelineError(f"narrow-weights: tf32 is a type of GPUs, found target {target}")
-        for function in functions(program.module):
-            fixed: dict[SSAValue, bool] = {}
-            for op in list(operations_of(function)):
-                mark_fixed(op, fixed)
-                if not isinstance(op, Op) or op.name != "gv.matmul":
-                    continue
-                if tensor_floats and op.specs[0].dtype == f32:
-                    replace(op, wide(Maker(GraphEmit.before(op)), op, op.operands))
-                    self.count("narrowed")
-                elif not tensor_floats and is_weighted(op, fixed):
-                    self.narrow(op, target)
+        for op, fixed in with_fixed(program):
+            if op.name != "gv.matmul":
+                continue
+            if tensor_floats and op.specs[0].dtype == f32:
+                replace(op, wide(Maker(GraphEmit.before(op)), op, op.operands))
+                self.count("narrowed")
+            elif not tensor_floats and is_weighted(op, fixed):
+                self.narrow(op, target)
 
     def narrow(self, op: Op, target: Target) -> None:
         """Replace the right operand of one product."""

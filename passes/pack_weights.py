@@ -12,6 +12,7 @@ there is `turn-weights`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,12 +55,9 @@ class PackWeights(Pass):
         target = target_of(program)
         if target.is_gpu:
             return
-        for function in functions(program.module):
-            fixed: dict[SSAValue, bool] = {}
-            for op in list(operations_of(function)):
-                mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name in RULES and is_packed(op, fixed):
-                    self.pack(op, target, fixed)
+        for op, fixed in with_fixed(program):
+            if op.name in RULES and is_packed(op, fixed):
+                self.pack(op, target, fixed)
 
     def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is a packed form."""
@@ -67,9 +65,7 @@ class PackWeights(Pass):
         made = RULES[op.name](op, emit, target)
         if made is None:
             return
-        for new in emit.made:
-            mark_fixed(new, fixed)
-        replace(op, made)
+        replace_marked(op, made, emit, fixed)
         self.count("packed")
 
 
@@ -85,6 +81,23 @@ def is_packed(op: Op, fixed: dict[SSAValue, bool]) -> bool:
     if op.name != "gv.matmul" and op.specs[0].dtype.name in FAST:
         return not fixed.get(op.operands[0], False)
     return is_weighted(op, fixed)
+
+
+def with_fixed(program: Program) -> Iterator[tuple[Op, dict[SSAValue, bool]]]:
+    """Give the operations of every function, each with what is known ahead of time up to it."""
+    for function in functions(program.module):
+        fixed: dict[SSAValue, bool] = {}
+        for op in list(operations_of(function)):
+            mark_fixed(op, fixed)
+            if isinstance(op, Op):
+                yield op, fixed
+
+
+def replace_marked(op: Op, made: SSAValue, emit: GraphEmit, fixed: dict[SSAValue, bool]) -> None:
+    """Replace an operation by what was emitted, of which is noted what is known ahead of time."""
+    for new in emit.made:
+        mark_fixed(new, fixed)
+    replace(op, made)
 
 
 def mark_fixed(op: Operation, fixed: dict[SSAValue, bool]) -> None:

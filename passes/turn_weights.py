@@ -17,14 +17,12 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from ..ir import GraphEmit, Op, Program, replace
+from ..ir import GraphEmit, Op, Program
 from ..ir.dtypes import i8, i32, u8
 from ..ir.op import REGISTRY
-from ..ir.program import functions
 from ..ir.tensor import spec_of
-from .analysis.blocks import operations_of
 from .base import Pass
-from .pack_weights import depthwise, is_pointwise, mark_fixed, target_of
+from .pack_weights import depthwise, is_pointwise, replace_marked, target_of, with_fixed
 
 HALVES = ("f16", "bf16")
 
@@ -40,14 +38,11 @@ class TurnWeights(Pass):
         """Turn in every function."""
         if not target_of(program).is_gpu:
             return
-        for function in functions(program.module):
-            fixed: dict[SSAValue, bool] = {}
-            for op in list(operations_of(function)):
-                mark_fixed(op, fixed)
-                if isinstance(op, Op) and op.name in RULES:
-                    left, right = (fixed.get(operand, False) for operand in op.operands)
-                    if right and not left:
-                        self.turn(op, fixed)
+        for op, fixed in with_fixed(program):
+            if op.name in RULES:
+                left, right = (fixed.get(operand, False) for operand in op.operands)
+                if right and not left:
+                    self.turn(op, fixed)
 
     def turn(self, op: Op, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is another layout."""
@@ -55,9 +50,7 @@ class TurnWeights(Pass):
         made = RULES[op.name](op, emit)
         if made is None:
             return
-        for new in emit.made:
-            mark_fixed(new, fixed)
-        replace(op, made)
+        replace_marked(op, made, emit, fixed)
         self.count("turned")
 
 

@@ -15,18 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isqrt
 
-from xdsl.ir import SSAValue
-
 from ..ir import GraphEmit, Op, Program, replace
 from ..ir.dims import Dim, Range, evaluate, symbols
 from ..ir.ops.winograd import Form, WinogradPacked, form_of, transform_weights
-from ..ir.program import functions
 from ..target import Target
-from .analysis.blocks import operations_of
 from .analysis.choices import decide
 from .analysis.tiles import panel_width
 from .base import Pass
-from .pack_weights import is_packed, is_weighted, mark_fixed, target_of
+from .pack_weights import is_packed, is_weighted, target_of, with_fixed
 
 TILES = (2, 4)
 LESS = 0.85
@@ -69,27 +65,24 @@ class Winograd(Pass):
         target = target_of(program)
         if target.is_gpu:
             return
-        for function in functions(program.module):
-            fixed: dict[SSAValue, bool] = {}
-            for op in list(operations_of(function)):
-                mark_fixed(op, fixed)
-                if not isinstance(op, Op) or op.name != "gv.conv" or not is_packed(op, fixed):
-                    continue
-                is_fixed = is_weighted(op, fixed)
-                form = self.form(op, target, program.ranges, is_fixed=is_fixed)
-                if form is None:
-                    continue
-                emit = GraphEmit.before(op)
-                weight = op.specs[1]
-                columns = int(weight.dims[0])  # type: ignore[arg-type]
-                width = panel_width(target, MANY_TILES, columns, weight.dtype)
-                panels = transform_weights(emit, op.operands[1], weight, width, form)
-                made = emit(
-                    WinogradPacked, op.operands[0], panels, columns=columns,
-                    pads=op.plain_attributes()["pads"], tile=form.tile, stride=form.stride,
-                )  # fmt: skip
-                replace(op, made)
-                self.count(f"tiles of {form.tile}x{form.tile}")
+        for op, fixed in with_fixed(program):
+            if op.name != "gv.conv" or not is_packed(op, fixed):
+                continue
+            is_fixed = is_weighted(op, fixed)
+            form = self.form(op, target, program.ranges, is_fixed=is_fixed)
+            if form is None:
+                continue
+            emit = GraphEmit.before(op)
+            weight = op.specs[1]
+            columns = int(weight.dims[0])  # type: ignore[arg-type]
+            width = panel_width(target, MANY_TILES, columns, weight.dtype)
+            panels = transform_weights(emit, op.operands[1], weight, width, form)
+            made = emit(
+                WinogradPacked, op.operands[0], panels, columns=columns,
+                pads=op.plain_attributes()["pads"], tile=form.tile, stride=form.stride,
+            )  # fmt: skip
+            replace(op, made)
+            self.count(f"tiles of {form.tile}x{form.tile}")
 
     def form(
         self, op: Op, target: Target, ranges: Mapping[str, Range], *, is_fixed: bool

@@ -28,6 +28,14 @@ def count_of(vector: TensorSpec) -> int:
     return count
 
 
+def resized(x: TensorSpec, axes: Sequence[int], sizes: Sequence[Dim]) -> TensorSpec:
+    """Return a tensor's spec with other sizes of some axes."""
+    shape = list(x.dims)
+    for axis, size in zip(axes, sizes, strict=True):
+        shape[axis] = size
+    return x.with_shape(shape)
+
+
 @register
 class ReadSizes(HostOp):
     """Take the numbers in a vector as the sizes of what comes after; `most` may bound them."""
@@ -143,10 +151,7 @@ class SliceBy(HostOp):
         counts = {len(axes), len(sizes), *(count_of(v) for v in (starts, stops, steps))}
         if len(counts) != 1 or len(set(axes)) != len(axes):
             raise TypeError(f"starts {starts}, stops {stops}, steps {steps}, axes {[*axes]}")
-        shape = list(x.dims)
-        for axis, size in zip(axes, sizes, strict=True):
-            shape[axis] = size
-        return (x.with_shape(shape),)
+        return (resized(x, axes, sizes),)
 
     @classmethod
     def evaluate(
@@ -184,10 +189,7 @@ class PadBy(HostOp):
         expect_same(x, value)
         if count_of(pads) != 2 * len(axes) or len(sizes) != len(axes) != len(set(axes)):
             raise TypeError(f"pads {pads} for axes {[*axes]} and {len(sizes)} sizes")
-        shape = list(x.dims)
-        for axis, size in zip(axes, sizes, strict=True):
-            shape[axis] = size
-        return (x.with_shape(shape),)
+        return (resized(x, axes, sizes),)
 
     @classmethod
     def evaluate(
@@ -293,10 +295,7 @@ class ResizeBy(HostOp):
         """Return the shape with those axes replaced by the sizes."""
         if len(sizes) != len(axes) or scales.shape != (len(axes),):
             raise TypeError(f"scales {scales} and {len(sizes)} sizes for axes {[*axes]}")
-        shape = list(x.dims)
-        for axis, size in zip(axes, sizes, strict=True):
-            shape[axis] = size
-        return (x.with_shape(shape),)
+        return (resized(x, axes, sizes),)
 
     @classmethod
     def evaluate(

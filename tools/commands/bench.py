@@ -221,7 +221,7 @@ def _least(compiled: Compiled, sizes: dict[str, int], threads: int) -> float:
 
     assert compiled.program is not None, "what is compiled now has its program"
     limits = Limits.measured(threads)
-    launches = sum(limits.seconds(info.cost)[0] for info in launches_of(compiled.program, sizes))
+    launches = limits.least(info.cost for info in launches_of(compiled.program, sizes))
     return max(launches, limits.moving(compiled.description.weights))
 
 

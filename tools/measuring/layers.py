@@ -37,7 +37,7 @@ class Layers:
     @property
     def least(self) -> float:
         """Return the seconds that all launches take at least on this machine."""
-        return sum(self.limits.seconds(info.cost)[0] for info in self.infos)
+        return self.limits.least(info.cost for info in self.infos)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain data."""

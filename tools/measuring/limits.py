@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,10 @@ class Limits:
         if by_flops > by_bytes:
             return by_flops, "arithmetic"
         return by_bytes, "memory" if moved > SIZES[-2] else "cache"
+
+    def least(self, costs: Iterable[Cost]) -> float:
+        """Return the least time of launches, one after the other."""
+        return sum(self.seconds(cost)[0] for cost in costs)
 
     def moving(self, moved: int) -> float:
         """Return the least time in which so many bytes are read."""
