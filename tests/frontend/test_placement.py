@@ -21,7 +21,7 @@ BOTH = (f"{HOST}CPU:0", f"{HOST}GPU:0", f"{HOST}GPU:1")
 @pytest.mark.parametrize(
     "name", ["/job:worker/task:17/device:GPU:3", "/device:CPU:0", "/job:ps", "/device:GPU:*", ""]
 )
-def test_names_are_written_as_they_are_read(name: str) -> None:
+def test_e1_names_are_written_as_they_are_read(name: str) -> None:
     assert str(parse_device(name)) == name
     assert parse_device(str(parse_device(name))) == parse_device(name)
 
@@ -36,13 +36,13 @@ def test_names_are_written_as_they_are_read(name: str) -> None:
         ("/job:a/task:1", "/job:b", "/job:b/task:1"),
     ],
 )
-def test_the_inner_name_says_what_it_says_and_the_outer_the_rest(
+def test_e1_the_inner_name_says_what_it_says_and_the_outer_the_rest(
     outer: str, inner: str, both: str
 ) -> None:
     assert str(parse_device(outer).merge(parse_device(inner))) == both
 
 
-def test_the_devices_of_this_machine_begin_with_the_processor() -> None:
+def test_e1_the_devices_of_this_machine_begin_with_the_processor() -> None:
     assert list_devices()[0] == BOTH[0]
     assert all(parse_device(name).job == "localhost" for name in list_devices())
 
@@ -67,7 +67,7 @@ def test_operations_go_where_they_ask_for_and_else_to_the_first_device(graph: An
     assert found == {"a": "CPU:0", "b": "GPU:1", "c": "GPU:0"}
 
 
-def test_what_is_colocated_goes_where_any_of_them_must(graph: Any) -> None:
+def test_e2_what_is_colocated_goes_where_any_of_them_must(graph: Any) -> None:
     a = tf.constant(1.0, name="a")
     b = tf.constant(2.0, name="b")
     with graph.colocate_with(a):
@@ -80,7 +80,7 @@ def test_what_is_colocated_goes_where_any_of_them_must(graph: Any) -> None:
     assert found == {"a": "GPU:1", "b": "CPU:0", "c": "GPU:1", "d": "GPU:1"}
 
 
-def test_constraints_that_contradict_each_other_name_all_of_a_group(graph: Any) -> None:
+def test_e2_constraints_that_contradict_each_other_name_all_of_a_group(graph: Any) -> None:
     with tf.device("/gpu:0"):
         a = tf.constant(1.0, name="a")
     with graph.colocate_with(a), tf.device("/cpu:0"):
@@ -93,7 +93,7 @@ def test_constraints_that_contradict_each_other_name_all_of_a_group(graph: Any) 
     assert set(names(place(ops, BOTH, soft=True)).values()) == {"CPU:0"}
 
 
-def test_a_device_that_is_not_there_is_an_error_unless_it_may_be_another(graph: Any) -> None:
+def test_e2_a_device_that_is_not_there_is_an_error_unless_it_may_be_another(graph: Any) -> None:
     with tf.device("/gpu:0"):
         y = tf.add(tf.constant(1.0), tf.constant(1.0), name="y")
     with pytest.raises(PlacementError, match=r"operation 'Const' .* assigned to /device:GPU:0"):
