@@ -10,9 +10,24 @@ from ..ir import knobs
 from ..ir.ops.structure import Launch
 from ..ir.program import by_name
 from ..passes.analysis.cost import Cost, cost_of_function
+from .run_errors import InvalidArgumentError
 
 WORTH = 200_000
 """Operations and bytes of a launch, on average, for which it pays to wake other threads."""
+
+
+class Asked:
+    """What the program said of threads."""
+
+    count = 0
+    """How many a function may run on; 0: as many as `all_threads` says."""
+
+
+def ask(count: int) -> None:
+    """Let functions that are compiled from now on run on so many threads; 0: as before."""
+    if count < 0:
+        raise InvalidArgumentError(f"{count} threads, expected 0 or more")
+    Asked.count = int(count)
 
 
 def threads_for(compiled: Compiled) -> int:
@@ -21,7 +36,9 @@ def threads_for(compiled: Compiled) -> int:
 
 
 def all_threads() -> int:
-    """Return how many threads to use: `GRAVURE_THREADS`, or all that this process may have."""
+    """Return how many threads to use: as asked, `GRAVURE_THREADS`, or all that there are."""
+    if Asked.count:
+        return Asked.count
     if (told := knobs.THREADS.text()).isdecimal():
         return int(told)
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

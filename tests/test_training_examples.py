@@ -42,6 +42,31 @@ def test_a_small_resnet_learns_the_same_staged() -> None:
     np.testing.assert_allclose(staged, eager, rtol=2e-3)
 
 
+SMALL = {
+    "convnet": ("ConvNet", {"pixels": 8, "width": 4, "hidden": 8}, {"pixels": 8}),
+    "transformer": (
+        "Transformer",
+        {"length": 6, "width": 16, "heads": 2, "blocks": 1},
+        {"length": 6},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_network_learns_the_same_compiled(name: str) -> None:
+    network, sizes, data = SMALL[name]
+    losses = []
+    for eagerly in (True, False):
+        names = example(name)
+        step, given = names["training"](names[network](**sizes)), names["batch"](4, **data)
+        names["tf"].config.run_functions_eagerly(eagerly)
+        losses.append([float(step(*given)) for _ in range(5)])
+    assert step.get_concrete_function(*given).graph.refusal == ""
+    eager, compiled = losses
+    assert eager[-1] < eager[0]
+    np.testing.assert_allclose(compiled, eager, rtol=1e-4)
+
+
 def test_a_sampler_of_one_leapfrog_step_learns_staged() -> None:
     names = example("l2hmc_staged", STEPS=1)
     names["tf"].random.set_seed(1)

@@ -3,6 +3,8 @@
     python tools/beside_tensorflow.py overheads --peer VENV/bin/python
     python tools/beside_tensorflow.py l2hmc --peer VENV/bin/python --size 10 50 200
     python tools/beside_tensorflow.py resnet50 --peer VENV/bin/python --size 1 4 8
+    python tools/beside_tensorflow.py convnet --peer VENV/bin/python --size 64
+    python tools/beside_tensorflow.py transformer --peer VENV/bin/python --size 16
 
 `--peer` is a Python that has TensorFlow; without it only gravure is timed. Both run the same
 programs, on one thread (`--threads 2`: two), one after the other in blocks that take turns. On one
@@ -186,20 +188,25 @@ def l2hmc(tf: Any, sizes: Sequence[int]) -> Rows:
     return made | {f"n = {sizes[0]}, eager, examples/s": eager["eager, examples/s"]}
 
 
-def resnet50(tf: Any, sizes: Sequence[int]) -> Rows:
-    """Time the training of a network of images, staged."""
-    names, made = example(tf, "resnet50_staged"), Rows()
-    for size in sizes:
-        step = names["training"](names["ResNet"]())
-        images, labels = names["batch"](size)
-        made |= trained(partial(step, images, labels), size, f"batch {size}")
-    return made
+def networks(file: str, network: str) -> Callable[[Any, Sequence[int]], Rows]:
+    """Return what times the training of a network, staged."""
+
+    def timed(tf: Any, sizes: Sequence[int]) -> Rows:
+        names, made = example(tf, file), Rows()
+        for size in sizes:
+            step, given = names["training"](names[network]()), names["batch"](size)
+            made |= trained(partial(step, *given), size, f"batch {size}")
+        return made
+
+    return timed
 
 
 SUBJECTS: dict[str, Callable[[Any, Sequence[int]], Rows]] = {
     "overheads": overheads,
     "l2hmc": l2hmc,
-    "resnet50": resnet50,
+    "resnet50": networks("resnet50_staged", "ResNet"),
+    "convnet": networks("convnet", "ConvNet"),
+    "transformer": networks("transformer", "Transformer"),
 }
 
 

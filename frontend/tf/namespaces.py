@@ -9,6 +9,8 @@ from ..device import list_devices as _list_devices
 from ..device import short_name as _short_name
 from ..function import Settings as _Settings
 from ..function import run_functions_eagerly
+from ..threads import Asked as _Asked
+from ..threads import ask as _ask_threads
 from . import checkpoints as _ck
 from . import creation as _c
 from . import gathering as _g
@@ -149,6 +151,12 @@ config = SimpleNamespace(
     get_soft_device_placement=lambda: True,
     list_physical_devices=lambda device_type=None: _devices(device_type, "/physical_device:"),
     list_logical_devices=lambda device_type=None: _devices(device_type, "/device:"),
+    threading=SimpleNamespace(
+        set_intra_op_parallelism_threads=_ask_threads,
+        get_intra_op_parallelism_threads=lambda: _Asked.count,
+        set_inter_op_parallelism_threads=lambda count: None,  # operations run in order
+        get_inter_op_parallelism_threads=lambda: 1,
+    ),
 )
 
 

@@ -157,3 +157,21 @@ def test_c6_readers_wait_for_a_step_that_changes_in_place():
     reader.join()
     assert not any(torn)
     assert np.array_equal(v.numpy(), np.full(1 << 16, 203, "f"))
+
+
+def test_compiled_functions_run_on_as_many_threads_as_were_asked_for():
+    threading_of = tf.config.threading
+    x = tf.constant(np.ones((256, 256), "f"))
+    try:
+        for count in (1, 2):
+            threading_of.set_intra_op_parallelism_threads(count)
+            assert threading_of.get_intra_op_parallelism_threads() == count
+            product = tf.function(lambda a: a @ a)
+            for _ in range(3):
+                product(x)
+            [compiled] = product.get_concrete_function(x).graph.whole_plan().compiled.values()
+            assert compiled.model.threads == count
+    finally:
+        threading_of.set_intra_op_parallelism_threads(0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="-1 threads, expected 0 or more"):
+        threading_of.set_intra_op_parallelism_threads(-1)
