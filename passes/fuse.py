@@ -228,9 +228,9 @@ class Grouping:
         """
         anchor = group.anchor
         inside = (group.members & set(self.of)) | {op}
-        if anchor is None or anchor.name not in (*PRODUCTS, "gv.attention"):
+        if anchor is None or anchor.name not in (*PRODUCTS, *WALKED):
             return False
-        if anchor.name == "gv.attention":
+        if anchor.name in WALKED:
             walks = [(i, axis) for i in range(WALKED[anchor.name]) for axis in (-1, -2)]
         else:
             flags = anchor.plain_attributes()
@@ -238,7 +238,7 @@ class Grouping:
                 (0, -2 if flags["transpose_lhs"] else -1),
                 (1, -1 if flags["transpose_rhs"] else -2),
             ]
-        most = 1 if anchor.name == "gv.attention" else 2
+        most = 1 if anchor.name in WALKED else 2
         found = [
             axes_behind(anchor.operands[i], anchor.specs[i].rank + axis, inside)
             for i, axis in walks
@@ -251,7 +251,7 @@ class Grouping:
             return False
         if group.kind == "gemm" and user.name != "gv.matmul":
             return user.operands[1].owner is not op
-        return user.name in (*PRODUCTS, "gv.attention")
+        return user.name in (*PRODUCTS, *WALKED)
 
     def paths(self, group: Group, uses: Sequence[Use]) -> frozenset[object]:
         """Return the distinct ways in which the root reads what is used: one per chain of moves.

@@ -4,21 +4,33 @@
                                                 %q = gv.sum %p {axes = [1]}
                                                 %y = gv.sum %q {axes = [0]}
 
+    %y = gv.attention %q, %k, %v        =>      %p = gv.attention_parts %q, %k, %v {step = 512}
+                                                %y = the parts, put together
+
 A row is walked by one block of threads, so that a few rows would leave most of the device idle.
 The parts of a row are rows of their own, and what they come to is reduced again. Only rows of known
-size that come out even are split; the order of a sum changes, but not from run to run. Needs
-`decompose`; stands before `fuse`.
+size that come out even are split; the order of a sum changes, but not from run to run. The same is
+done with the keys of an attention of few queries; of keys whose number is not known, parts have as
+many as make a block worth while. Needs `decompose`; stands before `fuse`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.dims import product
+from ..ir.compositions import Maker, cut
+from ..ir.dims import Dim, Range, bounds, product
+from ..ir.dtypes import f32
 from ..ir.op import REGISTRY
 from ..ir.program import functions
 from ..ir.shapes import normalize_axes
+from ..ir.tensor import spec_of
 from .analysis.blocks import operations_of
 from .analysis.kinds import ROW_REDUCTIONS, kind_of
 from .base import Pass
@@ -31,6 +43,11 @@ LONG = 1 << 15
 MOST_PARTS = 1024
 SHORTEST = 512
 """Elements of a part."""
+FEW_QUERIES = 16
+ENOUGH_BLOCKS = 2 * 132
+"""Two for each processor of an H100."""
+FEWEST_KEYS, SOME_KEYS = 256, 512
+"""Keys of a part: the fewest that pay, and those where their number is not known."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,8 @@ class SplitReductions(Pass):
             for op in list(operations_of(function)):
                 if isinstance(op, Op) and op.name in ROW_REDUCTIONS - {"gv.mean"}:
                     self.split(op)
+                elif isinstance(op, Op) and op.name == "gv.attention":
+                    self.split_keys(op, program.ranges)
 
     def split(self, op: Op) -> None:
         """Replace one reduction if its rows are few and long."""
@@ -68,6 +87,60 @@ class SplitReductions(Pass):
         made = emit(REGISTRY["gv.reshape"], total, shape=op.result_specs[0].dims)
         replace(op, made)
         self.count("split")
+
+    def split_keys(self, op: Op, ranges: Mapping[str, Range]) -> None:
+        """Replace an attention if its queries are few, and its keys many."""
+        step = keys_of_part(op, ranges)
+        if step is None:
+            return
+        flags = op.plain_attributes()
+        zeros = bool(flags.pop("zeros"))
+        make = Maker(GraphEmit.before(op))
+        made = put_together(make, make.attention_parts(*op.operands, **flags, step=step), zeros)
+        dims = op.result_specs[0].dims
+        replace(op, make.to(make.reshape(made, shape=dims), op.result_specs[0].dtype))
+        self.count("keys")
+
+
+def keys_of_part(op: Op, ranges: Mapping[str, Range]) -> int | None:
+    """Return how many keys of an attention a block has, if they are to be shared by blocks."""
+    (q, k, v), made = op.specs[:3], op.result_specs[0]
+    queries, keys = q.dims[-2], k.dims[-2]
+    if not isinstance(queries, int) or made.dims[-1] == 1 or bounds(keys, ranges)[0] < 1:
+        return None
+    rows, blocks = queries, 1
+    for number, dim in enumerate(reversed(made.dims[:-2]), 3):
+        least = max(1, bounds(dim, ranges)[0])
+        if queries == 1 and all(len(s.dims) < number or s.dims[-number] == 1 for s in (k, v)):
+            rows *= least  # heads that share their keys are queries of one block
+        else:
+            blocks *= least
+    wanted = ENOUGH_BLOCKS // blocks
+    if rows > FEW_QUERIES or wanted < 2:
+        return None
+    if not isinstance(keys, int):
+        return SOME_KEYS
+    step = max(FEWEST_KEYS, -(-keys // (wanted * FEWEST_KEYS)) * FEWEST_KEYS)
+    return step if step < keys else None
+
+
+def put_together(make: Maker, parts: SSAValue, zeros: bool) -> SSAValue:
+    """Return the attention of all keys, with an axis of 1 before its own."""
+    *rows, width = spec_of(parts.type).dims
+    assert isinstance(width, int), "the width of values is known"
+    last, wide = len(rows), (*rows, width - 2)
+    ends: tuple[Dim, ...] = (0, width - 2, width - 1, width)
+    columns = [cut(make.emit, parts, last, low, high) for low, high in pairwise(ends)]
+    values, most, total = (make.broadcast_to(one, shape=wide) for one in columns)
+    none, zero = make.number(-np.inf, f32), make.number(0, f32)
+    largest = make.max(most, axes=(0,), keepdims=True)
+    shift = make.select(make.equal(largest, none), zero, largest)
+    by = make.exp(make.sub(most, shift))
+    weight = make.sum(make.mul(total, by), axes=(0,), keepdims=True)
+    made: SSAValue = make.div(make.sum(make.mul(values, by), axes=(0,), keepdims=True), weight)
+    if zeros:
+        made = make.select(make.equal(weight, zero), zero, made)
+    return made
 
 
 def parts_of(length: int) -> int:

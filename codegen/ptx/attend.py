@@ -107,7 +107,7 @@ class Attend(Attention):
         self.bring(q, self.q, (self.first, self.rows, height), (self.depth, self.pitch))
         last = loops.minimum(loops.add(self.first, height), loops.index(self.rows))
         high = self.seen(loops.subtract(last, 1))
-        with loops.loop(0, high, WARP, self.begin()) as one:
+        with loops.loop(*self.span(high), WARP, self.begin()) as one:
             loops.here(Barrier())
             self.bring(k, self.k, (one.index, self.keys, WARP), (self.depth, self.pitch))
             self.bring(v, self.v, (one.index, self.keys, WARP), (self.width, self.wide))
@@ -118,8 +118,8 @@ class Attend(Attention):
     def own_keys(self) -> list[SSAValue]:
         """Walk the keys of this warp; return its part of the state."""
         loops = self.loops
-        low = loops.multiply(self.warp, WARP)
-        high = self.seen(loops.subtract(loops.index(self.rows), 1))
+        low, high = self.span(self.seen(loops.subtract(loops.index(self.rows), 1)))
+        low = loops.add(low, loops.multiply(self.warp, WARP))
         with loops.loop(low, high, WARP * self.warps, self.begin()) as one:
             one.carry(*self.weigh(one.values, one.index))
         return list(one.results)
@@ -274,12 +274,34 @@ class Attend(Attention):
         lanes = self.step if self.step > 1 else 0
         for number in range(tall):
             total = self.over_warp("add", Element(state[tall + number], f32, 0), DISTANCES)
-            by = math.spread(self.quotient(total), lanes)
             row = self.row(number)
+            if self.part_keys:
+                with self.only_inside(row, self.lane), self.by_first(self.lane):
+                    self.store_state(Element(state[number], f32, 0), total, row)
+            by = math.spread(self.quotient(total), lanes)
             for chunk in range(self.chunks):
                 value = Element(state[2 * tall + number * self.chunks + chunk], f32, lanes)
+                value = value if self.part_keys else math.mul(value, by)
                 with self.only_inside(row, self.column(chunk)):
-                    self.results.store(math.mul(value, by), row, self.column(chunk))
+                    self.store_columns(value, row, self.column(chunk))
+
+    def store_columns(self, value: Element, row: Index, column: Index) -> None:
+        """Write a vector; rows of parts are not as long as whole vectors."""
+        if not (self.part_keys and value.lanes):
+            self.results.store(value, row, column)
+            return
+        for number in range(value.lanes):
+            one = Element(extracted(self.loops, value.value, number), f32, 0)
+            self.results.store(one, row, self.loops.add(column, number))
+
+    def store_state(self, most: Element, total: Element, row: Index) -> None:
+        """Write the largest score and the sum of weights of a part, behind its values."""
+        self.results.store(most, row, self.width)
+        self.results.store(total, row, self.width + 1)
+
+    def by_first(self, number: Index) -> AbstractContextManager[None]:
+        """Open what only the first of some threads does."""
+        return self.loops.when(self.loops.compare("eq", number, 0))
 
     def only_inside(self, row: Index, column: Index) -> AbstractContextManager[None]:
         """Open what only happens where there is a query and a column."""
@@ -301,7 +323,7 @@ class Attend(Attention):
         for number in range(tall):
             line = loops.add(loops.multiply(self.warp, tall), number)
             total = self.over_warp("add", Element(state[tall + number], f32, 0), DISTANCES)
-            with loops.when(loops.compare("eq", self.lane, 0)):
+            with self.by_first(self.lane):
                 loops.store(state[number], self.states, line)
                 loops.store(total.value, self.states, loops.add(line, lines))
             for chunk in range(self.chunks):
@@ -330,7 +352,12 @@ class Attend(Attention):
             total = math.fma(by, self.read(self.states, loops.add(line, count)), total)
             at = loops.add(loops.multiply(line, self.width), column)
             value = math.fma(by, self.read(self.sums, at), value)
-        self.results.store(math.mul(value, self.quotient(total)), row, column)
+        if not self.part_keys:
+            self.results.store(math.mul(value, self.quotient(total)), row, column)
+            return
+        self.results.store(value, row, column)
+        with self.by_first(column):
+            self.store_state(largest, total, row)
 
     def read(self, buffer: SSAValue, at: Index) -> Element:
         """Return an element of shared memory."""

@@ -3,6 +3,8 @@
 Each template walks the keys tile by tile and keeps, for every query, the largest score so far, the
 sum of the weights, and the weighed values; what was summed before is scaled where a larger score
 comes. Scores are never in memory. Templates are `flash` (tensor cores) and `attend` (any type).
+Of few queries with many keys blocks have a part of the keys each, and write these three as they
+are (`gv.attention_parts`).
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ def iteration(op: Op) -> Iteration:
         for spec, tail in zip(op.specs, tails, strict=False)
     )
     return Iteration(
-        parallel=(*result.dims[:-2], result.dims[-2], k.dims[-2], q.dims[-1], result.dims[-1]),
+        parallel=(*result.dims[:-1], k.dims[-2], q.dims[-1], op.specs[2].dims[-1]),
         reduce=(),
         reads=reads,
         write=(*axes(rank), s, e),
@@ -109,7 +111,10 @@ class Attention:
         self.loops, self.anchor = nest.loops, nest.anchor
         flags = self.anchor.plain_attributes()
         self.scale, self.softcap = float(flags["scale"]), float(flags["softcap"])
-        self.causal, self.zeros = bool(flags["causal"]), bool(flags["zeros"])
+        self.causal, self.zeros = bool(flags["causal"]), bool(flags.get("zeros"))
+        self.part_keys = flags.get("step")
+        """Keys of a part, where blocks have a part each; else None."""
+        self.parts = [t for t in nest.outer[0].tokens if t.extent != 1] if self.part_keys else []
         q, k, v = self.anchor.specs[:MATRICES]
         self.keys: Dim = k.dims[-2]
         self.queries: Dim = q.dims[-2]
@@ -125,7 +130,8 @@ class Attention:
         row_tokens, batch = self.nest.tokens(-4), self.nest.batch_tokens
         if self.queries == 1:
             self.causal = False
-            shared = [t for t in batch if not any(s.walks(t) for s in self.sides[1:MATRICES])]
+            own = [token for token in batch if token not in self.parts]
+            shared = [t for t in own if not any(s.walks(t) for s in self.sides[1:MATRICES])]
             row_tokens = shared
             batch = [t for t in batch if t not in shared]
         self.row_tokens = row_tokens
@@ -142,7 +148,7 @@ class Attention:
                 side.open(down, along, self.batch, 0)
         for side in self.sides[MATRICES:]:
             side.open(self.row_tokens, keys, self.batch, 0)
-        self.results = Results(self, written or lanes[2])
+        self.results = Results(self, 0 if self.part_keys else written or lanes[2])
 
     def memory(self, element: Attribute, count: int, size: int) -> SSAValue:
         """Return memory of the block."""
@@ -167,6 +173,15 @@ class Attention:
             group.value = loops.remainder(rest, group.extent)
             rest = loops.divide(rest, group.extent)
         return block
+
+    def span(self, high: Index) -> tuple[Index, Index]:
+        """Return the first key that a block walks, and the end of those below a number."""
+        if not self.part_keys:
+            return 0, high
+        part = next((g.value for g in self.batch if g.tokens[0] in self.parts), 0)
+        assert part is not None, "the unit is known"
+        low = self.loops.multiply(part, self.part_keys)
+        return low, self.loops.minimum(high, self.loops.add(low, self.part_keys))
 
     # -- scores ---------------------------------------------------------------------------
 
@@ -254,6 +269,7 @@ class Results:
     def __init__(self, whole: Attention, lanes: int) -> None:
         nest = whole.nest
         self.whole, self.loops, self.out = whole, whole.loops, nest.out
+        self.dtype = whole.anchor.result_specs[0].dtype
         self.offset = nest.offset
         accesses = [self.offset]
         self.batch = [Group(g.tokens) for g in whole.batch]
@@ -273,4 +289,4 @@ class Results:
         math = self.reader.math
         base, _, extra = self.space.split(self.loops, self.offset)
         assert extra is None, "a result is written in strides"
-        self.loops.store(math.narrow(math.cast(element, self.whole.dtype)), self.out, base)
+        self.loops.store(math.narrow(math.cast(element, self.dtype)), self.out, base)

@@ -127,7 +127,8 @@ class Flash(Attention):
         even = all(size % HALVES == 0 and size % 16 == 0 and size <= WIDEST for size in sizes)
         many = not isinstance(self.rows, int) or self.rows > 16
         copied = all(side.copied() and side.along == "depth" for side in self.sides[:MATRICES])
-        return self.dtype.name in ("f16", "bf16") and even and many and copied
+        whole = not self.part_keys
+        return whole and self.dtype.name in ("f16", "bf16") and even and many and copied
 
     # -- loops ----------------------------------------------------------------------------
 

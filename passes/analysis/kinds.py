@@ -27,6 +27,7 @@ KINDS: dict[str, str] = {
     "gv.rnn_packed": "rnn",
     "gv.top_k": "sort",
     "gv.attention": "attention",
+    "gv.attention_parts": "attention",
 }
 """Operations that have a template of their own; all others go by their iteration space."""
 
@@ -55,8 +56,11 @@ BUFFERED = frozenset(
 )
 """Kinds whose operands are walked in memory."""
 
-WALKED = {"gv.attention": 3}
+WALKED = {"gv.attention": 3, "gv.attention_parts": 3}
 """How many operands of an operation are walked in memory, where the others are read as elements."""
+
+PARTS = ("gv.attention_parts",)
+"""What only blocks of a GPU share."""
 
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})
 """Kinds that read their operands element by element, so that producers may be read in place."""
@@ -69,9 +73,9 @@ FAST_FLOATS = ("f32", "f64")
 def kind_of(op: Op, *, gpu: bool = False) -> str | None:
     """Return the kind, or None where there is no kernel for the operation.
 
-    On a `gpu` rows may also lie across memory, and attention is of 16-bit floats too.
+    On a `gpu` rows may also lie across memory, and attention is of 16-bit floats too, and in parts.
     """
-    if op.name == "gv.attention" and not gpu and not _fast(op.specs[0].dtype):
+    if op.name in WALKED and not gpu and (op.name in PARTS or not _fast(op.specs[0].dtype)):
         return None
     if op.name in KINDS:
         return KINDS[op.name]

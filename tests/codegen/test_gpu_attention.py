@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import gravure as gv
+from gravure.runtime.emulated import EmulatedDriver
 from gravure.runtime.ptx_emulator import KernelFault
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -49,6 +51,47 @@ def test_heads_that_share_keys_share_a_block() -> None:
     text, _ = attention(((2, 4, 1, 16), (2, 1, 90, 16), (2, 1, 90, 64)), "bf16")
     plan = plan_of(compiled_text(text))
     assert plan.launches[0].grid == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "dtype", "flags", "blocks"),
+    [
+        (((2, 3, 8), (2, 700, 8), (2, 700, 20)), "f32", {}, 6),
+        (((1, 4, 1, 64), (1, 1, 600, 64), (1, 1, 600, 64)), "bf16", {}, 3),  # heads share keys
+        (((5, 8), (520, 8), (520, 24)), "f16", {"causal": True, "softcap": 2.0}, 3),
+    ],
+)
+def test_blocks_share_the_keys_of_few_queries(
+    shapes: tuple[Shape, ...], dtype: str, flags: dict[str, Any], blocks: int
+) -> None:
+    text, arrays = attention(shapes, dtype, **flags)
+    plan = check_text(text, arrays, rtol=ERROR[dtype], seed=1)
+    assert len(plan.launches) == 2
+    assert plan.launches[0].grid == (blocks, 1, 1)
+
+
+def test_parts_of_keys_that_are_hidden_or_missing() -> None:
+    text, arrays = attention(((1, 4), (600, 4), (600, 4), (1, 600)), "f32", zeros=True)
+    arrays[3][:, :300] = -np.inf
+    check_text(text, arrays, rtol=ERROR["f32"])
+    arrays[3][:] = -np.inf
+    assert (run_plan(compiled_text(text), arrays)[0] == 0).all()
+    text = text.replace("zeros = true", "zeros = false")
+    assert np.isnan(run_plan(compiled_text(text), arrays)[0]).all()
+
+
+def test_any_number_of_keys_is_shared() -> None:
+    text = b"""model some(q: f32[2, 1, 8], k: f32[2, T, 8], v: f32[2, T, 16], T in 1..999) -> (y) {
+      y = softmax(q @ transpose(k, order=[0, 2, 1]), axis=2) @ v
+    }"""
+    model = gv.compile(text, target="cuda:sm_80", device=EmulatedDriver("sm_80", races=True))
+    random = np.random.default_rng(1)
+    for keys in (1, 513):
+        shapes = ((2, 1, 8), (2, keys, 8), (2, keys, 16))
+        q, k, v = (random.standard_normal(shape).astype(np.float32) for shape in shapes)
+        weights = np.exp(np.einsum("bsd,btd->bst", q, k))
+        wanted = np.matmul(weights / weights.sum(axis=2, keepdims=True), v)
+        np.testing.assert_allclose(model(q, k, v), wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize(
