@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -30,6 +32,9 @@ from .gpu_plan import GpuModule
 
 CHUNK = 4 << 20
 """Bytes of each of the two pinned buffers that copies go through."""
+BLOCKING = "CUDA_LAUNCH_BLOCKING"
+"""The environment's variable that asks to wait for each launch; CUDA's own launches heed it too."""
+HINT = f"run with {BLOCKING}=1 to see which kernel it was; start again where one failed"
 NEWEST_PLAIN = 9
 """From this major version on, devices have code of their own besides that of all: `sm_90a`."""
 
@@ -133,6 +138,7 @@ class CudaDriver:
         if not 0 <= index < count:
             raise GpuError(f"there is no device gpu:{index}: CUDA has {count}")
         self.index = index
+        self._process, self._thread = os.getpid(), threading.get_ident()
         self.calls = Calls()
         self.version = self.calls.version()
         device = cuda.Device(index)
@@ -140,6 +146,9 @@ class CudaDriver:
         major, minor = device.compute_capability()
         self.architecture = f"sm_{major}{minor}{'a' if major >= NEWEST_PLAIN else ''}"
         self.context = device.retain_primary_context()
+        self._release = weakref.finalize(
+            self, _release, self.context, self.calls, (self._process, self._thread)
+        )
         self._memory: dict[int, Any] = {}
         self._new: set[int] = set()
         """Memory that nothing was launched or copied since."""
@@ -149,18 +158,25 @@ class CudaDriver:
             self._launched = cuda.Event()
             self._pinned = [cuda.pagelocked_empty(CHUNK, np.uint8) for _ in range(2)]
             self._copied = [cuda.Event() for _ in range(2)]
+            self._timed = [cuda.Event() for _ in range(2)]
         self.handle = ctypes.c_void_p(self._stream.handle)
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
         """Make the device's context the current one of this thread for a while."""
-        self.context.push()
+        if os.getpid() != self._process:
+            raise GpuError(
+                f"{self.name} was opened by the process that this one was forked from",
+                hint="open it here first, or start processes by 'spawn'",
+            )
         try:
-            yield
+            self.context.push()
+            try:
+                yield
+            finally:
+                self.context.pop()
         except self._cuda.Error as error:
-            raise GpuError(f"{self.name}: {error}", hint="load with check=True") from error
-        finally:
-            self.context.pop()
+            raise GpuError(f"{self.name}: {error}", hint=HINT) from error
 
     def allocate(self, size: int) -> int:
         """Return the address of new memory."""
@@ -178,7 +194,9 @@ class CudaDriver:
         return address
 
     def free(self, address: int) -> None:
-        """Give memory back; the driver waits for what uses it."""
+        """Give memory back; the driver waits for what uses it. A forked process has none."""
+        if os.getpid() != self._process:
+            return
         self._new.discard(address)
         with self.current():
             self._memory.pop(address).free()
@@ -246,8 +264,8 @@ class CudaDriver:
 
     def _load(self, module: GpuModule) -> ctypes.c_void_p:
         fits = module.architecture == self.architecture
-        image = module.cubin if module.cubin and fits else module.ptx.encode("ascii") + b"\0"
-        return self.calls.load(image, module.name)
+        assembled = [module.cubin] if module.cubin and fits else []
+        return self.calls.load([*assembled, module.ptx.encode("ascii") + b"\0"], module.name)
 
     def tensor_map(self, tiles: Tiles) -> bytes:
         """Return the 128 bytes by which a kernel copies tiles of a tensor."""
@@ -270,18 +288,20 @@ class CudaDriver:
                 )
                 for node in nodes
             ]
+            check = check or os.environ.get(BLOCKING, "0") != "0"
             return (CheckedReplay if check else CudaReplay)(self, loaded)
 
     def seconds(self, action: Callable[[], object]) -> float:
         """Return how long the device works on what an action begins."""
-        with self.current():
-            start, end = self._cuda.Event(), self._cuda.Event()
-            start.record(self._stream)
-        action()
-        with self.current():
-            end.record(self._stream)
-            end.synchronize()
-            return float(end.time_since(start)) * 1e-3
+        start, end = self._timed
+        with self._lock:
+            with self.current():
+                start.record(self._stream)
+            action()
+            with self.current():
+                end.record(self._stream)
+                end.synchronize()
+                return float(end.time_since(start)) * 1e-3
 
     def close(self) -> None:
         """Give back all memory and the context."""
@@ -292,4 +312,15 @@ class CudaDriver:
                 memory.free()
             self._memory.clear()
             self._pinned.clear()
-        self.context.detach()
+        self._release()
+
+
+def _release(context: Any, calls: Calls, owner: tuple[int, int]) -> None:
+    """Release a context, also at the end of the process: pycuda would say that it cannot.
+
+    In the thread that it is of, pycuda makes it current for that, and leaves it so.
+    """
+    if os.getpid() == owner[0]:
+        context.detach()
+        if threading.get_ident() == owner[1]:
+            calls("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))

@@ -116,8 +116,21 @@ class Calls:
             hint="use a newer CUDA driver",
         )
 
-    def load(self, image: bytes, name: str) -> ctypes.c_void_p:
-        """Load PTX or a cubin; an error has what the driver's assembler says."""
+    def load(self, images: Sequence[bytes], name: str) -> ctypes.c_void_p:
+        """Load a module, of which the driver may refuse all forms but the last, which is text.
+
+        An assembled one may be of a newer assembler than the driver knows. An error has what the
+        driver's own assembler says.
+        """
+        status, said = 0, ""
+        for image in images:
+            module, status, said = self.try_to_load(image)
+            if status == 0:
+                return module
+        raise GpuError(f"module {name}: {self.error(status)}{f': {said}' if said else ''}")
+
+    def try_to_load(self, image: bytes) -> tuple[ctypes.c_void_p, int, str]:
+        """Return a module of PTX or a cubin, the status, and what the driver's assembler says."""
         logs = [ctypes.create_string_buffer(LOG_BYTES) for _ in range(2)]
         options = (ctypes.c_int * 4)(_INFO_LOG, _INFO_BYTES, _ERROR_LOG, _ERROR_BYTES)
         values = (ctypes.c_void_p * 4)(
@@ -127,10 +140,7 @@ class Calls:
         status = self.library.cuModuleLoadDataEx(
             ctypes.byref(module), ctypes.c_char_p(image), 4, options, values
         )
-        if status:
-            said = logs[1].value.decode("utf-8", "replace").strip()
-            raise GpuError(f"module {name}: {self.error(status)}{f': {said}' if said else ''}")
-        return module
+        return module, status, logs[1].value.decode("utf-8", "replace").strip()
 
     def function(self, module: ctypes.c_void_p, name: str, shared: int) -> ctypes.c_void_p:
         """Return a kernel of a module, which may take `shared` bytes of dynamic memory."""

@@ -26,8 +26,9 @@ class GpuError(GravureError):
     """A GPU cannot be used, or what runs on it failed.
 
     There is no CUDA driver or device, pycuda is not installed, the device is too old for the
-    code, its memory is full, or a kernel was stopped. A model that is loaded with `check=True`
-    runs one launch after the other, so that the message names the one that failed.
+    code, its memory is full, or a kernel was stopped. With `CUDA_LAUNCH_BLOCKING=1` in the
+    environment a model runs one launch after the other, so that the message names the one that
+    failed.
     """
 
     code = "GV5900"

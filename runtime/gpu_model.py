@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -32,7 +33,7 @@ from .arguments import (
 from .artifact import DimInfo, Pointer, TensorInfo
 from .buffer import Array, aligned_array
 from .device_array import DeviceArray
-from .gpu_driver import Code, Driver, GpuError, Replay, check_fits
+from .gpu_driver import Code, Driver, Find, GpuError, Replay, check_fits
 from .gpu_plan import GpuPlan
 from .gpu_steps import Maker
 
@@ -115,8 +116,10 @@ class GpuModel:
     def __enter__(self) -> GpuModel:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        # After a kernel failed, the device answers everything with that error, which is told here.
+        with suppress(GpuError) if isinstance(error, GpuError) else nullcontext():
+            self.close()
 
     @property
     def workspace_bytes(self) -> int:
@@ -257,7 +260,20 @@ class GpuModel:
             owned.append(self.driver.allocate(max(1, array.nbytes)))
             return owned[-1]
 
-        inputs, outputs = [place(each) for each in arrays], [place(each) for each in results]
+        try:
+            inputs, outputs = [place(each) for each in arrays], [place(each) for each in results]
+            find = self._finder(inputs, outputs)
+            maker = Maker(self.plan, dims, find, self.driver, self._held.code, self._check)
+            replay = maker.replay(self.plan.steps)
+        except GpuError:
+            for address in owned:
+                self.driver.free(address)
+            raise
+        shapes = [each.shape for each in results]
+        return Prepared(replay, inputs, outputs, shapes, owned)
+
+    def _finder(self, inputs: Sequence[int], outputs: Sequence[int]) -> Find:
+        """Return what gives the address of a base."""
 
         def find(pointer: Pointer) -> int:
             if pointer.base in ("input", "output"):
@@ -266,10 +282,7 @@ class GpuModel:
                 raise GpuError(f"a plan for GPUs has no memory of kind {pointer.base!r}")
             return self._held.bases[pointer.base]
 
-        maker = Maker(self.plan, dims, find, self.driver, self._held.code, self._check)
-        replay = maker.replay(self.plan.steps)
-        shapes = [each.shape for each in results]
-        return Prepared(replay, inputs, outputs, shapes, owned)
+        return find
 
     def _new_results(self, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
         return [

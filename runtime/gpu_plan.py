@@ -23,9 +23,6 @@ from .expression import Extent, evaluate
 
 Three: TypeAlias = tuple[Extent, Extent, Extent]
 
-LARGEST_GRID = (2**31 - 1, 65535, 65535)
-"""The most blocks that a launch may have along x, y and z."""
-
 PLAIN_SHARED = 48 << 10
 """Bytes of dynamic shared memory that a launch gets without asking for more first."""
 

@@ -35,6 +35,10 @@ PATIENCE = 256
 SWITCH = 0.02
 """How often, against the kernel, another warp has a turn before this one must wait."""
 
+MOST_SHARED = 227 << 10
+"""Bytes of shared memory that a block of a Hopper may have."""
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+
 Reader: TypeAlias = Callable[["Machine"], Array]
 Writer: TypeAlias = Callable[["Machine", Array], None]
 Plain: TypeAlias = Callable[["Machine"], None]
@@ -68,6 +72,8 @@ class Program:
     """The fewest bytes of shared memory that an instruction takes at a time."""
     global_access: int = 1
     """The same of global memory."""
+    most_shared: int = MOST_SHARED
+    """Bytes of shared memory that a block may have."""
 
 
 @dataclass(frozen=True)
@@ -378,8 +384,14 @@ def _check(program: Program, launch: Launch) -> None:
     wanted = tuple((*kernel.block, 1, 1, 1)[:3])
     if kernel.block and wanted != launch.block:
         raise KernelFault(f"{kernel.name}: launched with blocks {launch.block}, made for {wanted}")
-    if not 1 <= x * y * z <= 1024 or min(launch.grid) < 1:
+    grid_fits = all(1 <= n <= most for n, most in zip(launch.grid, MOST_BLOCKS, strict=True))
+    if not 1 <= x * y * z <= 1024 or not grid_fits:
         raise KernelFault(f"{kernel.name}: grid {launch.grid} of blocks {launch.block}")
+    if program.shared_bytes + launch.shared > program.most_shared:
+        found = program.shared_bytes + launch.shared
+        raise KernelFault(
+            f"{kernel.name}: {found} bytes of shared memory, there are {program.most_shared}"
+        )
     if len(launch.arguments) < kernel.argument_bytes:
         found = len(launch.arguments)
         raise KernelFault(

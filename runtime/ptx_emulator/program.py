@@ -10,7 +10,7 @@ import numpy as np
 from . import access, arithmetic, bits, convert, copies, matrix, warpgroup  # noqa: F401
 from .control import CONTROLS
 from .faults import UnsupportedPtx
-from .machine import WARP, Machine, Program, Step
+from .machine import MOST_SHARED, WARP, Machine, Program, Step
 from .memory import UNSIGNED, Array
 from .operands import RULES, Decoder, Symbol
 from .phases import is_wait, wait_control
@@ -18,6 +18,8 @@ from .text import WIDTHS, Instruction, Kernel, Module, Variable
 from .warp import TOGETHER, control_of
 
 _AXES = "xyz"
+SHARED_OF = {"sm_80": 163 << 10, "sm_86": 99 << 10, "sm_87": 163 << 10, "sm_89": 99 << 10}
+"""Bytes of shared memory that a block may have where it is less than on a Hopper."""
 
 
 def make_program(module: Module, name: str, addresses: Mapping[str, int]) -> Program:
@@ -42,6 +44,7 @@ def make_program(module: Module, name: str, addresses: Mapping[str, int]) -> Pro
         local,
         _least_access(kernel, "shared"),
         _least_access(kernel, "global"),
+        SHARED_OF.get(module.target.rstrip("a"), MOST_SHARED),
     )
 
 

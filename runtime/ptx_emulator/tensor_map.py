@@ -37,6 +37,10 @@ class TensorBox:
             raise KernelFault("a tensor map needs addresses, strides and rows of whole 16 bytes")
         if not all(1 <= size <= 256 for size in self.box) or not 1 <= len(self.shape) <= 5:
             raise KernelFault(f"a tensor map of {len(self.shape)} dims with tiles of {self.box}")
+        if not all(1 <= n <= 1 << 32 for n in self.shape) or not all(
+            0 < n < 1 << 40 for n in self.strides
+        ):
+            raise KernelFault(f"a tensor map of {self.shape} elements, {self.strides} bytes apart")
         if self.swizzle not in _SWIZZLES or (self.swizzle and inner > self.swizzle):
             raise KernelFault(f"rows of {inner} bytes swizzled over {self.swizzle}")
 

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from fake_cuda import FakeCuda
@@ -28,6 +29,11 @@ def message(function: Any) -> str:
     except GravureError as error:
         return str(error)
     return "nothing was wrong"
+
+
+def failing(model: GpuModel) -> None:
+    with model:
+        model.run([np.zeros(4, np.float32)])
 
 
 def main(library: str) -> dict[str, Any]:
@@ -71,6 +77,9 @@ def main(library: str) -> dict[str, Any]:
     found["bad map"] = message(lambda: driver.tensor_map(replace(box, dtype="f64", strides=(0,))))
     found["no memory"] = message(lambda: driver.allocate(1 << 40))
     found["no device"] = message(lambda: CudaDriver(3))
+    text = plan.modules[0]
+    image = replace(text, architecture="sm_90a", cubin=b"\x7fELF of a newer assembler")
+    driver.load([image]).close()
     bad = GpuModule("broken", ".version 8.0\n.target sm_80\n.func f() {}", "sm_80", (8, 0))
     found["bad module"] = message(lambda: driver.load([bad]))
     wrong = plan_of({**BODIES, "twice": "mov.b64 %d2, 64; ld.global.f32 %r1, [%d2];"}, CHAIN)
@@ -78,11 +87,18 @@ def main(library: str) -> dict[str, Any]:
         with GpuModel(wrong, None, driver, check=check) as model:
             key = "checked" if check else "plain"
             found[key] = message(lambda: model.run([np.zeros(4, np.float32)]))
+            found[f"{key} again"] = message(lambda: model.run([np.zeros(4, np.float32)]))
+            found[f"{key} in a block"] = message(lambda: failing(model))
+            fake.lost = 0  # as in a new process
+    with patch("os.getpid", lambda: -1):
+        found["forked"] = message(driver.wait)
+        driver.free(x.address)
     copied.close()
     x.close()
     y.close()
     driver.close()
     found["left"] = len(fake.heap.starts)
+    found["contexts left"] = len(fake.stack)
     return found
 
 

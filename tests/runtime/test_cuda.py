@@ -51,7 +51,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return {**found, "said": done.stderr}
 
 
 def test_a_device_says_what_it_is(session: dict[str, Any]) -> None:
@@ -101,8 +101,20 @@ def test_what_fails_says_what_and_where(session: dict[str, Any]) -> None:
     assert "kernel twice (double): CUDA_ERROR_LAUNCH_FAILED" in session["checked"]
 
 
-def test_all_memory_is_given_back(session: dict[str, Any]) -> None:
-    assert session["left"] == 0
+@pytest.mark.parametrize("key", ["plain", "checked"])
+def test_after_a_kernel_failed_everything_says_so(session: dict[str, Any], key: str) -> None:
+    for what in ("again", "in a block"):
+        assert "Fake GPU (gpu:0): cuEventRecord failed" in session[f"{key} {what}"]
+        assert "CUDA_LAUNCH_BLOCKING=1" in session[f"{key} {what}"]
+
+
+def test_a_forked_process_is_told(session: dict[str, Any]) -> None:
+    assert "was opened by the process that this one was forked from" in session["forked"]
+
+
+def test_everything_is_given_back(session: dict[str, Any]) -> None:
+    assert (session["left"], session["contexts left"]) == (0, 0)
+    assert "clean-up operation failed" not in session["said"]
 
 
 @pytest.mark.skipif(PYCUDA is not None, reason="pycuda is installed")
