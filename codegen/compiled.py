@@ -36,6 +36,8 @@ class Options:
 
     target: str = "native"
     mattr: str = ""
+    host: str = ""
+    """What a library for a GPU is loaded on: a processor or a triple; else this machine's kind."""
     tag: str = "model"
     level: str = "O2"
     passes: str = ""
@@ -91,9 +93,10 @@ class Compiled:
         """Return the model as callers of its library see it: on a GPU the code is elsewhere."""
         if self.plan is None:
             return self.description
-        from .llvm.entry_gpu import host_description  # noqa: PLC0415  (loads LLVM)
+        from .llvm.entry_gpu import host_description, host_target  # noqa: PLC0415  (loads LLVM)
 
-        return host_description(self.description, self.assembled)
+        host = host_target(self.options.host)
+        return host_description(self.description, self.assembled, host)
 
     @cached_property
     def assembled(self) -> GpuPlan:

@@ -58,7 +58,8 @@ def header_of(compiled: Compiled) -> bytes:
 
 def gpu_file_of(compiled: Compiled) -> bytes:
     """Return the file of a model for GPUs."""
-    plan = plan_of(compiled)
+    plan_of(compiled)
+    plan = compiled.assembled
     return to_bytes(plan, compiled.blob if plan.weights else None)
 
 

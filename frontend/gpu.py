@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.compile import Compiled
+from ..codegen.llvm.cache import default_cache
 from ..runtime.arguments import Inputs
 from ..runtime.buffer import Array
 from ..runtime.devices import open_driver
@@ -119,8 +120,13 @@ class DeviceModel(CompiledModel):
         """Do nothing: the weights were compared when the file was read."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write plan, code and weights to a file, which `gravure.load` reads."""
-        write(path, self.plan, self.weights)
+        """Write plan, code and weights to a file, which `gravure.load` reads.
+
+        The code is assembled as well where there is an assembler.
+        """
+        from ..codegen.ptx.assemble import with_cubins  # noqa: PLC0415  (loads xDSL)
+
+        write(path, with_cubins(self.plan, default_cache()), self.weights)
 
     def close(self) -> None:
         """Give back the memory on the device."""

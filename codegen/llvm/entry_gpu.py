@@ -27,7 +27,7 @@ from ...runtime.gpu_plan import (
     TensorMap,
     launches_of,
 )
-from ...target import Target
+from ...target import Target, TargetError, native
 from .compile import assemble
 from .cuda_calls import ENCODE, MARK, State, emit_calls, emit_images, load_code, messages
 from .entry import WEIGHTS_AT, WEIGHTS_SUFFIX, Entry, emit_check, entry_target
@@ -44,8 +44,6 @@ from .entry_status import messages as plain_messages
 from .entry_steps import Steps
 from .routine import Routine
 
-HOST = "x86-64-v2"
-"""What processor the library's own code is for; it uses none of its features."""
 ROOM = 256
 """What addresses in the memory on the device are multiples of."""
 DIMS, STRIDES, BOX, STEPS, MAP_ROOM = 0, 40, 72, 96, 120
@@ -57,7 +55,18 @@ def gpu_entry_object(
 ) -> bytes:
     """Return the object that, linked with the weights, is the library of a model for GPUs."""
     text = GpuEntry(model, plan, manifest, embedded).text()
-    return assemble(text, entry_target(Target.parse(HOST)), optimisation=0)
+    return assemble(text, entry_target(Target.parse(model.triple)), optimisation=0)
+
+
+def host_target(name: str) -> Target:
+    """Return the machine that a library's own code is for: this one's kind if none is named.
+
+    Raises `TargetError` where the library would not find a driver.
+    """
+    host = Target.parse(name or f"{native().architecture.name}-unknown-linux-gnu")
+    if host.is_gpu or host.system != "linux":
+        raise TargetError(f"host {name!r}: expected a processor of Linux, to load the CUDA driver")
+    return host
 
 
 class Layout:
@@ -77,8 +86,11 @@ class Layout:
         self.bytes = max(at, ROOM)
 
 
-def host_description(model: Description, plan: GpuPlan) -> Description:
-    """Return a model for GPUs as its callers see it: the workspace is what `State` says."""
+def host_description(model: Description, plan: GpuPlan, host: Target) -> Description:
+    """Return a model for GPUs as its callers see it: the workspace is what `State` says.
+
+    The library's own code uses none of the host's features.
+    """
     gpu = {
         "bytes": Layout(plan).bytes,
         "code_bytes": sum(len(each.ptx) + len(each.cubin) for each in plan.modules),
@@ -93,7 +105,7 @@ def host_description(model: Description, plan: GpuPlan) -> Description:
         raw=(),
         prepare=(),
         prepare_workspace=0,
-        triple=Target.parse(HOST).triple,
+        triple=host.triple,
         features=(),
         extras={**model.extras, "gpu": gpu},
     )

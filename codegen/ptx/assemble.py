@@ -153,6 +153,8 @@ def with_cubins(plan: GpuPlan, cache: Cache) -> GpuPlan:
 
 
 def _with_cubin(module: GpuModule, ptxas: str, version: str, cache: Cache) -> GpuModule:
+    if module.cubin:
+        return module
     key = hashlib.sha256(f"cubin {version}\n{module.architecture}\n{module.ptx}".encode())
     made = cache.get_or_make(
         key.hexdigest(), lambda: assemble(module.ptx, module.architecture, ptxas).cubin

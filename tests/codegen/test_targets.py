@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -36,11 +37,31 @@ int main(void) {{
     gravure_tensor x = {{in, in_shape, {in_rank}, GRAVURE_F32}};
     gravure_tensor y = {{out, out_shape, {out_rank}, GRAVURE_F32}};
     void *space = aligned_alloc(64, net_workspace_bytes() + 64);
-    int32_t status = net_run(&x, &y, space, 0);
+    int32_t status = {create};
+    if (!status) status = net_run(&x, &y, space, 0);
     if (status) {{ fprintf(stderr, "%s\\n", net_status(status)); return 1; }}
     for (int i = 0; i < {outputs}; ++i) printf("%.9g\\n", out[i]);
     return 0;
 }}
+"""
+
+DRIVER = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define NOTHING(name) int name(void) { return 0; }
+NOTHINGS
+int cuPointerGetAttribute(void) { return 1; }
+int cuMemAlloc_v2(void **out, size_t size) { *out = aligned_alloc(256, size); return !*out; }
+int cuMemFree_v2(void *memory) { free(memory); return 0; }
+int cuMemcpyHtoDAsync_v2(void *to, void *from, size_t size) { memcpy(to, from, size); return 0; }
+int cuMemcpyDtoHAsync_v2(void *to, void *from, size_t size) { memset(to, 0, size); return 0; }
+int cuLaunchKernel(void *kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b,
+                   unsigned c, unsigned shared, void *stream, void **parameters, void **extra) {
+    fprintf(stderr, "%u %u %u %u %u %u %u\\n", x, y, z, a, b, c, shared);
+    return 0;
+}
 """
 
 
@@ -49,6 +70,15 @@ def arguments(name: str) -> list[Array]:
     specs = argument_specs(load_program(SMALL / f"{name}.gv").main)
     shapes = [[dims.evaluate(d, {"N": 3}) for d in s.dims] for s in specs]
     return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+def runner(given: Array, wanted: Array, create: str = "0") -> str:
+    """Return a C program that runs a model."""
+    return RUNNER.format(
+        inputs=given.size, outputs=wanted.size, create=create,
+        in_shape=", ".join(map(str, given.shape)), out_shape=", ".join(map(str, wanted.shape)),
+        in_rank=given.ndim, out_rank=wanted.ndim,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("target", MACHINES)
@@ -73,10 +103,13 @@ def test_older_processors_compute_the_same(name: str, target: str) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(np.abs(want).max()))
 
 
-@pytest.mark.skipif(
+ON_ARM = pytest.mark.skipif(
     not shutil.which("qemu-aarch64") or not shutil.which("aarch64-linux-gnu-gcc"),
     reason="needs qemu-aarch64 and aarch64-linux-gnu-gcc",
 )
+
+
+@ON_ARM
 @pytest.mark.parametrize(
     "name", ["mlp", "mobilenet", "quantised", "transformer", "unet", "chain", "heat"]
 )
@@ -87,12 +120,7 @@ def test_code_for_aarch64_runs_under_qemu(name: str, tmp_path: Path) -> None:
     compiled = compile_source(SMALL / f"{name}.gv", Options(target="aarch64", tag="net"))
     for suffix in ("o", "h"):
         export(compiled, tmp_path / f"model.{suffix}")
-    text = RUNNER.format(
-        inputs=given.size, outputs=wanted.size,
-        in_shape=", ".join(map(str, given.shape)), out_shape=", ".join(map(str, wanted.shape)),
-        in_rank=given.ndim, out_rank=wanted.ndim,
-    )  # fmt: skip
-    (tmp_path / "main.c").write_text(text)
+    (tmp_path / "main.c").write_text(runner(given, wanted))
     build = ["aarch64-linux-gnu-gcc", "-static", "-O1", "main.c", "model.o", "-o", "main"]
     subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
     done = subprocess.run(
@@ -102,3 +130,45 @@ def test_code_for_aarch64_runs_under_qemu(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = np.array(done.stdout.split(), np.float32).reshape(wanted.shape)
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5 * float(np.abs(wanted).max()))
+
+
+@ON_ARM
+def test_the_host_of_a_gpu_may_be_another_machine(tmp_path: Path) -> None:
+    """A driver that does nothing says what code for aarch64 told it."""
+    options = Options(target="cuda:sm_90a", tag="net", host="aarch64")
+    compiled = compile_source(SMALL / "mlp.gv", options)
+    assert compiled.plan is not None
+    for suffix in ("o", "h"):
+        export(compiled, tmp_path / f"model.{suffix}")
+    (given,) = arguments("mlp")
+    (wanted,) = interpret(load_program(SMALL / "mlp.gv"), [given])
+    (tmp_path / "main.c").write_text(runner(given, wanted, "net_create(space, 0, 0)"))
+    text = (tmp_path / "model.o").read_bytes()
+    names = {name.decode() for name in re.findall(rb"cu[A-Z]\w+", text)}
+    nothing = [name for name in sorted(names) if f" {name}(" not in DRIVER]
+    driver = DRIVER.replace("NOTHINGS", "\n".join(f"NOTHING({name})" for name in nothing))
+    (tmp_path / "driver.c").write_text(driver)
+    gcc = "aarch64-linux-gnu-gcc"
+    for build in (
+        [gcc, "main.c", "model.o", "-ldl", "-o", "main"],
+        [gcc, "-w", "-shared", "-fPIC", "driver.c", "-o", "libcuda.so.1"],
+    ):
+        subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    run = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-E", "LD_LIBRARY_PATH=.", "./main"]
+    values = "\n".join(f"{v:.9g}" for v in given.ravel())
+
+    def done(command: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=tmp_path, text=True, capture_output=True, check=False, input=values
+        )
+
+    found = done(run)
+    assert found.returncode == 0, found.stderr
+    kernels = {kernel.name: kernel for kernel in compiled.plan.kernels}
+    told = [[int(word) for word in line.split()] for line in found.stderr.splitlines()]
+    assert told == [
+        [*one.grid_for({"N": 3}), *kernels[one.kernel].block, kernels[one.kernel].shared]
+        for one in compiled.plan.launches
+    ]
+    alone = done([*run[:3], "./main"])
+    assert (alone.returncode, "there is no libcuda.so.1" in alone.stderr) == (1, True)

@@ -72,7 +72,7 @@ def test_a_file_has_all_that_a_model_needs(model: DeviceModel, tmp_path: Path) -
     exported = tmp_path / "other.gpu"
     export(model.compiled, exported)
     assert exported.read_bytes() == path.read_bytes()
-    assert from_bytes(path.read_bytes())[0] == model.plan
+    assert from_bytes(path.read_bytes())[0] == model.compiled.assembled
     with pytest.raises(GpuError, match="emulated"):
         gravure.load(path.read_bytes(), device="tpu:0")
 

@@ -19,10 +19,13 @@ import pytest
 from onnx import TensorProto, helper
 
 import gravure as gv
+from gravure.codegen.ptx.assemble import find_ptxas
 from gravure.frontend.emit import GPU_KINDS, KINDS
 from gravure.frontend.load import load_program
 from gravure.ir import canonical_hash
 from gravure.passes.dce import DCE
+from gravure.runtime import gpu_file
+from gravure.runtime.elf import EM_AARCH64
 
 X = np.random.default_rng(3).standard_normal((3, 8)).astype(np.float32)
 DIM = ("--dim", "batch=1..64")
@@ -128,6 +131,8 @@ def test_files_for_gpus(gravure: Any, model: Path, tmp_path: Path) -> None:
     assert gravure("compile", model, *options, "--emit", "gpu,ptx", "-o", out).status == 0
     assert ".entry" in (tmp_path / "m.ptx").read_text()
     assert gravure("run", out, "--device", "emulated").status == 0
+    plan, _ = gpu_file.from_bytes(out.read_bytes())
+    assert {module.cubin[:4] for module in plan.modules} == {b"\x7fELF" if find_ptxas() else b""}
     found = gravure("run", model, *options, "--device", "emulated", "--vs", "interp")
     assert (found.status, "ok" in found.out) == (0, True)
     assert gravure("compile", model, *options, "-o", tmp_path / "m.so").status == 0
@@ -135,6 +140,14 @@ def test_files_for_gpus(gravure: Any, model: Path, tmp_path: Path) -> None:
     said = gravure("inspect", tmp_path / "m.so").out
     assert "of PTX 7.0" in said
     assert "for a run in all, on the GPU" in said
+    other = (*options, "--host", "aarch64")
+    assert gravure("compile", model, *other, "-o", tmp_path / "m.o").status == 0
+    assert (tmp_path / "m.o").read_bytes()[18] == EM_AARCH64
+    found = gravure("compile", model, *other, "-o", tmp_path / "a.so")
+    assert (found.status, "no shared libraries for aarch64" in found.err) == (69, True)
+    mac = (*options, "--host", "arm64-apple-darwin")
+    found = gravure("compile", model, *mac, "-o", tmp_path / "a.o")
+    assert (found.status, "expected a processor of Linux" in found.err) == (2, True)
     found = gravure("compile", model, *DIM, "-o", tmp_path / "n.gpu")
     assert (found.status, "is a processor, expected a GPU" in found.err) == (69, True)
 

@@ -58,6 +58,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from", dest="start", default="", metavar="STAGE", help="the input is at this stage"
     )
     parser.add_argument("--list-stages", action="store_true", help="list stages and kinds")
+    parser.add_argument(
+        "--host", default="", metavar="NAME",
+        help="what a library for a GPU is loaded on: processor or triple (this machine's kind)",
+    )  # fmt: skip
     parser.add_argument("--tag", default="", help="what all symbols begin with (the file's name)")
     parser.add_argument(
         "--weights", choices=("embed", "file", "none"), default="embed",
@@ -154,7 +158,7 @@ def options_for(args: argparse.Namespace) -> Options:
     tag = args.tag or ("model" if args.model == "-" else tag_of(args.model))
     if not (tag.isascii() and tag.isidentifier()):
         raise UsageError(f"--tag {tag!r}: expected letters, digits and _, a letter first")
-    return options_of(args, tag=tag, embed=args.weights != "file")
+    return options_of(args, tag=tag, embed=args.weights != "file", host=args.host)
 
 
 def _stage(name: str) -> str:
