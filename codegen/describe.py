@@ -125,9 +125,10 @@ class Sequel:
         self.kernels, self.places = by_name(program.module), Places(function)
         launches = [op for op in operations_of(function) if isinstance(op, Launch)]
         needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
-        offsets, self.live = place_scratch(function, needs, program.ranges)
+        length = _number(function, WORKSPACE)
+        offsets, self.live = place_scratch(function, needs, program.ranges, length)
         ends = [offset + need for offset, need in zip(offsets, needs, strict=True)]
-        self.workspace = max([_number(function, WORKSPACE), *ends])
+        self.workspace = max([length, *ends])
         self.scratch = {
             op: offset if need else None
             for op, offset, need in zip(launches, offsets, needs, strict=True)

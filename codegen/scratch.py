@@ -2,7 +2,8 @@
 
 A kernel's need of scratch is known when its loops are, behind the memory plan. Buffers that do
 not live during a launch leave their place to its scratch; only what fits nowhere makes the
-workspace longer.
+workspace longer. Of these places it takes the last ones: buffers lie at the lowest, and what a
+thread finds where it worked before need not be fetched from the cache of another.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ Span = tuple[int, int]
 
 
 def place_scratch(
-    function: FuncOp, needs: Sequence[int], ranges: dict[str, Range]
+    function: FuncOp, needs: Sequence[int], ranges: dict[str, Range], length: int
 ) -> tuple[list[int], int]:
     """Return for each launch the offset of as many bytes as it needs, and the most that live.
+
+    `length` is what the buffers need of the workspace.
 
     The second is the largest sum of a launch's scratch and the buffers that live during it, of
     the launches that need scratch: no plan can do with less.
@@ -50,15 +53,26 @@ def place_scratch(
             if begin < end and span[0] < span[1]:
                 starts[begin].append(span)
                 ends[end - 1].append(span)
-    gaps, offsets, most = Shared(), [0 for _ in needs], 0
+    gaps, most = Shared(), 0
+    rooms: list[list[Span]] = []
     for number, begins, finished in zip(numbers, starts, ends, strict=True):
         for span in begins:
             gaps.enter(span)
-        offsets[number] = gaps.free.lowest(needs[number])
+        length = max(length, gaps.free.lowest(needs[number]) + needs[number])
         most = max(most, needs[number] + gaps.free.taken)
+        rooms.append(gaps.free.places)
         for span in finished:
             gaps.leave(span)
+    offsets = [0 for _ in needs]
+    for number, room in zip(numbers, rooms, strict=True):
+        offsets[number] = last_place(room, needs[number], length)
     return offsets, most
+
+
+def last_place(room: Sequence[Span], size: int, length: int) -> int:
+    """Return the highest offset of `size` bytes in a room of `length`."""
+    ends = ((low, min(high, length)) for low, high in reversed(room))
+    return next(high - size for low, high in ends if high - low >= size)
 
 
 class Shared:

@@ -197,10 +197,24 @@ class Grouping:
             return group.kind == "map" or not self.ends_rows(op, group.row)
         anchor = group.anchor
         if not any(is_walked(anchor, use) or self.feeds(group, use.operation) for use in uses):
+            if self.finishes(op):
+                return False
             return group.kind != "attention" or op.name in CHEAP or not is_row(op)
         users = [use.operation for use in uses]
         taken = all(self._takes_moves(group, user, op) or user.name in MOVES for user in users)
         return op.name in MOVES and taken and not self.cuts_walks(group, op)
+
+    def finishes(self, op: Op) -> bool:
+        """Say whether an operation stands behind a product of its own: it is its epilogue."""
+        like, value = op.result_specs[0], op
+        while is_elementwise(value):
+            inner = [v.owner for v, s in zip(value.operands, value.specs, strict=True) if s == like]
+            if len(inner) != 1 or not isinstance(inner[0], Op):
+                return False
+            value = inner[0]
+            if not value.results[0].has_one_use():
+                return False
+        return kind_of(value, gpu=self.gpu) in EPILOGUE - {"attention"}
 
     def ends_rows(self, op: Op, row: object) -> bool:
         """Say whether an operation combines rows that were reduced with what they are of.

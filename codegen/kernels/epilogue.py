@@ -19,23 +19,13 @@ from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.dtypes import DType
 from ...ir.tensor import spec_of
-from ...passes.analysis.reads import is_splat
+from ...passes.analysis.short import Short, short_of
 from ...passes.analysis.tiles import TALLEST
 from .elements import Element
 from .index import Linear
 from .loops import Index, Loops
 from .read import Indices, Reader, Tracer
 from .space import Group, Space
-
-
-@dataclass(frozen=True)
-class Short:
-    """An epilogue of few instructions: what is added, in this order, and the bounds."""
-
-    bias: SSAValue | None = None
-    beside: SSAValue | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass
@@ -81,7 +71,8 @@ class Epilogue:
             tile = replace(tile, added=short.beside is not None, low=short.low, high=short.high)
             if short.bias is not None:
                 assert self.columns.value is not None, "the panel is known"
-                bias = (short.bias, loops.index(self.columns.value))
+                buffer = self.loops.buffers[short.bias.index]
+                bias = (buffer, loops.index(self.columns.value))
         behind = gvk.Behind(self.beside, bias)
         loops.here(gvk.GemmTile(a, b, self.tile(), sizes, tile, behind))
         return short is not None
@@ -89,42 +80,7 @@ class Epilogue:
     @cached_property
     def short(self) -> Short | None:
         """Return the epilogue as the tile can do it itself, if it can."""
-        if self.aside is not None or not self.dtype.is_float:
-            return None
-        found, value = Short(), self.root
-        owner = value.owner
-        if isinstance(owner, Op) and owner.name == "gv.relu":
-            found, value = Short(low=0.0), owner.operands[0]
-        elif isinstance(owner, Op) and owner.name == "gv.clip":
-            bounds = [_number(operand) for operand in owner.operands[1:]]
-            if None in bounds:
-                return None
-            found, value = Short(low=bounds[0], high=bounds[1]), owner.operands[0]
-        for field in ("beside", "bias"):
-            added = self.added(value)
-            if added is not None and self.fits(added[1], field):
-                value, argument = added
-                buffer = self.loops.buffers[argument.index]
-                bias = field == "bias"
-                found = replace(found, bias=buffer) if bias else replace(found, beside=buffer)
-        return found if value is self.anchor.results[0] else None
-
-    def added(self, value: SSAValue) -> tuple[SSAValue, BlockArgument] | None:
-        """Return what is made of the tile, and the argument that is added to it."""
-        owner = value.owner
-        if not isinstance(owner, Op) or owner.name != "gv.add":
-            return None
-        x, y = owner.operands
-        if isinstance(x, BlockArgument):
-            x, y = y, x
-        return (x, y) if isinstance(y, BlockArgument) and not isinstance(x, BlockArgument) else None
-
-    def fits(self, argument: BlockArgument, field: str) -> bool:
-        """Say whether an argument is a bias, or lies beside the tile."""
-        spec = spec_of(argument.type)
-        if field == "bias":
-            return spec.dims == self.anchor.result_specs[0].dims[-1:] and spec.dtype == self.dtype
-        return self.beside == (self.loops.buffers[argument.index],)
+        return short_of(self.root, self.anchor)
 
     @property
     def is_empty(self) -> bool:
@@ -212,11 +168,3 @@ class Epilogue:
             for vector in range(self.vectors):
                 mask = None if self.aside is not None else self.mask(left, vector)
                 loops.store(zero.value, buffer, loops.add(at, vector * lanes), mask)
-
-
-def _number(value: SSAValue) -> float | None:
-    """Return the number that a constant is in all places."""
-    owner = value.owner
-    if not isinstance(owner, Op) or not is_splat(owner):
-        return None
-    return float(owner.plain_attributes()["value"].reshape(-1)[0])

@@ -29,7 +29,7 @@ from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, ceil_divide, floor_divide, product
 from ...ir.dtypes import DType
 from ...ir.tensor import TensorSpec, spec_of
-from ...passes.analysis.tiles import lanes_of, rows_for, vectors_for
+from ...passes.analysis.tiles import DEEP, lanes_of, rows_for, vectors_for
 from ...target import Target
 from .blocks import LINE, RowBlocks, lines_ahead
 from .epilogue import Epilogue
@@ -42,8 +42,6 @@ from .space import Group, Space, merge
 PRODUCTS = ("gv.matmul", "gv.matmul_packed", "gv.matmul_blocked")
 ENOUGH = 8
 """Units that a product is cut into if it can be."""
-DEEP = 1024
-"""The most of the depth that is summed at a time where a block has several tiles."""
 LARGE = 64
 """Depth and columns, in vectors, from which B is packed although it could be used in place: the
 narrower the panels, the fewer sets of the cache do their rows lie in."""

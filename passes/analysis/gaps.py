@@ -24,10 +24,14 @@ class Gaps:
         self.taken = 0
         """How many bytes are taken."""
 
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Return the free places, in order."""
+        return list(zip(self.starts, self.ends, strict=True))
+
     def lowest(self, size: int) -> int:
         """Return the lowest place where so many bytes are free."""
-        places = zip(self.starts, self.ends, strict=True)
-        return next(low for low, high in places if high - low >= size)
+        return next(low for low, high in self.places if high - low >= size)
 
     def take(self, low: int, high: int) -> None:
         """Take what is free."""

@@ -11,9 +11,13 @@ from ...ir.levels import KIND
 from ...ir.ops.structure import Yield
 from ...ir.tensor import spec_of
 from .reads import is_elementwise
+from .short import written_over
 
 SAFE_KINDS = ("map", "row")
 """Kinds whose template reads an operand's element no later than it writes that element."""
+
+PRODUCTS = ("gemm", "conv")
+"""Kinds that may read an operand behind a register tile, just before it is stored."""
 
 
 def overwritable(kernel: FuncOp, result: int) -> list[int]:
@@ -23,6 +27,8 @@ def overwritable(kernel: FuncOp, result: int) -> list[int]:
     assert isinstance(last, ReturnOp), "a kernel function returns"
     if isinstance(kind, StringAttr) and kind.data == "scatter":
         return changed_by(last.operands[result].owner, kernel)
+    if isinstance(kind, StringAttr) and kind.data in PRODUCTS:
+        return written_over(kernel)
     if not isinstance(kind, StringAttr) or kind.data not in SAFE_KINDS:
         return []
     spec = spec_of(last.operands[result].type)

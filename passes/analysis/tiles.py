@@ -16,6 +16,8 @@ from .choices import decide
 
 TALLEST = 14
 """The most rows of a register tile."""
+DEEP = 1024
+"""The most of the depth that is summed at a time where a block has several tiles."""
 
 
 def lanes_of(target: Target, dtype: DType) -> int:

@@ -179,3 +179,34 @@ func.func @part_of_joined_axes(%x: tensor<6x40xf32>, %w: tensor<5x3x16xf32>) -> 
 //     func.return %1 : tensor<6x5xf32>
 //   }
 // }
+
+// -----
+// What is added to a product stays with it, where the sum is another product's epilogue.
+func.func @two_products_with_biases(%x: tensor<3x8xf32>, %w: tensor<8x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
+  %0 = gv.matmul %x, %w : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+  %1 = gv.add %0, %b : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+  %2 = gv.matmul %x, %w : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+  %3 = gv.add %2, %b : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+  %4 = gv.add %1, %3 : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  func.return %4 : tensor<3x5xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "fused"} {
+//   func.func @two_products_with_biases(%x: tensor<3x8xf32>, %w: tensor<8x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
+//     %0 = gv.kernel %x, %w, %b ({
+//     ^bb0(%x_1: tensor<3x8xf32>, %w_1: tensor<8x5xf32>, %b_1: tensor<5xf32>):
+//       %1 = gv.matmul %x_1, %w_1 : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+//       %2 = gv.add %1, %b_1 : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+//       gv.yield %2 : (tensor<3x5xf32>) -> ()
+//     }) {kind = "gemm"} : (tensor<3x8xf32>, tensor<8x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+//     %3 = gv.kernel %x, %w, %b, %0 ({
+//     ^bb0(%x_2: tensor<3x8xf32>, %w_2: tensor<8x5xf32>, %b_2: tensor<5xf32>, %4: tensor<3x5xf32>):
+//       %5 = gv.matmul %x_2, %w_2 : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+//       %6 = gv.add %5, %b_2 : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+//       %7 = gv.add %4, %6 : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+//       gv.yield %7 : (tensor<3x5xf32>) -> ()
+//     }) {kind = "gemm"} : (tensor<3x8xf32>, tensor<8x5xf32>, tensor<5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+//     func.return %3 : tensor<3x5xf32>
+//   }
+// }

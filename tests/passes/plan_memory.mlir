@@ -269,3 +269,39 @@ func.func @main(%v: tensor<64xf32>, %w: tensor<64xf32>, %u: tensor<4xf32>) -> (t
 //     func.return %0 : tensor<4xf32>
 //   }
 // }
+
+// -----
+// What is added to a product just before it is stored may lie where it is stored.
+func.func @main(%x: tensor<4x4xf32>, %p: tensor<1x4x16xf32>) -> tensor<4x4xf32> {
+  %0 = gv.matmul_packed %x, %p {columns = 4 : i64} : (tensor<4x4xf32>, tensor<1x4x16xf32>) -> tensor<4x4xf32>
+  %1 = gv.matmul_packed %0, %p {columns = 4 : i64} : (tensor<4x4xf32>, tensor<1x4x16xf32>) -> tensor<4x4xf32>
+  %2 = gv.matmul_packed %1, %p {columns = 4 : i64} : (tensor<4x4xf32>, tensor<1x4x16xf32>) -> tensor<4x4xf32>
+  %3 = gv.add %2, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = gv.relu %3 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = gv.matmul_packed %4, %p {columns = 4 : i64} : (tensor<4x4xf32>, tensor<1x4x16xf32>) -> tensor<4x4xf32>
+  func.return %5 : tensor<4x4xf32>
+}
+
+// ->
+// builtin.module attributes {gv.level = "planned", gv.weights = []} {
+//   func.func @main(%arg0: memref<4x4xf32> {gv.name = "arg0", gv.role = "input"}, %arg1: memref<1x4x16xf32> {gv.name = "arg1", gv.role = "input"}, %result0: memref<4x4xf32> {gv.name = "result0", gv.role = "output"}, %workspace: memref<?xi8> {gv.name = "workspace", gv.role = "workspace"}, %weights: memref<?xi8> {gv.name = "weights", gv.role = "weights"}) attributes {gv.workspace = 128 : i64, gv.max_live = 128 : i64} {
+//     %0 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
+//     gv.launch %arg0, %arg1, %0 {inputs = 2 : i64, kernel = @k0} : (memref<4x4xf32>, memref<1x4x16xf32>, memref<4x4xf32>) -> ()
+//     %1 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 64 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
+//     gv.launch %0, %arg1, %1 {after = array<i64: 0>, inputs = 2 : i64, kernel = @k0} : (memref<4x4xf32>, memref<1x4x16xf32>, memref<4x4xf32>) -> ()
+//     %2 = gv.buffer %workspace {dtype = #gv.dtype<f32>, offset = 0 : i64, shape = array<i64: 4, 4>} : (memref<?xi8>) -> memref<4x4xf32>
+//     gv.launch %1, %arg1, %0, %2 {after = array<i64: 0, 1>, inputs = 3 : i64, kernel = @k1} : (memref<4x4xf32>, memref<1x4x16xf32>, memref<4x4xf32>, memref<4x4xf32>) -> ()
+//     gv.launch %2, %arg1, %result0 {after = array<i64: 2>, inputs = 2 : i64, kernel = @k0} : (memref<4x4xf32>, memref<1x4x16xf32>, memref<4x4xf32>) -> ()
+//     func.return
+//   }
+//   func.func private @k0(%x: tensor<4x4xf32>, %p: tensor<1x4x16xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
+//     %0 = gv.matmul_packed %x, %p {columns = 4 : i64} : (tensor<4x4xf32>, tensor<1x4x16xf32>) -> tensor<4x4xf32>
+//     func.return %0 : tensor<4x4xf32>
+//   }
+//   func.func private @k1(%0: tensor<4x4xf32>, %p: tensor<1x4x16xf32>, %1: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {gv.kind = "gemm"} {
+//     %2 = gv.matmul_packed %0, %p {columns = 4 : i64} : (tensor<4x4xf32>, tensor<1x4x16xf32>) -> tensor<4x4xf32>
+//     %3 = gv.add %2, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+//     %4 = gv.relu %3 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+//     func.return %4 : tensor<4x4xf32>
+//   }
+// }
