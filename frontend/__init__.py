@@ -14,5 +14,6 @@ Imports everything but `tools`. onnx is imported in `frontend/onnx/` alone, lark
   tensors on GPUs. `gpu`: models that run there.
 - `emit`: a model into files of any kind. `ir_files`: IR text with its weights beside it.
 - `inspection`, `difference`, `reduce`: what is in a model, what differs, what makes it fail.
+- `planned`: functions of eager tensors remember what they do to types that come again.
 - `files`, `weights`: files that a model names, and only those beside it; mapped, not read.
 """

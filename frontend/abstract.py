@@ -59,7 +59,8 @@ def emit_abstract(op: type[Op], *operands: Any, **attributes: Any) -> Any:
     specs = op.inferred([x.spec for x in made], attributes)
     values: Sequence[Any] = (None,) * len(specs)
     if all(x.value is not None for x in made) and all(_is_small(s) for s in specs):
-        values = op.evaluate(*[x.value for x in made], **op.complete(attributes))
+        with np.errstate(all="ignore"):
+            values = op.evaluate(*[x.value for x in made], **op.complete(attributes))
     results = tuple(
         Abstract(s, None if v is None else np.asarray(v))
         for s, v in zip(specs, values, strict=True)

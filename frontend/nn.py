@@ -18,6 +18,7 @@ from .array import reduction
 from .array.elementwise import clip
 from .array.manipulation import axes_of, axis_of, reshape
 from .eager import OperandError
+from .planned import remember_all, remembered
 from .tensor import Tensor, apply, as_tensor, cast, operate, promoted
 
 MAKE = Maker(apply)
@@ -41,7 +42,7 @@ def _activation(name: str) -> Callable[..., Tensor]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.__doc__
-    return function
+    return remembered(function)
 
 
 relu, sigmoid, softplus, softsign = map(_activation, ("relu", "sigmoid", "softplus", "softsign"))
@@ -296,3 +297,6 @@ def binary_cross_entropy(logits: Any, labels: Any, /) -> Tensor:
     far = MAKE.log1p(MAKE.exp(MAKE.neg(MAKE.abs(x))))
     made: Tensor = relu(x) - MAKE.mul(x, z) + far
     return made
+
+
+remember_all(globals())

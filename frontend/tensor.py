@@ -56,8 +56,10 @@ def _apply_anywhere(op: type[Op], operands: tuple[Any, ...], attributes: dict[st
     result: Any
     if context is not None:
         result = context.apply(op, values, attributes)
+    elif any(x.watched for x in values):
+        return _module("planned").note(op, values, attributes)
     elif STATE.device is not None or not all(x.direct for x in values):
-        placed = _devices().run_on_device(op, values, attributes)
+        placed = _module("on_device").run_on_device(op, values, attributes)
         result = placed[0] if len(placed) == 1 else tuple(placed)
     else:
         made = evaluate(op, [x._array for x in values], attributes)
@@ -67,6 +69,11 @@ def _apply_anywhere(op: type[Op], operands: tuple[Any, ...], attributes: dict[st
         rule = STATE.rules.get(op.name) if STATE.rules else None
         show(Use(values, results, op, attributes, None, rule, op.name))
     return result
+
+
+def computed(*tensors: Tensor) -> bool:
+    """Say whether numpy computes on tensors at once, and nobody records it."""
+    return not STATE.busy and all(x.direct or x.watched for x in tensors)
 
 
 def as_tensor(value: Any, dtype: DType | None = None) -> Tensor:
@@ -157,6 +164,8 @@ class Tensor(Operators):
     """What recorders know the tensor by, given by the first one that sees it."""
     eager: ClassVar[bool] = True
     direct: ClassVar[bool] = True
+    watched: ClassVar[bool] = False
+    """Whether its elements cannot be seen (`planned`)."""
     _operate = staticmethod(operate)
 
     def __init__(self, array: Any) -> None:
@@ -236,7 +245,7 @@ class Tensor(Operators):
         place = as_device(device)
         if place == CPU and self.direct:
             return self
-        made: Tensor = _devices().moved(self, place)
+        made: Tensor = _module("on_device").moved(self, place)
         return made
 
     def cpu(self) -> Tensor:
@@ -257,18 +266,18 @@ class Tensor(Operators):
 
     def __getitem__(self, key: Any) -> Tensor:
         if STATE.busy or not self.eager:
-            found: Tensor = _index().taken(self, key)
+            found: Tensor = _module("array.indexing").taken(self, key)
             return found
-        return Tensor(self._array[_index().plain_key(key, self._array.shape)])
+        return Tensor(self._array[_module("array.indexing").plain_key(key, self._array.shape)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         array = self._array
         value = as_tensor(value, self._row_for(value))
         if STATE.busy or not value.eager:
-            _index().check_assignable(self, value)
+            _module("array.indexing").check_assignable(self, value)
         if sys.getrefcount(array) > 3 or array.base is not None or not array.flags.writeable:
             array = array.copy()
-        _index().assign(array, key, value)
+        _module("array.indexing").assign(array, key, value)
         self._array = array
         if hasattr(self, "_key"):
             del self._key
@@ -353,12 +362,6 @@ def _function(module: str, name: str) -> Callable[..., Any]:
 
 
 @cache
-def _devices() -> Any:
-    """Return the module of tensors on GPUs, which takes long to import."""
-    return import_module(".on_device", __package__)
-
-
-@cache
-def _index() -> Any:
-    """Return the module of indexing, which is written with the functions of `array/`."""
-    return import_module(".array.indexing", __package__)
+def _module(name: str) -> Any:
+    """Return a module that imports this one, or takes long to import."""
+    return import_module(f".{name}", __package__)

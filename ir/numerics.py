@@ -1,5 +1,7 @@
 """Arithmetic on numpy arrays where numpy leaves a case open or has no function.
 
+Who calls these functions, or `Op.evaluate`, silences numpy's warnings.
+
 Integers wrap; division by zero gives 0, as do both remainders; the lowest integer divided by
 -1 is itself; a shift by the width or more gives 0 (of a signed right shift: the sign), and the
 amount is read as unsigned. A float becomes an integer by truncation, clamped to the
@@ -13,10 +15,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .dtypes import DType, bf16, f32, i32, of_numpy
+from .dtypes import DType, bf16, f32, f64, i32, of_numpy
 from .tensor import Array
 
 _NARROW = ("f16", "bf16")
+_WIDE = (f64.numpy, f32.numpy)
 
 
 def widened(dtype: DType) -> DType:
@@ -26,16 +29,18 @@ def widened(dtype: DType) -> DType:
 
 def widen(array: Array) -> Array:
     """Return the array in the type that it is computed in."""
-    dtype = of_numpy(array.dtype)
-    return array if widened(dtype) is dtype else array.astype(widened(dtype).numpy)
+    return (
+        array
+        if array.dtype in _WIDE
+        else array.astype(widened(of_numpy(array.dtype)).numpy, copy=False)
+    )
 
 
 def round_to(array: Array, dtype: DType) -> Array:
     """Return numbers rounded once, to nearest even, to a real or complex float type."""
-    with np.errstate(all="ignore"):
-        if dtype == bf16 and array.dtype not in (np.float32, dtype.numpy):
-            array = _single_to_odd(array.astype(np.float64))
-        return array.astype(dtype.numpy)
+    if dtype is bf16 and array.dtype not in (np.float32, dtype.numpy):
+        array = _single_to_odd(array.astype(np.float64))
+    return array.astype(dtype.numpy)
 
 
 def _single_to_odd(wide: Array) -> Array:
@@ -52,9 +57,10 @@ def in_wide(function: Callable[..., Array]) -> Callable[..., Array]:
     """Return a function of arrays of one float type, computed in f32 where they are narrower."""
 
     def run(*arrays: Array) -> Array:
-        dtype = of_numpy(arrays[0].dtype)
-        with np.errstate(all="ignore"):
-            return round_to(np.asarray(function(*map(widen, arrays))), dtype)
+        dtype = arrays[0].dtype
+        if dtype in _WIDE:
+            return np.asarray(function(*arrays), dtype)
+        return round_to(np.asarray(function(*map(widen, arrays))), of_numpy(dtype))
 
     return run
 
@@ -86,13 +92,14 @@ def _narrow(x: Array, dtype: DType) -> Array:
     if source.kind == "n":
         return saturate(x.astype(np.int32 if source.is_narrow_integer else np.float32), dtype)
     if dtype.is_narrow_float:
-        with np.errstate(all="ignore"):
-            return x.astype(np.float32).astype(dtype.numpy)
+        return x.astype(np.float32).astype(dtype.numpy)
     wide = saturate(x, i32) & ((1 << dtype.bits) - 1)
     return np.asarray(wide).astype(np.uint8).view(dtype.numpy)
 
 
 def _to_integer(x: Array, dtype: DType) -> Array:
+    if x.dtype.kind == "f" and dtype.kind == "i" and _largest(x) < dtype.maximum:
+        return x.astype(dtype.numpy)
     wide = np.trunc(x.astype(np.float64))
     low, high = dtype.minimum, dtype.maximum
     above, below = wide >= float(high), wide <= float(low)
@@ -100,6 +107,11 @@ def _to_integer(x: Array, dtype: DType) -> Array:
     kept = inside.astype(np.uint64 if dtype.name == "u64" else np.int64).astype(dtype.numpy)
     limited = np.where(above, dtype.numpy.type(high), kept)
     return np.where(below, dtype.numpy.type(low), limited)
+
+
+def _largest(x: Array) -> float:
+    """Return the largest absolute value; NaN if there is one."""
+    return float(np.maximum.reduce(np.abs(x), None, initial=0))
 
 
 def _nonzero(y: Array) -> Array:

@@ -8,7 +8,7 @@ be written as a formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -300,6 +300,53 @@ class NumpyMath(ScalarMath):
     bitwise_xor = staticmethod(np.bitwise_xor)
     shift_left = staticmethod(numerics.shift_left)
     shift_right = staticmethod(numerics.shift_right)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An element of a formula that is being written down: its number, and one of its type."""
+
+    place: int
+    sample: Array
+
+
+class Formula:
+    """`ScalarMath` that writes down the steps of a formula; called on arrays, it does them."""
+
+    def __init__(self, rule: Callable[..., Any], dtypes: Sequence[DType]) -> None:
+        self.steps: list[tuple[Callable[..., Any], list[tuple[int, Any]]]] = []
+        self.count = len(dtypes)
+        slots = [Slot(i, np.zeros((), dtype.numpy)) for i, dtype in enumerate(dtypes)]
+        self.result = rule(self, *slots)
+
+    def dtype_of(self, x: Any) -> DType:
+        """Return the type of an element."""
+        return of_numpy((x.sample if isinstance(x, Slot) else x).dtype)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = getattr(_NUMPY, name)
+
+        def write(*values: Any) -> Any:
+            made = function(*[x.sample if isinstance(x, Slot) else x for x in values])
+            if not any(isinstance(x, Slot) for x in values):
+                return made
+            read = [(x.place, None) if isinstance(x, Slot) else (-1, x) for x in values]
+            self.steps.append((function, read))
+            return Slot(self.count + len(self.steps) - 1, made)
+
+        return write
+
+    def __call__(self, *operands: Array) -> Any:
+        """Return what the formula gives for arrays."""
+        if not isinstance(self.result, Slot):
+            return self.result
+        values = list(operands)
+        for function, read in self.steps:
+            values.append(function(*[x if place < 0 else values[place] for place, x in read]))
+        return values[self.result.place]
+
+
+_NUMPY = NumpyMath()
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ def normalize_axes(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
     """Return distinct axes counted from the front and sorted; None means all."""
     if axes is None:
         return tuple(range(rank))
-    found = tuple(sorted(normalize_axis(axis, rank) for axis in axes))
+    found = tuple(sorted([normalize_axis(axis, rank) for axis in axes]))
     if len(set(found)) != len(found):
         raise TypeError(f"axes {tuple(axes)} name an axis twice")
     return found

@@ -19,7 +19,8 @@ from .. import dtypes
 from ..context import STATE
 from ..eager import host, kernels_of
 from ..operators import Operators
-from ..tensor import Tensor, apply, as_tensor, cast, operate, promoted
+from ..planned import remember_all, remembered
+from ..tensor import Tensor, apply, as_tensor, cast, computed, operate, promoted
 
 Unary = Callable[[Any], Any]
 Binary = Callable[[Any, Any], Any]
@@ -46,10 +47,15 @@ def binary(name: str, method: Binary | None = None) -> Binary:
     """Return the function of two tensors that an operation is."""
     op = REGISTRY[f"gv.{name}"]
 
+    def general(x1: Any, x2: Any, /) -> Any:
+        return operate(op, x1, x2)
+
+    known = remembered(general)
+
     def function(x1: Any, x2: Any, /) -> Any:
         if method is not None and x1.__class__ is Tensor and x2.__class__ is Tensor:
             return method(x1, x2)
-        return operate(op, x1, x2)
+        return known(x1, x2)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.__doc__
@@ -77,7 +83,7 @@ def mixed(name: str, formula: Callable[..., Term]) -> Callable[..., Any]:
         tensors = promoted(*values)
         if tensors[0].row.kind in "biu":
             tensors = [cast(x, rows.f32) for x in tensors]
-        if all(x.direct for x in tensors) and not STATE.busy and tensors[0].row != rows.bf16:
+        if computed(*tensors) and tensors[0].row != rows.bf16:
             return apply(op, *tensors)
         math = EmitMath(apply)
         return formula(*(Term(math, x) for x in tensors)).value
@@ -229,7 +235,10 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     """Return the elements in another type: floats become integers by truncation."""
     x, wanted = as_tensor(x), dtypes.as_dtype(dtype)
     if x.dtype is wanted:
-        return Tensor(np.array(x.numpy())) if copy and x.direct and not STATE.busy else x
+        return Tensor(np.array(x.numpy())) if copy and computed(x) else x
     if x.dtype.kind == "c" and wanted.kind in "iuf":
         raise TypeError(f"element type {x.dtype} does not become {wanted}: use gravure.real")
     return cast(x, wanted.row)
+
+
+remember_all(globals())

@@ -10,6 +10,7 @@ import numpy as np
 from ..device import placing
 from ..dtypes import as_dtype, float32
 from ..eager import host
+from ..planned import remember_all
 from ..tensor import Tensor, apply, as_tensor
 from .manipulation import axes_of, roll
 
@@ -87,3 +88,6 @@ def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
     x = as_tensor(x)
     chosen = axes_of(axes, x.ndim)
     return roll(x, tuple(-(x.shape[a] // 2) for a in chosen), axis=chosen) if chosen else x
+
+
+remember_all(globals())

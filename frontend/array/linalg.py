@@ -14,9 +14,9 @@ import numpy as np
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.op import REGISTRY
-from ..context import STATE
 from ..eager import OperandError, host
-from ..tensor import Tensor, apply, as_tensor, cast, promoted
+from ..planned import remember_all
+from ..tensor import Tensor, apply, as_tensor, cast, computed, promoted
 from . import reduction
 from .elementwise import abs as absolute
 from .elementwise import conj, real
@@ -150,7 +150,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
 def slogdet(x: Any, /) -> SlogdetResult:
     """Return signs and logarithms of determinants."""
     x = as_tensor(x)
-    if x.row.kind == "c" or (x.direct and not STATE.busy):
+    if x.row.kind == "c" or computed(x):
         return SlogdetResult(*_host("slogdet", x))
     value = det(x)
     return SlogdetResult(MAKE.sign(value), MAKE.log(MAKE.abs(value)))
@@ -255,3 +255,6 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     total: Tensor = reduction.sum(size ** float(ord), **options)
     powered: Tensor = total ** (1.0 / float(ord))
     return powered
+
+
+remember_all(globals())

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dims import product
-from ..context import STATE
-from ..eager import OperandError, host, quiet
+from ..eager import OperandError, host
+from ..planned import remember_all
 from ..tensor import Tensor, apply, as_tensor, promoted
 from .elementwise import conj
 from .manipulation import axis_of, matrix_transpose, permute_dims, reshape
@@ -23,23 +22,7 @@ MAKE = Maker(apply)
 
 def matmul(x1: Any, x2: Any, /) -> Tensor:
     """Return products of matrices; a vector stands for a row on the left, a column on the right."""
-    if x1.__class__ is Tensor and x2.__class__ is Tensor and not STATE.busy:
-        left, right = x1._array, x2._array
-        if left.dtype == right.dtype and left.dtype in _DIRECT:
-            try:
-                return Tensor(_multiply(left, right))
-            except ValueError:
-                pass  # the shapes do not fit: below it is said with their names
     a, b = promoted(as_tensor(x1), as_tensor(x2))
-    return _matmul(a, b)
-
-
-_multiply = quiet(np.matmul)
-_DIRECT = (rows.f32.numpy, rows.f64.numpy)
-"""The types that numpy multiplies as the operation does."""
-
-
-def _matmul(a: Tensor, b: Tensor) -> Tensor:
     if not a.ndim or not b.ndim:
         raise OperandError(f"matmul: operands {a.spec} and {b.spec}, expected at least one axis")
     if a.row.kind == "c":
@@ -105,3 +88,6 @@ def outer(x1: Any, x2: Any, /) -> Tensor:
     a, b = promoted(as_tensor(x1), as_tensor(x2))
     made: Tensor = reshape(a, (*a.shape, 1)) * reshape(b, (1, *b.shape))
     return made
+
+
+remember_all(globals())

@@ -13,9 +13,9 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dims import Dim, DimExpr
 from ...ir.shapes import broadcast
-from ..context import STATE
 from ..eager import OperandError, host
-from ..tensor import Tensor, apply, as_tensor, promoted
+from ..planned import remember_all
+from ..tensor import Tensor, apply, as_tensor, computed, promoted
 
 MAKE = Maker(apply)
 
@@ -145,7 +145,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     x = as_tensor(x)
     wanted = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
     made: Tensor = MAKE.reshape(x, shape=_completed(wanted, x))
-    if made.direct and not STATE.busy and copy is not None:
+    if copy is not None and computed(made):
         shared = np.may_share_memory(made._array, x._array) or not x.size
         if copy is False and not shared:
             raise ValueError("the elements do not lie in order, expected a copy to be allowed")
@@ -249,3 +249,6 @@ def _indices(value: Any) -> Tensor:
     if not tensor.row.is_integer:
         raise TypeError(f"indices of {tensor.dtype}, expected integers")
     return tensor
+
+
+remember_all(globals())

@@ -11,6 +11,7 @@ from ...ir.compositions import Maker, cut
 from ...ir.op import REGISTRY
 from ..dtypes import as_dtype
 from ..eager import host
+from ..planned import remember_all
 from ..tensor import Tensor, apply, as_tensor, cast, promoted
 from .manipulation import axes_of, axis_of, concat
 
@@ -166,3 +167,6 @@ def diff(
         after = cut(apply, made, place, 1, extent)
         made = subtract(after, cut(apply, made, place, 0, extent - 1))
     return made
+
+
+remember_all(globals())

@@ -9,9 +9,9 @@ import numpy as np
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.op import REGISTRY
-from ..context import STATE
 from ..eager import host
-from ..tensor import Tensor, apply, as_tensor, cast, promoted
+from ..planned import remember_all
+from ..tensor import Tensor, apply, as_tensor, cast, computed, promoted
 from .manipulation import axis_of, broadcast_to, reshape
 
 MAKE = Maker(apply)
@@ -77,7 +77,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     table, values = promoted(as_tensor(x1), as_tensor(x2))
     if sorter is not None:
         table = MAKE.gather(table, as_tensor(sorter), axis=0)
-    if table.direct and values.direct and not STATE.busy:
+    if computed(table, values):
         made: Tensor = apply(host("searchsorted", np.searchsorted), table, values, side=side)
         return made
     column = reshape(values, (*values.shape, 1))
@@ -164,3 +164,6 @@ def isin(x: Any, values: Any, /) -> Tensor:
     column = broadcast_to(reshape(x, (*x.shape, 1)), (*x.shape, 1))
     made: Tensor = MAKE.any(MAKE.equal(column, known), axes=(x.ndim,))
     return made
+
+
+remember_all(globals())

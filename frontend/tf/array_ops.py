@@ -16,6 +16,7 @@ from ...ir.ops.families import spec_of_value
 from ...ir.tensor import TensorSpec
 from ..abstract import Abstract, is_unknown
 from ..graph import spec_with_unknowns, unknown_dim
+from ..planned import remember_all, remembered
 from .calls import op, perform, rule
 from .core import OPERATORS
 from .creation import constant, ints, named_row
@@ -72,6 +73,7 @@ def _stack(m: Maker, *xs: Any, axis: int) -> Any:
 
 
 def _listed(type_: str) -> Callable[..., Any]:
+    @remembered
     def function(values: Any, axis: Any = 0, name: str | None = None) -> Any:
         """Join tensors along an axis."""
         given = (
@@ -407,3 +409,6 @@ def strided_slice(
             first = None if begin_mask & bit else low
             keys.append(slice(first, None if end_mask & bit else high, step))
     return OPERATORS["getitem"](convert(input_), tuple(keys))
+
+
+remember_all(globals())

@@ -21,6 +21,7 @@ from ..device import CPU, HOST, as_device
 from ..eager import kernels_of
 from ..graph import GraphTensor, dims_or_none
 from ..on_device import DeviceTensor, moved
+from ..planned import Watched, stands_for
 from ..symbolic import SymbolicError, leaked
 from ..tensor import Tensor
 from .shapes import TensorShape
@@ -255,6 +256,14 @@ class EagerDeviceTensor(EagerTensor, DeviceTensor):  # type: ignore[misc]
         return found
 
 
+@stands_for(EagerTensor)
+class WatchedEagerTensor(EagerTensor, Watched):  # type: ignore[misc]
+    """A value whose elements cannot be seen."""
+
+    __slots__ = ()
+    direct = False
+
+
 class NotAllowedInGraphError(SymbolicError):
     """Python asked for the elements of a tensor of a graph."""
 
@@ -334,6 +343,8 @@ def dressed(value: Any) -> Any:
         value.__class__ = SymbolicTfTensor
     elif value.__class__ is DeviceTensor:
         value.__class__ = EagerDeviceTensor
+    elif value.__class__ is Watched:
+        value.__class__ = WatchedEagerTensor
     return value
 
 

@@ -14,6 +14,7 @@ from ...ir.tensor import TensorSpec
 from ..abstract import Abstract, is_unknown
 from ..context import STATE
 from ..graph import Graph, GraphTensor, unknown_dim
+from ..planned import remember_all
 from .calls import op, perform, rule
 from .core import OPERATORS, EagerTensor, row_of
 from .shapes import TensorShape
@@ -253,3 +254,6 @@ def one_hot(
     with InGraph(graph_of([indices, depth])):
         given = [convert(indices), convert(depth, "int32" if not is_typed(depth) else None)]
         return perform("OneHot", given, name=name, on=on, off=off, axis=at, dtype=row)
+
+
+remember_all(globals())

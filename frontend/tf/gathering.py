@@ -12,6 +12,7 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from ..dtypes import finfo
+from ..planned import remember_all
 from .calls import op, perform, rule
 from .creation import ints
 from .required import require_below, require_rows, require_within
@@ -225,3 +226,6 @@ unsorted_segment_min = _unsorted("UnsortedSegmentMin", "min")
 unsorted_segment_prod = _unsorted("UnsortedSegmentProd", "mul")
 unsorted_segment_mean = _unsorted("UnsortedSegmentMean", "mean")
 unsorted_segment_sqrt_n = _unsorted("UnsortedSegmentSqrtN", "sqrt_n")
+
+
+remember_all(globals())

@@ -9,6 +9,7 @@ import numpy as np
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from ..abstract import is_unknown
+from ..planned import remembered
 from .calls import perform, rule
 from .core import OPERATORS
 from .values import InGraph, convert, graph_of
@@ -33,6 +34,7 @@ def holds(key: slice) -> bool:
     return TENSOR in (key.start, key.stop, key.step)
 
 
+@remembered
 def _getitem(x: Any, key: Any) -> Any:
     """Index a tensor."""
     keys = tuple(key) if isinstance(key, tuple | list) else (key,)

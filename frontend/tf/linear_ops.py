@@ -11,6 +11,7 @@ import numpy as np
 from ...ir.compositions import Maker
 from ...ir.dims import product
 from ...ir.ops.families import spec_of_value
+from ..planned import remember_all
 from .calls import op
 from .math_ops import FUNCTIONS, REDUCTIONS
 from .nn_ops import band_part
@@ -206,3 +207,6 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
     diagonal = diag_part(cholesky(matrix))
     log: Callable[..., Any] = FUNCTIONS["log"]
     return 2.0 * REDUCTIONS["reduce_sum"](log(diagonal), axis=[-1], name=name)
+
+
+remember_all(globals())

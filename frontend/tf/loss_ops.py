@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from ..planned import remember_all
 from .array_ops import squeeze
 from .creation import one_hot
 from .math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean, square
@@ -183,3 +184,6 @@ V1 = SimpleNamespace(
     sigmoid_cross_entropy=_v1_sigmoid,
     get_losses=lambda scope=None: get_default_graph().get_collection("losses"),
 )
+
+
+remember_all(globals())

@@ -11,12 +11,11 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.dims import product
 from ...ir.dtypes import DType
-from ...ir.op import REGISTRY
 from ...ir.ops.families import spec_of_value
 from ..abstract import Abstract, is_unknown
-from ..eager import kernels_of
 from ..func_graph import FuncGraph
 from ..graph import GraphTensor
+from ..planned import remember_all
 from ..run_errors import UnimplementedError
 from .calls import op, perform, rule
 from .core import OPERATORS, row_of
@@ -30,13 +29,8 @@ STEPS = (
 """Functions that have no gradient."""
 
 
-def _kernels(gv: str) -> dict[Any, Callable[..., Any]]:
-    """Return numpy's functions of floats for an operation, by the element type."""
-    return {t: kernel for t, kernel in kernels_of(REGISTRY[f"gv.{gv}"]).items() if t.kind == "f"}
-
-
 def _unary(type_: str, gv: str) -> Callable[..., Any]:
-    @op(type_, "x", strict=False, kernels=_kernels(gv), differentiable=gv not in STEPS)
+    @op(type_, "x", strict=False, differentiable=gv not in STEPS)
     def function(m: Maker, x: Any) -> Any:
         """Apply the function to each element."""
         row = spec_of_value(x).dtype
@@ -73,10 +67,9 @@ REFUSING = (*DIVISIONS, "pow")
 
 
 def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
-    kernels = {} if type_ == "TruncateDiv" else _kernels(gv)
     known = {"differentiable": gv not in STEPS, "refuses": gv in REFUSING}
 
-    @op(type_, "x", "y", kernels=kernels, label=label, **known)
+    @op(type_, "x", "y", label=label, **known)
     def function(m: Maker, x: Any, y: Any) -> Any:
         """Combine the elements of two tensors of one type."""
         if gv in DIVISIONS:
@@ -492,3 +485,6 @@ OPERATORS.update(
 )
 
 __all__ = ["FUNCTIONS", "REDUCTIONS", "InvalidTypesError"]
+
+
+remember_all(globals())

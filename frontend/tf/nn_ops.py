@@ -8,6 +8,7 @@ from ...ir import compositions as c
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
+from ..planned import remember_all
 from .calls import op, perform, rule
 from .required import require_within
 from .values import InGraph, axis_in, convert, graph_of, same, static
@@ -217,3 +218,6 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **_: Any) -> An
     """Products and sums by an equation."""
     with InGraph(graph_of(inputs)):
         return perform("Einsum", same(*inputs), name=name, equation=equation.replace(" ", ""))
+
+
+remember_all(globals())

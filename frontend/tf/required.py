@@ -19,7 +19,7 @@ from ..tensor import Tensor
 
 def known(value: Any) -> Array | None:
     """Return the elements of a value, None of one that is being staged or inferred."""
-    if is_unknown(value) or (isinstance(value, Tensor) and not value.eager):
+    if is_unknown(value) or (isinstance(value, Tensor) and (value.watched or not value.eager)):
         return None
     found = value._array if isinstance(value, Tensor) else np.asarray(value)
     return None if found.dtype.kind == "O" else found
@@ -27,7 +27,7 @@ def known(value: Any) -> Array | None:
 
 def require(m: Maker, value: Any, holds: Callable[[Any], Any], message: str) -> None:
     """Let a program require something of all elements of a value."""
-    if is_unknown(value) or isinstance(value, Tensor):
+    if is_unknown(value) or (isinstance(value, Tensor) and not value.watched):
         return
     flat = m.reshape(value, shape=(spec_of_value(value).size,))
     m.require(m.all(holds(flat), axes=(0,)), message=message)

@@ -16,6 +16,7 @@ from ...ir.tensor import TensorSpec
 from ..abstract import Abstract, is_unknown
 from ..graph import unknown_dim
 from ..kinds import RULES
+from ..planned import remember_all
 from .calls import op, perform, rule
 from .core import row_of
 from .math_ops import cast
@@ -230,3 +231,6 @@ def invert_permutation(m: Maker, x: Any) -> Any:
     if np.unique(found).size != found.size:
         raise TypeError(f"{np.bincount(found).argmax()} is duplicated in the input.")
     return np.argsort(found).astype(found.dtype)
+
+
+remember_all(globals())

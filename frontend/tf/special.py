@@ -16,6 +16,7 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from ..kinds import RULES
+from ..planned import remember_all
 from .calls import op
 from .creation import ones_like
 from .math_ops import FUNCTIONS, REDUCTIONS
@@ -304,3 +305,6 @@ def weighted_cross_entropy_with_logits(
     tail = FUNCTIONS["softplus"](-FUNCTIONS["abs"](x))
     positive = FUNCTIONS["maximum"](-x, 0.0)
     return FUNCTIONS["add"]((1 - wanted) * x, weight * (tail + positive), name=name)
+
+
+remember_all(globals())

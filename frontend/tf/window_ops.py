@@ -10,6 +10,7 @@ from ...ir import compositions as c
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
+from ..planned import remember_all
 from .calls import op, perform, rule
 from .core import OPERATORS
 from .math_ops import FUNCTIONS
@@ -436,3 +437,6 @@ def in_top_k(m: Maker, targets: Any, predictions: Any, k: int = 1) -> Any:
     odd = m.logical_not(m.isfinite(predictions))
     finite = m.logical_not(m.any(odd, axes=(1,)))
     return m.logical_and(m.logical_and(inside, finite), among)
+
+
+remember_all(globals())

@@ -7,17 +7,18 @@ derivatives, `backward`; both are written with `Term`s. The rules of `Op` follow
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.ir import SSAValue
 
 from ..dims import Dim
-from ..dtypes import DType, bf16, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from ..dtypes import DType, bf16, f16, f32, f64, i8, i16, i32, i64, of_numpy, u8, u16, u32, u64
 from ..numerics import in_wide, round_to
 from ..op import REGISTRY, Array, Call, Op
 from ..samples import Sample
-from ..scalar_math import NumpyMath, Term
+from ..scalar_math import Formula, NumpyMath, Term
 from ..shapes import broadcast
 from ..tensor import TensorSpec, spec_of, spec_of_array
 
@@ -166,10 +167,9 @@ class Elementwise(Op):
         if cls.FUNCTION is not None:
             function = cls.FUNCTION if cls.RESULT else in_wide(cls.FUNCTION)
             return (np.asarray(function(*operands)),)
-        wide = [x.astype(np.float64) if spec_of_array(x).dtype.is_float else x for x in operands]
-        with np.errstate(all="ignore"):
-            made = np.asarray(cls.scalar(NumpyMath(), *wide, **attributes))
-        dtype = cls.infer(*map(spec_of_array, operands), **attributes)[0].dtype
+        dtypes = tuple([x.dtype for x in operands])
+        wide, formula, dtype = _formula(cls, dtypes, tuple(attributes.items()))
+        made = np.asarray(formula(*[x.astype(d) for x, d in zip(operands, wide, strict=True)]))
         return (round_to(made, dtype) if dtype.is_float else made,)
 
     @classmethod
@@ -186,6 +186,19 @@ class Elementwise(Op):
             None if term is None else unbroadcast(call, term.value, spec)
             for term, spec in zip(found, call.specs, strict=True)
         ]
+
+
+@lru_cache(maxsize=4096)
+def _formula(
+    op: type[Elementwise], dtypes: tuple[Any, ...], attributes: tuple[tuple[str, Any], ...]
+) -> tuple[Sequence[Any], Formula, DType]:
+    """Return the types that operands are computed in, the formula, and the result's type."""
+    given = [of_numpy(dtype) for dtype in dtypes]
+    wide = [f64 if dtype.is_float else dtype for dtype in given]
+    with np.errstate(all="ignore"):
+        formula = Formula(partial(op.scalar, **dict(attributes)), wide)
+    (made,) = op.infer(*(TensorSpec(dtype, ()) for dtype in given), **dict(attributes))
+    return [dtype.numpy for dtype in wide], formula, made.dtype
 
 
 def unary_samples(*dtypes: DType, low: float = -2.0, high: float = 2.0) -> tuple[Sample, ...]:

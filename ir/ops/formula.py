@@ -13,10 +13,10 @@ import numpy as np
 from ..backward import Composite
 from ..compositions import Maker
 from ..dims import Dim
+from ..dtypes import of_numpy
 from ..numerics import round_to, widened
 from ..op import Array, Call
 from ..scalar_math import Term
-from ..tensor import spec_of_array
 from .families import EmitMath, spec_of_value
 
 
@@ -49,7 +49,7 @@ def dims_of(term: Term) -> tuple[Dim, ...]:
 
 def rounded(made: Array, like: Array) -> Sequence[Array]:
     """Return a result rounded to the element type of an operand."""
-    return (round_to(np.asarray(made), spec_of_array(like).dtype),)
+    return (round_to(np.asarray(made), of_numpy(like.dtype)),)
 
 
 def double(*arrays: Array) -> tuple[Array, ...]:

@@ -32,7 +32,7 @@ def in_range(indices: Array, extent: int) -> Array:
         indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
     wide = indices.astype(np.int64)
     wrapped = np.where(wide < 0, wide + extent, wide)
-    return np.clip(wrapped, 0, max(extent - 1, 0))
+    return np.maximum(np.minimum(wrapped, max(extent - 1, 0)), 0)
 
 
 def check_not_empty(axis: int, extent: Dim, indices: TensorSpec) -> None:

@@ -11,13 +11,13 @@ import numpy as np
 from ..backward import Composite
 from ..compositions import Emit, Maker
 from ..dims import Dim, product
-from ..dtypes import bf16, f16, f32, f64, i8, i32, i64
+from ..dtypes import bf16, f16, f32, f64, i8, i32, i64, of_numpy
 from ..iteration import Affine, Iteration, dim
 from ..numerics import round_to, widen
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..shapes import UnequalError, broadcast
-from ..tensor import TensorSpec, spec_of_array
+from ..tensor import TensorSpec
 from .families import REAL, expect, expect_same, spec_of_value, unbroadcast
 
 
@@ -135,7 +135,9 @@ def _batch_index(shape: tuple[Dim, ...], batch: tuple[Dim, ...]) -> tuple[Affine
 
 
 def _rounded(made: Array, like: Array) -> Array:
-    dtype = spec_of_array(like).dtype
+    if made.dtype == like.dtype:
+        return made
+    dtype = of_numpy(like.dtype)
     return round_to(made, dtype) if dtype.is_float else made
 
 

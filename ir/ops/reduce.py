@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..dims import Dim, product
-from ..dtypes import DType, bool_, c64, i64
+from ..dtypes import DType, bool_, c64, i64, of_numpy
 from ..iteration import Affine, Iteration, dim
 from ..numerics import round_to, widened
 from ..op import REGISTRY, Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
 from ..shapes import normalize_axes, normalize_axis
-from ..tensor import TensorSpec, spec_of_array
+from ..tensor import TensorSpec
 from .families import BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, REAL, EmitMath, expect
 
 
@@ -45,6 +46,11 @@ def kept_shape(shape: Sequence[Dim], axes: Sequence[int], *, keepdims: bool) -> 
     return tuple(d for i, d in left if i not in axes)
 
 
+def reduced(function: Any, x: Array, axes: tuple[int, ...], **options: Any) -> Array:
+    """Return an array whose elements along axes were put together by a function of numpy's."""
+    return np.asarray(function.reduce(x, axes, **options))
+
+
 class Reduction(Op):
     """A combination of the elements along some axes; `axes=()` reduces nothing."""
 
@@ -72,10 +78,9 @@ class Reduction(Op):
     @classmethod
     def evaluate(cls, x: Array, *, axes: tuple[int, ...], keepdims: bool) -> Sequence[Array]:
         """Combine; floats in a wider type."""
-        dtype = spec_of_array(x).dtype
+        dtype = of_numpy(x.dtype)
         wide = x.astype(np.float64) if dtype.is_float else x
-        with np.errstate(all="ignore"):
-            made = np.asarray(cls.combine(wide, normalize_axes(axes, x.ndim), keepdims=keepdims))
+        made = np.asarray(cls.combine(wide, normalize_axes(axes, x.ndim), keepdims=keepdims))
         return (round_to(made, dtype) if dtype.is_float else made,)
 
 
@@ -135,7 +140,7 @@ class Sum(Fold):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Add pairwise."""
-        return np.asarray(np.sum(x, axis=axes, keepdims=keepdims, dtype=x.dtype))
+        return reduced(np.add, x, axes, keepdims=keepdims, dtype=x.dtype)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -156,7 +161,7 @@ class Prod(Fold):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Multiply."""
-        return np.asarray(np.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype))
+        return reduced(np.multiply, x, axes, keepdims=keepdims, dtype=x.dtype)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -206,8 +211,8 @@ class Max(Extreme):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Take the largest; of no elements, the lowest number."""
-        lowest = spec_of_array(x).dtype.minimum
-        return np.asarray(np.max(x, axis=axes, keepdims=keepdims, initial=lowest))
+        lowest = of_numpy(x.dtype).minimum
+        return reduced(np.maximum, x, axes, keepdims=keepdims, initial=lowest)
 
 
 @register
@@ -220,8 +225,8 @@ class Min(Extreme):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Take the smallest; of no elements, the highest number."""
-        highest = spec_of_array(x).dtype.maximum
-        return np.asarray(np.min(x, axis=axes, keepdims=keepdims, initial=highest))
+        highest = of_numpy(x.dtype).maximum
+        return reduced(np.minimum, x, axes, keepdims=keepdims, initial=highest)
 
 
 @register
@@ -236,7 +241,7 @@ class AnyTrue(Fold):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Look for one that holds."""
-        return np.asarray(np.any(x, axis=axes, keepdims=keepdims))
+        return reduced(np.logical_or, x, axes, keepdims=keepdims)
 
 
 @register
@@ -251,7 +256,7 @@ class AllTrue(Fold):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Look for one that does not hold."""
-        return np.asarray(np.all(x, axis=axes, keepdims=keepdims))
+        return reduced(np.logical_and, x, axes, keepdims=keepdims)
 
 
 @register
@@ -265,8 +270,8 @@ class Mean(Reduction):
     @classmethod
     def combine(cls, x: Array, axes: tuple[int, ...], *, keepdims: bool) -> Array:
         """Add, then divide."""
-        number = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
-        return np.asarray(np.sum(x, axis=axes, keepdims=keepdims) / np.float64(number))
+        number = np.float64(prod([x.shape[axis] for axis in axes]))
+        return np.asarray(reduced(np.add, x, axes, keepdims=keepdims) / number)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
@@ -298,8 +303,7 @@ class LogSumExp(Reduction):
         """Take the largest element out of the sum."""
         largest = np.max(x, axis=axes, keepdims=True, initial=-np.inf)
         base = np.where(np.isfinite(largest), largest, 0.0)
-        with np.errstate(divide="ignore"):  # of nothing it is -inf
-            total = np.log(np.sum(np.exp(x - base), axis=axes, keepdims=True)) + base
+        total = np.log(np.sum(np.exp(x - base), axis=axes, keepdims=True)) + base
         return np.asarray(total if keepdims else np.squeeze(total, axes))
 
     @classmethod
@@ -356,7 +360,7 @@ class ArgExtreme(Op):
     @classmethod
     def evaluate(cls, x: Array, *, axis: int, keepdims: bool, last: bool) -> Sequence[Array]:
         """Search, from the other end for the last place."""
-        wide = x.astype(np.float64) if spec_of_array(x).dtype.is_float else x
+        wide = x.astype(np.float64) if of_numpy(x.dtype).is_float else x
         found = cls.find(np.flip(wide, axis) if last else wide, axis)
         found = x.shape[axis] - 1 - found if last else found
         kept = np.expand_dims(found, axis) if keepdims else np.asarray(found)

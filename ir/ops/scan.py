@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..dtypes import of_numpy
 from ..numerics import round_to
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
 from ..shapes import normalize_axis
-from ..tensor import TensorSpec, spec_of_array
+from ..tensor import TensorSpec
 from .families import FLOATS, INTEGERS, REAL, EmitMath, expect
 
 
@@ -49,11 +50,14 @@ class Scan(Op):
     @classmethod
     def evaluate(cls, x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Sequence[Array]:
         """Combine; floats in f64."""
-        dtype = spec_of_array(x).dtype
+        dtype = of_numpy(x.dtype)
+        if not (exclusive or reverse):
+            wide = x.astype(np.float64) if dtype.is_float else x
+            made = cls.FUNCTION(wide, axis=axis, dtype=wide.dtype)
+            return (round_to(made, dtype) if dtype.is_float else made,)
         wide = np.moveaxis(x.astype(np.float64) if dtype.is_float else x, axis, -1)
         wide = wide[..., ::-1] if reverse else wide
-        with np.errstate(all="ignore"):
-            made = cls.FUNCTION(wide, axis=-1, dtype=wide.dtype)
+        made = cls.FUNCTION(wide, axis=-1, dtype=wide.dtype)
         if exclusive:
             first = np.full((*made.shape[:-1], 1), cls.COMBINER == "mul", made.dtype)
             made = np.concatenate([first, made], axis=-1)[..., : made.shape[-1]]

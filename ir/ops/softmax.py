@@ -49,9 +49,8 @@ class Softmax(AlongAxis, Formula):
     def evaluate(cls, x: Array, *, axis: int) -> Sequence[Array]:
         """Take the largest element out, and divide by the sum."""
         (wide,) = double(x)
-        with np.errstate(all="ignore"):
-            parts = np.exp(wide - np.max(wide, axis=axis, keepdims=True, initial=-np.inf))
-            return rounded(parts / np.sum(parts, axis=axis, keepdims=True), x)
+        parts = np.exp(wide - np.maximum.reduce(wide, axis, keepdims=True, initial=-np.inf))
+        return rounded(parts / np.add.reduce(parts, axis, keepdims=True), x)
 
     @classmethod
     def formula(cls, *terms: Term, **attributes: Any) -> Term:
@@ -79,10 +78,9 @@ class LogSoftmax(AlongAxis, Formula):
     def evaluate(cls, x: Array, *, axis: int) -> Sequence[Array]:
         """Take the largest element out, and subtract the logarithm of the sum."""
         (wide,) = double(x)
-        with np.errstate(all="ignore"):
-            shifted = wide - np.max(wide, axis=axis, keepdims=True, initial=-np.inf)
-            total = np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
-            return rounded(shifted - total, x)
+        shifted = wide - np.maximum.reduce(wide, axis, keepdims=True, initial=-np.inf)
+        total = np.log(np.add.reduce(np.exp(shifted), axis, keepdims=True))
+        return rounded(shifted - total, x)
 
     @classmethod
     def formula(cls, *terms: Term, **attributes: Any) -> Term:

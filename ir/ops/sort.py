@@ -125,6 +125,16 @@ class Sort(Sorting):
         return (x,)
 
     @classmethod
+    def evaluate(cls, x: Array, *, axis: int, descending: bool) -> Sequence[Array]:
+        """Sort; equal elements keep their order."""
+        wide = widen(x)
+        if descending:
+            wide = np.flip(np.sort(np.flip(wide, axis), axis, kind="stable"), axis)
+        else:
+            wide = np.sort(wide, axis, kind="stable")
+        return (wide.astype(x.dtype),)
+
+    @classmethod
     def decompose(cls, call: Call) -> Any:
         """Take all by `gv.top_k`."""
         return cls.top_k(call)[0]
@@ -149,6 +159,11 @@ class Argsort(Sorting):
         """Return the operand's shape, of i64."""
         cls.check_sorted(x, axis)
         return (x.with_dtype(i64),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, axis: int, descending: bool) -> Sequence[Array]:
+        """Sort the places; those of equal elements keep their order."""
+        return (order_of(widen(x), axis, descending=descending).astype(np.int64),)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:

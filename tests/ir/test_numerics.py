@@ -14,6 +14,9 @@ from gravure.ir.dtypes import bf16, f16, f32, f64, i8, i32, i64, u8, u64
 from gravure.ir.numerics import round_to, saturate
 from gravure.ir.scalar_math import NumpyMath, Term
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+"""Who evaluates silences numpy: here nobody does."""
+
 
 def wrap(number: int, dtype: DType) -> int:
     """Return the value of the lowest bits."""

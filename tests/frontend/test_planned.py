@@ -1,0 +1,109 @@
+"""Functions that remember what they do to tensors of given types give the same again."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure as gv
+import gravure.tf as tf
+from gravure.frontend.planned import remembered
+from gravure.frontend.tensor import Tensor
+
+RANDOM = np.random.default_rng(3)
+X = RANDOM.normal(size=(3, 4)).astype(np.float32)
+Y = RANDOM.normal(size=(3, 4)).astype(np.float32)
+AT = np.array([2, 0], np.int32)
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "std": lambda x, _: gv.std(x, axis=1, correction=1.0),
+    "hypot": gv.hypot,
+    "stack": lambda x, y: gv.stack([x, y], axis=1),
+    "slogdet": lambda x, _: gv.linalg.slogdet(x[:, :3]),
+    "tf.matmul": lambda x, y: tf.matmul(
+        tf.constant(x.numpy()), tf.constant(y.numpy()), False, True
+    ),
+    "tf.split": lambda x, _: tf.split(tf.constant(x.numpy()), 2, axis=1),
+    "tf.gather": lambda x, _: tf.gather(tf.constant(x.numpy()), tf.constant(AT)),
+    "tf.top_k": lambda x, _: tf.math.top_k(tf.constant(x.numpy()), 2),
+}
+
+
+def arrays(made: Any) -> list[np.ndarray[Any, Any]]:
+    return [x.numpy() for x in (made if isinstance(made, tuple | list) else [made])]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_same_bits_come_out_whether_remembered_or_not(name: str) -> None:
+    x, y = gv.asarray(X), gv.asarray(Y)
+    first, *others = [CALLS[name](x, y) for _ in range(4)]
+    for other in others:
+        assert type(other) is type(first)
+        for a, b in zip(arrays(first), arrays(other), strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+
+def test_what_is_remembered_is_no_longer_called() -> None:
+    calls = []
+
+    @remembered
+    def function(x: Any, scale: float, *, turn: bool = False) -> Any:
+        calls.append(scale)
+        return (gv.exp(x) * scale, x, x.shape, gv.permute_dims(x, (1, 0)) if turn else None)
+
+    x = gv.asarray(X)
+    made = [function(x, 2.0, turn=True) for _ in range(5)]
+    assert len(calls) == 3  # to see it, to write it down, and to answer meanwhile
+    assert all(m[1] is x and m[2] == (3, 4) for m in made)
+    np.testing.assert_array_equal(made[4][0].numpy(), made[0][0].numpy())
+    np.testing.assert_array_equal(made[4][3].numpy(), X.T)
+    zeros = [function(x, zero)[0].numpy() for zero in (0.0, -0.0) * 4]
+    assert [bool(np.signbit(z).any()) for z in zeros] == [False, True] * 4
+    assert function(gv.asarray(X[0]), 2.0)[0].shape == (4,)
+
+
+def test_a_function_that_looks_at_elements_runs_each_time() -> None:
+    @remembered
+    def function(x: Any) -> Any:
+        return x if bool(gv.any(x > 0.0)) else gv.zeros(x.shape)
+
+    kept = [function(gv.asarray(sign * abs(X))).numpy().max() > 0 for sign in (1, -1) * 3]
+    assert kept == [True, False] * 3
+    found = [len(gv.unique_values(gv.asarray(values))) for values in ([1, 1], [1, 2]) * 3]
+    assert found == [1, 2] * 3
+
+
+def test_errors_are_those_of_the_function() -> None:
+    x = tf.constant(X)
+    for index in (1, 1, 1, 3, 1, 3):
+        at = tf.constant([index])
+        if index < 3:
+            np.testing.assert_array_equal(tf.gather(x, at).numpy(), X[[index]])
+        else:
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices = 3 is not in"):
+                tf.gather(x, at)
+    for _ in range(4):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.matmul(x, x)
+
+
+def test_results_are_no_longer_tied_to_what_is_remembered() -> None:
+    ones = [gv.ones_like(gv.asarray(X)) for _ in range(4)]
+    ones[3][0, 0] = 5.0
+    assert float(gv.ones_like(gv.asarray(X))[0, 0]) == 1.0
+    x = gv.asarray(X.copy())
+    copies = [gv.astype(x, gv.float32) for _ in range(4)]
+    copies[3][0, 0] = 7.0
+    np.testing.assert_array_equal(x.numpy(), X)
+
+
+def test_tapes_see_what_is_remembered() -> None:
+    x = gv.asarray(X)
+    for _ in range(3):
+        gv.mean(x, axis=1)
+    with gv.GradientTape() as tape:
+        tape.watch(x)
+        y = gv.mean(x, axis=1)
+    assert isinstance(y, Tensor)
+    np.testing.assert_array_equal(tape.gradient(y, x).numpy(), np.full((3, 4), 0.25, np.float32))
