@@ -52,8 +52,8 @@ class Relu(Unary):
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
-        """Pass the gradient where x is positive."""
-        return ((x > 0.0).where(grad, 0.0),)
+        """Pass the gradient where y is positive: then x need not be kept."""
+        return ((y > 0.0).where(grad, 0.0),)
 
 
 @register
