@@ -1,6 +1,7 @@
 """Products: register tiles over packed or row-major operands, with an epilogue.
 
     for unit in lo..hi                       parallel: batch x row block x panel
+      [copy the block of A into scratch]     where its rows lie side by side: see `left`
       [pack the panel of B into scratch]     where B is transposed, large, or ends inside a panel:
                                              once for all row blocks that a thread has of it
       for part of the depth                  about 1024 of k, so that a part of a panel fits L2
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from xdsl.dialects.func import FuncOp
@@ -31,9 +33,10 @@ from ...ir.dtypes import DType
 from ...ir.tensor import TensorSpec, spec_of
 from ...passes.analysis.tiles import DEEP, lanes_of, rows_for, vectors_for
 from ...target import Target
-from .blocks import LINE, RowBlocks, lines_ahead
+from .blocks import BLOCK_ROWS, LINE, RowBlocks, lines_ahead
 from .epilogue import Epilogue
 from .index import Linear, Token, flatten
+from .left import LeftBlock, block_rows
 from .loops import Index
 from .plan import Axis, open_kernel, plan_axes, returned_values
 from .read import Indices, Reader, Tracer
@@ -83,6 +86,9 @@ class Gemm:
         self.dots = group_of(self.anchor.specs[1]) if self.packed else 1
         self.lanes = lanes_of(target, self.dtype)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
+        self.left: LeftBlock | None = None
+        self.comes: SSAValue | None = None
+        """Whether a unit is the first that needs its panel of B; None: each packs it."""
         self.plan_dims()
 
     # -- dims -----------------------------------------------------------------------------
@@ -190,12 +196,13 @@ class Gemm:
         self.tall = rows_for(self.target, self.vectors)
         self.panels: Dim = ceil_divide(self.columns, self.width)
         self.whole = isinstance(self.columns, int) and self.columns % self.width == 0
-        blocks = RowBlocks(rows, self.tall)
+        copied = self.copied_rows()
+        blocks = RowBlocks(rows, self.tall, copied or BLOCK_ROWS)
         batch = product(tuple(g.extent for g in self.batch))
-        self.prepare_panels()
+        self.prepare_panels(blocks if copied else None)
         self.lines = self.lines_ahead(blocks)
-        reads = self.packed or self.in_place
-        panel_first = reads and blocks.count != 1
+        reads = self.packed or self.in_place or copied > 0
+        panel_first = copied > 0 or (reads and blocks.count != 1)
         if reads and blocks.count == 1:
             blocks.cut(ENOUGH, batch * self.panels)
         inner, outer = (self.panels, blocks.count)[:: 1 if panel_first else -1]
@@ -206,12 +213,18 @@ class Gemm:
             second = loops.remainder(rest, outer)
             rest = loops.divide(rest, outer)
             panel, block = (first, second) if panel_first else (second, first)
-            if not panel_first:
-                came = loops.minimum(block, loops.subtract(unit.index, loops.index(loops.lo)))
-                self.comes = loops.compare("eq", came, 0)
+            if self.left is not None or not panel_first:
+                came = loops.minimum(first, loops.subtract(unit.index, loops.index(loops.lo)))
+                comes = loops.compare("eq", came, 0)
+                self.comes = None if panel_first else comes
             for group in reversed(self.batch):
                 group.value = loops.remainder(rest, group.extent)
                 rest = loops.divide(rest, group.extent)
+            if self.left is not None:
+                self.left.first = blocks.first(loops, block)
+                with loops.when(comes):
+                    source = partial(self.strided, self.a, self.rows)
+                    self.left.fill(blocks.most, source, self.step(self.a, self.k_groups[0]))
             self.panel(panel, block, blocks)
         return loops.finish(batch * blocks.count * self.panels)
 
@@ -333,7 +346,10 @@ class Gemm:
         loops = self.loops
         left, length, accumulate = how
         self.rows.value = start
-        a = self.strided(self.a, self.rows)
+        if self.left is None:
+            a, step = self.strided(self.a, self.rows), self.step(self.a, self.k_groups[-1])
+        else:
+            a, step = self.left.tile(start), self.left.copy[2]
         inner, outer = self.k_groups[-1], (self.k_groups[0] if len(self.k_groups) == 2 else None)
         if self.dots > 1:
             assert self.step(self.a, inner) == 1, "groups of neighbours lie beside each other"
@@ -345,7 +361,7 @@ class Gemm:
             loops.index(self.step(self.a, outer) if outer else 0),
             loops.index(self.b_segment(outer)),
             loops.index(left if left is not None else self.width),
-            loops.index(self.step(self.a, inner)),
+            loops.index(step),
             self.ahead(start, length),
         )
         masked = left is not None and self.epilogue.aside is None
@@ -377,21 +393,36 @@ class Gemm:
             return 0
         return operand.offset.coefficient(group.tokens[-1])
 
+    # -- A ----------------------------------------------------------------------------------
+
+    def copied_rows(self) -> int:
+        """Return the rows of A that are copied at a time, 0 if it is used where it lies."""
+        plain = not self.packed and self.anchor.specs[0].dtype == self.dtype
+        if not plain or len(self.k_groups) != 1 or self.step(self.a, self.rows) != 1:
+            return 0
+        return block_rows(self.depth, self.step(self.a, self.k_groups[0]), self.dtype.size)
+
     # -- B --------------------------------------------------------------------------------
 
-    def prepare_panels(self) -> None:
-        """Decide whether B is used where it lies or packed into scratch."""
+    def prepare_panels(self, copied: RowBlocks | None) -> None:
+        """Decide whether B is used where it lies or packed into scratch, behind a block of A."""
         self.in_chunks = False
         if self.packed:
             return
         contiguous = self.step(self.b, self.columns_group) == 1
         self.in_place = contiguous and self.whole and not self.scattered and not self.is_large()
-        if self.in_place:
-            return
-        self.in_chunks = not isinstance(self.depth, int)
+        self.in_chunks = not self.in_place and not isinstance(self.depth, int)
         depth = self.depth if isinstance(self.depth, int) else CHUNK
         assert not self.in_chunks or len(self.k_groups) == 1, "chunks of two strides of depth"
-        self.scratch, self.scratch_base = self.loops.scratch(self.dtype, depth * self.width)
+        if self.in_place and copied is None:
+            return
+        pitch = 0 if copied is None else LeftBlock.pitch_of(copied, self.dtype.size)
+        panel = 0 if self.in_place else depth * self.width
+        self.scratch, base = self.loops.scratch(self.dtype, depth * pitch + panel)
+        self.scratch_base = self.loops.add(base, depth * pitch)
+        if copied is not None:
+            place = (self.scratch, base, pitch)
+            self.left = LeftBlock(self.loops, self.rows, self.k_groups[0], place, self.lanes)
 
     def is_large(self) -> bool:
         """Say whether walking B in place would miss the TLB in every row block."""
@@ -413,8 +444,11 @@ class Gemm:
             base, _, _ = self.space.split(loops, self.b.offset)
             inner = self.k_groups[-1]
             return self.b.buffer, loops.index(base), loops.index(self.step(self.b, inner))
-        with loops.when(self.comes):
+        if self.comes is None:
             self.pack(left)
+        else:
+            with loops.when(self.comes):
+                self.pack(left)
         return self.scratch, loops.index(self.scratch_base), width
 
     def b_segment(self, outer: Group | None) -> Dim:

@@ -10,7 +10,7 @@ import pytest
 
 from gravure.codegen.kernels import gemm, lower
 from gravure.ir import parse
-from gravure.ir.kernel_ops import GemmTile
+from gravure.ir.kernel_ops import GemmTile, Prefetch
 from gravure.ir.program import functions
 from gravure.target import Target
 
@@ -161,6 +161,22 @@ def test_a_product_of_two_inputs_reads_and_writes_through_moves(flip: str) -> No
         f"  %r = gv.transpose %m {{order = array<i64: 0, 2, 1, 3>}} : ({m}) -> {t}"
     )
     check_kernel(kernel("gemm", {"x": x, "k": k}, body, t))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(300, 64), (128, 200)])
+def test_a_product_copies_rows_whose_columns_lie_far_apart(rows: int, columns: int) -> None:
+    x, y, r = tensor(2, 256, 384), tensor(2, 256, columns), tensor(2, rows, columns)
+    s = tensor(2, 256, rows)
+    body = (
+        f"  %s = gv.slice %x {{starts = array<i64: 0, 0, 0>, steps = array<i64: 1, 1, 1>,"
+        f" stops = array<i64: 2, 256, {rows}>}} : ({x}) -> {s}\n"
+        f"  %r = gv.matmul %s, %y {{transpose_lhs = true}} : ({s}, {y}) -> {r}"
+    )
+    text = kernel("gemm", {"x": x, "y": y}, body, r)
+    (function,) = functions(parse(text))
+    lowered = lower(function, Target.parse("x86-64-v4"))
+    assert any(isinstance(op, Prefetch) for op in lowered.walk())
+    check_kernel(text)
 
 
 def test_a_packed_product_walks_all_pixels_of_an_image_as_rows() -> None:

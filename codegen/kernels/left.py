@@ -1,0 +1,83 @@
+"""A of a product, where its rows lie beside each other and its columns far apart: it is copied.
+
+    for k in the depth
+      scratch[k, rows] = A[k, rows]          a block of rows: a run of memory
+
+A tile takes a few elements of each k. Where A lies those are pages apart, all in one set of the
+cache; in the copy they are one row of the block apart. It is made once for all panels of B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ...ir import kernel_ops as gvk
+from ...ir.dims import Dim
+from .blocks import LINE, RowBlocks, apart, odd_lines
+from .loops import Index, Loops
+from .space import Group
+
+SHORT = 256
+"""The least depth for which copying pays."""
+MOST = 1 << 19
+"""Elements of the largest copy."""
+ROWS = 256
+"""The most rows of a block."""
+AHEAD = 6
+"""Steps of k before memory is read that it is asked for: runs are too short to be foreseen."""
+
+
+def block_rows(depth: Dim, step: Dim, size: int) -> int:
+    """Return how many rows of elements of `size` bytes to copy at a time, 0 for none.
+
+    `step` is from one k to the next.
+    """
+    if not isinstance(depth, int) or not isinstance(step, int) or depth < SHORT:
+        return 0
+    return min(ROWS, MOST // depth) if apart(step, LINE // size) != step else 0
+
+
+@dataclass
+class LeftBlock:
+    """A block of A in scratch."""
+
+    loops: Loops
+    rows: Group
+    k: Group
+    copy: tuple[SSAValue, Index, int]
+    """Its buffer, where it begins, and how far it is from one k to the next."""
+    lanes: int
+    first: Index = 0
+    """The row of A that the block begins with."""
+
+    @staticmethod
+    def pitch_of(blocks: RowBlocks, size: int) -> int:
+        """Return how far to go from one k to the next, for elements of so many bytes."""
+        return odd_lines(blocks.most, LINE // size)
+
+    def tile(self, row: Index) -> gvk.Strided:
+        """Return where a tile begins, at the present k, and the stride of its rows."""
+        loops, (buffer, base, pitch) = self.loops, self.copy
+        assert self.k.value is not None, "the part of the depth is known"
+        at = loops.add(loops.multiply(self.k.value, pitch), base)
+        place = loops.add(at, loops.subtract(row, loops.index(self.first)))
+        return buffer, loops.index(place), loops.index(1)
+
+    def fill(self, count: int, source: Callable[[], gvk.Strided], step: Dim) -> None:
+        """Copy `count` rows, or as many as there are; `source` says where the present one lies."""
+        loops = self.loops
+        stop = loops.index(loops.add(self.first, count))
+        end = loops.minimum(stop, loops.index(self.rows.extent))
+        bounds = (self.first, end, self.lanes)
+        with loops.loop(0, loops.index(self.k.extent)) as k, loops.loop(*bounds) as row:
+            self.k.value, self.rows.value = k.index, row.index
+            buffer, base, _ = source()
+            ahead = loops.add(base, loops.multiply(AHEAD, step))
+            loops.here(gvk.Prefetch(buffer, loops.index(ahead)))
+            mask = loops.mask(loops.subtract(end, row.index), self.lanes)
+            value = loops.load(buffer, base, self.lanes, mask)
+            loops.store(value, *self.tile(row.index)[:2], mask)
+        self.k.value = 0
