@@ -58,6 +58,8 @@ class WarpgroupTile:
     """1 if neighbours of the left operand are rows instead of depths."""
     right_turned: int = 0
     """1 if neighbours of the right operand are columns instead of depths."""
+    left_alone: int = 0
+    """1 if coordinates beside row and depth are of the right operand alone."""
 
     @property
     def groups(self) -> int:
@@ -89,6 +91,7 @@ class Staged(IRDLOperation):
     stages = prop_def(IntegerAttr)
     left_turned = prop_def(IntegerAttr)
     right_turned = prop_def(IntegerAttr)
+    left_alone = prop_def(IntegerAttr)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -102,6 +105,7 @@ class Staged(IRDLOperation):
             self.stages.value.data,
             self.left_turned.value.data,
             self.right_turned.value.data,
+            self.left_alone.value.data,
         )
 
     def verify_(self) -> None:
@@ -155,7 +159,7 @@ class SetRegisters(IRDLOperation):
 class BringTiles(Staged):
     """Bring the tiles of all depths to the stages, by tensor maps, as stages become free.
 
-    Places are row and column, then further coordinates that both operands have.
+    Places are row and column, then further coordinates, which both operands have or the right one.
     """
 
     name = "gvk.bring_tiles"

@@ -271,13 +271,14 @@ class Ring:
             (MAPS[1], self.left_bytes, column, tile.columns if tile.right_turned else 0),
         )
         for name, offset, outer, turned in sides:
+            further = () if tile.left_alone and not offset else batch
             if not turned:
                 place = self.place(self.number("add", start, offset))
-                self.bring(name, place, full, (depth, outer, *batch))
+                self.bring(name, place, full, (depth, outer, *further))
             for first in range(0, turned, PANEL):
                 place = self.place(self.number("add", start, offset + first * tile.depth * 2))
                 along = self.number("add", outer, first)
-                self.bring(name, place, full, (along, depth, *batch))
+                self.bring(name, place, full, (along, depth, *further))
         return loop.close(self.following(stage, parity), [])[0]
 
     def bring(self, name: str, place: str, full: str, at: Sequence[str]) -> None:

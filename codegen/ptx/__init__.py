@@ -8,7 +8,8 @@ processors but for the head of the kernel.
 - `kernels`: which template a kernel goes by. Those of processors make units of one vector, which a
   thread runs; those below make units that a block of threads runs.
 - `nest`: products and convolutions as matrices; `shape`: how large a tile of them is. `tile`
-  multiplies elements, `thin` few rows, `matrix` on tensor cores, `warpgroup` larger ones on Hopper.
+  multiplies elements, `thin` few rows, `matrix` on tensor cores, `warpgroup` larger ones on Hopper;
+  `grouped` is what they do where groups of rows have a matrix each.
 - `attention`: what its templates share. `attend` multiplies elements, `flash` on tensor cores, and
   `flash_wide` by warpgroups on Hopper.
 - `rows`: reductions of rows, softmax, norms; `scan`: running sums; `turned`: moves across memory;

@@ -18,6 +18,7 @@ from . import recurrent, scan, turned
 from .attend import Attend
 from .flash import Flash
 from .flash_wide import FlashWide
+from .grouped import Grouped, GroupedMatrices, GroupedWarpgroups
 from .matrix import MatrixContraction, multiplies_matrices
 from .nest import anchor_of
 from .rows import GpuRows
@@ -66,16 +67,18 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
 
 def contracted(kernel: FuncOp, anchor: Op, target: Target) -> FuncOp:
     """Return the loops of a product, by the largest unit that can multiply its elements."""
-    thin = ThinContraction(kernel, anchor, target)
-    if thin.fits:
+    grouped = anchor.name == "gv.matmul_grouped"
+    thin = ThinContraction(kernel, anchor, target) if not grouped else None
+    if thin is not None and thin.fits:
         return thin.build()
     if not multiplies_matrices(anchor):
-        return Contraction(kernel, anchor, target).build()
+        return (Grouped if grouped else Contraction)(kernel, anchor, target).build()
     if target.cpu == HOPPER and anchor.specs[0].dtype.size == 2:
-        made = WarpgroupContraction(kernel, anchor, target)
+        kind = GroupedWarpgroups if grouped else WarpgroupContraction
+        made = kind(kernel, anchor, target)
         if made.fits:
             return made.build()
-    return MatrixContraction(kernel, anchor, target).build()
+    return (GroupedMatrices if grouped else MatrixContraction)(kernel, anchor, target).build()
 
 
 def is_narrow(anchor: Op) -> bool:

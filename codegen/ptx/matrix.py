@@ -33,7 +33,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from ...ir import Op
-from ...ir.dims import Dim, ceil_divide, remainder
+from ...ir.dims import Dim
 from ...ir.gpu_ops import (
     MATRIX_BYTES,
     SHARED_BYTES,
@@ -67,7 +67,7 @@ def multiplies_matrices(anchor: Op) -> bool:
     """Say whether tensor cores compute a product: of 16-bit floats, or one with wide sums."""
     if anchor.name == "gv.matmul_wide":
         return True
-    kinds = {spec.dtype.name for spec in (*anchor.specs, *anchor.result_specs)}
+    kinds = {spec.dtype.name for spec in (*anchor.specs[:2], *anchor.result_specs)}
     return kinds in ({"f16"}, {"bf16"})
 
 
@@ -89,7 +89,7 @@ class MatrixContraction(Contraction):
 
     def choose(self, batch: Dim) -> AnyTile:
         """Return the tile of a block."""
-        usual = WARP_TILES.index(choose_warp_tile(batch, self.rows, self.columns))
+        usual = WARP_TILES.index(choose_warp_tile(batch, self.tall, self.columns))
         chosen = self.decided("warps", batch, range(len(WARP_TILES)), usual)
         return replace(WARP_TILES[chosen], size=self.sides[0].dtype.size)
 
@@ -133,8 +133,7 @@ class MatrixContraction(Contraction):
         loops = self.loops
         for stage in range(STAGES - 1):
             self.bring((row, column), stage, stage)
-        turns = loops.index(ceil_divide(self.depth, self.tile.depth))
-        with loops.loop(0, turns, 1, self.zeros()) as one:
+        with loops.loop(0, self.turns(), 1, self.zeros()) as one:
             loops.here(AwaitCopies(STAGES - 2))
             loops.here(Barrier())
             ahead = loops.add(one.index, STAGES - 1)
@@ -277,7 +276,7 @@ class MatrixPart(Part):
         base = loops.multiply(stage, self.size)
         for row, inner in self.places():
             at, deep = loops.add(start, row), loops.add(depth, inner)
-            if remainder(self.extent, self.width) != 0:
+            if self.beyond:
                 at = self.clamped(at, self.extent, "rows")
             there = loops.compare("slt", deep, loops.index(self.depth))
             buffer, place, conditions = self.side.address(

@@ -19,7 +19,7 @@ from ..kernels.plan import Axis, open_kernel, plan_axes, returned_values
 from ..kernels.read import MOVES, Indices, Reader, Tracer
 from ..kernels.space import Group, Space, merge
 
-PRODUCTS = ("gv.matmul", "gv.matmul_wide")
+PRODUCTS = ("gv.matmul", "gv.matmul_wide", "gv.matmul_grouped")
 """Operations whose result has the loop dims of the root of their kernel."""
 
 CONTRACTIONS = (*PRODUCTS, "gv.conv", "gv.conv_turned", "gv.conv_weights")
@@ -48,9 +48,7 @@ class Nest:
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         (self.root,) = returned_values(kernel)
         self.anchor = anchor
-        made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
-        assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
-        self.iteration = made
+        self.iteration = made = self.space_of(anchor)
         self.guarded = made.guarded or (False,) * len(made.reads)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         outer = spec_of(self.root.type).dims if self.follows_root else made.parallel
@@ -58,6 +56,12 @@ class Nest:
         self.inner = [Axis([Token(d)]) for d in made.reduce]
         self.plan = plan_axes([*self.outer, *self.inner], self.trace)
         self.index = self.loop_dims(self.plan.tracer, self.plan.index)
+
+    def space_of(self, anchor: Op) -> Iteration:
+        """Return the iteration space of the product."""
+        made = type(anchor).iteration(*anchor.specs, **anchor.plain_attributes())
+        assert isinstance(made, Iteration), f"{anchor.name} has an iteration space"
+        return made
 
     @property
     def follows_root(self) -> bool:

@@ -50,10 +50,11 @@ class Contraction:
     """Elements that a thread loads at a time where they are neighbours."""
     STORED = LANES
     """Neighbours along a row that one thread has."""
+    NEST = Nest
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         self.target = target
-        self.nest = nest = Nest(kernel, anchor, target)
+        self.nest = nest = self.NEST(kernel, anchor, target)
         self.loops: Loops = nest.loops
         self.sides = [Side(nest, 0), Side(nest, 1)]
         self.dtype: DType = anchor.result_specs[0].dtype
@@ -81,13 +82,18 @@ class Contraction:
 
     def choose(self, batch: Dim) -> AnyTile:
         """Return the tile of a block."""
-        usual = choose_tile(batch, self.rows, self.columns, self.dtype)
+        usual = choose_tile(batch, self.tall, self.columns, self.dtype)
         fit = [n for n, t in enumerate(TILES) if t is not LARGE or self.dtype.size <= LANES]
         return TILES[self.decided("threads", batch, fit, TILES.index(usual))]
 
+    @property
+    def tall(self) -> Dim:
+        """Return the rows of one product."""
+        return self.rows
+
     def decided(self, template: str, batch: Dim, candidates: Sequence[int], usual: int) -> int:
         """Return which of a template's tiles was measured to be best for such sizes."""
-        sizes = shape_class(batch, self.rows, self.columns, self.depth)
+        sizes = shape_class(batch, self.tall, self.columns, self.depth)
         name = f"{template}_{self.sides[0].dtype}_{sizes}"
         return decide(self.target, name, candidates, usual)
 
@@ -119,23 +125,57 @@ class Contraction:
 
     def build(self) -> FuncOp:
         """Fill the function."""
-        loops, tile = self.loops, self.tile
-        self.row_tiles = ceil_divide(self.rows, tile.rows)
-        self.column_tiles = ceil_divide(self.columns, tile.columns)
-        with loops.loop(loops.lo, loops.hi) as unit:
-            rest: Index = unit.index
-            column = loops.remainder(rest, self.column_tiles)
-            rest = loops.divide(rest, self.column_tiles)
-            row = loops.remainder(rest, self.row_tiles)
-            rest = loops.divide(rest, self.row_tiles)
-            for group in reversed(self.batch):
-                group.value = loops.remainder(rest, group.extent)
-                rest = loops.divide(rest, group.extent)
-            self.block(loops.multiply(row, tile.rows), loops.multiply(column, tile.columns))
-        batch = product(tuple(g.extent for g in self.batch))
-        function = loops.finish(batch * self.row_tiles * self.column_tiles)
-        function.attributes[THREADS] = IntegerAttr(tile.threads, 64)
+        with self.loops.loop(self.loops.lo, self.loops.hi) as unit:
+            self.block(*self.enter(unit.index))
+        function = self.loops.finish(self.units)
+        function.attributes[THREADS] = IntegerAttr(self.tile.threads, 64)
         return function
+
+    @property
+    def row_tiles(self) -> Dim:
+        """Return how many tiles there are below each other."""
+        return ceil_divide(self.rows, self.tile.rows)
+
+    @property
+    def column_tiles(self) -> Dim:
+        """Return how many tiles there are beside each other."""
+        return ceil_divide(self.columns, self.tile.columns)
+
+    @property
+    def units(self) -> Dim:
+        """Return how many tiles there are in all."""
+        batch = product(tuple(g.extent for g in self.batch))
+        return batch * self.row_tiles * self.column_tiles
+
+    def enter(self, unit: Index) -> tuple[Index, Index]:
+        """Go to the batch of a tile; return its first row and column."""
+        loops, tile = self.loops, self.tile
+        column = loops.remainder(unit, self.column_tiles)
+        rest = loops.divide(unit, self.column_tiles)
+        row = loops.remainder(rest, self.row_tiles)
+        rest = loops.divide(rest, self.row_tiles)
+        for group in reversed(self.batch):
+            group.value = loops.remainder(rest, group.extent)
+            rest = loops.divide(rest, group.extent)
+        return loops.multiply(row, tile.rows), loops.multiply(column, tile.columns)
+
+    def turns(self) -> Index:
+        """Return how many tiles of depth there are."""
+        return self.loops.index(ceil_divide(self.depth, self.tile.depth))
+
+    def beyond(self, side: Side) -> bool:
+        """Say whether tiles may reach beyond the rows, or columns, of an operand."""
+        left = side is self.sides[0]
+        extent, width = (self.rows, self.tile.rows) if left else (self.columns, self.tile.columns)
+        return remainder(extent, width) != 0
+
+    def row_end(self) -> Index:
+        """Return the end of the rows that a tile is stored to."""
+        return self.loops.index(self.rows)
+
+    def finished(self, total: Element) -> Element:
+        """Return what the sums of a place come to."""
+        return total
 
     def block(self, row: Index, column: Index) -> None:
         """Compute one tile of the result."""
@@ -145,8 +185,7 @@ class Contraction:
         count = len(zeros)
         first = [part.fetch(start, 0) for part, start in zip(self.parts, starts, strict=True)]
         carried = [*zeros] + [v for values in first for v in values]
-        turns = ceil_divide(self.depth, tile.depth)
-        with loops.loop(0, loops.index(turns), 1, carried) as one:
+        with loops.loop(0, self.turns(), 1, carried) as one:
             totals, rest = one.values[:count], one.values[count:]
             loops.here(Barrier())
             brought = (rest[: len(first[0])], rest[len(first[0]) :])
@@ -230,6 +269,7 @@ class Part:
         self.loops, self.side = whole.loops, side
         self.width, self.extent = width, extent
         self.tile, self.depth = whole.tile, whole.depth
+        self.beyond = whole.beyond(side)
         self.lanes = max(1, side.lanes)
 
     def places(self) -> list[tuple[Index, Index]]:
@@ -251,7 +291,7 @@ class Part:
         math = self.side.reader.math
         for row, inner in self.places():
             at, deep = self.loops.add(start, row), self.loops.add(depth, inner)
-            if remainder(self.extent, self.width) != 0:
+            if self.beyond:
                 at = self.clamped(at, self.extent, "rows")
             element = self.side.element(at, self.clamped(deep, self.depth, "depth"))
             if remainder(self.depth, self.tile.depth) != 0:
@@ -367,14 +407,11 @@ class Results:
     def only_inside(self, row: Index, column: Index) -> AbstractContextManager[None]:
         """Open what only happens at a place that exists: one branch, for nested ones cost more."""
         whole, loops = self.whole, self.loops
-        places = (
-            (row, whole.rows, whole.tile.rows),
-            (column, whole.columns, whole.tile.columns),
-        )
+        ends = ((row, whole.row_end), (column, lambda: loops.index(whole.columns)))
         inside = [
-            loops.compare("slt", at, loops.index(extent))
-            for at, extent, step in places
-            if remainder(extent, step) != 0
+            loops.compare("slt", at, end())
+            for side, (at, end) in zip(whole.sides, ends, strict=True)
+            if whole.beyond(side)
         ]
         if not inside:
             return nullcontext()
@@ -400,7 +437,7 @@ class Results:
         """Finish and store one vector or element."""
         nest, reader = self.nest, self.reader
         place(self.loops, self.columns, column)
-        element = Element(total, self.whole.dtype, self.lanes)
+        element = self.whole.finished(Element(total, self.whole.dtype, self.lanes))
         reader.given = {nest.anchor.results[0]: lambda _: element}
         reader.fresh()
         made = reader.element(nest.root, nest.root_index(nest.plan.index))

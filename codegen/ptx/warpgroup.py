@@ -30,7 +30,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...ir.dims import Dim, ceil_divide, product
+from ...ir.dims import Dim
 from ...ir.gpu_ops import MAPS, MOST_BLOCKS, SHARED_BYTES, THREADS, WARP
 from ...ir.warpgroup_ops import (
     MOST_BATCH,
@@ -78,7 +78,7 @@ class WarpgroupContraction(MatrixContraction):
     @property
     def fits(self) -> bool:
         """Say whether operands are large enough, and lie as they must."""
-        sizes = (self.rows, self.columns, self.depth)
+        sizes = (self.tall, self.columns, self.depth)
         large = all(
             isinstance(size, int) and size >= least
             for size, least in zip(sizes, LEAST, strict=True)
@@ -95,6 +95,10 @@ class WarpgroupContraction(MatrixContraction):
         """Return what both operands walk, the innermost last."""
         return [token for group in self.batch for token in group.tokens]
 
+    def batch_of(self, side: Side) -> list[Token]:
+        """Return what an operand walks of it: of groups of rows only the right one."""
+        return [token for token in self.batch_tokens if side.walks(token)]
+
     def lies_right(self, side: Side) -> bool:
         """Say whether an operand is matrices aligned to 16 bytes, either way round."""
         if side.guarded or not isinstance(source_of(side.value), BlockArgument):
@@ -105,7 +109,7 @@ class WarpgroupContraction(MatrixContraction):
         along, across = walked(side)
         if offset.coefficient(along) != 1:
             return False
-        steps = [offset.coefficient(t) for t in (across, *self.batch_tokens)]
+        steps = [offset.coefficient(t) for t in (across, *self.batch_of(side))]
         return all(
             isinstance(step, int) and step % HALVES == 0 for step in (*steps, offset.constant)
         ) and all(isinstance(step, int) and step > 0 for step in steps)
@@ -117,7 +121,7 @@ class WarpgroupContraction(MatrixContraction):
 
     def chosen(self, batch: Dim) -> WarpgroupTile:
         """Return the sizes of the tile of a block."""
-        rows, columns = self.rows, self.columns
+        rows, columns = self.tall, self.columns
         if not (isinstance(rows, int) and isinstance(columns, int) and isinstance(batch, int)):
             return NARROW
         tiles = batch * -(-rows // WIDE.rows) * -(-columns // WIDE.columns)
@@ -142,7 +146,6 @@ class WarpgroupContraction(MatrixContraction):
         loops, tile = self.loops, self.groups
         loops.here(BeginStages(tile))
         (step,) = loops.here(Blocks())
-        turns = loops.index(ceil_divide(self.depth, tile.depth))
         state = [loops.index(0), loops.index(0)]
         group = loops.divide(loops.slot, 4 * WARP)
         with loops.when(loops.compare("eq", group, 0)):
@@ -152,11 +155,13 @@ class WarpgroupContraction(MatrixContraction):
                 loops.loop(loops.lo, loops.hi, step, state) as one,
             ):
                 places = [loops.index(place) for place in self.places(one.index)]
+                turns = loops.index(self.turns())
                 one.carry(*loops.here(BringTiles(turns, one.values, places, tile)))
         with loops.when(loops.compare("ne", group, 0)):
             loops.here(SetRegisters(TAKEN, "inc"))
             with loops.loop(loops.lo, loops.hi, step, state) as one:
                 row, column, *_ = self.places(one.index)
+                turns = loops.index(self.turns())
                 made = WarpgroupProduct(turns, one.values, tile, self.sides[0].dtype.name)
                 stage, parity, *sums = loops.here(made)
                 self.results.store(self.lines(sums, row, column))
@@ -166,7 +171,7 @@ class WarpgroupContraction(MatrixContraction):
     def finish(self) -> FuncOp:
         """Close the function, and say what a launch needs."""
         tile = self.groups
-        function = self.loops.finish(self.tiles)
+        function = self.loops.finish(self.units)
         rows = [asdict(self.map_row(part)) for part in self.parts]
         function.attributes[MAPS] = StringAttr(json.dumps(rows))
         numbers = {THREADS: tile.threads, SHARED_BYTES: tile.shared_bytes, MOST_BLOCKS: PROCESSORS}
@@ -181,11 +186,6 @@ class WarpgroupContraction(MatrixContraction):
         assert isinstance(rows, int), "rows are known"
         assert isinstance(columns, int), "columns are known"
         return -(-rows // tile.rows), -(-columns // tile.columns)
-
-    @property
-    def tiles(self) -> Dim:
-        """Return how many tiles there are in all."""
-        return product((*(t.extent for t in self.batch_tokens), *self.across))
 
     def places(self, number: Index) -> list[Index]:
         """Return row, column, and batch (the innermost first) of a tile.
@@ -216,7 +216,7 @@ class WarpgroupContraction(MatrixContraction):
         argument = source_of(side.value)
         assert isinstance(argument, BlockArgument), "an operand lies in memory"
         size = side.dtype.size
-        tokens = [walked(side)[1], *reversed(self.batch_tokens)]
+        tokens = [walked(side)[1], *reversed(self.batch_of(side))]
         steps = [offset.coefficient(token) for token in tokens]
         pair, box = (self.depth, part.extent), (self.groups.depth, part.width)
         if side.along == "rows":

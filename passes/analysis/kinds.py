@@ -13,6 +13,7 @@ KINDS: dict[str, str] = {
     "gv.conv_weights_packed": "conv_weights",
     "gv.conv_turned": "contract",
     "gv.matmul_wide": "contract",
+    "gv.matmul_grouped": "contract",
     "gv.depthwise_packed": "depthwise",
     "gv.winograd_packed": "winograd",
     "gv.concat": "concat",
@@ -59,8 +60,8 @@ BUFFERED = frozenset(
 WALKED = {"gv.attention": 3, "gv.attention_parts": 3}
 """How many operands of an operation are walked in memory, where the others are read as elements."""
 
-PARTS = ("gv.attention_parts",)
-"""What only blocks of a GPU share."""
+BY_BLOCKS = ("gv.attention_parts", "gv.matmul_grouped")
+"""What only blocks of a GPU share; for processors it decomposes."""
 
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})
 """Kinds that read their operands element by element, so that producers may be read in place."""
@@ -75,7 +76,7 @@ def kind_of(op: Op, *, gpu: bool = False) -> str | None:
 
     On a `gpu` rows may also lie across memory, and attention is of 16-bit floats too, and in parts.
     """
-    if op.name in WALKED and not gpu and (op.name in PARTS or not _fast(op.specs[0].dtype)):
+    if not gpu and (op.name in BY_BLOCKS or (op.name in WALKED and not _fast(op.specs[0].dtype))):
         return None
     if op.name in KINDS:
         return KINDS[op.name]

@@ -341,6 +341,7 @@ def _start(m: Machine, lane: int, barrier: int, part: Part) -> None:
 
     if m.is_against and m.random.random() < 0.5:
         bulk_copies(m).into.setdefault(barrier, []).append(move)
+        m.wake()  # who waits already is who brings it
     else:
         move(m)
 

@@ -218,6 +218,30 @@ def test_blocks_of_warpgroups_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cp.async.bulk.tensor.3d" in plan.modules[0].ptx
 
 
+@pytest.mark.parametrize(
+    ("rows", "depth", "columns", "sizes", "dtype", "target", "instruction"),
+    [
+        (90, 20, 40, [40, 0, 33, 10], "f32", "cuda:sm_80", "fma.rn.f32"),
+        (100, 40, 72, [-3, 0, 70, 90], "bf16", "cuda:sm_80", "mma.sync"),
+        (5, 16, 24, [2, 1, 1], "f16", "cuda:sm_80", "mma.sync"),
+        (200, 136, 72, [170, 0, 33], "f16", "cuda:sm_90a", "wgmma.mma_async"),
+        (260, 64, 264, [70], "bf16", "cuda:sm_90a", "wgmma.mma_async"),
+    ],
+)
+def test_products_of_groups_of_rows(
+    monkeypatch: pytest.MonkeyPatch, rows: int, depth: int, columns: int, sizes: list[int],
+    dtype: str, target: str, instruction: str,
+) -> None:  # fmt: skip
+    """How many rows a group has is data; one launch has all, and blocks go from tile to tile."""
+    monkeypatch.setattr(warpgroup, "PROCESSORS", 2)
+    shapes = ((rows, depth), (len(sizes), depth, columns))
+    arrays = [*draw(*shapes, dtype=dtype), np.array(sizes)]
+    text = module_of("gv.matmul_grouped", arrays)
+    plan = check_text(text, arrays, rtol=2e-5 if dtype == "f32" else 1e-2, target=target, seed=1)
+    assert len(plan.launches) == 1
+    assert instruction in plan.modules[0].ptx
+
+
 def test_a_stage_that_is_given_back_early_shows() -> None:
     """What multiplies reads its operands when it is awaited: the next ones, if that is too late."""
     text, arrays = product((128, 520), (128, 520), "f16", "right")
