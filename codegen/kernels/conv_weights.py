@@ -1,19 +1,23 @@
 """The gradient of a convolution's weights: for each tap, image transposed times gradient.
 
-    for unit in lo..hi                         parallel: taps x blocks of channels x panels
-      C[channels, NR] = 0                      the block stays in L1
+    for group of units in lo..hi               parallel: taps x blocks of channels x panels
+      C[channels, NR] = 0                      for each unit: those of a group stay in L2
       for image, for block of result rows      about BLOCK places: their B stays in L1
-        for tile of MR channels in the block   gvk.gemm_tile, added onto C: rows are channels,
+        for unit in the group
+          for tile of MR channels              gvk.gemm_tile, added onto C: rows are channels,
                                                the depth is places, a segment one row of places
 
-Places whose tap lies outside of the image are left out by the ranges of rows and of places in a
-row. With few channels the rows of a tile are the channels of all taps along a row, which lie next
-to each other in memory; the image is padded along its rows then (see `pack_weights`).
+Image and gradient are read once for a group, not for each tap. Places whose tap lies outside of the
+image are left out by the ranges of rows and of places in a row. With few channels the rows of a
+tile are the channels of all taps along a row, which lie next to each other in memory; the image is
+padded along its rows then (see `pack_weights`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
@@ -31,6 +35,8 @@ BLOCK = 96
 """About how many places are added up before the next tile."""
 BLOCK_ROWS = 64
 """Rows of C in one unit."""
+GROUP = 1 << 16
+"""Elements of C in one group."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -44,6 +50,17 @@ class Panel:
 
     start: Index
     vectors: int
+
+
+@dataclass(frozen=True)
+class Where:
+    """Places of the result that are added up: of an image some rows, and of these some places."""
+
+    number: Index
+    row: Index
+    rows: int
+    place: Index
+    width: int
 
 
 class ConvWeights:
@@ -69,6 +86,8 @@ class ConvWeights:
         self.down, self.along = (Window(*row) for row in rows)
         self.joined = is_joined(self.channels, flags)
         self.rows = self.channels * (self.along.taps if self.joined else 1)
+        self.is_whole = not any(sum(pad) for pad in flags["pads"])
+        """Whether all taps lie inside of the image at all places."""
         self.widest = 4 if target.registers >= 32 else 2
 
     def buffer(self, value: SSAValue) -> SSAValue:
@@ -81,52 +100,83 @@ class ConvWeights:
     def build(self) -> FuncOp:
         """Fill the function."""
         loops = self.loops
-        count, left = divmod(self.filters // self.lanes, self.widest)
-        panels = count + (left > 0)
-        blocks = -(-self.rows // BLOCK_ROWS)
+        self.panels = -(-self.filters // (self.widest * self.lanes))
+        self.blocks = -(-self.rows // BLOCK_ROWS)
         taps = self.down.taps * (1 if self.joined else self.along.taps)
-        with loops.loop(loops.lo, loops.hi) as unit:
-            panel = loops.remainder(unit.index, panels)
-            rest = loops.divide(unit.index, panels)
-            block, tap = loops.remainder(rest, blocks), loops.divide(rest, blocks)
-            start = loops.multiply(panel, self.widest * self.lanes)
-            if not left:
-                self.unit(tap, block, Panel(start, self.widest))
-            elif not count:
-                self.unit(tap, block, Panel(start, left))
-            else:
-                for sign, vectors in (("slt", self.widest), ("eq", left)):
-                    with loops.when(loops.compare(sign, panel, count)):
-                        self.unit(tap, block, Panel(start, vectors))
-        return loops.finish(taps * blocks * panels)
+        units = taps * self.blocks * self.panels
+        size = min(self.rows, BLOCK_ROWS) * min(self.filters, self.widest * self.lanes)
+        group = min(units, max(1, GROUP // size))
+        with loops.loop(loops.lo, loops.hi, group) as first:
+            stop = loops.minimum(loops.add(first.index, group), loops.index(loops.hi))
+            with loops.loop(first.index, stop) as unit:
+                self.each_panel(unit.index, self.clear)
+            self.add(first.index, stop)
+        return loops.finish(units)
 
-    def unit(self, tap: Index, block: Index, panel: Panel) -> None:
-        """Compute one block of channels of one tap, against one panel."""
+    def add(self, first: Index, stop: Index) -> None:
+        """Add what all places give onto the C of some units."""
         loops = self.loops
-        tall = rows_for(self.target, panel.vectors)
-        tiles = RowBlocks(self.rows, tall, BLOCK_ROWS)
-        first = loops.add(loops.multiply(tap, self.rows * self.filters), panel.start)
-        tiles.walk(loops, block, lambda rows, start: self.zero(rows, start, first, panel))
+        step = max(1, BLOCK // self.along_places)
+        width = BLOCK if self.along_places > 2 * BLOCK else self.along_places
+        with (
+            loops.loop(0, self.batch) as number,
+            loops.loop(0, self.down_places, step) as row,
+            loops.loop(0, self.along_places, width) as place,
+            loops.loop(first, stop) as unit,
+        ):
+            where = Where(number.index, row.index, step, place.index, width)
+            self.each_panel(unit.index, partial(self.unit, where=where))
+
+    def each_panel(self, unit: Index, build: Callable[[Index, Index, Panel], None]) -> None:
+        """Call `build` with tap, block and panel of a unit; the last panel may be narrower."""
+        loops = self.loops
+        number = loops.remainder(unit, self.panels)
+        rest = loops.divide(unit, self.panels)
+        block, tap = loops.remainder(rest, self.blocks), loops.divide(rest, self.blocks)
+        start = loops.multiply(number, self.widest * self.lanes)
+        count, left = divmod(self.filters // self.lanes, self.widest)
+        if not left:
+            build(tap, block, Panel(start, self.widest))
+        elif not count:
+            build(tap, block, Panel(start, left))
+        else:
+            for sign, vectors in (("slt", self.widest), ("eq", left)):
+                with loops.when(loops.compare(sign, number, count)):
+                    build(tap, block, Panel(start, vectors))
+
+    def tiles(self, panel: Panel) -> RowBlocks:
+        """Return how the rows of C are cut."""
+        return RowBlocks(self.rows, rows_for(self.target, panel.vectors), BLOCK_ROWS)
+
+    def place_of(self, tap: Index, panel: Panel) -> Index:
+        """Return where the C of a tap and a panel begins."""
+        loops = self.loops
+        return loops.add(loops.multiply(tap, self.rows * self.filters), panel.start)
+
+    def clear(self, tap: Index, block: Index, panel: Panel) -> None:
+        """Store zeros into the C of a unit."""
+        first = self.place_of(tap, panel)
+        walk = partial(self.zero, first=first, panel=panel)
+        self.tiles(panel).walk(self.loops, block, walk)
+
+    def unit(self, tap: Index, block: Index, panel: Panel, where: Where) -> None:
+        """Add what some places give onto one block of channels of one tap, for one panel."""
+        loops = self.loops
         each = 1 if self.joined else self.along.taps
         down, along = loops.divide(tap, each), loops.remainder(tap, each)
-        low, high = places(loops, self.along, along)
-        top, bottom = places(loops, self.down, down)
-        step = max(1, BLOCK // self.along_places)
-        with loops.loop(0, self.batch) as number, loops.loop(top, bottom, step) as row:
-            segments = loops.minimum(loops.subtract(bottom, row.index), step)
-            wide = self.along_places > 2 * BLOCK
-            with loops.loop(low, high, BLOCK if wide else self.along_places) as place:
-                count = loops.subtract(high, place.index)
-                count = loops.minimum(count, BLOCK) if wide else count
-                a = self.image_at(number.index, (row.index, down), (place.index, along))
-                b = self.grad_at(number.index, row.index, place.index, panel)
-                tiles.walk(
-                    loops,
-                    block,
-                    lambda rows, start: self.tile(
-                        rows, start, (a, b, first), (count, segments), panel.vectors
-                    ),
-                )
+        top, bottom = clipped(loops, places(loops, self.down, down), where.row, where.rows)
+        low, high = clipped(loops, places(loops, self.along, along), where.place, where.width)
+        segments, count = loops.subtract(bottom, top), loops.subtract(high, low)
+        a = self.image_at(where.number, (top, down), (low, along))
+        b = self.grad_at(where.number, top, low, panel)
+        at, sizes = (a, b, self.place_of(tap, panel)), (count, segments)
+        walk = partial(self.tile, at=at, sizes=sizes, vectors=panel.vectors)
+        if self.is_whole:
+            self.tiles(panel).walk(loops, block, walk)
+            return
+        some = loops.compare("sgt", loops.minimum(segments, count), 0)
+        with loops.when(some):
+            self.tiles(panel).walk(loops, block, walk)
 
     def image_at(
         self, number: Index, row: tuple[Index, Index], place: tuple[Index, Index]
@@ -151,7 +201,7 @@ class ConvWeights:
 
     # -- tiles ----------------------------------------------------------------------------
 
-    def zero(self, rows: int, start: Index, first: Index, panel: Panel) -> None:
+    def zero(self, rows: int, start: Index, *, first: Index, panel: Panel) -> None:
         """Store zeros into a tile of C."""
         loops, lanes = self.loops, self.lanes
         zero = loops.broadcast(loops.constant(0.0, self.dtype.element), lanes)
@@ -165,6 +215,7 @@ class ConvWeights:
         self,
         rows: int,
         start: Index,
+        *,
         at: tuple[Index, Index, Index],
         sizes: tuple[Index, Index],
         vectors: int,
@@ -200,3 +251,12 @@ def places(loops: Loops, window: Window, tap: Index) -> tuple[SSAValue, SSAValue
     high = loops.divide(loops.add(room, window.stride - 1), window.stride)
     high = loops.minimum(high, window.result)
     return loops.index(loops.minimum(low, high)), loops.index(high)
+
+
+def clipped(
+    loops: Loops, span: tuple[SSAValue, SSAValue], first: Index, count: int
+) -> tuple[Index, Index]:
+    """Return the part of a range that lies in `first` and as many places behind it."""
+    low, high = span
+    low = loops.index(loops.maximum(low, first))
+    return low, loops.minimum(high, loops.add(first, count))
