@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Any, ClassVar
 
@@ -163,6 +163,8 @@ class MaxPoolGradient(Composite):
             _moves((3,), dilations=(2,), pads=((1, 0),), channels_last=True),
         ),
         Sample(((0, 2, 4), (0, 2, 3)), _moves((2,))),
+        Sample(((2, 4, 6, 3), (2, 2, 2, 3)), _moves((2, 3), strides=(2, 3), channels_last=True)),
+        Sample(((1, 2, 6), (1, 2, 3)), _moves((2,), strides=(2,)), (f32, bf16)),
     )
 
     @classmethod
@@ -193,6 +195,8 @@ class MaxPoolGradient(Composite):
         (x, grad), spec, make = call.operands, call.specs[0], Maker(call.emit)
         last = call.attributes["channels_last"]
         windows = Windows.of(call.attributes["window"], call.attributes)
+        if _are_apart(windows, *call.specs, channels_last=last):
+            return _where_largest(call.emit, x, grad, windows, channels_last=last)
         edges = image((0, 0), (0, 0), windows.pads, channels_last=last)
         if windows.is_padded:
             x = make.pad(x, pads=edges, value=-np.inf)
@@ -218,12 +222,62 @@ def _joined(x: TensorSpec, *, channels_last: bool) -> tuple[Dim, ...]:
     return shape
 
 
+def _are_apart(windows: Windows, x: TensorSpec, y: TensorSpec, *, channels_last: bool) -> bool:
+    """Say whether each element of an image is seen by exactly one window."""
+    counts = [spatial(spec, channels_last=channels_last) for spec in (x, y)]
+    rows = zip(*counts, windows.kernel, windows.strides, windows.dilations, strict=True)
+    exact = all(k == s and d == 1 and e == n * k for e, n, k, s, d in rows)
+    return exact and not windows.is_padded
+
+
+def _where_largest(emit: Emit, x: Any, grad: Any, windows: Windows, *, channels_last: bool) -> Any:
+    """Return the gradient of each window at the first of its largest elements, 0 elsewhere.
+
+    Windows are apart: each spatial axis is two, of windows and of the places in one.
+    """
+    make, math, spec = Maker(emit), EmitMath(emit), spec_of_value(x)
+    window, pooled = windows.kernel, spec_of_value(grad).dims
+    axes = spatial_axes(spec.rank, channels_last=channels_last)
+    places = [axis + 1 + number for number, axis in enumerate(axes)]
+    split, one = list(pooled), list(pooled)
+    single: list[Dim] = [1] * (spec.rank + len(axes))
+    for place, extent in zip(places, window, strict=True):
+        split.insert(place, extent)
+        one.insert(place, 1)
+        single[place] = extent
+    seen, tap_here = make.reshape(x, shape=tuple(split)), Term(math, make.number(0, i32))
+    for place, extent in zip(places, window, strict=True):
+        index = make.iota(shape=tuple(single), axis=place, dtype=i32)
+        tap_here = tap_here * Term(math, make.extent_of(extent, i32)) + Term(math, index)
+
+    def taps() -> Iterator[tuple[Term, Term]]:
+        for number, tap in enumerate(windows.taps()):
+            found = seen
+            for place, at in zip(places, tap, strict=True):
+                found = cut(emit, found, place, at, at + 1)
+            yield Term(math, found), Term(math, make.number(number, i32))
+
+    given = Term(math, make.reshape(grad, shape=tuple(one)))
+    made = _first_largest(taps()).equals(tap_here).where(given, 0.0)
+    return make.reshape(made.value, shape=spec.dims)
+
+
+def _first_largest(seen: Iterable[tuple[Term, Term]]) -> Term:
+    """Return the place of the first of the largest elements, given with theirs; NaN is largest."""
+    (best, place), *others = seen
+    for found, here in others:
+        larger = ~(found <= best) & best.equals(best)
+        best = larger.where(found, best)
+        place = larger.where(here, place)
+    return place
+
+
 def _place_of_largest(
     emit: Emit, x: Any, windows: Windows, shape: tuple[Dim, ...], *, channels_last: bool
 ) -> Any:
     """Return where each window's first largest element is in the joined spatial axes.
 
-    x is padded already, and there are windows for results of this shape. A NaN is largest.
+    x is padded already, and there are windows for results of this shape.
     """
     make, math, dims = Maker(emit), EmitMath(emit), spec_of_value(x).dims
     axes = spatial_axes(len(dims), channels_last=channels_last)
@@ -232,22 +286,18 @@ def _place_of_largest(
     for axis, pace, stride in zip(axes, paces, windows.strides, strict=True):
         start = Term(math, make.iota(shape=shape, axis=axis, dtype=i64))
         origin = origin + start * Term(math, make.extent_of(pace * stride))
-    best, place = None, origin
-    for tap in windows.taps():
-        shifts = [k * d for k, d in zip(tap, windows.dilations, strict=True)]
-        seen = x
-        for axis, shift, stride in zip(axes, shifts, windows.strides, strict=True):
-            stop = shift + (shape[axis] - 1) * stride + 1
-            seen = cut(emit, seen, axis, shift, stop, stride)
-        found = Term(math, seen)
-        if best is None:
-            best = found
-            continue
-        offset: Dim = sum(shift * pace for shift, pace in zip(shifts, paces, strict=True))
-        larger = ~(found <= best) & best.equals(best)
-        best = larger.where(found, best)
-        place = larger.where(origin + Term(math, make.extent_of(offset)), place)
-    return place.value
+
+    def taps() -> Iterator[tuple[Term, Term]]:
+        for tap in windows.taps():
+            shifts = [k * d for k, d in zip(tap, windows.dilations, strict=True)]
+            seen = x
+            for axis, shift, stride in zip(axes, shifts, windows.strides, strict=True):
+                stop = shift + (shape[axis] - 1) * stride + 1
+                seen = cut(emit, seen, axis, shift, stop, stride)
+            offset: Dim = sum(shift * pace for shift, pace in zip(shifts, paces, strict=True))
+            yield Term(math, seen), origin + Term(math, make.extent_of(offset))
+
+    return _first_largest(taps()).value
 
 
 @register
