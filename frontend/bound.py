@@ -35,8 +35,9 @@ class Bound:
     """Arguments of one call: their leaves, of which tensors are traced by spec."""
 
     def __init__(self, function: Function, arguments: dict[str, Any]) -> None:
-        self.function, self.arguments = function, arguments
-        self.leaves = [self.leaf(x) for x in nest.flatten(arguments)]
+        self.function = function
+        self.arguments = {name: in_order(value) for name, value in arguments.items()}
+        self.leaves = [self.leaf(x) for x in nest.flatten(self.arguments)]
         specs = {i: spec_for(x) for i, x in enumerate(self.leaves)}
         self.specs: dict[int, TensorSpec] = {i: s for i, s in specs.items() if s is not None}
         """The specs of the leaves that are traced by spec."""
@@ -123,6 +124,16 @@ class Bound:
                 value.numpy() if isinstance(value, Tensor) and value.eager else None
             )
         return dict(nest.pack(self.arguments, made))
+
+
+def in_order(tree: Any) -> Any:
+    """Return a structure whose dictionaries have their keys in order, however they were made."""
+    if type(tree) is dict:
+        plain = all(isinstance(key, str) for key in tree)
+        return {key: in_order(tree[key]) for key in (sorted(tree) if plain else tree)}
+    if isinstance(tree, list | tuple):
+        return nest.pack_level(tree, list(map(in_order, tree)))
+    return tree
 
 
 def spec_for(value: Any) -> TensorSpec | None:

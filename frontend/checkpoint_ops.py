@@ -50,10 +50,19 @@ def write(path: str, values: Mapping[str, Array], objects: Any = None) -> None:
         file.write(data)
 
 
-def note_latest(path: str) -> None:
-    """Note in the folder that a checkpoint is the latest one."""
+def note_latest(path: str, kept: Sequence[str] = ()) -> None:
+    """Note in the folder that a checkpoint is the latest one, and which others are kept."""
+    names = [os.path.basename(each) for each in kept]
     with replacing(str(Path(path).parent / "checkpoint")) as file:
-        file.write(json.dumps({"latest": os.path.basename(path)}).encode())
+        file.write(json.dumps({"latest": os.path.basename(path), "all": names}).encode())
+
+
+def noted(directory: str) -> list[str]:
+    """Return the checkpoints that a folder's note says are kept, and which are there."""
+    state = Path(directory) / "checkpoint"
+    names = json.loads(state.read_text()).get("all", ()) if state.exists() else ()
+    paths = [os.path.join(directory, name) for name in names]
+    return [path for path in paths if os.path.exists(path + SUFFIX)]
 
 
 def read(path: str) -> dict[str, Array]:

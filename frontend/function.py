@@ -188,11 +188,23 @@ class Function:
         arguments = dict(found.arguments)
         names = list(arguments)
         for name, declared in zip(names, self.input_signature or (), strict=False):
-            spec, value = spec_for(declared), arguments[name]
-            if spec is not None and spec_for(value) is None:
-                convert = getattr(self, "to_tensor", as_tensor)
-                arguments[name] = convert(value, spec.dtype)
+            arguments[name] = self._declared(declared, arguments[name])
         return Bound(self, arguments)
+
+    def _declared(self, declared: Any, value: Any) -> Any:
+        """Return an argument in the structure that a signature declares, its parts as tensors."""
+        spec = spec_for(declared)
+        if spec is not None:
+            convert = getattr(self, "to_tensor", as_tensor)
+            return value if spec_for(value) is not None else convert(value, spec.dtype)
+        mapped = isinstance(declared, Mapping) and isinstance(value, Mapping)
+        if mapped and declared.keys() == value.keys():
+            return {key: self._declared(each, value[key]) for key, each in declared.items()}
+        listed = isinstance(declared, list | tuple) and isinstance(value, list | tuple)
+        if listed and len(declared) == len(value):
+            pairs = zip(declared, value, strict=True)
+            return nest.pack_level(value, [self._declared(d, v) for d, v in pairs])
+        return value
 
     def concrete(self, bound: Bound) -> ConcreteFunction:
         """Return the trace for arguments, made now if there is none."""
@@ -242,9 +254,21 @@ class Function:
             arguments = bound.enter(graph)
             made = call_with(self.python_function, self.signature, arguments)
             leaves = nest.flatten(made)
-            outputs = [None if x is None else graph.output(x) for x in leaves]
+            outputs = [self._output(graph, x) for x in leaves]
         graph.finish([x for x in outputs if x is not None])
         return ConcreteFunction(self, bound, graph, made, outputs)
+
+    def _output(self, graph: FuncGraph, value: Any) -> GraphTensor | None:
+        """Return what the function returns as an output of its graph."""
+        try:
+            return None if value is None else graph.output(value)
+        except (TypeError, ValueError):
+            if isinstance(value, Tensor):
+                raise
+            raise TypeError(
+                f"function {self.label!r} returns {value!r}, expected tensors, what becomes one, "
+                "or None"
+            ) from None
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for arguments, of which specs may stand for tensors."""
@@ -273,7 +297,7 @@ class Function:
 
     def experimental_get_tracing_count(self) -> int:
         """Return how many traces there are."""
-        return self.traced - (1 if self.made_variables else 0)
+        return self.traced
 
     def reason(self, bound: Bound) -> str:
         """Return why these arguments are traced."""
@@ -328,14 +352,41 @@ class ConcreteFunction:
         return [*self.graph.captures, *(v.owner() for v in self.graph.variables())]
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> tuple[Any, ...]:
         """Return the variables that are used."""
-        return [v.owner() for v in touched_by([self.graph]) if isinstance(v, VariableState)]
+        touched = touched_by([self.graph])
+        return tuple(v.owner() for v in touched if isinstance(v, VariableState))
 
     @property
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> tuple[Any, ...]:
         """Return the variables that are used and are among what optimisers change."""
-        return [v for v in self.variables if v.trainable]
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments by position and by name, with specs for tensors."""
+        describe_tensor = getattr(self.function, "spec_of", lambda x: x.spec)
+        inputs = iter(self.graph.inputs)
+        leaves = [
+            describe_tensor(next(inputs)) if place in self.bound.specs else x
+            for place, x in enumerate(self.bound.leaves)
+        ]
+        arguments = nest.pack(self.bound.arguments, leaves)
+        found = inspect.BoundArguments(self.function.signature, arguments)
+        return found.args, found.kwargs
+
+    @property
+    def output_shapes(self) -> Any:
+        """Return the shapes of the outputs in the structure that the function returns."""
+        return self._of_outputs(lambda x: x.shape)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """Return the element types of the outputs in the structure that the function returns."""
+        return self._of_outputs(lambda x: x.dtype)
+
+    def _of_outputs(self, of: Callable[[Any], Any]) -> Any:
+        return nest.pack(self.structure, [None if x is None else of(x) for x in self.slots])
 
     @property
     def structured_outputs(self) -> Any:

@@ -133,12 +133,13 @@ def gradients(
     grad_ys: Sequence[GraphTensor | None] | None = None,
     stop: Sequence[GraphTensor] = (),
     within: set[Operation] | None = None,
+    name: str | None = None,
 ) -> list[Any]:
     """Return the gradient of the sum of `ys` for each of `xs` (tensors or variables), or None."""
     if not ys:
         return [None for _ in xs]
     walk = Walk(ys[0].graph, xs, stop, within)
-    with walk.graph.name_scope("gradients"), walk.graph.control_dependencies(None):
+    with walk.graph.name_scope(name or "gradients"), walk.graph.control_dependencies(None):
         walk.start(ys, grad_ys or [None] * len(ys))
         walk.back()
         return [walk.total(x) for x in xs]
@@ -205,8 +206,14 @@ class Walk:
         """Give the results their gradients: ones where none are given."""
         for y, grad in zip(ys, grads, strict=True):
             if y.spec.dtype.kind in "fc":
-                given = add_op(self.graph, ONES, [y]) if grad is None else grad
+                given = self.ones(y) if grad is None else grad
                 self.parts.setdefault(y, []).append(given)
+
+    def ones(self, y: GraphTensor) -> Any:
+        """Return ones like a result: of a number, without asking for its value."""
+        if y.spec.shape == ():
+            return self.graph.constant(np.ones((), y.spec.dtype.numpy))
+        return add_op(self.graph, ONES, [y])
 
     def back(self) -> None:
         """Visit the operations from the last to the first."""

@@ -365,6 +365,8 @@ class Graph(Context):
 
     def get_operation_by_name(self, name: str) -> Operation:
         """Return the operation of a name."""
+        if ":" in name:
+            raise NameFormError(f"Name '{name}' appears to refer to a Tensor, not a Operation.")
         found = self.by_name.get(name)
         if found is None:
             raise NoSuchNameError(f"The name '{name}' refers to an Operation not in the graph.")

@@ -26,6 +26,12 @@ def flatten(structure: Any) -> list[Any]:
     return [structure]
 
 
+def pack_level(structure: Any, parts: list[Any]) -> Any:
+    """Return a list or tuple like another one with other parts."""
+    kind = type(structure)
+    return kind(*parts) if hasattr(structure, "_fields") else kind(parts)
+
+
 def pack(structure: Any, leaves: Iterable[Any]) -> Any:
     """Return a structure like another one with other leaves."""
     return _pack(structure, iter(leaves))
@@ -36,10 +42,7 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
         made = {key: _pack(value, leaves) for key, value in structure.items()}
         return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple):
-        parts = [_pack(value, leaves) for value in structure]
-        if hasattr(structure, "_fields"):
-            return type(structure)(*parts)
-        return type(structure)(parts)
+        return pack_level(structure, [_pack(value, leaves) for value in structure])
     return next(leaves)
 
 

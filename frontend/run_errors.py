@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import GravureError
+from ..errors import GraphError, GravureError
+
+
+class OperatorNotAllowedInGraphError(GraphError, TypeError):
+    """Python asked for the elements of a tensor of a graph, which it has only when it runs."""
+
+    code = "GV2345"
 
 
 class OpError(GravureError):

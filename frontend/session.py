@@ -182,8 +182,7 @@ class Session:
                 return lambda found: kind(*[part(found) for part in listed])
             return lambda found: kind([part(found) for part in listed])
         if hasattr(fetches, "fetched"):
-            parts_of = (fetches.values, fetches.indices, fetches.dense_shape)
-            several = [self._flatten(each, wanted) for each in parts_of]
+            several = [self._flatten(each, wanted) for each in fetches.parts]
             return lambda found: fetches.fetched([part(found) for part in several])
         if fetches is None:
             raise TypeError(f"Argument `fetch` = {fetches!r} has invalid type. Cannot be None")
@@ -212,7 +211,12 @@ class Session:
                 f"strings, lists, numpy arrays. It was passed with key {tensor!r}"
             )
         dtype = tensor.spec.dtype
-        array = text_of(value) if is_text(dtype) else np.asarray(value, dtype.numpy)
+        try:
+            array = text_of(value) if is_text(dtype) else np.asarray(value, dtype.numpy)
+        except OverflowError as error:
+            raise TypeError(
+                f"Type of feed value {value} is not compatible with Tensor type {dtype}: {error}"
+            ) from None
         shape = dims_or_none(tensor.spec.shape)
         if shape is not None and (
             len(shape) != array.ndim

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NoReturn
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from ..errors import GraphError
 from ..ir.build import SOURCE
 from ..ir.dims import Dim
 from ..ir.dtypes import DType
@@ -23,10 +22,11 @@ from . import dtypes
 from .context import Context
 from .dtypes import DataType
 from .origin import short, user_line
+from .run_errors import OperatorNotAllowedInGraphError
 from .tensor import Tensor
 
 
-class SymbolicError(GraphError, TypeError):
+class SymbolicError(OperatorNotAllowedInGraphError):
     """The elements of a tensor were asked for while a graph is being made: it has none yet.
 
     Python's `if`, `while` and `for` run when a function is traced. For a choice or a loop that

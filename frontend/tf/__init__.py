@@ -48,6 +48,8 @@ from . import array_ops as _a
 from . import creation as _c
 from . import debugging, strings
 from . import flow as _fl
+from . import functional as _fn
+from . import graph_lists as _gl
 from . import indexing as _indexing  # noqa: F401  (fills in the operator)
 from . import math_ops as _m
 from . import queues as _q
@@ -56,6 +58,7 @@ from . import state as _st
 from . import window_ops as _w
 from .array_ops import (
     boolean_mask,
+    broadcast_dynamic_shape,
     broadcast_to,
     concat,
     ensure_shape,
@@ -78,6 +81,13 @@ from .array_ops import (
     transpose,
     unstack,
     where,
+)
+from .composed import (
+    batch_to_space,
+    bitcast,
+    histogram_fixed_width,
+    space_to_batch,
+    unravel_index,
 )
 from .core import Common as Tensor
 from .creation import (
@@ -159,7 +169,7 @@ from .nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
 from .queues import FIFOQueue, RandomShuffleQueue
 from .scopes import AUTO_REUSE, get_variable, variable_scope
 from .sessions import InitialisingSession as Session
-from .shapes import TensorShape
+from .shapes import TensorShape, broadcast_static_shape
 from .sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
 from .state import (
     TensorSpec,
@@ -199,6 +209,8 @@ newaxis = None
 globals().update({n: f for n, f in _m.FUNCTIONS.items() if n != "floormod"})
 globals().update(_m.REDUCTIONS)
 divide = truediv
+realdiv = truediv
+half, double = float16, float64
 ceil, mod = _m.FUNCTIONS["ceil"], _m.FUNCTIONS["floormod"]
 random_uniform, random_normal = _r.uniform, _r.normal
 norm, tensordot = _w.norm, _w.tensordot
@@ -228,12 +240,17 @@ def is_tensor(x: Any) -> Any:
 
 
 def print(
-    *inputs: Any, output_stream: Any = None, sep: str = " ", end: str = "\n", **_: Any
+    *inputs: Any,
+    output_stream: Any = None,
+    summarize: Any = None,
+    sep: str = " ",
+    end: str = "\n",
+    name: Any = None,
 ) -> Any:
     """Write values to a stream (standard error if none is given), when the operation runs."""
     from .printing import write  # noqa: PLC0415
 
-    return write(inputs, output_stream, sep, end)
+    return write(inputs, output_stream, sep, end, summarize)
 
 
 raw_ops = SimpleNamespace(
@@ -248,8 +265,9 @@ raw_ops = SimpleNamespace(
     MutexRelease=lambda mutex, name=None: mutex.release(name),
 )
 compat = SimpleNamespace(v1=_V1())
-global_variables_initializer = _st.global_variables_initializer
-initialize_all_variables = _st.global_variables_initializer
+autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator)
+recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
+global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer
 __version__ = "2.21"
 
 __all__ = [
@@ -276,10 +294,14 @@ __all__ = [
     "argsort",
     "as_dtype",
     "as_string",
+    "batch_to_space",
     "bfloat16",
+    "bitcast",
     "bitwise",
     "bool",
     "boolean_mask",
+    "broadcast_dynamic_shape",
+    "broadcast_static_shape",
     "broadcast_to",
     "case",
     "cast",
@@ -320,6 +342,7 @@ __all__ = [
     "get_variable",
     "gradients",
     "group",
+    "histogram_fixed_width",
     "identity",
     "identity_n",
     "import_graph_def",
@@ -374,6 +397,7 @@ __all__ = [
     "size",
     "slice",
     "sort",
+    "space_to_batch",
     "split",
     "square",
     "squeeze",
@@ -400,6 +424,7 @@ __all__ = [
     "uint64",
     "unique",
     "unique_with_counts",
+    "unravel_index",
     "unstack",
     "variable_scope",
     "vectorized_map",

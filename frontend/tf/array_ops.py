@@ -64,7 +64,25 @@ def transpose(m: Maker, a: Any, perm: Any = None, conjugate: bool = False) -> An
 def _concat(m: Maker, *xs: Any, axis: int) -> Any:
     if not spec_of_value(xs[0]).rank:
         raise TypeError("Can't concatenate scalars (use tf.stack instead)")
-    return m.concat(*xs, axis=axis_in(axis, spec_of_value(xs[0]).rank))
+    at = axis_in(axis, spec_of_value(xs[0]).rank)
+    shapes = [spec_of_value(x).dims for x in xs]
+    if any(map(is_unknown, xs)) and all(len(s) == len(shapes[0]) for s in shapes):
+        return Abstract(spec_of_value(xs[0]).with_shape(_joined(shapes, at)))
+    return m.concat(*xs, axis=at)
+
+
+def _joined(shapes: list[Any], axis: int) -> tuple[Any, ...]:
+    """Return the shape of what is joined; where one extent is known, the others have it too."""
+    made = []
+    for place, extents in enumerate(zip(*shapes, strict=True)):
+        known = [d for d in extents if isinstance(d, int)]
+        if place == axis:
+            made.append(sum(known) if len(known) == len(extents) else unknown_dim())
+        elif len(set(known)) > 1:
+            raise TypeError(f"Dimension {place} in both shapes must be equal: {known}")
+        else:
+            made.append(known[0] if known else extents[0])
+    return tuple(made)
 
 
 @rule("Pack", label="stack")
@@ -288,7 +306,31 @@ def size(m: Maker, input: Any, out_type: Any = "int32") -> Any:
 @op("BroadcastTo", "input", "shape", strict=False)
 def broadcast_to(m: Maker, input: Any, shape: Any) -> Any:
     """Repeat along axes of extent 1."""
-    return m.broadcast_to(input, shape=tuple(ints(shape)))
+    wanted = tuple(ints(shape))
+    if is_unknown(input) and all(isinstance(d, int) for d in wanted):
+        have = spec_of_value(input).dims
+        tail = wanted[len(wanted) - len(have) :] if len(have) <= len(wanted) else ()
+        fits = all(not isinstance(a, int) or a in (1, b) for a, b in zip(have, tail, strict=False))
+        if len(tail) == len(have) and fits:
+            return Abstract(spec_of_value(input).with_shape(wanted))
+    return m.broadcast_to(input, shape=wanted)
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+    """Return the shape that two shapes broadcast to, as a tensor."""
+    with InGraph(graph_of([shape_x, shape_y])):
+        x, y = same(shape_x, shape_y)
+        return perform("BroadcastArgs", [x, y])
+
+
+@rule("BroadcastArgs", differentiable=False)
+def _broadcast_args(m: Maker, x: Any, y: Any) -> Any:
+    if is_unknown(x) or is_unknown(y):
+        counts = [n for v in (x, y) if isinstance(n := spec_of_value(v).dims[0], int)]
+        rank = max(counts) if len(counts) == 2 else unknown_dim()
+        return Abstract(spec_of_value(x).with_shape((rank,)))
+    made = np.broadcast_shapes(tuple(ints(x)), tuple(ints(y)))
+    return m.constant(value=np.array(made, spec_of_value(x).dtype.numpy))
 
 
 @rule("Where", differentiable=False)
@@ -367,17 +409,32 @@ def reverse_sequence(
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     """Return the tensor, whose shape must be as stated."""
-    from .math_ops import identity  # noqa: PLC0415
-
     value, wanted = convert(x), TensorShape(shape)
     if not value.shape.is_compatible_with(wanted):
         raise InvalidShapesError(
             f"Shape of tensor {value.shape} is not compatible with expected shape {wanted}"
         )
-    made = identity(value, name=name)
+    made = perform("EnsureShape", [value], name=name, wanted=wanted._dims)
     if not made.eager and wanted._dims is not None:
         made.set_shape(wanted)
     return made
+
+
+@rule("EnsureShape")
+def _ensured(m: Maker, x: Any, wanted: tuple[int | None, ...] | None) -> Any:
+    if wanted is None or is_unknown(x):
+        return m.identity(x)
+    dims = spec_of_value(x).dims
+    message = f"Shape of tensor {dims} is not compatible with expected shape {wanted}"
+    if len(dims) != len(wanted):
+        raise InvalidShapesError(message)
+    for have, want in zip(dims, wanted, strict=True):
+        if isinstance(have, int) and want not in (None, have):
+            raise InvalidShapesError(message)
+        if not isinstance(have, int) and want is not None:
+            extent = m.reshape(m.extent(values=(have,)), shape=())
+            m.require(m.equal(extent, m.number(want, spec_of_value(extent).dtype)), message=message)
+    return m.identity(x)
 
 
 def strided_slice(

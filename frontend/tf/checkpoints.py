@@ -15,7 +15,7 @@ import numpy as np
 
 from ...ir.op import Array
 from ..abstract import TEXT
-from ..checkpoint_ops import SUFFIX, note_latest, read, write
+from ..checkpoint_ops import SUFFIX, note_latest, noted, read, write
 from ..context import STATE, entered
 from ..func_graph import FuncGraph
 from ..function import ACTIVE
@@ -262,7 +262,7 @@ class CheckpointManager:
         self._checkpoint, self._keep = checkpoint, max_to_keep
         self.directory = os.fspath(directory)
         self._name = checkpoint_name
-        self.checkpoints: list[str] = []
+        self.checkpoints = noted(self.directory)
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -275,10 +275,10 @@ class CheckpointManager:
         number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
         path = os.path.join(self.directory, f"{self._name}-{int(number)}")
         self._checkpoint.write(path)
-        note_latest(path)
-        self.checkpoints.append(path)
+        self.checkpoints = [p for p in self.checkpoints if p != path] + [path]
         while self._keep and len(self.checkpoints) > self._keep:
             Path(self.checkpoints.pop(0) + SUFFIX).unlink(missing_ok=True)
+        note_latest(path, self.checkpoints)
         return path
 
     @property

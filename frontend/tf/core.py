@@ -6,6 +6,7 @@ tensors must agree (`values`). `calls` makes operations of functions.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -21,6 +22,7 @@ from ..device import CPU, HOST, as_device
 from ..eager import kernels_of
 from ..graph import GraphTensor, dims_or_none
 from ..on_device import DeviceTensor, moved
+from ..origin import short, user_line
 from ..planned import Watched, stands_for
 from ..symbolic import SymbolicError, leaked
 from ..tensor import Tensor
@@ -213,7 +215,8 @@ class EagerTensor(Common, Tensor):  # type: ignore[misc]
     def __repr__(self) -> str:
         shown = self._array if self.ndim or self._array.dtype.kind != "O" else self._array[()]
         text = str(shown) if not self.ndim and shown is self._array else repr(shown)
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={text}>"
+        start = "\n" if "\n" in text else ""
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={start}{text}>"
 
     def __str__(self) -> str:
         text = str(self._array)
@@ -264,8 +267,8 @@ class WatchedEagerTensor(EagerTensor, Watched):  # type: ignore[misc]
     direct = False
 
 
-class NotAllowedInGraphError(SymbolicError):
-    """Python asked for the elements of a tensor of a graph."""
+class NotAnArrayError(SymbolicError, NotImplementedError):
+    """A tensor of a graph was given to a function of numpy's, which wants its elements."""
 
     code = "GV2339"
 
@@ -304,6 +307,14 @@ class SymbolicTfTensor(Common, GraphTensor):  # type: ignore[misc]
             )
         return found.run(self, feed_dict)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise NotAnArrayError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array: a function of "
+            "numpy's was called, which wants its elements",
+            location=short(user_line()),
+            hint="use TensorFlow's function of the same name, or tf.numpy_function",
+        )
+
     @property
     def numpy(self) -> NoReturn:
         """Refuse: there are no elements, and no such attribute."""
@@ -320,12 +331,24 @@ class SymbolicTfTensor(Common, GraphTensor):  # type: ignore[misc]
             self._refuse("a loop", "use tf.while_loop or tf.map_fn")
         return (self[i] for i in range(int(dims[0])))
 
+    @property
+    def assign(self) -> Callable[[Any], Any]:
+        """Change the part of a variable that this is; other tensors have no such method."""
+        from .state import SLICED, assign_slice  # noqa: PLC0415  (state -> core)
+
+        if self.op not in SLICED:
+            raise AttributeError("'SymbolicTensor' object has no attribute 'assign'")
+        return functools.partial(assign_slice, *SLICED[self.op])
+
     def set_shape(self, shape: Any) -> None:
         """State what is known of the shape."""
         super().set_shape(TensorShape(shape).as_list())
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype}>"
 
 
 def wrap(array: Any) -> Any:

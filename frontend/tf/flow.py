@@ -139,7 +139,7 @@ def gradients(
             else [None if g is None else convert(g) for g in nest.flatten(grad_ys)]
         )
         stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
-        found = graph_gradients(targets, sources, given, stops)
+        found = graph_gradients(targets, sources, given, stops, name=name)
         zero = str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero"
         if zero:
             found = [
@@ -162,6 +162,16 @@ class GradientTape(CoreTape):
     def sparse(self, use: Use, grads: Sequence[Any]) -> Sequence[Any] | None:
         """Return the gradients of a use of which some are `IndexedSlices`, or None."""
         return of_use(use, grads)
+
+    def watch(self, tensor: Any) -> None:
+        """Watch tensors or variables, or a structure of them."""
+        for x in nest.flatten(tensor):
+            if not hasattr(x, "spec"):
+                raise ValueError(
+                    f"Passed in object {x!r} of type {type(x).__name__!r}, not tf.Tensor or "
+                    "tf.Variable."
+                )
+        super().watch(tensor)
 
     def gradient(
         self,
@@ -291,6 +301,8 @@ def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
     graph = graph_of(list(inp))
     if graph is None:
         made = func(*[convert(x) for x in inp])
+        if not outs:
+            return []
         return (
             convert(made, outs[0])
             if single

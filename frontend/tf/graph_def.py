@@ -108,7 +108,16 @@ def _given(input_map: Mapping[str, Any], data: dict[str, Any]) -> dict[str, Grap
         raise ValueError(
             f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]"
         )
-    return {k: convert(v) for k, v in full.items()}
+    types = {f"{n['name']}:{i}": s for n in data["nodes"] for i, s in enumerate(n["specs"])}
+    given = {k: convert(v) for k, v in full.items()}
+    for key, tensor in given.items():
+        expected, _dims = types[key]
+        if str(tensor.spec.dtype) != expected:
+            raise ValueError(
+                f"Input of '{key}' was passed {tensor.spec.dtype} incompatible with expected "
+                f"{expected}."
+            )
+    return given
 
 
 def import_graph_def(

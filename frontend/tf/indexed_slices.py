@@ -78,9 +78,15 @@ class IndexedSlices:
         """Return other slices at the same places."""
         return IndexedSlices(values, self._indices, self._dense_shape)
 
+    @property
+    def parts(self) -> list[Any]:
+        """Return the tensors that a session fetches for it."""
+        every = (self._values, self._indices, self._dense_shape)
+        return [part for part in every if part is not None]
+
     def fetched(self, found: Sequence[Any]) -> IndexedSlicesValue:
         """Return what a session gives for it."""
-        return IndexedSlicesValue(*found)
+        return IndexedSlicesValue(*found, *[None] * (3 - len(found)))
 
     def __repr__(self) -> str:
         return f"IndexedSlices(values={self._values!r}, indices={self._indices!r})"

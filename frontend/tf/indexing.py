@@ -12,7 +12,7 @@ from ..abstract import is_unknown
 from ..planned import remembered
 from .calls import perform, rule
 from .core import OPERATORS
-from .values import InGraph, convert, graph_of
+from .values import InGraph, InvalidShapesError, convert, graph_of
 
 
 @rule("StridedSlice", label="strided_slice")
@@ -42,6 +42,14 @@ def _getitem(x: Any, key: Any) -> Any:
         part for k in keys for part in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))
     ]
     tensors = [part for part in parts if _is_tensor(part)]
+    if sum(k is Ellipsis for k in keys) > 1:
+        raise InvalidShapesError("Multiple ellipses in slice spec not allowed [Op:StridedSlice]")
+    ranked = [t for t in tensors if t.spec.shape and len(keys) and not _is_mask(t)]
+    if ranked:
+        raise TypeError(
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+            f"tf.int32/tf.int64 tensors are valid indices, got {ranked[0]!r}"
+        )
     if any(k is True or k is False for k in keys):
         raise ValueError("mask cannot be scalar.")
     if not keys or (len(keys) == 1 and _is_mask(keys[0])):

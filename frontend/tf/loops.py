@@ -136,6 +136,10 @@ class _Loop:
 
         def test(trips: Any, *state: Any) -> Any:
             holds = truth(cond(*self.packed(state)))
+            if holds.dtype.name != "bool":
+                raise InvalidArgumentError(
+                    f"the condition of a loop is {holds.dtype.name}, not bool"
+                )
             return holds if limit is None else holds & (trips < limit)
 
         def step(trips: Any, *state: Any) -> Any:

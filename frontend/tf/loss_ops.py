@@ -9,7 +9,7 @@ from typing import Any
 from ..planned import remember_all
 from .array_ops import squeeze
 from .creation import one_hot
-from .math_ops import FUNCTIONS, REDUCTIONS, cast, reduce_mean, square
+from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, reduce_mean, square
 from .nn_ops import (
     clip_by_value,
     sigmoid_cross_entropy_with_logits,
@@ -176,13 +176,21 @@ def _v1_sizes(labels: Any, predictions: Any, weights: Any = 1.0, **_: Any) -> An
     return _collected(_abs(found - truth), weights)
 
 
+def _losses(scope: str | None = None) -> list[Any]:
+    """Return the losses of the default graph; of those with names that begin with the scope."""
+    found = get_default_graph().get_collection("losses")
+    return [x for x in found if scope is None or x.name.startswith(scope)]
+
+
 V1 = SimpleNamespace(
     mean_squared_error=_v1_squares,
     absolute_difference=_v1_sizes,
     softmax_cross_entropy=_v1_softmax,
     sparse_softmax_cross_entropy=_v1_sparse,
     sigmoid_cross_entropy=_v1_sigmoid,
-    get_losses=lambda scope=None: get_default_graph().get_collection("losses"),
+    get_losses=_losses,
+    add_loss=lambda loss: get_default_graph().add_to_collection("losses", loss),
+    get_total_loss=lambda *_, name="total_loss", **__: add_n(_losses(), name=name),
 )
 
 

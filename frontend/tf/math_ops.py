@@ -237,7 +237,7 @@ def _reduction(type_: str, gv: str) -> Callable[..., Any]:
         if not axes:
             return input_tensor
         spec = spec_of_value(input_tensor)
-        if gv in ("max", "min") and any(spec.dims[a] == 0 for a in axes):
+        if gv in ("max", "min", "logsumexp") and any(spec.dims[a] == 0 for a in axes):
             ends = spec.dtype.minimum, spec.dtype.maximum
             dims = [1 if i in axes else d for i, d in enumerate(spec.dims)]
             kept = [d for i, d in enumerate(dims) if keepdims or i not in axes]
@@ -404,6 +404,12 @@ _complex_abs = _parts("ComplexAbs", np.abs, None)
 @op("Complex", "real", "imag", differentiable=None)
 def complex_(m: Maker, real: Any, imag: Any) -> Any:
     """Make complex numbers of their parts."""
+    types = [spec_of_value(part).dtype for part in (real, imag)]
+    if types[0] != types[1] or types[0] not in (rows.f32, rows.f64):
+        raise TypeError(
+            f"The `real` and `imag` components have incorrect types: {types[0]} {types[1]}. They "
+            "must be consistent, and one of [tf.float32, tf.float64]"
+        )
     a, b = np.asarray(real), np.asarray(imag)
     return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
 

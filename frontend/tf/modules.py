@@ -99,6 +99,11 @@ class Module:
         return tuple(v for v in self._walk()[0] if v.trainable)
 
     @property
+    def non_trainable_variables(self) -> tuple[Any, ...]:
+        """Return the variables inside that are not trainable."""
+        return tuple(v for v in self._walk()[0] if not v.trainable)
+
+    @property
     def submodules(self) -> tuple[Any, ...]:
         """Return all modules inside."""
         return tuple(self._walk()[1])

@@ -6,9 +6,9 @@ import os
 import time
 from typing import Any
 
+from .graph_lists import global_variables_initializer
 from .savers import Saver, get_or_create_global_step, latest_checkpoint
 from .sessions import Session
-from .state import global_variables_initializer
 
 
 class MonitoredTrainingSession:

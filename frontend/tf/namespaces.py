@@ -11,7 +11,9 @@ from ..function import Settings as _Settings
 from ..function import run_functions_eagerly
 from ..threads import Asked as _Asked
 from ..threads import ask as _ask_threads
+from . import averages as _av
 from . import checkpoints as _ck
+from . import composed as _co
 from . import creation as _c
 from . import gathering as _g
 from . import initial_values as _i
@@ -23,6 +25,7 @@ from . import nested as _nest
 from . import nn_ops as _n
 from . import optimiser_ops as _o
 from . import random_ops as _r
+from . import rates as _ra
 from . import savers as _t
 from . import sorting as _s
 from . import special as _sp
@@ -57,6 +60,13 @@ math = SimpleNamespace(
             *("lgamma", "digamma", "erfc", "log_sigmoid", "divide_no_nan", "xlogy", "xlog1py"),
             *("multiply_no_nan", "xdivy", "reciprocal_no_nan", "lbeta", "softsign", "zeta"),
             *("polygamma", "igamma", "igammac", "erfinv", "erfcinv", "ndtri"),
+        )
+    },
+    **{
+        n: getattr(_co, n)
+        for n in (
+            *("accumulate_n", "angle", "polyval", "cumulative_logsumexp", "nextafter"),
+            *("is_strictly_increasing", "is_non_decreasing", "confusion_matrix"),
         )
     },
     divide=_m.truediv,
@@ -192,6 +202,7 @@ keras = SimpleNamespace(
         AdamW=_o.KerasAdamW,
         Adagrad=_o.KerasAdagrad,
         RMSprop=_o.KerasRMSprop,
+        schedules=_ra.SCHEDULES,
     ),
     losses=_l.KERAS,
     initializers=initializers,
@@ -214,4 +225,9 @@ train = SimpleNamespace(
     RMSPropOptimizer=_o.RMSProp,
     get_or_create_global_step=_t.get_or_create_global_step,
     get_global_step=_t.get_global_step,
+    global_step=lambda sess, global_step_tensor: int(sess.run(global_step_tensor)),
+    checkpoint_exists=_t.checkpoint_exists,
+    load_checkpoint=_t.load_checkpoint,
+    ExponentialMovingAverage=_av.ExponentialMovingAverage,
+    **_ra.V1,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..nest import assert_same, is_nested
+from ..nest import assert_same, is_nested, pack_level
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -38,10 +38,7 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
         ordered = {key: found[key] for key in structure}
         return ordered if type(structure) is dict else type(structure)(ordered)  # type: ignore[call-arg]
     if isinstance(structure, list | tuple):
-        parts = [_pack(value, leaves) for value in structure]
-        if hasattr(structure, "_fields"):
-            return type(structure)(*parts)
-        return type(structure)(parts)
+        return pack_level(structure, [_pack(value, leaves) for value in structure])
     return next(leaves)
 
 

@@ -14,10 +14,12 @@ from .checkpoints import settle
 from .creation import ones_like, zeros_like
 from .flow import gradients
 from .gathering import scatter_nd
+from .graph_lists import trainable_variables
 from .indexed_slices import IndexedSlices
 from .math_ops import FUNCTIONS, cast, square
 from .nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value
-from .state import Variable, group, trainable_variables
+from .rates import Schedule
+from .state import Variable, group
 from .values import convert
 
 sqrt = FUNCTIONS["sqrt"]
@@ -47,6 +49,8 @@ class Optimizer:
     @property
     def learning_rate(self) -> Any:
         """Return the learning rate: a variable, if it is a number and this is no graph's."""
+        if isinstance(self._rate, Schedule):
+            return self._rate(self.iterations)
         number = isinstance(self._rate, int | float)
         return self._own_rate() if number and not _in_graph() else self._rate
 
@@ -62,6 +66,8 @@ class Optimizer:
         """Return the learning rate as a value in the variable's type."""
         if not _in_graph() and not callable(self._rate):
             return cast(self._own_rate(), variable.dtype)
+        if isinstance(self._rate, Schedule):
+            return cast(self._rate(self.iterations), variable.dtype)
         return convert(self._rate() if callable(self._rate) else self._rate, variable.dtype)
 
     def _own_rate(self) -> Any:
@@ -125,16 +131,19 @@ class Optimizer:
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, **_: Any) -> Any:
         """Change variables by their gradients."""
-        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        given = list(grads_and_vars)
+        pairs = [(g, v) for g, v in given if g is not None]
         if not pairs:
-            raise ValueError("No gradients provided for any variable.")
+            names = [v.name for _, v in given]
+            raise ValueError(f"No gradients provided for any variable: {names}.")
         if pairs[0][1].graph is not None:
             return self._apply_in_graph(pairs, global_step)
         self._before()
+        rates = [self.rate(variable) for _, variable in pairs]
         step = self.iterations.assign_add(np.int64(1))
-        for grad, variable in pairs:
+        for (grad, variable), rate in zip(pairs, rates, strict=True):
             count = cast(convert(step), variable.dtype)
-            self.apply_one(grad, variable, self.rate(variable), count)
+            self.apply_one(grad, variable, rate, count)
         return self.iterations
 
     def _before(self) -> None:
@@ -182,6 +191,18 @@ class Optimizer:
         count = scatter_nd(column, hits, [shape(old)[0]])
         mask = reshape(count > 0.0, [-1, *[1] * (len(old.shape) - 1)])
         return where(mask, new, old)
+
+    def get_name(self) -> str:
+        """Return the name of the optimiser."""
+        return self.name
+
+    def get_slot_names(self) -> list[str]:
+        """Return the names of what is kept for variables."""
+        return sorted({name for kept in self._kept.values() for name in kept})
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """Return what is kept for a variable under a name, None if there is nothing."""
+        return self._kept.get(var.number, {}).get(name)
 
     def variables(self) -> list[Any]:
         """Return what the optimiser keeps."""

@@ -55,7 +55,7 @@ class QueueBase:
         """Return the name of the queue."""
         return self._label
 
-    def _values(self, vals: Any) -> list[Any]:
+    def _values(self, vals: Any, *, many: bool) -> list[Any]:
         if self.names and not isinstance(vals, dict):
             raise ValueError("You must enqueue a dictionary in a Queue with names")
         if isinstance(vals, dict):
@@ -66,7 +66,12 @@ class QueueBase:
             listed = [vals]
         if len(listed) != len(self.dtypes):
             raise ValueError(f"Expected {len(self.dtypes)} components, got {len(listed)}")
-        return [convert(v, t) for v, t in zip(listed, self.dtypes, strict=True)]
+        made = [convert(v, t) for v, t in zip(listed, self.dtypes, strict=True)]
+        for value, shape in zip(made, self.shapes, strict=True):
+            given = value.shape[1:] if many else value.shape
+            if not given.is_compatible_with(shape):
+                raise ValueError(f"Shapes {given} and {shape} are incompatible")
+        return made
 
     def _do(self, kind: q.QueueKind, values: Sequence[Any], name: str | None) -> Any:
         graph = graph_of(list(values)) or self._graph
@@ -84,9 +89,9 @@ class QueueBase:
             return dict(zip(self.names, found, strict=True))
         return found[0] if len(found) == 1 else list(found)
 
-    def _put(self, kind: q.QueueKind, vals: Any, name: str | None) -> Any:
+    def _put(self, kind: q.QueueKind, vals: Any, name: str | None, *, many: bool = False) -> Any:
         with InGraph(graph_of([vals]) or self._graph):
-            made = self._do(kind, self._values(vals), name)
+            made = self._do(kind, self._values(vals, many=many), name)
         return made if hasattr(made, "outputs") else None
 
     def enqueue(self, vals: Any, name: str | None = None) -> Any:
@@ -95,7 +100,7 @@ class QueueBase:
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Any:
         """Put the slices along the first axis in."""
-        return self._put(q.enqueue_many(self._spec), vals, name)
+        return self._put(q.enqueue_many(self._spec), vals, name, many=True)
 
     def dequeue(self, name: str | None = None) -> Any:
         """Take one element out; wait till there is one."""

@@ -45,7 +45,9 @@ def save(obj: Any, export_dir: str, signatures: Any = None, options: Any = None)
 def _named(obj: Any, signatures: Any) -> dict[str, ConcreteFunction]:
     """Return the signatures by name; a function by itself is the default one."""
     if signatures is None:
-        return {}
+        found = [f for _, f in children(obj) if isinstance(f, Function)]
+        fixed = [f for f in found if f.input_signature is not None]
+        return {DEFAULT_SIGNATURE: fixed[0].get_concrete_function()} if len(fixed) == 1 else {}
     listed = signatures if isinstance(signatures, dict) else {DEFAULT_SIGNATURE: signatures}
     made = {}
     for name, each in listed.items():

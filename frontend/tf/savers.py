@@ -23,9 +23,12 @@ from ..checkpoint_ops import (
     read,
 )
 from ..context import entered
+from ..dtypes import as_dtype
 from ..run_errors import NotFoundError
+from ..session import fetched
 from .creation import constant
-from .state import Variable, get_default_graph, global_variables, placeholder_with_default
+from .graph_lists import global_variables
+from .state import Variable, get_default_graph, placeholder_with_default
 
 
 def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
@@ -50,6 +53,41 @@ def load_variable(ckpt_dir_or_file: str, name: str) -> Array:
     if found is None:
         raise NotFoundError(f"Key {name} not found in checkpoint")
     return found
+
+
+def checkpoint_exists(checkpoint_prefix: str) -> bool:
+    """Say whether there is a checkpoint of a name."""
+    return os.path.exists(os.fspath(checkpoint_prefix) + SUFFIX)
+
+
+class CheckpointReader:
+    """Looks into one checkpoint."""
+
+    def __init__(self, values: dict[str, Array]) -> None:
+        self._values = values
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """Return the shapes by name."""
+        return {name: list(value.shape) for name, value in self._values.items()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, Any]:
+        """Return the element types by name."""
+        return {name: as_dtype(value.dtype) for name, value in self._values.items()}
+
+    def has_tensor(self, tensor_str: str) -> bool:
+        """Say whether there is a value of a name."""
+        return tensor_str in self._values
+
+    def get_tensor(self, tensor_str: str) -> Any:
+        """Return a value."""
+        if tensor_str not in self._values:
+            raise NotFoundError(f"Key {tensor_str} not found in checkpoint")
+        return fetched(self._values[tensor_str])
+
+
+def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
+    """Return what looks into a checkpoint, or the newest of a folder."""
+    return CheckpointReader(read(_file(ckpt_dir_or_file)))
 
 
 def _file(path: str) -> str:
@@ -92,10 +130,10 @@ class Saver:
             step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
             path = f"{save_path}-{step}"
         sess.run(self._save, {self._path: path})
-        note_latest(path)
         self.last_checkpoints = [p for p in self.last_checkpoints if p != path] + [path]
         while self._keep and len(self.last_checkpoints) > self._keep:
             Path(self.last_checkpoints.pop(0) + SUFFIX).unlink(missing_ok=True)
+        note_latest(path, self.last_checkpoints)
         return path
 
     def restore(self, sess: Any, save_path: str) -> None:

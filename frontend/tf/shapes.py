@@ -14,8 +14,7 @@ class TensorShape:
         if isinstance(dims, TensorShape):
             dims = dims._dims
         elif dims is not None:
-            dims = [dims] if isinstance(dims, int) else dims
-            dims = tuple(d if d is None else int(d) for d in dims)
+            dims = tuple(map(_extent, [dims] if isinstance(dims, int) else dims))
             if any(d is not None and d < 0 for d in dims):
                 raise ValueError(f"Dimension {min(d for d in dims if d is not None)} must be >= 0")
         self._dims: tuple[int | None, ...] | None = dims
@@ -79,6 +78,25 @@ class TensorShape:
         self.assert_has_rank(rank)
         return TensorShape([None] * rank) if self._dims is None else self
 
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """Return the shape, which must not have fewer axes."""
+        if self._dims is not None and len(self._dims) < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def assert_is_fully_defined(self) -> None:
+        """Raise unless all extents are known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def is_subtype_of(self, other: TensorShape) -> bool:
+        """Say whether all values of this shape have the other one too."""
+        mine, theirs = self._dims, other._dims
+        if theirs is None or mine is None:
+            return theirs is None
+        pairs = zip(mine, theirs, strict=False)
+        return len(mine) == len(theirs) and all(b in (None, a) for a, b in pairs)
+
     def __bool__(self) -> bool:
         return self._dims is not None
 
@@ -94,7 +112,9 @@ class TensorShape:
         return len(self.as_list())
 
     def __getitem__(self, key: Any) -> Any:
-        found = self.as_list()[key]
+        if self._dims is None:
+            return TensorShape(None) if isinstance(key, slice) else None
+        found = self._dims[key]
         return TensorShape(found) if isinstance(key, slice) else found
 
     def __eq__(self, other: object) -> bool:
@@ -107,9 +127,15 @@ class TensorShape:
         return hash(self._dims)
 
     def __add__(self, other: Any) -> TensorShape:
-        return TensorShape([*self.as_list(), *TensorShape(other).as_list()])
+        more = TensorShape(other)
+        if self._dims is None or more._dims is None:
+            return TensorShape(None)
+        return TensorShape([*self._dims, *more._dims])
 
     concatenate = __add__
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other) + self
 
     def __str__(self) -> str:
         if self._dims is None:
@@ -119,3 +145,33 @@ class TensorShape:
 
     def __repr__(self) -> str:
         return f"TensorShape({None if self._dims is None else list(self._dims)})"
+
+
+def _extent(value: Any) -> int | None:
+    """Return one extent, None if it is not known."""
+    if value is None or hasattr(value, "__index__"):
+        return None if value is None else int(value)
+    raise TypeError(
+        "Dimension value must be integer or None or have an __index__ method, got value "
+        f"'{value}' with type '{type(value)}'"
+    )
+
+
+def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
+    """Return the shape that two shapes broadcast to, as far as it is known."""
+    a, b = TensorShape(shape_x)._dims, TensorShape(shape_y)._dims
+    if a is None or b is None:
+        return TensorShape(None)
+    rank = max(len(a), len(b))
+    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+    made: list[int | None] = []
+    for x, y in pairs:
+        if x is not None and y is not None and x != y and 1 not in (x, y):
+            raise ValueError(
+                "Incompatible shapes for broadcasting. Two shapes are compatible if for each "
+                f"dimension pair they are either equal or one of them is 1. Received: {shape_x} "
+                f"and {shape_y}."
+            )
+        known = [n for n in (x, y) if n not in (None, 1)]
+        made.append(known[0] if known else (None if None in (x, y) else 1))
+    return TensorShape(made)

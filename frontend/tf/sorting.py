@@ -22,7 +22,7 @@ from .core import row_of
 from .math_ops import cast
 from .values import InGraph, axis_in, convert, graph_of, same, static
 
-TopK = namedtuple("TopK", "values indices")
+TopKV2 = namedtuple("TopKV2", "values indices")
 Unique = namedtuple("Unique", "y idx")
 UniqueWithCounts = namedtuple("UniqueWithCounts", "y idx count")
 
@@ -36,9 +36,9 @@ def _top_k(m: Maker, input: Any, k: int = 1, sorted: bool = True) -> Any:
     return values, m.cast(places, dtype=rows.i32)
 
 
-def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> TopK:
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
     """Return the largest elements of each row, and where they are."""
-    return TopK(*_top_k(input, k=int(static(k)), sorted=sorted, name=name))
+    return TopKV2(*_top_k(input, k=int(static(k)), sorted=sorted, name=name))
 
 
 @rule("Sort", label="sort")

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..function import Function
 from ..graph import Graph, GraphTensor, Operation, op_of
 from ..kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ..variable import Variable as CoreVariable
+from ..variables import IS_INITIALIZED, Handle
 from .core import (
     OPERATORS,
     Common,
@@ -34,6 +36,7 @@ from .gathering import (
     tensor_scatter_nd_max,
     tensor_scatter_nd_min,
     tensor_scatter_nd_mul,
+    tensor_scatter_nd_update,
 )
 from .indexed_slices import of_node
 from .math_ops import identity
@@ -48,8 +51,9 @@ class TfGraph(Graph):
 
     tensor_class = SymbolicTfTensor
 
-    def unique_name(self, name: str, *, mark: bool = True) -> str:
+    def unique_name(self, name: str, *, mark: bool = True, mark_as_used: bool | None = None) -> str:
         """Return the name, within the scope, with a number if it is taken."""
+        mark = mark if mark_as_used is None else mark_as_used
         if not NODE_NAME.match(name):
             raise ValueError(f"{name!r} is not a valid node name, expected {NODE_NAME.pattern}")
         return super().unique_name(name, mark=mark)
@@ -64,6 +68,33 @@ class TfGraph(Graph):
         """Return a value from outside as a tensor of this graph, by TensorFlow's rules."""
         with entered(self) if STATE.context is not self else nullcontext():
             return self.owned(convert(value, dtype))
+
+    def control_dependencies(self, inputs: Any) -> Any:
+        """Let operations wait for others, which may be given by their names."""
+        return super().control_dependencies(
+            None if inputs is None else list(map(self._node, inputs))
+        )
+
+    def _node(self, value: Any) -> Any:
+        """Return the operation or tensor that is waited for; a name is looked up."""
+        found = self.as_graph_element(value)
+        if not (isinstance(found, Operation) or hasattr(found, "spec")):
+            raise TypeError(
+                f"Control input must be an Operation, a Tensor, or IndexedSlices: {value!r}"
+            )
+        return found
+
+    def get_all_collection_keys(self) -> list[str]:
+        """Return the names of the lists that hold something."""
+        return [name for name, values in self.collections.items() if values]
+
+    def get_collection_ref(self, name: str) -> list[Any]:
+        """Return a list of the graph itself: what is put there stays there."""
+        return self.collections.setdefault(name, [])
+
+    def clear_collection(self, name: str) -> None:
+        """Empty a list of the graph."""
+        self.collections.pop(name, None)
 
     def as_graph_def(self, **_: Any) -> Any:
         """Return the graph as data."""
@@ -126,6 +157,16 @@ class TensorSpec:
         """Return what a function is traced by."""
         return self._spec
 
+    def is_subtype_of(self, other: TensorSpec) -> bool:
+        """Say whether all values that can be given for this can be given for the other one."""
+        return bool(self.dtype == other.dtype and self.shape.is_subtype_of(other.shape))
+
+    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
+        """Return the spec of what both describe."""
+        if self.dtype != other.dtype:
+            raise ValueError(f"no spec describes {self} and {other}: their types differ")
+        return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype)
+
     def is_compatible_with(self, value: Any) -> bool:
         """Say whether a value can be given for this."""
         return bool(value.dtype == self.dtype and self.shape.is_compatible_with(value.shape))
@@ -160,6 +201,10 @@ class TfFunction(Function):
     def to_tensor(self, value: Any, dtype: Any = None) -> Any:
         """Return an argument as a tensor."""
         return convert(value, dtype)
+
+    def spec_of(self, tensor: Any) -> TensorSpec:
+        """Return the spec of an argument of a trace."""
+        return TensorSpec(tensor.shape, tensor.dtype, tensor.op.name)
 
     def wrap(self, array: Any) -> Any:
         """Return a result as a tensor."""
@@ -222,9 +267,16 @@ class Variable(Common, CoreVariable):
         shape: Any = None,
         use_resource: bool | None = None,
         collections: Any = None,
+        constraint: Any = None,
         **_: Any,
     ) -> None:
         del validate_shape, use_resource
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
+                "not providing a `variable_def`. You provided neither."
+            )
+        self.constraint = constraint
         if STATE.context is None and SCOPE.name:
             name = f"{SCOPE.name}{name or 'Variable'}"
         super().__init__(initial_value, trainable, name, dtype, shape)
@@ -295,7 +347,11 @@ class Variable(Common, CoreVariable):
 
     def is_initialized(self) -> Any:
         """Say whether it has a value: one outside of graphs has."""
-        return wrap(np.array(True))
+        graph = self._home()
+        if graph is None:
+            return wrap(np.array(True))
+        attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
+        return graph.add(IS_INITIALIZED, (), attributes).outputs[0]
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """Return the slices that rows of indices name."""
@@ -310,7 +366,8 @@ class Variable(Common, CoreVariable):
         if self.graph is not None:
             return f"{shown}>"
         array = self.numpy()
-        return f"{shown}, numpy={array if not self.ndim else repr(array)}>"
+        text = repr(array) if self.ndim else str(array)
+        return f"{shown}, numpy={chr(10) if chr(10) in text else ''}{text}>"
 
     def __len__(self) -> int:
         raise TypeError("object of type 'ResourceVariable' has no len()")
@@ -350,6 +407,8 @@ class Variable(Common, CoreVariable):
             made = SlicedVariable(found._array, self, key)
             made._key = key_of(found)
             return made
+        if isinstance(found, GraphTensor):
+            SLICED[found.op] = self, key
         return found
 
     scatter_max = _scattered(tensor_scatter_nd_max)
@@ -374,6 +433,10 @@ def _columns(slices: Any) -> tuple[Any, Any]:
     return expand_dims(slices.indices, -1), slices.values
 
 
+SLICED: WeakKeyDictionary[Operation, tuple[Variable, Any]] = WeakKeyDictionary()
+"""The variable and the index of what indexing a variable in a graph gives."""
+
+
 class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
     """What indexing a variable gives: a tensor that can be assigned to."""
 
@@ -391,22 +454,20 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
         return self._of
 
 
-def get_collection(name: str, scope: Any = None) -> list[Any]:
-    """Return a list of the default graph; of those with names that begin with the scope."""
-    found = get_default_graph().get_collection(name)
-    if scope is None:
-        return found
-    return [x for x in found if re.match(scope, getattr(x, "name", ""))]
+def assign_slice(variable: Variable, key: Any, value: Any) -> Any:
+    """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
+    from .array_ops import broadcast_to, reshape, shape  # noqa: PLC0415  (array_ops -> state)
+    from .creation import constant  # noqa: PLC0415
 
-
-def global_variables(scope: Any = None) -> list[Any]:
-    """Return the variables of the default graph."""
-    return get_collection(GLOBAL, scope)
-
-
-def trainable_variables(scope: Any = None) -> list[Any]:
-    """Return the trainable variables of the default graph."""
-    return get_collection(TRAINABLE, scope)
+    dims = variable.shape.as_list()
+    with InGraph(variable._home()):
+        numbers: Any = np.arange(variable.shape.num_elements() or 0).reshape(dims)
+        places = constant(numbers)[key]
+        updates = broadcast_to(variable.converted_like(value), shape(places))
+        flat = tensor_scatter_nd_update(
+            reshape(variable, [-1]), reshape(places, [-1, 1]), reshape(updates, [-1])
+        )
+        return variable.assign(reshape(flat, dims))
 
 
 def group(*inputs: Any, name: str | None = None) -> Any:
@@ -425,17 +486,12 @@ def no_op(name: str | None = None) -> Any:
     return context.add(NoOp(), (), name=name) if isinstance(context, Graph) else None
 
 
-def variables_initializer(variables: Sequence[Any], name: str = "init") -> Any:
+def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Any:
     """Return an operation that gives variables their initial value."""
-    made = [v.initializer for v in variables if v.graph is not None]
+    made = [v.initializer for v in var_list if v.graph is not None]
     graph = get_default_graph()
     with graph.control_dependencies(None), graph.control_dependencies(made):
         return graph.add(NoOp(), (), name=name)
-
-
-def global_variables_initializer() -> Any:
-    """Return an operation that gives all variables their initial value."""
-    return variables_initializer(global_variables())
 
 
 @contextmanager
@@ -446,9 +502,29 @@ def control_dependencies(inputs: Any) -> Iterator[None]:
         yield
 
 
+class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
+    """Puts operations under a name."""
+
+    def __init__(self, name: Any, default_name: Any = None, values: Any = None) -> None:
+        self._name = default_name if name is None else name
+        self._entered: list[Any] = []
+
+    @property
+    def name(self) -> Any:
+        """Return the name."""
+        return self._name
+
+    def __enter__(self) -> str:
+        self._entered.append(_scoped(self._name))
+        found: str = self._entered[-1].__enter__()
+        return found
+
+    def __exit__(self, *error: Any) -> None:
+        self._entered.pop().__exit__(*error)
+
+
 @contextmanager
-def name_scope(name: Any, *_: Any, **__: Any) -> Iterator[str]:
-    """Put operations under a name."""
+def _scoped(name: Any) -> Iterator[str]:
     graph = STATE.context
     if isinstance(graph, Graph):
         with graph.name_scope(name) as scope:
@@ -498,5 +574,8 @@ def tuple_(
     graph = graph_of(list(tensors))
     if graph is None:
         return list(tensors)
-    with graph.control_dependencies([*tensors, *(control_inputs or ())]):
-        return [identity(t) for t in tensors]
+    given = [t for t in tensors if t is not None]
+    wait = graph.control_dependencies([*given, *(control_inputs or ())])
+    with graph.name_scope(name or "tuple"), wait:
+        label = "control_dependency"
+        return [None if t is None else identity(t, name=label) for t in tensors]

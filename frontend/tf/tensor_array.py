@@ -192,7 +192,7 @@ class TensorArray:
         return self._flow
 
     def _all(self) -> list[Any]:
-        return [self._read_now(i) for i in range(len(self._list))]
+        return [self._read_now(i, keep=True) for i in range(len(self._list))]
 
     def stack(self, name: str | None = None) -> Any:
         """Return the elements along a new first axis."""

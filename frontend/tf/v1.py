@@ -10,7 +10,9 @@ import numpy as np
 
 from ..kinds import Kind
 from ..session import default_session
+from . import flow as _fl
 from . import functional as _f
+from . import graph_lists as _gl
 from . import initial_values as _i
 from . import loss_ops as _l
 from . import random_ops as _r
@@ -44,7 +46,7 @@ class Report(Kind):
 
 def report_uninitialized_variables(var_list: Any = None, name: Any = None) -> Any:
     """Return the names of variables without a value."""
-    variables = _st.global_variables() if var_list is None else var_list
+    variables = _gl.global_variables() if var_list is None else var_list
     return _st.get_default_graph().add(Report(variables), (), name=name).outputs[0]
 
 
@@ -73,11 +75,6 @@ def assigning(method: str) -> Any:
     return change
 
 
-def add_to_collection(name: str, value: Any) -> None:
-    """Put a value into a list of the default graph."""
-    _st.get_default_graph().add_to_collection(name, value)
-
-
 def reset_default_graph() -> None:
     """Begin the default graph anew."""
     _st.DEFAULT[0] = _st.TfGraph()
@@ -93,6 +90,11 @@ def get_seed(seed: Any) -> Any:
     return _st.get_default_graph().seed, seed
 
 
+def wrap_function(fn: Any, signature: Any, name: str | None = None) -> Any:
+    """Return the trace of a function that builds a graph, for arguments of a signature."""
+    return _st.function(fn, input_signature=signature).get_concrete_function()
+
+
 class V1:
     """The names of the first version."""
 
@@ -101,13 +103,15 @@ class V1:
     Variable = _st.Variable
     placeholder = staticmethod(placeholder)
     placeholder_with_default = staticmethod(_st.placeholder_with_default)
-    global_variables_initializer = staticmethod(_st.global_variables_initializer)
-    initialize_all_variables = staticmethod(_st.global_variables_initializer)
-    local_variables_initializer = staticmethod(lambda: _st.no_op("init_locals"))
+    global_variables_initializer = staticmethod(_gl.global_variables_initializer)
+    initialize_all_variables = staticmethod(_gl.global_variables_initializer)
+    local_variables_initializer = staticmethod(_gl.local_variables_initializer)
     variables_initializer = staticmethod(_st.variables_initializer)
-    global_variables = staticmethod(_st.global_variables)
-    all_variables = staticmethod(_st.global_variables)
-    trainable_variables = staticmethod(_st.trainable_variables)
+    global_variables = staticmethod(_gl.global_variables)
+    all_variables = staticmethod(_gl.global_variables)
+    trainable_variables = staticmethod(_gl.trainable_variables)
+    local_variables = staticmethod(_gl.local_variables)
+    moving_average_variables = staticmethod(_gl.moving_average_variables)
     get_default_graph = staticmethod(_st.get_default_graph)
     reset_default_graph = staticmethod(reset_default_graph)
     report_uninitialized_variables = staticmethod(report_uninitialized_variables)
@@ -136,8 +140,11 @@ class V1:
     assign = staticmethod(assigning("assign"))
     assign_add = staticmethod(assigning("assign_add"))
     assign_sub = staticmethod(assigning("assign_sub"))
-    add_to_collection = staticmethod(add_to_collection)
-    get_collection = staticmethod(_st.get_collection)
+    add_to_collection = staticmethod(_gl.add_to_collection)
+    add_to_collections = staticmethod(_gl.add_to_collections)
+    get_collection = staticmethod(_gl.get_collection)
+    get_collection_ref = staticmethod(_gl.get_collection_ref)
+    GraphKeys = _gl.GraphKeys
     constant = staticmethod(constant)
     zeros_initializer = _i.Zeros
     ones_initializer = _i.Ones
@@ -149,22 +156,13 @@ class V1:
     glorot_normal_initializer = _i.GlorotNormal
     orthogonal_initializer = _i.Orthogonal
     variance_scaling_initializer = _i.VarianceScaling
+    wrap_function = staticmethod(wrap_function)
+    py_func = staticmethod(_fl.numpy_function)
     disable_eager_execution = staticmethod(_ss.disable_eager_execution)
     enable_eager_execution = staticmethod(_ss.enable_eager_execution)
     disable_v2_behavior = staticmethod(_ss.disable_eager_execution)
     executing_eagerly_outside_functions = staticmethod(_ss.executing_eagerly_outside_functions)
     losses = _l.V1
-
-    class GraphKeys:
-        """The names of the lists of a graph."""
-
-        GLOBAL_VARIABLES = _st.GLOBAL
-        TRAINABLE_VARIABLES = _st.TRAINABLE
-        LOCAL_VARIABLES = "local_variables"
-        LOSSES = "losses"
-        REGULARIZATION_LOSSES = "regularization_losses"
-        SUMMARIES = "summaries"
-        UPDATE_OPS = "update_ops"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(sys.modules[__package__], name)

@@ -24,15 +24,7 @@ def array_of(value: Any, dtype: DType | None = None) -> Array:
     typed = isinstance(value, np.ndarray | np.generic)
     array = np.asarray(value)
     if array.dtype.kind in "SUO":
-        if array.dtype.kind != "O" and isinstance(value, list | tuple) and not _is_all_text(value):
-            raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-        flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
-        numbers = dtype is not None and dtype.kind != "s"
-        if numbers or any(not isinstance(x, bytes) for x in flat):
-            raise TypeError(f"{value!r} cannot be converted to a tensor")
-        made = np.empty(array.shape, object)
-        made.ravel()[:] = flat
-        return made.reshape(array.shape)
+        return _text_of(value, array, numbers=dtype is not None and dtype.kind != "s")
     if dtype is not None:
         kinds = {"f": "fiub", "c": "cfiub", "i": "iub", "u": "iub", "b": "b"}
         if not array.size:
@@ -41,12 +33,42 @@ def array_of(value: Any, dtype: DType | None = None) -> Array:
         if not small and array.dtype.kind not in kinds.get(dtype.kind, ""):
             raise TypeError(f"cannot convert {value!r} to {dtype}")
         return array if typed and array.dtype == dtype.numpy else array.astype(dtype.numpy)
-    if not typed and not _typed_inside(value):
-        if array.dtype == np.int64:
-            return array.astype(np.int32) if np.abs(array).max(initial=0) < 2**31 else array
-        if array.dtype == np.float64:
-            return array.astype(np.float32)
+    if typed:
+        return array
+    if array.dtype.kind == "i":
+        return array.astype(np.int32) if np.abs(array).max(initial=0) < 2**31 else array
+    if array.dtype.kind == "f":
+        return array.astype(_float_of(value))
     return array
+
+
+def _text_of(value: Any, array: Array, *, numbers: bool) -> Array:
+    """Return text as an array of bytes; what is neither text nor numbers is refused."""
+    if array.dtype.kind != "O" and isinstance(value, list | tuple) and not _is_all_text(value):
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+    flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+    if any(isinstance(x, int) for x in flat) and not numbers:
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    strange = [x for x in flat if not isinstance(x, bytes | int | float)]
+    if strange:
+        raise ValueError(
+            f"Attempt to convert a value ({strange[0]!r}) with an unsupported type "
+            f"({type(strange[0])}) to a Tensor."
+        )
+    if numbers or any(not isinstance(x, bytes) for x in flat):
+        raise TypeError(f"{value!r} cannot be converted to a tensor")
+    made = np.empty(array.shape, object)
+    made.ravel()[:] = flat
+    return made.reshape(array.shape)
+
+
+def _float_of(value: Any) -> Any:
+    """Return the type of the floats of a list: that of the first one, of Python's float32."""
+    if isinstance(value, list | tuple):
+        return next((t for t in map(_float_of, value) if t is not None), np.float32)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype if value.dtype.kind == "f" else None
+    return np.float32 if isinstance(value, float) else None
 
 
 def _is_all_text(value: Any) -> bool:
@@ -60,12 +82,6 @@ def named(row: DType | None) -> str:
     """Return TensorFlow's name of an element type in messages."""
     text = "string" if row is None else str(as_dtype(row).name)
     return {"float32": "float", "float64": "double", "float16": "half"}.get(text, text)
-
-
-def _typed_inside(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_typed_inside, value))
-    return isinstance(value, np.ndarray | np.generic)
 
 
 def axis_in(axis: Any, rank: int) -> int:
@@ -107,9 +123,9 @@ def refuse_mixture(value: Any, array: Array) -> None:
 
 
 def _has_bools(value: Any) -> bool:
-    """Say whether a list holds truth values."""
+    """Say whether the first number of a list is a truth value."""
     if isinstance(value, list | tuple):
-        return any(isinstance(x, bool | list | tuple) and _has_bools(x) for x in value)
+        return bool(value) and _has_bools(value[0])
     return isinstance(value, bool)
 
 
