@@ -324,6 +324,11 @@ class Target:
         return 8 if "avx2" in self.features and "fma" in self.features else 4
 
     @property
+    def has_halves(self) -> bool:
+        """Say whether a whole vector takes as long as two of half its lanes."""
+        return self.lanes == 16 and self.cpu == "znver4"
+
+    @property
     def registers(self) -> int:
         """Return how many vector registers there are (without vectors, as many as four fit)."""
         if self.architecture is X86:

@@ -37,7 +37,7 @@ from ..ir.tensor import TensorSpec, spec_of
 from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.reads import MOVES
-from .analysis.tiles import is_joined, lanes_of, panel_width
+from .analysis.tiles import is_joined, lanes_of, panel_width, product_width
 from .base import Pass
 
 FAST = ("f32", "f64")
@@ -140,7 +140,8 @@ def _matmul(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
         rhs = emit(REGISTRY["gv.transpose"], rhs, order=(1, 0))
         right = right.with_shape(right.dims[::-1])
     rows = product(left.dims[:-1])
-    tile = panel_width(target, rows, int(right.dims[1]), left.dtype)  # type: ignore[arg-type]
+    width = product_width if left.dtype == right.dtype else panel_width
+    tile = width(target, rows, int(right.dims[1]), left.dtype)  # type: ignore[arg-type]
     if groups:
         panels, lhs = pack_groups(emit, rhs, right, tile), narrow
     else:
@@ -203,7 +204,8 @@ def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     columns, inner = int(weight.dims[0]), weight.dims[1]  # type: ignore[arg-type]
     depth = product((*weight.dims[2:], inner))
     rows: Dim = product(op.result_specs[0].dims[:-1])
-    tile = panel_width(target, rows, columns // groups, source.dtype)
+    width = product_width if source.dtype == weight.dtype else panel_width
+    tile = width(target, rows, columns // groups, source.dtype)
     if groups == 1:
         panels = _pack_taps(emit, taps, weight.with_shape((depth, columns)), tile)
     else:

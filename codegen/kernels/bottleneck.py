@@ -24,7 +24,7 @@ from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import product
 from ...ir.tensor import spec_of
-from ...passes.analysis.tiles import lanes_of, rows_for
+from ...passes.analysis.tiles import lanes_in, rows_for
 from ...target import Target
 from .blocks import LINE, apart, walk_equal
 from .conv import Conv
@@ -173,8 +173,8 @@ class RowProduct:
         self.loops, self.arguments, (self.out,) = opened
         self.root, self.anchor = root, anchor
         result, panels = anchor.result_specs[0], anchor.specs[1]
-        self.lanes = lanes_of(target, result.dtype)
         self.panels, self.depth, self.wide = (int(d) for d in panels.dims)  # type: ignore[arg-type]
+        self.lanes = lanes_in(target, result.dtype, self.wide)
         self.vectors = self.wide // self.lanes
         self.tall = rows_for(target, self.vectors)
         self.filters = int(result.dims[-1])  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, floor_divide, product
 from ...ir.tensor import spec_of
-from ...passes.analysis.tiles import lanes_of, rows_for
+from ...passes.analysis.tiles import lanes_in, rows_for
 from ...target import Target
 from .blocks import walk_equal, walk_heights
 from .epilogue import Epilogue
@@ -57,7 +57,8 @@ class Conv:
         self.flags = self.anchor.plain_attributes()
         self.dtype = self.anchor.result_specs[0].dtype
         self.dots = group_of(self.anchor.specs[1])
-        self.lanes = lanes_of(target, self.dtype)
+        panels = self.anchor.specs[1]
+        self.lanes = lanes_in(target, self.dtype, int(panels.dims[2]))  # type: ignore[arg-type]
         self.loops, self.arguments, (self.out,) = opened
         self.sizes()
         self.tall = rows_for(target, self.vectors)

@@ -31,7 +31,7 @@ from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, ceil_divide, floor_divide, product
 from ...ir.dtypes import DType
 from ...ir.tensor import TensorSpec, spec_of
-from ...passes.analysis.tiles import DEEP, lanes_of, rows_for, vectors_for
+from ...passes.analysis.tiles import DEEP, lanes_in, rows_for, vectors_for
 from ...target import Target
 from .blocks import BLOCK_ROWS, LINE, RowBlocks, lines_ahead
 from .epilogue import Epilogue
@@ -84,7 +84,9 @@ class Gemm:
         self.packed = self.anchor.name != "gv.matmul"
         self.dtype: DType = self.anchor.result_specs[0].dtype
         self.dots = group_of(self.anchor.specs[1]) if self.packed else 1
-        self.lanes = lanes_of(target, self.dtype)
+        panels = self.anchor.specs[1]
+        width = int(panels.dims[2]) if self.packed else 0  # type: ignore[arg-type]
+        self.lanes = lanes_in(target, self.dtype, width)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.left: LeftBlock | None = None
         self.comes: SSAValue | None = None

@@ -193,7 +193,7 @@ class Gemm:
         text = self.text
         self.rows = [self._offset_a("%a", self._times("%lda", r)) for r in range(self.tile.rows)]
         self.end = self._times("%ldc", self.tile.rows)
-        initial = self._load() if self.tile.accumulate else ["zeroinitializer"] * len(self.places)
+        initial = self._load() if self.tile.accumulate else self._first()
         if self.form.single:
             self._store(self._sum("0", "%b", initial))
         else:
@@ -475,31 +475,33 @@ class Gemm:
             return masked_load(text, self.target, shape, pointer, mask[0], "zeroinitializer")
         return text.value(f"load {shape.name}, ptr {pointer}, align {shape.bits // 8}")
 
-    def _finished(self, sums: Accumulators, masks: Sequence[str]) -> Accumulators:
-        """Return what the sums become: with what is added, between the bounds."""
-        text, shape, tile = self.text, self.shape, self.tile
-        if self.form.bias:
-            places = [self._offset("%bias", j * tile.lanes) for j in range(tile.vectors)]
-            bias = [self._load_vector(p, masks[j : j + 1]) for j, p in enumerate(places)]
-            rows = zip(self.places, sums, strict=True)
-            sums = [text.value(f"fadd {shape.name} {x}, {bias[j]}") for (_, j), x in rows]
-        if tile.added:
-            found = [
-                self._load_vector(pointer, masks[j : j + 1])
-                for (_, j), pointer in zip(self.places, self._outputs("%beside"), strict=True)
-            ]
-            pairs = zip(sums, found, strict=True)
-            sums = [text.value(f"fadd {shape.name} {x}, {y}") for x, y in pairs]
-        for order, bound in (("ogt", tile.low), ("olt", tile.high)):
-            if bound is not None:
-                sums = [extreme(text, shape, order, x, shape.splat(bound)) for x in sums]
-        return sums
+    def _first(self) -> list[str]:
+        """Return what the sums begin with: the row that is added to each of the tile, or zeros."""
+        bias = self._bias() or ["zeroinitializer"] * self.tile.vectors
+        return [bias[j] for _, j in self.places]
+
+    def _bias(self) -> list[str]:
+        """Return the row that is added to each of the tile, if there is one."""
+        if not self.form.bias:
+            return []
+        masks = self._masks() if self.tile.masked else []
+        places = [self._offset("%bias", j * self.tile.lanes) for j in range(self.tile.vectors)]
+        return [self._load_vector(p, masks[j : j + 1]) for j, p in enumerate(places)]
 
     def _store(self, sums: Accumulators) -> None:
-        text, shape = self.text, self.shape
-        masks = self._masks() if self.tile.masked else []
-        sums = self._finished(sums, masks)
-        for (_, j), pointer, total in zip(self.places, self._outputs(), sums, strict=True):
+        """Finish and store vector by vector, so that the next tile can begin meanwhile."""
+        text, shape, tile = self.text, self.shape, self.tile
+        masks = self._masks() if tile.masked else []
+        bias = self._bias() if tile.accumulate else []
+        beside = self._outputs("%beside") if tile.added else []
+        for n, ((_, j), pointer) in enumerate(zip(self.places, self._outputs(), strict=True)):
+            total, mask = sums[n], masks[j : j + 1]
+            more = [*bias[j : j + 1], *[self._load_vector(p, mask) for p in beside[n : n + 1]]]
+            for each in more:
+                total = text.value(f"fadd {shape.name} {total}, {each}")
+            for order, bound in (("ogt", tile.low), ("olt", tile.high)):
+                if bound is not None:
+                    total = extreme(text, shape, order, total, shape.splat(bound))
             if masks:
                 masked_store(text, shape, total, pointer, masks[j])
             else:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...ir.dims import Dim
-from ...ir.dtypes import DType
+from ...ir.dtypes import DType, f32
 from ...target import Target
 from .choices import decide
 
@@ -23,6 +23,12 @@ DEEP = 1024
 def lanes_of(target: Target, dtype: DType) -> int:
     """Return how many elements of a dtype a register holds."""
     return max(1, target.lanes * 4 // dtype.size)
+
+
+def lanes_in(target: Target, dtype: DType, width: int) -> int:
+    """Return the lanes of the vectors in a panel: half of a register's if those do not fill it."""
+    lanes = lanes_of(target, dtype)
+    return lanes if width % lanes == 0 else lanes // 2
 
 
 def rows_for(target: Target, vectors: int) -> int:
@@ -48,6 +54,15 @@ def vectors_for(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
     least = min(padded.values())
     near = [v for v in choices if padded[v] <= least * 1.07]
     return near[0]
+
+
+def product_width(target: Target, rows: Dim, columns: int, dtype: DType) -> int:
+    """Return the columns of one panel of a product, which may be of vectors of half the lanes."""
+    lanes = lanes_of(target, dtype)
+    halves = -(-2 * columns // lanes)
+    if target.has_halves and dtype == f32 and rows != 1 and halves in (1, 3, 5):
+        return halves * lanes // 2
+    return panel_width(target, rows, columns, dtype)
 
 
 def panel_width(target: Target, rows: Dim, columns: int, dtype: DType) -> int:

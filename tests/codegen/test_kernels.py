@@ -104,10 +104,10 @@ def test_a_map_reads_padding_and_slices() -> None:
     check_kernel(kernel("map", {"x": x}, body, s))
 
 
-@pytest.mark.parametrize("columns", [64, 70, 10, 200])
+@pytest.mark.parametrize("columns", [64, 70, 10, 24, 37, 200])
 @pytest.mark.parametrize("rows", [1, 5, 13, 197])
 def test_a_packed_product_has_an_epilogue(rows: int, columns: int) -> None:
-    tile = 16 if columns < 17 else 64
+    tile = next(wide for wide in (16, 24, 40, 64) if columns <= wide or wide == 64)
     panels = -(-columns // tile)
     x, w, y = tensor(rows, 24), tensor(panels, 24, tile), tensor(rows, columns)
     body = (
@@ -310,7 +310,7 @@ def test_a_convolution(case: dict[str, tuple[int, ...]]) -> None:
     for k in case["k"]:
         depth *= k
     per = columns // groups
-    tile = 64 if per > 48 else -(-per // 16) * 16
+    tile = 64 if per > 48 else -(-per // 8) * 8
     panels = groups * -(-per // tile)
     x, w = tensor(2, *case["size"], case["c"]), tensor(panels, depth, tile)
     y = tensor(2, *out, columns)
@@ -407,7 +407,7 @@ def test_a_bottleneck_by_rows(
     if not columns:
         check_kernel(kernel("bottleneck", given, body, d))
         return
-    y, p = tensor(images, rows, across, columns), tensor(1, 64, 32)
+    y, p = tensor(images, rows, across, columns), tensor(1, 64, 24 if columns < 24 else 32)
     body = body.replace("%r =", "%4 =") + (
         f"\n  %5 = gv.matmul_packed %4, %p {{columns = {columns} : i64}} : ({d}, {p}) -> {y}\n"
         f"  %r = gv.add %5, %z : ({y}, {y}) -> {y}"

@@ -82,3 +82,33 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
     func.return %0, %1 : tensor<16x32x3x3xf32>, tensor<16x16x3x3xf32>
   }
 }
+
+// -----
+// Where a whole vector takes as long as two halves, few columns are not filled up to whole ones.
+builtin.module attributes {gv.target = "znver4"} {
+  func.func @few_columns(%x: tensor<2x3xf32>, %y: tensor<1x4x4x3xf32>) -> (tensor<2x20xf32>, tensor<1x2x2x8xf32>) {
+    %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 3, 20>, weight = @w} : () -> tensor<3x20xf32>
+    %1 = gv.matmul %x, %0 : (tensor<2x3xf32>, tensor<3x20xf32>) -> tensor<2x20xf32>
+    %2 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 8, 3, 1, 1>, weight = @v} : () -> tensor<8x3x1x1xf32>
+    %3 = gv.conv %y, %2 {channels_last = true, dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>} : (tensor<1x4x4x3xf32>, tensor<8x3x1x1xf32>) -> tensor<1x2x2x8xf32>
+    func.return %1, %3 : tensor<2x20xf32>, tensor<1x2x2x8xf32>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.target = "znver4"} {
+//   func.func @few_columns(%x: tensor<2x3xf32>, %y: tensor<1x4x4x3xf32>) -> (tensor<2x20xf32>, tensor<1x2x2x8xf32>) {
+//     %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 3, 20>, weight = @w} : () -> tensor<3x20xf32>
+//     %1 = gv.pad %0 {pads = [array<i64: 0, 0>, array<i64: 0, 4>]} : (tensor<3x20xf32>) -> tensor<3x24xf32>
+//     %2 = gv.reshape %1 {shape = array<i64: 3, 1, 24>} : (tensor<3x24xf32>) -> tensor<3x1x24xf32>
+//     %3 = gv.transpose %2 {order = array<i64: 1, 0, 2>} : (tensor<3x1x24xf32>) -> tensor<1x3x24xf32>
+//     %4 = gv.matmul_packed %x, %3 {columns = 20 : i64} : (tensor<2x3xf32>, tensor<1x3x24xf32>) -> tensor<2x20xf32>
+//     %5 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 8, 3, 1, 1>, weight = @v} : () -> tensor<8x3x1x1xf32>
+//     %6 = gv.transpose %5 {order = array<i64: 2, 3, 1, 0>} : (tensor<8x3x1x1xf32>) -> tensor<1x1x3x8xf32>
+//     %7 = gv.reshape %6 {shape = array<i64: 3, 8>} : (tensor<1x1x3x8xf32>) -> tensor<3x8xf32>
+//     %8 = gv.reshape %7 {shape = array<i64: 3, 1, 8>} : (tensor<3x8xf32>) -> tensor<3x1x8xf32>
+//     %9 = gv.transpose %8 {order = array<i64: 1, 0, 2>} : (tensor<3x1x8xf32>) -> tensor<1x3x8xf32>
+//     %10 = gv.conv_packed %y, %9 {columns = 8 : i64, dilations = array<i64: 1, 1>, pads = [array<i64: 0, 0>, array<i64: 0, 0>], strides = array<i64: 2, 2>, window = array<i64: 1, 1>} : (tensor<1x4x4x3xf32>, tensor<1x3x8xf32>) -> tensor<1x2x2x8xf32>
+//     func.return %4, %10 : tensor<2x20xf32>, tensor<1x2x2x8xf32>
+//   }
+// }
