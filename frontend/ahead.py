@@ -70,7 +70,7 @@ class FrozenFrame(StagingFrame):
         """Refuse."""
         raise NotStageableError(f"it changes variable {variable.name!r}")
 
-    def key(self, op: Any, seed: Any) -> NoReturn:
+    def key(self, op: Any, seeds: Any, count: int) -> NoReturn:
         """Refuse."""
         raise NotStageableError(f"node {op.name!r} draws random numbers")
 

@@ -18,7 +18,7 @@ from ..ir.dims import DimExpr
 from ..ir.dtypes import DType
 from ..ir.op import Array
 from ..ir.ops.families import spec_of_value
-from ..ir.ops.random import drawn_key, key_of
+from ..ir.ops.random import drawn_key
 from ..runtime.queues import CHANGES, WouldWaitError
 from .graph import Graph, GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
@@ -42,7 +42,7 @@ class Store:
         self.lock = threading.RLock()
         """Held while a variable is changed, and by steps that need not wait for others."""
         self.draws: dict[Any, int] = {}
-        """How often each random operation was run."""
+        """How many counters each random operation has used."""
         self.initialise = False
         """Whether a variable that has no value is initialised when it is read."""
 
@@ -74,15 +74,15 @@ class Frame:
         """Return the devices of operations, where there are others than the processor."""
         return {}
 
-    def key(self, op: Operation, seed: Any) -> Any:
-        """Return the key of a random draw, a new one each time."""
-        return self.outside(op, lambda frame: frame.next_key(op, seed))
+    def key(self, op: Operation, seeds: tuple[int, int], count: int) -> Any:
+        """Return the key of a random draw of so many counters, which are used up."""
+        return self.outside(op, lambda frame: frame.next_key(op, seeds, count))
 
-    def next_key(self, op: Operation, seed: Any) -> Any:
-        """Return the key of a random draw by how often there was one."""
-        count = self.store.draws.get(op, 0)
-        self.store.draws[op] = count + 1
-        return drawn_key(key_of(seed), count)
+    def next_key(self, op: Operation, seeds: tuple[int, int], count: int) -> Any:
+        """Return the key of a random draw by the counters that were used before."""
+        used = self.store.draws.get(op, 0)
+        self.store.draws[op] = used + count
+        return drawn_key(seeds, used)
 
     def constant(self, value: Array) -> Any:
         """Return a value of a graph as a value of the run."""

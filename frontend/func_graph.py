@@ -153,7 +153,7 @@ FAULT = object()
 
 
 class Draws:
-    """How often a random operation was run, as a variable of the programs that run it."""
+    """How many counters a random operation has used, as a variable of programs that run it."""
 
     is_eager = False
     spec = TensorSpec(i64, ())

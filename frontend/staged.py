@@ -26,11 +26,11 @@ from ..ir.attributes import Symbol
 from ..ir.collection import paused
 from ..ir.compositions import Maker
 from ..ir.control_gradient import UnknownSizesError, append
-from ..ir.dtypes import DTYPES, i32, i64, u32
+from ..ir.dtypes import DTYPES, i32, i64, u32, u64
 from ..ir.host import has_host_steps
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
-from ..ir.ops.random import key_of
+from ..ir.ops.random import Draw, drawn_key
 from ..ir.ops.state import CheckNumerics, Require
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import NAME, finish, lay_over, new_function, set_level
@@ -75,7 +75,7 @@ class Shared:
 
     def __init__(self, where: Where | None = None) -> None:
         self.weights: dict[str, Array] = {}
-        self.keys: list[tuple[Any, Any]] = []
+        self.keys: list[Operation] = []
         self.where = where
         self.fault: Fault | None = None
         """What takes note of requirements, if anything does."""
@@ -202,7 +202,7 @@ class StagingFrame(Frame):
         if variable is self.shared.fault and variable not in self.state:
             self.state[variable] = self.value(np.array(0, np.int32))
         if variable not in self.state:
-            if isinstance(variable, Draws) and (variable.op in {op for op, _ in self.shared.keys}):
+            if isinstance(variable, Draws) and variable.op in self.shared.keys:
                 raise NotStageableError(f"{variable.name}: in and outside of a branch or a loop")
             if not self.top or not variable.spec.is_static:
                 raise NotStageableError(f"variable {variable.name}")
@@ -231,20 +231,23 @@ class StagingFrame(Frame):
             self.state[variable] = self.value(value)
             self.written[variable] = None
 
-    def next_key(self, op: Operation, seed: Any) -> Any:
+    def next_key(self, op: Operation, seeds: tuple[int, int], count: int) -> Any:
         """Return the key of a random draw: an argument, in a region one that counts the draws."""
         counter, make = draws_of(op), Maker(self.append)
         if not self.top:
-            count = self.state[counter]
-            self.state[counter] = make.add(count, make.number(1, i64))
-            more = make.concat(make.constant(value=np.zeros(1, np.uint32)), make.reshape(
-                make.cast(count, dtype=u32), shape=(1,)), axis=0)  # fmt: skip
-            return make.add(make.constant(value=key_of(seed)), more)
+            used = self.state[counter]
+            self.state[counter] = make.add(used, make.number(count, i64))
+            halves = Draw(self.append).halves(make.cast(used, dtype=u64))
+            first, _, last = np.split(drawn_key(seeds, 0), 3)
+            counted = [make.reshape(half, shape=(1,)) for half in halves]
+            return make.concat(
+                make.constant(value=first), *counted, make.constant(value=last), axis=0
+            )
         if counter in self.state:
             raise NotStageableError(f"{counter.name}: in and outside of a branch or a loop")
-        self.shared.keys.append((op, seed))
-        argument = self.block.insert_arg(TensorSpec(u32, (2,)).type, len(self.block.args))
-        self.arguments.append((op, seed))
+        self.shared.keys.append(op)
+        argument = self.block.insert_arg(TensorSpec(u32, (6,)).type, len(self.block.args))
+        self.arguments.append((op, seeds, count))
         return argument
 
     def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[Any]:

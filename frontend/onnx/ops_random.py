@@ -31,9 +31,10 @@ def key(node: Node) -> Value:
     made = node.constant(key_of("onnx", *parts))
     for trip in node.trips:
         count = make.reshape(make.cast(trip, dtype=d.u32), shape=(1,))
-        told = make.add(made, make.concat(node.constant(np.zeros(1, np.uint32)), count, axis=0))
-        words = make.random_bits(told, shape=(1,))
-        made = make.concat(*words, axis=0)
+        zeros = [node.constant(np.zeros(n, np.uint32)) for n in (2, 3)]
+        told = make.add(made, make.concat(zeros[0], count, zeros[1], axis=0))
+        a, b, *more = make.random_bits(told, shape=(1,))
+        made = make.concat(a, b, zeros[0], *more, axis=0)
     return made
 
 

@@ -5,7 +5,7 @@ they do not clash, at the top too. Element types are not promoted (`values`). Re
 
 - `core`, `values`, `calls`: tensors, Python values as tensors, functions as operations.
 - `creation`, `array_ops`, `gathering`, `indexing`, `sorting`, `math_ops`, `special`, `linear_ops`,
-  `nn_ops`, `window_ops`, `random_ops`, `strings`: the operations.
+  `nn_ops`, `window_ops`, `random_ops`, `generator`, `strings`: the operations.
 - `state`, `scopes`, `flow`, `loops`, `tensor_array`, `queues`: graphs, variables, control.
 - `indexed_slices`, `optimiser_ops`, `loss_ops`, `initial_values`, `savers`,
   `checkpoints`, `modules`: training.

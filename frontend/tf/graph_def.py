@@ -21,11 +21,11 @@ register_codec(
         lambda kind, writer: {
             "type": kind.type,
             "dtype": str(kind.row),
-            "seed": writer.value(kind.seed),
+            "seeds": writer.value(kind.seeds),
             "options": writer.value(kind.options),
         },
         lambda data, reader: Draw(
-            data["type"], row(data["dtype"]), reader.value(data["seed"]),
+            data["type"], row(data["dtype"]), reader.value(data["seeds"]),
             reader.value(data["options"]),
         ),
     ),

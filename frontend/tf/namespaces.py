@@ -16,6 +16,7 @@ from . import checkpoints as _ck
 from . import composed as _co
 from . import creation as _c
 from . import gathering as _g
+from . import generator as _gen
 from . import initial_values as _i
 from . import linear_ops as _la
 from . import loss_ops as _l
@@ -146,6 +147,9 @@ random = SimpleNamespace(
     stateless_normal=_r.stateless_normal,
     stateless_truncated_normal=_r.stateless_truncated_normal,
     categorical=_r.categorical,
+    Generator=_gen.Generator,
+    get_global_generator=_gen.get_global_generator,
+    set_global_generator=_gen.set_global_generator,
 )
 nest = SimpleNamespace(
     flatten=_nest.flatten,

@@ -3,49 +3,50 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
+from random import Random
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...ir import dtypes as rows
 from ...ir.compositions import Maker
+from ...ir.ops import random as ir
 from ...ir.ops.families import spec_of_value
-from ...ir.ops.random import drawn_key, key_of
-from ...ir.ops.random import normal as ir_normal
-from ...ir.ops.random import uniform as ir_uniform
+from ...ir.ops.random import STRIDE, drawn_key
 from ...ir.tensor import Array, TensorSpec
 from ..abstract import Abstract, is_unknown
 from ..context import STATE, entered
 from ..execute import Frame
+from ..func_graph import FuncGraph
 from ..function import ACTIVE
 from ..graph import Graph, Operation, spec_with_unknowns
-from ..kinds import RULES, Kind
-from ..recorded import EMIT
-from ..tensor import Tensor
-from . import philox
+from ..kinds import Kind
+from ..planned import remembered
+from ..tensor import Tensor, apply
 from .calls import perform, rule
-from .core import dressed, row_of, wrap
+from .core import EagerTensor, dressed, row_of
 from .creation import ints
 from .shapes import TensorShape
 from .values import InGraph, InvalidShapesError, convert, graph_of, static
 
+MOST = 2**31 - 1
+UNSEEDED = 87654321
+"""TensorFlow's seed of a graph that has none, for an operation that has one."""
+COUNTS: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
+"""How many operations of a graph that has a seed were given one of their own."""
+
 
 class Seeds:
-    """The seed of the process, and the eager draws since it was set."""
+    """The seed of the process, and what eager draws have used since it was set."""
 
     value: int | None = None
-    draws: ClassVar[dict[Any, int]] = {}
-    """How often was drawn with each seed of an operation, and without one (None)."""
-
-    @classmethod
-    def key(cls, seed: Any) -> Array:
-        """Return the key of the next draw: with a seed, that of the same draw in a function."""
-        if (cls.value, seed) == (None, None):
-            return key_of(secrets.token_hex(8))
-        count = cls.draws[seed] = cls.draws.get(seed, -1) + 1
-        return drawn_key(key_of((cls.value, seed, 0)), count)
+    numbers: ClassVar[Random] = Random()
+    """Gives seeds to eager draws that have none."""
+    used: ClassVar[dict[Any, int]] = {}
+    """How many counters were used, by the kind of draw and its seeds."""
 
 
 def set_seed(seed: int | None) -> None:
@@ -54,9 +55,26 @@ def set_seed(seed: int | None) -> None:
     if isinstance(graph, Graph):
         graph.seed = seed
         return
-    Seeds.value = seed
-    Seeds.draws.clear()
+    Seeds.value, Seeds.numbers = seed, Random(seed)
+    Seeds.used.clear()
     ACTIVE[-1].draws.clear()
+
+
+def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
+    """Return the two seeds of a draw by TensorFlow's rule; without any, new ones."""
+    base = Seeds.value
+    if graph is not None and (graph.seed is not None or not isinstance(graph, FuncGraph)):
+        base = graph.seed
+    if base is None:
+        if seed is None:
+            return secrets.randbits(64), secrets.randbits(64)
+        base = UNSEEDED
+    if seed is None:
+        seed = Seeds.numbers.randint(0, MOST) if graph is None else COUNTS.get(graph, 0)
+        if graph is not None:
+            COUNTS[graph] = seed + 1
+    found = base % MOST, seed % MOST
+    return found if any(found) else (0, MOST)
 
 
 Drawing = Any
@@ -65,12 +83,14 @@ DRAWS: dict[str, Drawing] = {}
 
 
 class Draw(Kind):
-    """Numbers that differ in each run; the operation's seed and the count of runs are the key."""
+    """Numbers that differ in each run; the seeds and what was drawn before are the key."""
 
     stateful = draws = True
 
-    def __init__(self, type_: str, row: rows.DType, seed: Any, options: dict[str, Any]) -> None:
-        self.type, self.row, self.seed, self.options = type_, row, seed, options
+    def __init__(
+        self, type_: str, row: rows.DType, seeds: tuple[int, int], options: dict[str, Any]
+    ) -> None:
+        self.type, self.row, self.seeds, self.options = type_, row, (seeds[0], seeds[1]), options
 
     def infer(
         self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
@@ -81,7 +101,8 @@ class Draw(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Draw."""
-        shape, key = tuple(ints(inputs[0])), frame.key(op, self.seed)
+        shape = tuple(ints(inputs[0]))
+        key = frame.key(op, self.seeds, STRIDE * prod(shape))
         return (DRAWS[self.type](Maker(frame.emit), key, shape, self.row, **self.options),)
 
     def gradient(self, op: Operation, grads: Sequence[Any], emit: Any) -> Sequence[Any]:
@@ -93,17 +114,19 @@ def draw(type_: str, shape: Any, row: rows.DType, seed: Any, name: Any, **option
     """Draw numbers now, or add the operation to a graph."""
     graph = STATE.context
     if isinstance(graph, Graph):
-        return _draw_in(graph, Draw(type_, row, _seed_in(graph, seed), options), shape, name)
-    key = Seeds.key(seed)
-    dims = tuple(TensorShape(static(shape)).as_list())
-    return dressed(wrap(np.asarray(DRAWS[type_](Maker(EMIT), key, dims, row, **options))))
+        return _draw_in(graph, Draw(type_, row, seeds_of(seed, graph), options), shape, name)
+    dims = _dims_of(TensorShape(static(shape)).as_list())
+    seeds = seeds_of(seed, None)
+    kind = type_, row.name, seeds
+    used = Seeds.used.get(kind, 0)
+    Seeds.used[kind] = used + STRIDE * prod(dims)
+    return drawn_now(type_, Tensor(drawn_key(seeds, used)), dims, row, **options)
 
 
-def _seed_in(graph: Graph, seed: Any) -> Any:
-    base = graph.seed if graph.seed is not None else Seeds.value
-    if (base, seed) == (None, None):
-        return secrets.token_hex(8)
-    return (base, seed, len(graph.operations) if seed is None else 0)
+@remembered
+def drawn_now(type_: str, key: Tensor, dims: Sequence[int], row: rows.DType, **options: Any) -> Any:
+    """Return the numbers that a key gives."""
+    return dressed(DRAWS[type_](Maker(apply), key, tuple(dims), row, **options))
 
 
 def _draw_in(graph: Graph, kind: Draw, shape: Any, name: Any) -> Any:
@@ -116,39 +139,80 @@ def _draw_in(graph: Graph, kind: Draw, shape: Any, name: Any) -> Any:
     return op.outputs[0]
 
 
-def _row(dtype: Any) -> rows.DType:
+def row_given(dtype: Any) -> rows.DType:
+    """Return the row of a type that must be given."""
     row = row_of(dtype)
     assert row is not None, "a type was given"
     return row
 
 
-def _uniform(
+def _integers(
     m: Maker, key: Any, dims: tuple[int, ...], row: rows.DType, low: Any, high: Any
 ) -> Any:
-    wide = row if row.is_float else rows.f64
-    unit = ir_uniform(m.emit, key, dims, wide)
-    made = m.add(m.mul(unit, m.number(high - low, wide)), m.number(low, wide))
-    return made if row.is_float else m.cast(m.floor(made), dtype=row)
+    limits = None if low is None else (m.number(low, row), m.number(high, row))
+    return ir.integers(m.emit, key, dims, row, limits)
 
 
-def _normal(
-    m: Maker, key: Any, dims: tuple[int, ...], row: rows.DType, mean: float, stddev: float
-) -> Any:
-    made = ir_normal(m.emit, key, dims, row)
-    return m.add(m.mul(made, m.number(stddev, row)), m.number(mean, row))
+def _by(function: Callable[..., Any]) -> Drawing:
+    return lambda m, key, dims, row: function(m.emit, key, dims, row)
 
 
-def _truncated(
-    m: Maker, key: Any, dims: tuple[int, ...], row: rows.DType, mean: float, stddev: float
-) -> Any:
-    made = np.asarray(ir_normal(EMIT, np.asarray(key, np.uint32), (8, *dims), rows.f64))
-    inside = np.abs(made) < 2.0
-    first = np.argmax(inside, axis=0)
-    chosen = np.clip(np.take_along_axis(made, first[None], 0)[0], -2.0, 2.0)
-    return (chosen * stddev + mean).astype(row.numpy)
+DRAWS.update(
+    RandomUniform=_by(ir.uniform),
+    RandomUniformInt=_integers,
+    RandomStandardNormal=_by(ir.normal),
+    TruncatedNormal=_by(ir.truncated),
+)
 
 
-DRAWS.update(RandomUniform=_uniform, RandomStandardNormal=_normal, TruncatedNormal=_truncated)
+class Source:
+    """Where numbers are drawn: by seeds of operations, of arguments, or a generator's state."""
+
+    def draw(self, type_: str, shape: Any, row: rows.DType, **options: Any) -> Any:
+        """Return numbers of a type of draw."""
+        raise NotImplementedError("a source draws")
+
+    def uniform(
+        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32"
+    ) -> Any:
+        """Draw evenly between two bounds."""
+        row, low, high = row_given(dtype), static(minval), static(maxval)
+        if row.is_integer:
+            if high is None:
+                raise ValueError(f"Must specify maxval for integer dtype {row}")
+            if low >= high:
+                raise InvalidShapesError(f"Need minval < maxval, got {low} >= {high}")
+            return self.draw("RandomUniformInt", shape, row, low=low, high=high)
+        unit = self.draw("RandomUniform", shape, row)
+        if high is None or high == 1:
+            if low == 0:
+                return unit
+            maxval = 1
+        low, high = convert(minval, dtype), convert(maxval, dtype)
+        return unit * (high - low) + low
+
+    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32") -> Any:
+        """Draw from the normal distribution."""
+        made = self.draw("RandomStandardNormal", shape, row_given(dtype))
+        return made * convert(stddev, dtype) + convert(mean, dtype)
+
+    def truncated_normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32"
+    ) -> Any:
+        """Draw from the normal distribution, within two deviations."""
+        made = self.draw("TruncatedNormal", shape, row_given(dtype))
+        return made * convert(stddev, dtype) + convert(mean, dtype)
+
+
+class Seeded(Source):
+    """Draws of operations that may have a seed."""
+
+    def __init__(self, seed: Any, name: str) -> None:
+        self.seed, self.name = seed, name
+
+    def draw(self, type_: str, shape: Any, row: rows.DType, **options: Any) -> Any:
+        """Draw numbers now, or add the operation to a graph."""
+        return draw(type_, shape, row, self.seed, self.name, **options)
 
 
 def uniform(
@@ -160,20 +224,7 @@ def uniform(
     name: str = "random_uniform",
 ) -> Any:
     """Draw evenly between two bounds."""
-    row, low = _row(dtype), static(minval)
-    if maxval is None and not row.is_float:
-        raise ValueError(f"Must specify maxval for integer dtype {row}")
-    high = 1 if maxval is None else static(maxval)
-    if not all(isinstance(x, int | float) for x in (low, high)):
-        unit = draw("RandomUniform", shape, row, seed, name, low=0, high=1)
-        return unit * (convert(high, dtype) - convert(low, dtype)) + convert(low, dtype)
-    _refuse_empty(row, low, high)
-    return draw("RandomUniform", shape, row, seed, name, low=low, high=high)
-
-
-def _refuse_empty(row: rows.DType, low: Any, high: Any) -> None:
-    if row.is_integer and low >= high:
-        raise InvalidShapesError(f"Need minval < maxval, got {low} >= {high}")
+    return Seeded(seed, name).uniform(shape, minval, maxval, dtype)
 
 
 def normal(
@@ -185,8 +236,7 @@ def normal(
     name: str = "random_normal",
 ) -> Any:
     """Draw from the normal distribution."""
-    given = {"mean": static(mean), "stddev": static(stddev)}
-    return draw("RandomStandardNormal", shape, _row(dtype), seed, name, **given)
+    return Seeded(seed, name).normal(shape, mean, stddev, dtype)
 
 
 def truncated_normal(
@@ -198,8 +248,7 @@ def truncated_normal(
     name: str = "truncated_normal",
 ) -> Any:
     """Draw from the normal distribution, within two deviations."""
-    given = {"mean": static(mean), "stddev": static(stddev)}
-    return draw("TruncatedNormal", shape, _row(dtype), seed, name, **given)
+    return Seeded(seed, name).truncated_normal(shape, mean, stddev, dtype)
 
 
 def eager_normal(shape: Sequence[int], seed: Any) -> Array:
@@ -220,85 +269,93 @@ def shuffle(value: Any, seed: Any = None, name: str = "shuffle") -> Any:
     return gather(x, argsort(uniform([count], seed=seed)), name=name)
 
 
-def _seeded(type_: str, shape: Any, seed: Any, row: rows.DType, **options: Any) -> Any:
-    """Compute what a seed says: now if shape and seed are known, else when it is run."""
-    with InGraph(graph_of([shape, seed])):
-        if not any(isinstance(static(x), Tensor) for x in (shape, seed)):
-            values = np.asarray(static(shape), np.int64), np.asarray(static(seed))
-            return convert(RULES[type_].function(None, *values, row=row, **options))
-        return perform(type_, [convert(shape, "int32"), convert(seed)], row=row, **options)
-
-
-def _dims_of(shape: Any, seed: Any) -> tuple[int, ...]:
-    words = np.asarray(seed)
-    if words.shape != (2,):
-        raise TypeError(f"seed must have shape [2], not {list(words.shape)}")
+def _dims_of(shape: Any) -> tuple[int, ...]:
     return tuple(int(d) for d in np.ravel(np.asarray(shape)))
 
 
 def _unknown_draw(shape: Any, row: rows.DType) -> Abstract:
-    count = spec_of_value(shape).dims[0] if is_unknown(shape) else len(np.ravel(np.asarray(shape)))
-    known = not is_unknown(shape)
-    dims = np.ravel(np.asarray(shape)).tolist() if known else [None] * int(count)  # type: ignore[arg-type]
-    return Abstract(spec_with_unknowns(row, tuple(dims)))
+    return Abstract(spec_with_unknowns(row, (None,) * int(spec_of_value(shape).dims[0])))  # type: ignore[arg-type]
 
 
-@rule("StatelessRandomUniformV2", differentiable=False)
-def _uniform_of(m: Any, shape: Any, seed: Any, row: rows.DType, low: Any, high: Any) -> Any:
-    if is_unknown(seed) or is_unknown(shape):
+@rule("Philox", differentiable=False)
+def _philox(m: Maker, shape: Any, key: Any, drawn: str, row: rows.DType, **options: Any) -> Any:
+    """Return the numbers that a key gives."""
+    if is_unknown(shape):
         return _unknown_draw(shape, row)
-    dims = _dims_of(shape, seed)
-    count, words = prod(dims), np.asarray(seed)
-    if row.is_integer:
-        return philox.integers(words, count, row, low, high).reshape(dims)
-    made = philox.unit(words, count, row) * row.numpy.type(high - low) + row.numpy.type(low)
-    return made.astype(row.numpy).reshape(dims)
+    return DRAWS[drawn](m, key, _dims_of(shape), row, **options)
 
 
-@rule("StatelessRandomNormalV2", differentiable=False)
-def _normal_of(m: Any, shape: Any, seed: Any, row: rows.DType, mean: Any, stddev: Any) -> Any:
-    if is_unknown(seed) or is_unknown(shape):
-        return _unknown_draw(shape, row)
-    dims = _dims_of(shape, seed)
-    made = philox.normal(np.asarray(seed), prod(dims), row)
-    scaled = made * row.numpy.type(stddev) + row.numpy.type(mean)
-    return scaled.astype(row.numpy).reshape(dims)
+SEED_KEY = (0x3EC8F720, 0x02461E29)
+
+
+@rule("StatelessRandomGetKeyCounter", differentiable=False)
+def _key_of_seed(m: Maker, seed: Any) -> Any:
+    """Return the key that the two numbers of a seed are encrypted to."""
+    if spec_of_value(seed).dims != (2,):
+        raise TypeError(f"seed must have shape [2], not {list(spec_of_value(seed).dims)}")
+    zeros = m.constant(value=np.zeros(2, np.uint32))
+    start = m.concat(m.constant(value=np.array(SEED_KEY, np.uint32)), words_of(m, seed), axis=0)
+    a, b, c, d = m.random_bits(start, shape=(1,))
+    return m.concat(a, b, zeros, c, d, axis=0)
+
+
+def words_of(m: Maker, numbers: Any) -> Any:
+    """Return the halves of numbers of 64 bits, the low ones first."""
+    make, count = ir.Draw(m.emit), spec_of_value(numbers).dims[0]
+    halves = [m.reshape(x, shape=(count, 1)) for x in make.halves(m.cast(numbers, dtype=rows.u64))]
+    return m.reshape(m.concat(*halves, axis=1), shape=(2 * count,))
+
+
+class Stateless(Source):
+    """Draws that depend on their arguments alone; the numbers are TensorFlow's."""
+
+    def __init__(self, seed: Any) -> None:
+        self.seed = seed
+
+    def draw(self, type_: str, shape: Any, row: rows.DType, **options: Any) -> Any:
+        """Draw what the seed says."""
+        with InGraph(graph_of([shape, self.seed])):
+            return from_key(
+                shape, perform("StatelessRandomGetKeyCounter", [convert(self.seed)]), type_, row,
+                **options,
+            )  # fmt: skip
+
+
+def from_key(shape: Any, key: Any, type_: str, row: rows.DType, **options: Any) -> Any:
+    """Return the numbers that a key gives: now if the shape is known, else when it is run."""
+    dims = static(shape)
+    if isinstance(key, EagerTensor) and not isinstance(dims, Tensor):
+        return drawn_now(type_, key, _dims_of(TensorShape(dims).as_list()), row, **options)
+    return perform("Philox", [convert(shape, "int32"), key], drawn=type_, row=row, **options)
 
 
 def stateless_uniform(
     shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", **_: Any
 ) -> Any:
     """Draw what the seed says, evenly; the numbers are TensorFlow's."""
-    row, low = _row(dtype), static(minval)
-    high = static(maxval)
-    if row.is_integer and (low is None) != (high is None):
+    row = row_given(dtype)
+    if row.is_integer and (minval is None) != (maxval is None):
         raise ValueError(
             f"For integer `dtype` argument {row}, argument `minval` and `maxval` must be both None "
             "or not None."
         )
-    if not row.is_integer:
-        low, high = low or 0, 1 if high is None else high
-    elif low is not None:
-        _refuse_empty(row, low, high)
-    return _seeded("StatelessRandomUniformV2", shape, seed, row, low=low, high=high)
+    if row.is_integer and minval is None:
+        return Stateless(seed).draw("RandomUniformInt", shape, row, low=None, high=None)
+    return Stateless(seed).uniform(shape, minval or 0, maxval, dtype)
 
 
 def stateless_normal(
     shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", **_: Any
 ) -> Any:
     """Draw what the seed says, from the normal distribution; the numbers are TensorFlow's."""
-    given = {"mean": static(mean), "stddev": static(stddev)}
-    return _seeded("StatelessRandomNormalV2", shape, seed, _row(dtype), **given)
+    return Stateless(seed).normal(shape, mean, stddev, dtype)
 
 
 def stateless_truncated_normal(
     shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", **_: Any
 ) -> Any:
     """Draw what the seed says, from the normal distribution within two deviations."""
-    words = np.asarray(static(seed))
-    dims, key = _dims_of(static(shape), words), key_of(*words.tolist())
-    made = _truncated(Maker(EMIT), key, dims, _row(dtype), static(mean), static(stddev))
-    return convert(np.asarray(made))
+    return Stateless(seed).truncated_normal(shape, mean, stddev, dtype)
 
 
 def categorical(

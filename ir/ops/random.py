@@ -1,14 +1,17 @@
 """Random numbers from a counter: element i of a draw depends on the key and i, nothing else.
 
-Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3").
-There is no state: the key is an operand, so the same numbers come out eager, staged and ahead
-of time, with any number of threads. The decomposition is made of operations on u32.
+Philox-4x32 with 10 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"), and the
+numbers that TensorFlow makes of its words. There is no state: the key is an operand, so the same
+numbers come out eager, staged and ahead of time, with any number of threads.
+
+A key is u32 of six elements: two words of the key proper, then the counter, lowest word first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
+from math import pi
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,46 +23,64 @@ from ..op import REGISTRY, Array, Call, Op, register
 from ..samples import Sample
 from ..tensor import TensorSpec
 
-ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-PARITY = 0x1BD11BDA
+FACTORS = (0xD2511F53, 0xCD9E8D57)
+STEPS = (0x9E3779B9, 0xBB67AE85)
+ROUNDS = 10
+WORD = 0xFFFFFFFF
+STRIDE = 256
+"""How many counters are set aside for each number drawn: also for those drawn until they fit."""
 
 
 @register
 class RandomBits(Op):
-    """u32 numbers of a shape, twice: two words for each element. `key` is a u32 of two elements."""
+    """Four words of u32 for each element of a shape: `per` elements that follow share them.
+
+    The counter of element i is that of the key and `stride * (i // per)`.
+    """
 
     name = "gv.random_bits"
     SAMPLES: ClassVar = (
-        Sample(((2,),), {"shape": (3, 5)}, (dtypes.u32,), differentiable=False),
-        Sample(((2,),), {"shape": ()}, (dtypes.u32,), differentiable=False),
+        Sample(((6,),), {"shape": (3, 5)}, (dtypes.u32,), differentiable=False),
+        Sample(((6,),), {"shape": (7,), "per": 2, "stride": 128}, (dtypes.u32,)),
+        Sample(((6,),), {"shape": ()}, (dtypes.u32,), differentiable=False),
     )
 
     @classmethod
-    def infer(cls, key: TensorSpec, *, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
-        """Return two specs of the shape."""
-        if key.dtype != dtypes.u32 or key.shape != (2,):
-            raise TypeError(f"the key is {key}, expected u32[2]")
-        return (TensorSpec(dtypes.u32, tuple(shape)),) * 2
+    def infer(
+        cls, key: TensorSpec, *, shape: tuple[Dim, ...], per: int = 4, stride: int = 1
+    ) -> Sequence[TensorSpec]:
+        """Return four specs of the shape."""
+        if key.dtype != dtypes.u32 or key.shape != (6,):
+            raise TypeError(f"the key is {key}, expected u32[6]")
+        if per < 1 or stride < 1:
+            raise TypeError(f"{per} elements a block, {stride} apart, expected at least one")
+        return (TensorSpec(dtypes.u32, tuple(shape)),) * 4
 
     @classmethod
-    def evaluate(cls, key: Array, *, shape: tuple[int, ...]) -> Sequence[Array]:
-        """Encrypt the index of each element."""
+    def evaluate(
+        cls, key: Array, *, shape: tuple[int, ...], per: int, stride: int
+    ) -> Sequence[Array]:
+        """Encrypt the counter of each block."""
         count = int(np.prod(shape, dtype=np.int64))
-        words = threefry(key, np.arange(count, dtype=np.uint64))
-        return tuple(word.reshape(shape) for word in words)
+        blocks = np.arange(-(-count // per), dtype=np.uint64) * np.uint64(stride)
+        words = philox(key, blocks)
+        return tuple(np.repeat(word, per)[:count].reshape(shape) for word in words)
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
-        """Encrypt the index of each element by whole-tensor operations."""
-        make = _Words(call.emit)
-        shape = call.attributes["shape"]
-        count = product(shape)
-        key = call.operands[0]
-        words = [make.key(key, 0), make.key(key, 1)]
-        index = call.emit(REGISTRY["gv.iota"], shape=(count,), axis=0, dtype=dtypes.u32)
-        zero = call.emit(REGISTRY["gv.broadcast_to"], make.word(0), shape=(count,))
-        made = rounds(make, words, index, zero)
-        return tuple(call.emit(REGISTRY["gv.reshape"], word, shape=shape) for word in made)
+        """Encrypt the counter of each element by whole-tensor operations."""
+        make, shape = Draw(call.emit), call.attributes["shape"]
+        index = make("iota", shape=(product(shape),), axis=0, dtype=dtypes.u64)
+        block = make("floor_divide", index, make.word(call.attributes["per"], dtypes.u64))
+        block = make("mul", block, make.word(call.attributes["stride"], dtypes.u64))
+        words = [make.part(call.operands[0], i) for i in range(6)]
+        wide = [make.wide(word) for word in words[2:]]
+        low = make("add", block, make.joined(wide[0], wide[1]))
+        carry = make("cast", make("less", low, block), dtype=dtypes.u64)
+        high = make("add", make.joined(wide[2], wide[3]), carry)
+        counter = [*make.halves(low), *make.halves(high)]
+        made = make.encrypted(words[:2], counter)
+        return tuple(make("reshape", word, shape=shape) for word in made)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -67,118 +88,201 @@ class RandomBits(Op):
         return (None,)
 
 
-class _Words:
-    """Arithmetic on u32 tensors through an `emit`."""
+class Draw:
+    """Makes numbers of words, through an `emit`."""
 
-    def __init__(self, emit: Any) -> None:
+    def __init__(self, emit: Callable[..., Any]) -> None:
         self.emit = emit
 
-    def word(self, value: int) -> Any:
-        return self.emit(REGISTRY["gv.constant"], value=np.array(value, np.uint32))
+    def __call__(self, name: str, *operands: Any, **attributes: Any) -> Any:
+        """Carry out an operation."""
+        return self.emit(REGISTRY[f"gv.{name}"], *operands, **attributes)
 
-    def key(self, key: Any, index: int) -> Any:
-        part = self.emit(REGISTRY["gv.slice"], key, starts=(index,), stops=(index + 1,), steps=(1,))
-        return self.emit(REGISTRY["gv.reshape"], part, shape=())
+    def word(self, value: float, dtype: DType = dtypes.u32) -> Any:
+        """Make a constant."""
+        return self("constant", value=np.array(value).astype(dtype.numpy))
 
-    def add(self, a: Any, b: Any) -> Any:
-        return self.emit(REGISTRY["gv.add"], a, b)
+    def part(self, key: Any, index: int) -> Any:
+        """Take one word of a key."""
+        part = self("slice", key, starts=(index,), stops=(index + 1,), steps=(1,))
+        return self("reshape", part, shape=())
 
-    def xor(self, a: Any, b: Any) -> Any:
-        return self.emit(REGISTRY["gv.bitwise_xor"], a, b)
+    def wide(self, word: Any) -> Any:
+        """Return a word as u64."""
+        return self("cast", word, dtype=dtypes.u64)
 
-    def rotate(self, a: Any, count: int) -> Any:
-        up = self.emit(REGISTRY["gv.shift_left"], a, self.word(count))
-        down = self.emit(REGISTRY["gv.shift_right"], a, self.word(32 - count))
-        return self.emit(REGISTRY["gv.bitwise_or"], up, down)
+    def joined(self, low: Any, high: Any) -> Any:
+        """Return a u64 of two halves, which are u64 themselves."""
+        return self("bitwise_or", low, self("shift_left", high, self.word(32, dtypes.u64)))
+
+    def halves(self, both: Any) -> tuple[Any, Any]:
+        """Return the low and the high word of a u64."""
+        high = self("shift_right", both, self.word(32, dtypes.u64))
+        return self("cast", both, dtype=dtypes.u32), self("cast", high, dtype=dtypes.u32)
+
+    def encrypted(self, key: Sequence[Any], counter: Sequence[Any]) -> Sequence[Any]:
+        """Return the four words of a block."""
+        (a, b, c, d), keys = counter, list(key)
+        for number in range(ROUNDS):
+            if number:
+                keys = [self("add", k, self.word(s)) for k, s in zip(keys, STEPS, strict=True)]
+            p, q = (
+                self.halves(self("mul", self.wide(x), self.word(f, dtypes.u64)))
+                for x, f in zip((a, c), FACTORS, strict=True)
+            )
+            a = self("bitwise_xor", self("bitwise_xor", q[1], b), keys[0])
+            c = self("bitwise_xor", self("bitwise_xor", p[1], d), keys[1])
+            b, d = q[0], p[0]
+        return a, b, c, d
+
+    def lane(self, shape: Sequence[Dim], per: int) -> Any:
+        """Return the place of each element among those that share a block."""
+        index = self("iota", shape=(product(tuple(shape)),), axis=0, dtype=dtypes.u32)
+        made = self("bitwise_and", index, self.word(per - 1))
+        return self("reshape", made, shape=tuple(shape))
+
+    def chosen(self, lane: Any, values: Sequence[Any]) -> Any:
+        """Return for each element the value that its lane names."""
+        found = values[-1]
+        for i, value in reversed(list(enumerate(values[:-1]))):
+            found = self("select", self("equal", lane, self.word(i)), value, found)
+        return found
+
+    def unit(self, words: Sequence[Any], dtype: DType) -> Any:
+        """Return floats from 0 to below 1: random bits behind the point of 1, less 1."""
+        if dtype == dtypes.f64:
+            upper = self("bitwise_and", words[0], self.word(0xFFFFF))
+            both = self.joined(self.wide(words[1]), self.wide(upper))
+            bits = self("bitwise_or", both, self.word(1023 << 52, dtypes.u64))
+        else:
+            mask, one = {"f16": (0x3FF, 0x3C00), "bf16": (0x7F, 0x3F80)}.get(
+                dtype.name, (0x7FFFFF, 0x3F800000)
+            )
+            kept = self("bitwise_and", words[0], self.word(mask))
+            bits = self("bitwise_or", kept, self.word(one))
+            if dtype.size == 2:
+                bits = self("cast", bits, dtype=dtypes.u16)
+        return self("sub", self("bitcast", bits, dtype=dtype), self.word(1, dtype))
+
+    def normals(self, words: Sequence[Any], dtype: DType) -> tuple[Any, Any]:
+        """Return two numbers of the normal distribution by Box and Muller, f32 or f64."""
+        half = len(words) // 2
+        radius = self("maximum", self.unit(words[:half], dtype), self.word(1e-7, dtype))
+        radius = self("sqrt", self("mul", self("log", radius), self.word(-2, dtype)))
+        turn = self("cast", self.unit(words[half:], dtype), dtype=dtypes.f64)
+        turn = self("mul", turn, self.word(2 * pi, dtypes.f64))
+        angle = self("cast", turn, dtype=dtype)
+        return self("mul", self("sin", angle), radius), self("mul", self("cos", angle), radius)
 
 
-class _NumpyWords:
-    """The same on numpy arrays."""
-
-    def word(self, value: int) -> Any:
-        return np.uint32(value)
-
-    def add(self, a: Any, b: Any) -> Any:
-        return a + b
-
-    def xor(self, a: Any, b: Any) -> Any:
-        return a ^ b
-
-    def rotate(self, a: Any, count: int) -> Any:
-        return (a << np.uint32(count)) | (a >> np.uint32(32 - count))
+def words_of(dtype: DType) -> int:
+    """Return how many words become one number."""
+    return 2 if dtype.size == 8 else 1
 
 
-def key_of(*parts: Any) -> Array:
-    """Return the key for a seed and a count, or whatever tells draws apart."""
-    return np.frombuffer(sha256(repr(parts).encode()).digest()[:8], np.uint32)
+def _blocks(make: Draw, key: Any, shape: Sequence[Dim], words: int) -> tuple[list[Any], Any]:
+    """Return the words of each element's block, by places of `words`, and the element's lane."""
+    per = 4 // words
+    made = make("random_bits", key, shape=tuple(shape), per=per)
+    return [made[i : i + words] for i in range(0, 4, words)], make.lane(shape, per)
 
 
-def drawn_key(key: Array, count: int) -> Array:
-    """Return the key of a draw by how often was drawn before; programs add the same."""
-    return np.array([key[0], (int(key[1]) + count) % (1 << 32)], np.uint32)
-
-
-def rounds(make: Any, key: Sequence[Any], x: Any, y: Any) -> tuple[Any, Any]:
-    """Encrypt two words by a key of two words."""
-    parity = make.xor(make.xor(key[0], key[1]), make.word(PARITY))
-    keys = [key[0], key[1], parity]
-    x, y = make.add(x, keys[0]), make.add(y, keys[1])
-    for group in range(5):
-        for count in ROTATIONS[group % 2]:
-            x = make.add(x, y)
-            y = make.xor(make.rotate(y, count), x)
-        x = make.add(x, keys[(group + 1) % 3])
-        y = make.add(make.add(y, keys[(group + 2) % 3]), make.word(group + 1))
-    return x, y
-
-
-def threefry(key: Array, counter: Array) -> tuple[Array, Array]:
-    """Return two words for each counter (u64: low word and high word are the block)."""
-    low = (counter & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-    high = (counter >> np.uint64(32)).astype(np.uint32)
-    with np.errstate(over="ignore"):
-        x, y = rounds(_NumpyWords(), (np.uint32(key[0]), np.uint32(key[1])), low, high)
-    return np.asarray(x), np.asarray(y)
+def _own(make: Draw, key: Any, shape: Sequence[Dim], words: int) -> list[Any]:
+    """Return the words that are each element's own."""
+    places, lane = _blocks(make, key, shape, words)
+    return [make.chosen(lane, [place[i] for place in places]) for i in range(words)]
 
 
 def uniform(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
-    """Return numbers from 0 (included) to 1 (left out): the upper 24 (f64: 53) bits."""
-    first, second = emit(RandomBits, key, shape=tuple(shape))
-    wide = dtypes.f64 if dtype == dtypes.f64 else dtypes.f32
+    """Return numbers from 0 (included) to 1 (left out)."""
+    make = Draw(emit)
+    return make.unit(_own(make, key, shape, words_of(dtype)), dtype)
 
-    def number(value: float) -> Any:
-        return emit(REGISTRY["gv.constant"], value=np.array(value, wide.numpy))
 
-    def shift(x: Any, by: int) -> Any:
-        word = emit(REGISTRY["gv.constant"], value=np.array(by, np.uint32))
-        return emit(REGISTRY["gv.cast"], emit(REGISTRY["gv.shift_right"], x, word), dtype=wide)
+def integers(
+    emit: Any, key: Any, shape: Sequence[Dim], dtype: DType, limits: tuple[Any, Any] | None
+) -> Any:
+    """Return integers from the first limit to below the second; without limits, of all there are.
 
-    if wide == dtypes.f32:
-        made = emit(REGISTRY["gv.mul"], shift(first, 8), number(2.0**-24))
-    else:
-        upper = emit(REGISTRY["gv.mul"], shift(first, 5), number(2.0**26))
-        both = emit(REGISTRY["gv.add"], upper, shift(second, 6))
-        made = emit(REGISTRY["gv.mul"], both, number(2.0**-53))
-    return made if wide == dtype else emit(REGISTRY["gv.cast"], made, dtype=dtype)
+    Limits are values of the type.
+    """
+    make = Draw(emit)
+    own = _own(make, key, shape, words_of(dtype))
+    bits = make.joined(*map(make.wide, own)) if len(own) == 2 else own[0]
+    if limits is None:
+        return make("cast", bits, dtype=dtype)
+    unsigned = dtypes.u64 if len(own) == 2 else dtypes.u32
+    low, high = (make("cast", x, dtype=unsigned) for x in limits)
+    made = make("add", make("mod", bits, make("sub", high, low)), low)
+    return make("cast", made, dtype=dtype)
 
 
 def normal(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
-    """Return numbers of the normal distribution (mean 0, variance 1) by Box and Muller."""
-    wide = dtypes.f64 if dtype == dtypes.f64 else dtypes.f32
-    first, second = emit(RandomBits, key, shape=tuple(shape))
-    word = emit(REGISTRY["gv.constant"], value=np.array(8, np.uint32))
+    """Return numbers of the normal distribution (mean 0, variance 1)."""
+    make, wide = Draw(emit), dtypes.f64 if dtype == dtypes.f64 else dtypes.f32
+    places, lane = _blocks(make, key, shape, words_of(wide))
+    found: list[Any] = []
+    for i in range(0, len(places), 2):
+        found += make.normals([*places[i], *places[i + 1]], wide)
+    made = make.chosen(lane, found)
+    return made if wide == dtype else make("cast", made, dtype=dtype)
 
-    def number(value: float) -> Any:
-        return emit(REGISTRY["gv.constant"], value=np.array(value, wide.numpy))
 
-    def unit(bits: Any, offset: float) -> Any:
-        upper = emit(REGISTRY["gv.shift_right"], bits, word)
-        whole = emit(REGISTRY["gv.cast"], upper, dtype=wide)
-        moved = emit(REGISTRY["gv.add"], whole, number(offset))
-        return emit(REGISTRY["gv.mul"], moved, number(2.0**-24))
+TRIES = 4
+"""Blocks that are drawn for numbers within two deviations: all but one of 10^14 are enough."""
 
-    radius = emit(REGISTRY["gv.log"], unit(first, 1.0))
-    radius = emit(REGISTRY["gv.sqrt"], emit(REGISTRY["gv.mul"], radius, number(-2.0)))
-    angle = emit(REGISTRY["gv.mul"], unit(second, 0.0), number(2.0 * np.pi))
-    made = emit(REGISTRY["gv.mul"], radius, emit(REGISTRY["gv.cos"], angle))
-    return made if wide == dtype else emit(REGISTRY["gv.cast"], made, dtype=dtype)
+
+def truncated(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
+    """Return numbers of the normal distribution within two deviations.
+
+    Each block of numbers takes those that fit, in order, of blocks that are its own.
+    """
+    make, wide = Draw(emit), dtypes.f64 if dtype == dtypes.f64 else dtypes.f32
+    words = words_of(wide)
+    per = 4 // words
+    lane = make("cast", make.lane(shape, per), dtype=dtypes.i32)
+    count, made = make.word(0, dtypes.i32), make.word(0, wide)
+    for trial in range(TRIES * words):
+        step = np.array([0, 0, trial, 0, 0, 0], np.uint32)
+        block = make(
+            "random_bits",
+            make("add", key, make("constant", value=step)),
+            shape=tuple(shape),
+            per=per,
+            stride=STRIDE // words,
+        )
+        for i in range(0, 4, 2 * words):
+            for found in make.normals(block[i : i + 2 * words], wide):
+                fits = make("less", make("abs", found), make.word(2, wide))
+                mine = make("logical_and", fits, make("equal", count, lane))
+                made = make("select", mine, found, made)
+                count = make("add", count, make("cast", fits, dtype=dtypes.i32))
+    return made if wide == dtype else make("cast", made, dtype=dtype)
+
+
+def philox(key: Array, blocks: Array) -> Sequence[Array]:
+    """Return four words for each block (u64), which is added to the counter of a key."""
+    first, second, *start = (int(word) for word in key)
+    low, high = start[0] | start[1] << 32, start[2] | start[3] << 32
+    half, mask = np.uint64(32), np.uint64(WORD)
+    lows = blocks + np.uint64(low)
+    highs = np.uint64(high) + (lows < blocks)
+    a, b, c, d = lows & mask, lows >> half, highs & mask, highs >> half
+    for _ in range(ROUNDS):
+        p, q = a * np.uint64(FACTORS[0]), c * np.uint64(FACTORS[1])
+        a, c = (q >> half) ^ b ^ np.uint64(first), (p >> half) ^ d ^ np.uint64(second)
+        b, d = q & mask, p & mask
+        first, second = (first + STEPS[0]) & WORD, (second + STEPS[1]) & WORD
+    return [word.astype(np.uint32) for word in (a, b, c, d)]
+
+
+def key_of(*parts: Any) -> Array:
+    """Return the key for whatever tells draws apart; its counter begins at 0."""
+    words = np.frombuffer(sha256(repr(parts).encode()).digest()[:16], np.uint32)
+    return np.concatenate([words[:2], np.zeros(2, np.uint32), words[2:]])
+
+
+def drawn_key(seeds: tuple[int, int], used: int) -> Array:
+    """Return the key for two seeds of 64 bits, of which so many counters were used."""
+    halves = [(x >> shift) & WORD for x in (seeds[0], used, seeds[1]) for shift in (0, 32)]
+    return np.array(halves, np.uint32)

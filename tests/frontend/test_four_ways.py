@@ -215,7 +215,7 @@ def test_a8_shuffle(tmp_path):
         [tf.random.shuffle(x).numpy() for _ in range(8)],
         runs,
         [staged(x).numpy() for _ in range(8)],
-        [library(FOUR, np.uint32([7, key])) for key in range(8)],
+        [library(FOUR, np.uint32([7, key, 0, 0, 0, 0])) for key in range(8)],
     ):
         assert all(np.array_equal(np.sort(m), FOUR) for m in made)
         assert len({m.tobytes() for m in made}) > 1

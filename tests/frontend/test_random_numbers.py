@@ -8,7 +8,7 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
-from gravure.ir.ops.random import drawn_key, key_of
+from gravure.ir.ops.random import STRIDE, drawn_key
 
 SHAPE = (300, 70)
 CALLS = 5
@@ -42,7 +42,7 @@ def test_libraries_draw_the_same_on_any_number_of_threads(draw: Any, tmp_path: P
     tf.random.set_seed(3)
     eager = [draw().numpy() for _ in range(2)]
     tf.function(draw).get_concrete_function().save(tmp_path / "draw.so")
-    keys = [drawn_key(key_of((3, 7, 0)), count) for count in range(2)]
+    keys = [drawn_key((3, 7), count * STRIDE * 300 * 70) for count in range(2)]
     one, many = ([], [])
     for threads, found in ((1, one), (3, many)):
         with gv.load(tmp_path / "draw.so", threads=threads) as model:
@@ -108,3 +108,95 @@ def test_stateless_draws_are_those_of_tensorflow() -> None:
         (tf.function(lambda seed: draw([2], seed))(tf.constant([1, 2])), [0.84406042, 0.19204533]),
     ):
         np.testing.assert_allclose(found, expected, rtol=2e-6)
+
+
+CLOSE: dict[str, float] = {"rtol": 2e-6, "atol": 1e-6}
+"""Normal numbers go through logarithms and sines, which differ in the last places."""
+
+
+def test_draws_with_seeds_are_those_of_tensorflow() -> None:
+    tf.random.set_seed(3)
+    first = [0.7300215, 0.5961578, 0.37875235, 0.03880572, 0.7283852]
+    second = [0.01820624, 0.14788377, 0.0617969, 0.5092071, 0.5942911]
+    for wanted in (first, second):
+        np.testing.assert_allclose(tf.random.uniform([5], seed=7).numpy(), wanted, rtol=1e-6)
+    drawn = [-0.45067555, -0.6528815, 0.3364032, 1.3522494, 0.7076454]
+    np.testing.assert_allclose(tf.random.normal([5], seed=7).numpy(), drawn, **CLOSE)
+    unseeded = tf.random.uniform([3]).numpy()
+    np.testing.assert_allclose(unseeded, [0.13366318, 0.5678531, 0.4963317], rtol=1e-6)
+    inside = tf.random.truncated_normal([6], seed=7).numpy()
+    np.testing.assert_allclose(inside, [*drawn[:4], 1.3565425, 0.6383049], **CLOSE)
+    whole = tf.random.uniform([5], 0, 100, tf.int32, seed=7).numpy()
+    assert whole.tolist() == [76, 86, 53, 30, 94]
+    wide = tf.random.uniform([3], dtype=tf.float64, seed=7).numpy()
+    np.testing.assert_allclose(wide, [0.8401726, 0.03001888, 0.82708188], rtol=1e-6)
+
+
+def test_draws_in_functions_are_those_of_tensorflow() -> None:
+    @tf.function
+    def draw() -> Any:
+        return tf.random.uniform([2]), tf.random.normal([2])
+
+    tf.random.set_seed(3)
+    wanted = (
+        ([0.12736404, 0.8146913], [-0.02353588, -0.7080437]),
+        ([0.88987064, 0.6627567], [-0.786447, -0.63908803]),
+    )
+    for uniforms, normals in wanted:
+        found = draw()
+        np.testing.assert_allclose(found[0].numpy(), uniforms, rtol=1e-6)
+        np.testing.assert_allclose(found[1].numpy(), normals, **CLOSE)
+
+
+def test_draws_of_a_generator_are_those_of_tensorflow() -> None:
+    one = tf.random.Generator.from_seed(5)
+    np.testing.assert_allclose(one.uniform([3]), [0.567016, 0.2077086, 0.18223882], rtol=1e-6)
+    drawn = [-1.6569936, 0.98407227, 1.190147, -1.4798713, 0.44445375]
+    np.testing.assert_allclose(one.normal([5]), drawn, **CLOSE)
+    assert one.state.numpy().tolist() == [2053, 0, 0]
+    assert one.uniform([2], 1, 5, tf.int32).numpy().tolist() == [3, 2]
+    whole = one.uniform_full_int([3], dtype=tf.int32).numpy()
+    assert whole.tolist() == [-163620100, 1564923894, -999671052]
+    assert one.uniform_full_int([2]).numpy().tolist() == [7949696273897146372, 15701743443633834972]
+    inside = one.truncated_normal([5], 1.0, 2.0).numpy()
+    np.testing.assert_allclose(inside, [1.695006, 3.17284, -1.565991, 2.8504925, 1.5073011], 1e-6)
+    assert one.make_seeds(2).numpy().tolist()[0] == [-138822244472995442, 1867735081507980743]
+    assert one.split(2)[1].state.numpy().tolist() == [0, 0, 4973500709357460796]
+    assert one.skip(10).numpy().tolist() == [6149, 0, 0]
+    one.reset([-1, 3, 4])
+    np.testing.assert_allclose(one.uniform([3]), [0.08355188, 0.6038739, 0.27058923], rtol=1e-6)
+    assert one.state.numpy().tolist() == [767, 4, 4]  # the counter has 128 bits
+    made = tf.random.Generator.from_key_counter(7, [1, 2]).uniform([2])
+    np.testing.assert_allclose(made, [0.10157979, 0.8636915], rtol=1e-6)
+    with pytest.raises(ValueError, match="unsupported value mersenne"):
+        tf.random.Generator.from_seed(5, alg="mersenne")
+    with pytest.raises(ValueError, match="incompatible"):
+        tf.random.Generator.from_state([1, 2])
+
+
+def test_generators_move_on_in_functions() -> None:
+    one = tf.random.Generator.from_seed(1)
+    step = tf.function(lambda: one.normal([2, 2]))
+    found = [step().numpy() for _ in range(CALLS)]
+    [concrete] = step.cache.values()
+    assert concrete.graph.refusal == ""
+    wanted = [[-0.16787435, 1.8853472], [-1.2292364, 0.3688398]]
+    np.testing.assert_allclose(found[3], wanted, **CLOSE)
+    assert one.state.numpy().tolist() == [1 + CALLS * 4 * STRIDE, 0, 0]
+    again = tf.random.Generator.from_seed(1)
+    eager = [again.normal([2, 2]).numpy() for _ in range(CALLS)]
+    np.testing.assert_allclose(found, eager, **CLOSE)
+
+
+def test_stateless_draws_by_a_seed_that_is_computed_are_compiled() -> None:
+    @tf.function
+    def draw(seed: Any) -> Any:
+        return tf.random.stateless_uniform([4], seed), tf.random.stateless_normal([3], seed)
+
+    for _ in range(CALLS):
+        uniforms, normals = draw(tf.constant([1, 2]))
+    [concrete] = draw.cache.values()
+    assert concrete.graph.refusal == ""
+    eager = tf.random.stateless_uniform([4], [1, 2]).numpy()
+    np.testing.assert_array_equal(uniforms.numpy(), eager)
+    np.testing.assert_allclose(normals, [0.54411012, 0.20738031, 0.07356432], **CLOSE)

@@ -8,7 +8,7 @@ from gravure import ir
 from gravure.ir.dtypes import f32, i32
 from gravure.ir.evaluate import evaluate_decomposition
 from gravure.ir.ops.control import If, While
-from gravure.ir.ops.random import RandomBits, normal, threefry, uniform
+from gravure.ir.ops.random import RandomBits, normal, philox, truncated, uniform
 from gravure.ir.ops.structure import Yield
 from gravure.ir.program import finish, new_function
 
@@ -50,23 +50,30 @@ def test_a_loop_and_a_choice_run_and_keep_their_text():
             assert y == expected
 
 
-def test_threefry_gives_the_published_numbers():
-    x, y = threefry(np.zeros(2, np.uint32), np.zeros(1, np.uint64))
-    assert (int(x[0]), int(y[0])) == (0x6B200159, 0x99BA4EFE)
+def test_philox_gives_the_published_numbers():
+    found = philox(np.zeros(6, np.uint32), np.zeros(1, np.uint64))
+    assert [int(x[0]) for x in found] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    found = philox(np.full(6, 0xFFFFFFFF, np.uint32), np.zeros(1, np.uint64))
+    assert [int(x[0]) for x in found] == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
 
 
 def test_random_bits_decompose_to_the_same_numbers():
-    key = np.array([3, 4], np.uint32)
-    made = evaluate_decomposition(RandomBits, [key], {"shape": (3, 5)})
-    for a, b in zip(made, RandomBits.evaluate(key, shape=(3, 5)), strict=True):
+    key = np.array([3, 4, 2**32 - 2, 2**32 - 1, 5, 6], np.uint32)  # the counter runs over
+    attributes = {"shape": (3, 5), "per": 4, "stride": 1}
+    made = evaluate_decomposition(RandomBits, [key], attributes)
+    for a, b in zip(made, RandomBits.evaluate(key, **attributes), strict=True):
         assert np.array_equal(a, b)
 
 
 def test_distributions_have_their_moments():
-    emit, key = ir.EagerEmit(), np.array([1, 2], np.uint32)
+    emit, key = ir.EagerEmit(), np.array([1, 2, 0, 0, 0, 0], np.uint32)
     u, n = uniform(emit, key, (20000,), f32), normal(emit, key, (20000,), f32)
     assert u.min() >= 0.0
     assert u.max() < 1.0
     assert abs(u.mean() - 0.5) < 0.01
     assert abs(n.mean()) < 0.02
     assert abs(n.std() - 1.0) < 0.02
+    t = truncated(emit, key, (20000,), f32)
+    assert np.abs(t).max() < 2.0
+    assert len(np.unique(t)) > 19900
+    assert abs(t.std() - 0.88) < 0.02
