@@ -1,7 +1,7 @@
 """Any iteration space: reductions over any axes, windows, and products without a fast form.
 
-    for unit in lo..hi                      parallel: result dims but the walked one
-      for v in 0..n step L                  the result's innermost dim, by vectors
+    for unit in lo..hi                      parallel: result dims but the walked one, or its bands
+      for v in 0..n step L                  the result's innermost dim, by vectors, some at a time
         for r in the reduced dims           as many loops
           acc = combine(acc, body(x[..], y[..]))
         out[.., v] = finish(acc), then the element-wise rest
@@ -13,25 +13,29 @@ than 512 are added in blocks of 512, so that the error does not grow with the le
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import Op, dtypes
-from ...ir.dims import Dim
+from ...ir.dims import Dim, ceil_divide
 from ...ir.iteration import Affine, Iteration
 from ...ir.tensor import spec_of
 from ...target import Target
 from .combine import COMBINERS, identity
 from .elements import Element
 from .index import Linear, Opaque, Token, flatten, of
+from .loops import Index
 from .map import fitting_lanes, over_units, over_vectors, walk_vectors
 from .plan import Axis, open_kernel, plan_axes, returned_values
 from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
 BLOCK = 512
+WIDEST = 8
+"""Vectors of the result that are made at a time, so that more of a row is read at a time."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -97,23 +101,67 @@ class Reduce:
     def build(self) -> FuncOp:
         """Fill the function."""
         if self.loops.fine:
-            units = over_vectors(self.loops, self.reader, self.outer, self.walked, self.result)
+            one = partial(self.result, 1)
+            units = over_vectors(self.loops, self.reader, self.outer, self.walked, one)
+        elif self.wide > 1 and not self.outer:
+            units = self.over_bands()
         else:
             units = over_units(self.loops, self.outer, self.vectors)
         return self.loops.finish(units)
 
+    @property
+    def wide(self) -> int:
+        """Return how many vectors of the result are made at a time, where rows are added up."""
+        extent = self.walked.extent
+        if not isinstance(extent, int) or not self.lanes or not self.inner or any(self.guarded):
+            return 1
+        return min(WIDEST, extent // self.lanes)
+
+    def over_bands(self) -> Dim:
+        """Make bands of the result the units; return how many."""
+        loops, extent = self.loops, self.walked.extent
+        band = self.wide * self.lanes
+        with loops.loop(loops.lo, loops.hi) as unit:
+            start = loops.multiply(unit.index, band)
+            self.span(start, loops.minimum(loops.add(start, band), loops.index(extent)))
+        return ceil_divide(extent, band)
+
     def vectors(self) -> None:
         """Walk the innermost dim of the result."""
         extent = self.walked.extent
-        high = extent if isinstance(extent, int) else self.loops.index(extent)
-        walk_vectors(self.loops, self.reader, self.walked, (0, high), self.result)
+        self.span(0, extent if isinstance(extent, int) else self.loops.index(extent))
 
-    def result(self) -> None:
-        """Compute and store one vector of the result."""
+    def span(self, low: Index, high: Index) -> None:
+        """Walk a part of the innermost dim of the result."""
+        loops, band = self.loops, self.wide * self.lanes
+        first = low
+        if self.wide > 1:
+            count = loops.divide(loops.subtract(high, loops.index(low)), band)
+            first = loops.add(low, loops.multiply(count, band))
+            with loops.loop(low, first, band) as one:
+                self.walked.value = one.index
+                self.result(self.wide)
+            if self.walked.extent % band == 0:
+                return
+        walk_vectors(loops, self.reader, self.walked, (first, high), partial(self.result, 1))
+
+    def result(self, wide: int) -> None:
+        """Compute and store some vectors of the result."""
+        loops, math = self.loops, self.reader.math
+        dtype, first = self.anchor.result_specs[0].dtype, self.walked.value
+        assert first is not None, "the vector is known"
+        places = [first if not n else loops.add(first, n * self.lanes) for n in range(wide)]
+        start = math.spread(
+            math.constant(identity(self.space_of.combiner, dtype), dtype), self.lanes
+        )
+        totals = self.reduced(self.inner, [start] * wide, places)
+        for place, total in zip(places, totals, strict=True):
+            self.walked.value = place
+            self.store(total)
+
+    def store(self, total: Element) -> None:
+        """Store one vector of the result, finished."""
         reader, math = self.reader, self.reader.math
-        dtype = self.anchor.result_specs[0].dtype
-        start = math.constant(identity(self.space_of.combiner, dtype), dtype)
-        total = self.reduced(self.inner, math.spread(start, self.lanes))
         if self.space_of.finish is not None:
             total = self.space_of.finish(math, total)
         reader.given = {self.anchor.results[0]: lambda _: total}
@@ -124,41 +172,47 @@ class Reduce:
         value = math.narrow(math.spread(element, self.lanes))
         self.loops.store(value, self.out, base, reader.mask)
 
-    def reduced(self, groups: Sequence[Group], total: Element) -> Element:
-        """Return the combination over loop groups, starting from `total`."""
+    def reduced(
+        self, groups: Sequence[Group], totals: Sequence[Element], places: Sequence[Index]
+    ) -> Sequence[Element]:
+        """Return the combinations over loop groups for some vectors, starting from `totals`."""
         if not groups:
-            return self.step(total)
+            return [self.step(total, place) for total, place in zip(totals, places, strict=True)]
         group, extent = groups[0], groups[0].extent
-        if self.is_long(extent, total) and len(groups) == 1:
-            return self.blocks(group, total)
-        with self.loops.loop(0, self.loops.index(extent), 1, [total.value]) as one:
+        if self.is_long(extent, totals[0]) and len(groups) == 1:
+            return self.blocks(group, totals, places)
+        with self.loops.loop(0, self.loops.index(extent), 1, _values(totals)) as one:
             group.value = one.index
-            inside = self.reduced(groups[1:], _like(total, one.values[0]))
-            one.carry(inside.value)
-        return _like(total, one.results[0])
+            inside = self.reduced(groups[1:], _like(totals, one.values), places)
+            one.carry(*_values(inside))
+        return _like(totals, one.results)
 
     def is_long(self, extent: Dim, total: Element) -> bool:
         """Say whether a float sum is so long that it is added in blocks."""
         floats = total.dtype.is_float and self.space_of.combiner == "add"
         return floats and isinstance(extent, int) and extent > BLOCK
 
-    def blocks(self, group: Group, total: Element) -> Element:
-        """Return the sum over a long dim, block by block."""
+    def blocks(
+        self, group: Group, totals: Sequence[Element], places: Sequence[Index]
+    ) -> Sequence[Element]:
+        """Return the sums over a long dim, block by block."""
         loops, math = self.loops, self.reader.math
         extent = loops.index(group.extent)
-        zero = math.spread(math.constant(0, total.dtype), self.lanes)
-        with loops.loop(0, extent, BLOCK, [total.value]) as outer:
+        zero = math.spread(math.constant(0, totals[0].dtype), self.lanes)
+        with loops.loop(0, extent, BLOCK, _values(totals)) as outer:
             high = loops.minimum(loops.add(outer.index, BLOCK), extent)
-            with loops.loop(outer.index, high, 1, [zero.value]) as inner:
+            with loops.loop(outer.index, high, 1, [zero.value] * len(totals)) as inner:
                 group.value = inner.index
-                inner.carry(self.step(_like(total, inner.values[0])).value)
-            part = _like(total, inner.results[0])
-            outer.carry(math.add(_like(total, outer.values[0]), part).value)
-        return _like(total, outer.results[0])
+                inner.carry(*_values(self.reduced((), _like(totals, inner.values), places)))
+            parts = _like(totals, inner.results)
+            sums = zip(_like(totals, outer.values), parts, strict=True)
+            outer.carry(*(math.add(total, part).value for total, part in sums))
+        return _like(totals, outer.results)
 
-    def step(self, total: Element) -> Element:
-        """Return the total combined with one more body."""
+    def step(self, total: Element, place: Index) -> Element:
+        """Return the total of the vector at a place combined with one more body."""
         reader = self.reader
+        self.walked.value = place
         reader.fresh()
         elements = [self.read(i) for i in range(len(self.anchor.operands))]
         made = self.space_of.body(reader.math, *elements)
@@ -208,5 +262,10 @@ def _linear(affine: Affine, index: Indices) -> Linear:
     return total
 
 
-def _like(element: Element, value: SSAValue) -> Element:
-    return Element(value, element.dtype, element.lanes)
+def _values(elements: Sequence[Element]) -> list[SSAValue]:
+    return [element.value for element in elements]
+
+
+def _like(elements: Sequence[Element], values: Sequence[SSAValue]) -> list[Element]:
+    pairs = zip(elements, values, strict=True)
+    return [Element(value, element.dtype, element.lanes) for element, value in pairs]

@@ -278,6 +278,13 @@ def test_a_row_kernel_ends_in_a_number_a_row(shape: tuple[int, ...]) -> None:
     check_kernel(kernel("row", {"x": x}, body, r))
 
 
+@pytest.mark.parametrize("shape", [(20, 300), (600, 64), (3, 700, 128)])
+def test_rows_are_added_up_by_bands(shape: tuple[int, ...]) -> None:
+    x, y = tensor(*shape), tensor(*shape[:-2], shape[-1])
+    body = f"  %r = gv.sum %x {{axes = array<i64: {len(shape) - 2}>}} : ({x}) -> {y}"
+    check_kernel(kernel("reduce", {"x": x}, body, y))
+
+
 @pytest.mark.parametrize("axes", ["0", "1", "0, 2"])
 def test_a_reduction_takes_any_axes(axes: str) -> None:
     x = tensor(3, 600, 5)
