@@ -34,7 +34,7 @@ from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import rows_for
 from ...target import Target
 from .blocks import RowBlocks
-from .combine import accumulate, across_lanes
+from .combine import Part, accumulate, across_lanes
 from .elements import Element, LoopsMath
 from .gemm import ENOUGH, Operand, is_walked_as_one
 from .index import Token, flatten
@@ -42,9 +42,9 @@ from .loops import Index
 from .map import walk_vectors
 from .plan import Axis, open_kernel, plan_axes, returned_values
 from .read import Indices, Reader, Tracer, broadcast_index
-from .row import LOG2_E
 from .space import Group, Space, merge
 
+LOG2_E = 1.4426950408889634
 MOST = 1024
 """Keys whose scores for a tile stay near L1."""
 FEW = 4
@@ -470,7 +470,7 @@ class Attention:
             self.of_keys.value = loops.add(low, at)
             return self.score(loops.add(line, at))
 
-        most = accumulate(self.reader, high, (wide, wide), LoopsMath.greater, score)
+        (most,) = accumulate(self.reader, high, [Part(wide, wide, LoopsMath.greater, score)])
         most = across_lanes(loops, "max", most)
         if not self.at_once:
             most = math.greater(most, self.load("most"))
@@ -484,7 +484,7 @@ class Attention:
             return self.weight(loops.add(line, at), shift)
 
         nothing = math.spread(math.constant(0, f32), self.lanes)
-        total = accumulate(self.reader, high, (nothing, nothing), LoopsMath.add, weight)
+        (total,) = accumulate(self.reader, high, [Part(nothing, nothing, LoopsMath.add, weight)])
         total = across_lanes(loops, "add", total)
         if self.causal:
             begin = loops.multiply(

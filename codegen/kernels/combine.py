@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith, vector
@@ -65,46 +66,68 @@ def across_lanes(loops: Loops, combiner: str, x: Element) -> Element:
     return Element(value, x.dtype, 0)
 
 
-def accumulate(
-    reader: Reader, high: Index, state: tuple[Element, Element], combine: Combine,
-    element: Callable[[Index], Element],
-) -> Element:  # fmt: skip
-    """Combine the elements 0..high: by four vectors, by one, and a masked rest.
+@dataclass(frozen=True)
+class Part:
+    """A reduction along a loop: what there is already, what changes nothing, what it takes in."""
 
-    `state` is what there is already, and what changes nothing.
+    total: Element
+    start: Element
+    combine: Combine
+    element: Callable[[Index], Element]
+
+
+def accumulate(
+    reader: Reader, high: Index, parts: Sequence[Part],
+    then: Callable[[Sequence[Index]], None] = lambda _: None,
+) -> list[Element]:  # fmt: skip
+    """Combine the elements 0..high of each part: by four vectors, by one, and a masked rest.
+
+    `then` is run behind the vectors that are taken in together, with their places.
     """
     loops, math, lanes = reader.loops, reader.math, max(reader.space.lanes, 1)
-    (total, start), known = state, loops.known(high)
+    known = loops.known(high)
     whole = known - known % lanes if isinstance(known, int) else None
+    totals = [part.total for part in parts]
+
+    def taken_in(values: Sequence[SSAValue], places: Sequence[Index]) -> list[SSAValue]:
+        rest, made = iter(values), []
+        for part in parts:
+            for at in places:
+                (so_far,) = alike([next(rest)], part.total)
+                made.append(part.combine(math, so_far, part.element(at)).value)
+        then(places)
+        return made
+
     position: Index = 0
     if whole is None or whole >= lanes * ACCUMULATORS * 2:
         stride = lanes * ACCUMULATORS
-        stop = loops.multiply(loops.divide(high, stride), stride)
-        many = [total, *[start] * (ACCUMULATORS - 1)]
-        with loops.loop(0, stop, stride, [a.value for a in many]) as one:
-            made = [
-                combine(math, a, element(loops.add(one.index, i * lanes)))
-                for i, a in enumerate(alike(one.values, total))
-            ]
-            one.carry(*(a.value for a in made))
-        parts = alike(one.results, total)
-        total = combine(math, combine(math, parts[0], parts[1]), combine(math, parts[2], parts[3]))
-        position = stop
+        position = loops.multiply(loops.divide(high, stride), stride)
+        many = [x.value for p in parts for x in (p.total, *[p.start] * (ACCUMULATORS - 1))]
+        with loops.loop(0, position, stride, many) as one:
+            places = [loops.add(one.index, i * lanes) for i in range(ACCUMULATORS)]
+            one.carry(*taken_in(one.values, places))
+        for number, part in enumerate(parts):
+            first = number * ACCUMULATORS
+            a, b, c, d = alike(one.results[first : first + ACCUMULATORS], part.total)
+            totals[number] = part.combine(math, part.combine(math, a, b), part.combine(math, c, d))
     stop = loops.multiply(loops.divide(high, lanes), lanes)
     if loops.known(position) != loops.known(stop):
-        with loops.loop(position, stop, lanes, [total.value]) as one:
-            (inside,) = alike(one.values, total)
-            one.carry(combine(math, inside, element(loops.index(one.index))).value)
-        (total,) = alike(one.results, total)
+        with loops.loop(position, stop, lanes, [total.value for total in totals]) as one:
+            one.carry(*taken_in(one.values, [loops.index(one.index)]))
+        totals = [x for v, t in zip(one.results, totals, strict=True) for x in alike([v], t)]
     if (whole is not None and whole == known) or not reader.space.lanes:
-        return total
-    reader.mask = loops.mask(loops.subtract(high, loops.index(stop)), lanes)
-    last = element(stop)
-    kind = vector_type(computed(last.dtype), lanes)
-    chosen = loops.pure(arith.SelectOp, (reader.mask, last.value, start.value), kind)
+        return totals
+    reader.mask = mask = loops.mask(loops.subtract(high, loops.index(stop)), lanes)
+    for number, part in enumerate(parts):
+        last = part.element(stop)
+        kind = vector_type(computed(last.dtype), lanes)
+        chosen = loops.pure(arith.SelectOp, (mask, last.value, part.start.value), kind)
+        last = Element(chosen, last.dtype, lanes)
+        totals[number] = part.combine(math, totals[number], last)
+    then([stop])
     reader.mask = None
     reader.fresh()
-    return combine(math, total, Element(chosen, last.dtype, lanes))
+    return totals
 
 
 def alike(values: Sequence[SSAValue], like: Element) -> list[Element]:

@@ -214,6 +214,10 @@ class LoopsMath:
     exp = _unary(math.ExpOp)
     exp2 = _unary(math.Exp2Op)
 
+    def exp_near(self, x: Element) -> Element:
+        """Return e^x, some units in the last place off, for an x that is not large."""
+        return self._make(math.ExpOp, x, properties=_NEAR)
+
     def exp2_near(self, x: Element) -> Element:
         """Return 2^x, some units in the last place off, for an x that is not large."""
         return self._make(math.Exp2Op, x, properties=_NEAR)

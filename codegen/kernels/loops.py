@@ -363,11 +363,13 @@ class Loops:
 
     # -- memory ---------------------------------------------------------------------------
 
+    def address(self, buffer: SSAValue) -> SSAValue:
+        """Return where a buffer begins, in bytes."""
+        return self.here(memref.ExtractAlignedPointerAsIndexOp.get(buffer))[0]
+
     def lie_apart(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Return whether two buffers begin at different places."""
-        kind = memref.ExtractAlignedPointerAsIndexOp
-        places = [self.here(kind.get(buffer))[0] for buffer in (a, b)]
-        return self.pure(arith.CmpiOp, tuple(places), i1, predicate(_PREDICATES["ne"]))
+        return self.compare("ne", self.address(a), self.address(b))
 
     def load(self, buffer: SSAValue, offset: Index, lanes: int, mask: SSAValue | None = None,
              *, constant: bool = True) -> SSAValue:  # fmt: skip

@@ -142,14 +142,19 @@ def over_units(loops: Loops, groups: Sequence[Group], body: Body) -> Dim:
         units = units * groups[count].extent
         count += 1
     with loops.loop(loops.lo, loops.hi) as unit:
-        rest: Index = unit.index
-        for group in reversed(groups[1:count]):
-            group.value = loops.remainder(rest, group.extent)
-            rest = loops.divide(rest, group.extent)
-        if groups:
-            groups[0].value = rest
+        place(loops, groups[:count], unit.index)
         _nest(loops, groups[count:], body)
     return units
+
+
+def place(loops: Loops, groups: Sequence[Group], at: Index) -> None:
+    """Set the values of groups for a position in all of them as one."""
+    rest = at
+    for group in reversed(groups[1:]):
+        group.value = loops.remainder(rest, group.extent)
+        rest = loops.divide(rest, group.extent)
+    for group in groups[:1]:
+        group.value = rest
 
 
 def over_vectors(
@@ -172,10 +177,7 @@ def over_vectors(
         high = loops.subtract(loops.minimum(high, loops.index(before + count)), begin)
     with loops.loop(low, high) as unit:
         inner.value = loops.multiply(loops.remainder(unit.index, vectors), lanes)
-        rest = loops.divide(unit.index, vectors)
-        for group in reversed(groups):
-            group.value = rest if group is groups[0] else loops.remainder(rest, group.extent)
-            rest = loops.divide(rest, group.extent)
+        place(loops, groups, loops.divide(unit.index, vectors))
         reader.fresh()
         body()
     return count if before is None else before + count

@@ -1,373 +1,182 @@
 """Rows: reductions over trailing axes, with element-wise work before, between and behind.
 
-    for row in lo..hi                       parallel: the kept axes, flattened
-      for each reduction, in order          softmax: max; sum of exp. layer norm: mean; variance
-        for v in row step 4*L               4 accumulators hide the latency of the combiner
-          acc[0..3] = combine(acc, element)
-        rest of the row, masked; combine the accumulators, then the lanes
-      for v in row step 4*L                 the result, where it is as long as the row
-        out[row, v] = element(v)
+`rows` has them one by one. Results written past the caches come as fast as memory takes them, and
+memory idles while a row is computed: there, three rows are under way at once.
 
-What is dear to compute (exp, division, ...) and needed by more than one pass over the row is
-kept in scratch, which stays in L1, the first time it is computed.
+    first reduction of row lo
+    for row in lo..hi                       parallel
+      the reductions between the first and the last
+      for v in row step 4*L
+        last reduction of row at v; first reduction of row + 1 at v
+        out[row - 1, w] = element(w)        w is elsewhere in the row
+    out[hi - 1] = element(v)
+
+Loads wait for stores under way that lie as far into a page as they, in part. So `w`, and where a
+row is kept, are far from `v` there, and a row is kept apart from the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from ...ir import Op
 from ...ir.dims import product
-from ...ir.dtypes import DType, f32
-from ...ir.iteration import Iteration
-from ...ir.shapes import normalize_axes
 from ...ir.tensor import spec_of
-from ...passes.analysis.kinds import ROW_REDUCTIONS
 from ...target import Target
-from .combine import COMBINERS, Combine, accumulate, across_lanes, alike, identity
-from .elements import Element, LoopsMath
-from .index import Linear, flatten
+from .combine import ACCUMULATORS, accumulate
+from .elements import Element
 from .loops import Index
-from .map import Body, fitting_lanes, over_units, walk_vectors
-from .plan import open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
+from .map import place
+from .rows import Rows
 
-LOG2_E = 1.4426950408889634
-UNROLL = 4
-"""Vectors of the result at a time."""
-CACHED_BYTES = 64 << 10
-"""Rows longer than this are computed again instead of kept: they would not stay in L1."""
-
-DEAR = frozenset(
-    {
-        "gv.exp", "gv.exp2", "gv.expm1", "gv.log", "gv.log1p", "gv.tanh", "gv.erf", "gv.sigmoid",
-        "gv.gelu", "gv.silu", "gv.softplus", "gv.pow", "gv.sin", "gv.cos", "gv.mish", "gv.elu",
-    }
-)  # fmt: skip
-"""Operations that are rather kept than computed twice."""
+PAGE = 1024
+"""Elements of a page."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a row kernel."""
-    return Rows(kernel, target).build()
+    found = OverlappingRows(kernel, target)
+    return found.build() if found.overlaps else Rows(kernel, target).build()
 
 
-class Rows:
-    """Builds one row kernel."""
+class OverlappingRows(Rows):
+    """Builds a row kernel that writes one row while it reads the next."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
-        self.lanes = target.lanes
-        (self.root,) = returned_values(kernel)
-        ops = [op for op in kernel.body.block.ops if isinstance(op, Op)]
-        self.reductions = [op for op in ops if op.name in ROW_REDUCTIONS]
-        self.ops: list[Op] = ops
-        first = self.reductions[0]
-        self.shape = first.specs[0].dims
-        self.axes = normalize_axes(first.plain_attributes()["axes"], len(self.shape))
-        self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
-        self.plan = plan(self.shape, self.trace)
-        self.group()
-
-    # -- dims -----------------------------------------------------------------------------
-
-    def trace(self, tracer: Tracer, index: Indices) -> None:
-        """Record what the reductions and the root read."""
-        for op in self.reductions:
-            tracer.stops[op.results[0]] = []
-        for op in self.reductions:
-            tracer.visit(op.operands[0], index)
-        tracer.visit(self.root, self.root_index(index))
-
-    def root_index(self, index: Indices) -> Indices:
-        """Return the index of the result: the row's, or that of its kept axes."""
-        dims = spec_of(self.root.type).dims
-        if dims == self.shape:
-            return index
-        kept = [i for a, (i, d) in enumerate(zip(index, self.shape, strict=True))
-                if a not in self.axes and d != 1]  # fmt: skip
-        rest = iter(kept)
-        return tuple(Linear() if d == 1 else next(rest) for d in dims)
-
-    def group(self) -> None:
-        """Merge the kept axes and the reduced ones apart."""
-        accesses = [*self.plan.offsets, self.offset]
-        inner = [t for a in self.axes for t in self.plan.axes[a].tokens]
-        outer = [t for t in self.plan.tokens if t not in inner]
-        alone = self.plan.alone
-        self.outer = merge(outer, accesses, alone)
-        self.inner = merge(inner, accesses, alone) or [Group(())]
-        self.walked = self.inner[-1]
-        self.lanes = fitting_lanes(self.walked.extent, self.lanes)
-        self.space = Space([*self.outer, *self.inner], self.walked, self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
+        super().__init__(kernel, target)
+        self.cache = target.l1
 
     @property
-    def offset(self) -> Linear:
-        """Return the flat offset of the result's element."""
-        return flatten(self.root_index(self.plan.index), spec_of(self.root.type).dims)
+    def overlaps(self) -> bool:
+        """Say whether it can be done: what is written was kept, all of it by the last pass.
 
-    @property
-    def is_full(self) -> bool:
-        """Say whether the result is as long as the row."""
-        return spec_of(self.root.type).dims == self.shape
+        Rows are whole vectors: each can be written past the caches. Two rows and what is kept of
+        two must lie in half of L1.
+        """
+        last, extent = len(self.reductions) - 1, self.walked.extent
+        rows = self.outer and self.lanes and len(self.inner) == 1 and isinstance(extent, int)
+        if not (rows and last and self.loops.streams and self.is_full) or extent % self.lanes:
+            return False
+        kept = self.kept.get(last, ())
+        small = 4 * self.kept_length * 4 <= self.cache // 2
+        return small and self.kept.keys() == {last} and len(kept) == 1 and self.is_made_of(kept)
 
-    # -- loops ----------------------------------------------------------------------------
+    def is_made_of(self, kept: Sequence[SSAValue]) -> bool:
+        """Say whether the result follows from values and totals of the row alone."""
+        stack = [self.root]
+        while stack:
+            one = stack.pop()
+            if one in kept or one.owner in self.reductions:
+                continue
+            if not isinstance(one.owner, Operation):
+                return False
+            stack.extend(one.owner.operands)
+        return True
 
     def build(self) -> FuncOp:
         """Fill the function."""
-        self.plan_cache()
-        units = over_units(self.loops, self.outer, self.row)
-        return self.loops.finish(units)
+        self.apart = (-(-self.kept_length // PAGE) + 1) * PAGE
+        self.make_room(2 * self.apart)
+        with self.loops.when(self.loops.compare("slt", self.loops.lo, self.loops.hi)):
+            self.overlapping()
+        return self.loops.finish(product(tuple(g.extent for g in self.outer)))
 
-    def row(self) -> None:
-        """Walk one row as often as there are reductions, then write."""
-        reader = self.reader
-        reader.given = {}
-        for number, op in enumerate(self.reductions):
-            total = self.reduce(op, number)
-            reader.given[op.results[0]] = always(total)
-            self.power_of_two(op)
-            self.use_cache(number)
-            self.divide_once(op, total)
-        reader.fresh()
-        if self.is_full:
-            self.over_inner(self.store)
-            return
-        self.vector_off()
-        self.store()
+    def overlapping(self) -> None:
+        """Write one row, reduce the next and begin the one behind it, all in one loop."""
+        loops, ops = self.loops, self.reductions
+        last, end = len(ops) - 1, loops.subtract(loops.hi, 1)
+        self.know(loops.lo, ())
+        first = self.reduce(ops[0], 0)
+        none = [self.reader.math.constant(0, op.result_specs[0].dtype) for op in ops]
+        with loops.loop(loops.lo, loops.hi, 1, [e.value for e in (first, *none)]) as one:
+            now, *before = each_alike(one.values, (first, *none))
+            row, totals = one.index, [now]
+            self.know(row, totals)
+            for number in range(1, last):
+                totals.append(self.reduce(ops[number], number))
+                self.settle(number, totals[-1])
+            parts = [
+                self.part(last, lambda: self.know(row, totals)),
+                self.part(0, lambda: self.know(loops.minimum(loops.add(row, 1), end), ())),
+            ]
+            made = accumulate(
+                self.reader, self.high, parts, lambda places: self.write(row, before, places)
+            )
+            done, after = (self.total(ops[n], v) for n, v in zip((last, 0), made, strict=True))
+            one.carry(*(e.value for e in (after, *totals, done)))
+        self.know(end, each_alike(one.results[1:], none))
+        self.over_inner(self.store)
 
-    def divide_once(self, op: Op, total: Element) -> None:
-        """Multiply by the reciprocal of a total of exponentials that is at least 1."""
-        if not is_total_of_softmax(op):
-            return
-        math = self.reader.math
-        reciprocal = math.div(math.constant(1, total.dtype), total)
-        for use in op.results[0].uses:
-            user = use.operation
-            if user.name == "gv.div" and use.index == 1 and self.is_row(user.operands[0]):
-                self.reader.given[user.results[0]] = self.scaled(user.operands[0], reciprocal)
+    def write(self, row: Index, totals: Sequence[Element], places: Sequence[Index]) -> None:
+        """Write some vectors of the row before a row, if there is one, while others are read."""
+        loops = self.loops
+        self.know(loops.maximum(loops.subtract(row, 1), loops.lo), totals)
+        with loops.when(loops.compare("sgt", row, loops.lo)):
+            for at in self.elsewhere(places):
+                self.walked.value = at
+                self.reader.fresh()
+                self.store()
+
+    def elsewhere(self, places: Sequence[Index]) -> Sequence[Index]:
+        """Return where to write while vectors at some places are read: all, in the end."""
+        if len(places) == 1:
+            return places
+        turn, extent = self.lanes * ACCUMULATORS, self.extent
+        far = self.loops.add(places[0], apart(extent, turn))
+        first = self.loops.remainder(far, extent - extent % turn)
+        return [self.loops.add(first, i * self.lanes) for i in range(len(places))]
+
+    def know(self, row: Index, totals: Sequence[Element]) -> None:
+        """Go to a row of which these totals are known."""
+        place(self.loops, self.outer, row)
+        self.kept_base = self.keeping_place(row)
+        self.reader.given = {}
+        self.reader.fresh()
+        for number, total in enumerate(totals):
+            self.settle(number, total)
+
+    def keeping_place(self, row: Index) -> Index:
+        """Return where in scratch a row is kept: half a page further into one than it lies."""
+        loops = self.loops
+        begin = loops.remainder(loops.add(self.ahead, loops.multiply(row, self.extent)), PAGE)
+        begin = loops.subtract(begin, loops.remainder(begin, self.lanes))
+        turn = loops.multiply(loops.remainder(row, 2), self.apart)
+        return loops.add(self.scratch_base, loops.add(turn, begin))
 
     @cached_property
-    def shifts(self) -> dict[Op, SSAValue]:
-        """Return the maxima that only exponentials are shifted by, each with the exponential."""
-        found: dict[Op, SSAValue] = {}
-        for total in filter(is_total_of_softmax, self.reductions):
-            most = operand_of(operand_of(total.operands[0], 0), 1)
-            if isinstance(most.owner, Op) and most.has_one_use() and total.specs[0].dtype is f32:
-                found[most.owner] = total.operands[0]
-        return found
+    def ahead(self) -> Index:
+        """Return what the first row is ahead of scratch in a page, and half a page."""
+        loops = self.loops
+        read = next((b for a, b in zip(self.arguments, loops.buffers, strict=False)
+                     if spec_of(a.type).dims == self.shape), loops.buffers[0])  # fmt: skip
+        rows, scratch = (loops.divide(loops.address(b), 4) for b in (read, self.scratch))
+        scratch = loops.remainder(loops.add(scratch, self.scratch_base), PAGE)
+        return loops.subtract(loops.add(rows, PAGE + PAGE // 2), loops.index(scratch))
 
-    def power_of_two(self, op: Op) -> None:
-        """Compute exp(x - max(x)) as 2^((x - max(x)) c): nothing is reduced, and nothing is large.
-
-        The product is rounded as the difference was: relative to what is left of x.
-        """
-        exponential = self.shifts.get(op)
-        if exponential is not None:
-            self.reader.given[exponential] = self.raised(operand_of(exponential, 0))
-
-    def raised(self, x: SSAValue) -> Callable[[Indices], Element]:
-        """Return the rule that gives e to the power of a value that is not positive."""
-        math, reader = self.reader.math, self.reader
-        factor = math.constant(LOG2_E, f32)
-        return lambda index: math.exp2_near(math.mul(reader.element(x, index), factor))
-
-    def is_row(self, value: SSAValue) -> bool:
-        """Say whether a value is as long as the row."""
-        return spec_of(value.type).dims == self.shape
-
-    def scaled(self, value: SSAValue, factor: Element) -> Callable[[Indices], Element]:
-        """Return the rule that multiplies a value by a number of the row."""
-        return lambda index: self.reader.math.mul(self.reader.element(value, index), factor)
-
-    def vector_off(self) -> None:
-        """Compute single elements from here on."""
-        self.space.vector, self.space.lanes = None, 0
-        self.reader.fresh()
-
-    def over_inner(self, body: Body) -> None:
-        """Open the loops over the reduced axes around vectors of the last."""
-        self._over(self.inner[:-1], body)
-
-    def _over(self, groups: Sequence[Group], body: Body) -> None:
-        if not groups:
-            extent = self.walked.extent
-            high: Index = extent if isinstance(extent, int) else self.loops.index(extent)
-            walk_vectors(self.loops, self.reader, self.walked, (0, high), body, UNROLL)
-            return
-        with self.loops.loop(0, self.loops.index(groups[0].extent)) as one:
-            groups[0].value = one.index
-            self._over(groups[1:], body)
-
-    def store(self) -> None:
-        """Write one vector of the result."""
-        self.space.vector = self.walked if self.space.lanes else None
-        element = self.reader.element(self.root, self.root_index(self.plan.index))
-        base, _, _ = self.space.split(self.loops, self.offset)
-        lanes = self.space.lanes
-        value = self.reader.math.narrow(self.reader.math.spread(element, lanes))
-        past = self.loops.streams
-        self.loops.store(value, self.out, base, self.reader.mask, nontemporal=past)
-
-    # -- reductions -----------------------------------------------------------------------
-
-    def reduce(self, op: Op, number: int) -> Element:
-        """Return the reduction of the current row."""
-        found = type(op).iteration(*op.specs, **op.plain_attributes())
-        assert isinstance(found, Iteration), f"{op.name} has an iteration space"
-        dtype = op.result_specs[0].dtype
-        total = self.accumulate(op, found.combiner, dtype, number)
-        total = across_lanes(self.loops, found.combiner, total)
-        if found.finish is not None:
-            finished = found.finish(self.reader.math, total)
-            assert isinstance(finished, Element), f"{op.name}: finish gave {finished}"
-            return finished
-        return total
-
-    def accumulate(self, op: Op, combiner: str, dtype: DType, number: int) -> Element:
-        """Return a vector (or element) whose lanes combine to the reduction."""
-        start = self.reader.math.constant(identity(combiner, dtype), dtype)
-        first = self.reader.math.spread(start, self.lanes)
-        return self._nested(self.inner[:-1], op, combiner, [first], number)[0]
-
-    def _nested(self, groups: Sequence[Group], op: Op, combiner: str, accs: list[Element],
-                number: int) -> list[Element]:  # fmt: skip
-        if not groups:
-            return self.walk(op, combiner, accs, number)
-        with self.loops.loop(
-            0, self.loops.index(groups[0].extent), 1, [a.value for a in accs]
-        ) as one:
-            groups[0].value = one.index
-            inside = alike(one.values, accs[0])
-            made = self._nested(groups[1:], op, combiner, inside, number)
-            one.carry(*(a.value for a in made))
-        return alike(one.results, accs[0])
-
-    def walk(self, op: Op, combiner: str, accs: list[Element], number: int) -> list[Element]:
-        """Accumulate along the innermost group."""
-        math, extent = self.reader.math, self.walked.extent
-        start = math.constant(identity(combiner, accs[0].dtype), accs[0].dtype)
-        state = accs[0], math.spread(start, self.lanes)
-        high: Index = extent if isinstance(extent, int) else self.loops.index(extent)
-
-        def element(at: Index) -> Element:
-            return self.element(op, at, number)
-
-        return [accumulate(self.reader, high, state, self.combiner(op, combiner), element)]
-
-    def combiner(self, op: Op, name: str) -> Combine:
-        """Return how elements are combined; the largest of a softmax may miss NaN: its total is."""
-        return LoopsMath.greater if op in self.shifts else COMBINERS[name]
-
-    def element(self, op: Op, at: Index, number: int) -> Element:
-        """Return the vector that a reduction takes in at a place of the row."""
-        self.walked.value = at
-        self.reader.fresh()
-        element = self.reader.element(op.operands[0], self.plan.index)
-        element = self.reader.math.spread(element, self.lanes)
-        self.keep(number)
-        return element
-
-    # -- keeping dear values --------------------------------------------------------------
-
-    def plan_cache(self) -> None:
-        """Find the values to keep: dear, as long as the row, needed again in a later pass."""
-        self.kept: dict[int, list[SSAValue]] = {}
-        length = product(tuple(g.extent for g in self.inner))
-        passes: list[SSAValue] = [op.operands[0] for op in self.reductions]
-        if self.is_full:
-            passes.append(self.root)
-        done: set[SSAValue] = set()
-        for number, found in enumerate(passes[:-1]):
-            for value in self.dear_values([found], done):
-                if value in self.dear_values(passes[number + 1 :], done):
-                    done.add(value)
-                    self.kept.setdefault(number, []).append(value)
-        count = sum(map(len, self.kept.values()))
-        fits = isinstance(length, int) and length * 4 * count <= CACHED_BYTES
-        if self.loops.fine or not count or not fits:
-            self.kept = {}
-            return
-        self.length = -(-int(length) // 16) * 16  # type: ignore[arg-type]
-        self.scratch, self.scratch_base = self.loops.scratch(f32, count * self.length)
-        every = [v for values in self.kept.values() for v in values]
-        self.place = {v: i * self.length for i, v in enumerate(every)}
-
-    def dear_values(self, values: Sequence[SSAValue], kept: set[SSAValue]) -> list[SSAValue]:
-        """Return the dear values that have to be computed for elements of `values`."""
-        found: list[SSAValue] = []
-        seen: set[SSAValue] = set(kept)
-        stack = list(values)
-        while stack:
-            one = stack.pop()
-            owner = one.owner
-            if one in seen or not isinstance(owner, Operation) or owner in self.reductions:
-                continue
-            seen.add(one)
-            spec = spec_of(one.type)
-            if owner.name in DEAR and spec.dims == self.shape and spec.dtype.name == "f32":
-                found.append(one)
-            stack.extend(owner.operands)
-        return found
-
-    def position(self) -> Index:
-        """Return where in the row the current vector stands."""
-        total: Index = 0
-        for group in self.inner:
-            assert group.value is not None, "the row is walked"
-            place = product(tuple(g.extent for g in self.inner[self.inner.index(group) + 1 :]))
-            total = self.loops.add(total, self.loops.multiply(group.value, place))
-        return self.loops.add(total, self.scratch_base)
-
-    def keep(self, number: int) -> None:
-        """Store what later passes need of the vector just computed."""
-        for value in self.kept.get(number, ()):
-            element = self.reader.element(value, self.plan.index)
-            offset = self.loops.add(self.position(), self.place[value])
-            spread = self.reader.math.spread(element, self.lanes)
-            self.loops.store(spread.value, self.scratch, offset, self.reader.mask)
-
-    def use_cache(self, number: int) -> None:
-        """Read kept values from scratch from here on."""
-        for value in self.kept.get(number, ()):
-            self.reader.given[value] = self.loader(value)
-
-    def loader(self, value: SSAValue) -> Callable[[Indices], Element]:
-        """Return the rule by which a kept value is read."""
-        return lambda _: self.load(value)
-
-    def load(self, value: SSAValue) -> Element:
-        """Return a kept vector."""
-        offset = self.loops.add(self.position(), self.place[value])
-        read = self.loops.load(self.scratch, offset, self.lanes, self.reader.mask, constant=False)
-        return Element(read, spec_of(value.type).dtype, self.lanes)
+    @property
+    def extent(self) -> int:
+        """Return the elements of a row."""
+        extent = self.walked.extent
+        assert isinstance(extent, int), "rows that overlap are of a known length"
+        return extent
 
 
-def operand_of(value: SSAValue, number: int) -> SSAValue:
-    """Return an operand of what makes a value."""
-    assert isinstance(value.owner, Operation), "the value of an operation"
-    return value.owner.operands[number]
+def each_alike(values: Sequence[SSAValue], like: Sequence[Element]) -> list[Element]:
+    """Return values as elements of the types of others."""
+    return [Element(v, e.dtype, e.lanes) for v, e in zip(values, like, strict=True)]
 
 
-def is_total_of_softmax(op: Op) -> bool:
-    """Say whether the operation is sum(exp(x - max(x))): at least 1."""
-    exponential = op.operands[0].owner
-    if op.name != "gv.sum" or not isinstance(exponential, Op) or exponential.name != "gv.exp":
-        return False
-    shifted = exponential.operands[0].owner
-    if not isinstance(shifted, Op) or shifted.name != "gv.sub":
-        return False
-    most = shifted.operands[1].owner
-    return (
-        isinstance(most, Op) and most.name == "gv.max" and most.operands[0] is shifted.operands[0]
-    )
+def apart(extent: int, step: int) -> int:
+    """Return how far, in steps, a row is written from where the next two are read.
 
+    It is chosen for rows of f32 that lie one behind the other, from the same place of a page on.
+    """
 
-def always(element: Element) -> Callable[[Indices], Element]:
-    """Return the rule that gives one element for every index."""
-    return lambda _: element
+    def distance(far: int) -> int:
+        ways = [rows * extent - far for rows in (1, 2)]
+        return min(min(way % PAGE, -way % PAGE) for way in ways)
+
+    return max(range(0, extent - extent % step, step), key=distance)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from ...target import Target
 from .math_arc import acos, acosh, asin, asinh, atan, atan2, atanh
 from .math_erf import erf
-from .math_exp import cosh, exp, exp2, exp2_near, expm1, sinh, tanh
+from .math_exp import cosh, exp, exp2, exp2_near, exp_near, expm1, sinh, tanh
 from .math_lanes import Lanes
 from .math_log import log, log1p, log2, log10
 from .math_pow import cbrt, powf
@@ -144,5 +144,5 @@ MATH: Mapping[str, Function] = {
 }
 """What appends each operation of the dialect."""
 
-NEAR: Mapping[str, Function] = {"math.exp2": exp2_near}
+NEAR: Mapping[str, Function] = {"math.exp": exp_near, "math.exp2": exp2_near}
 """What appends an operation of which the flag `afn` says that some ulp do not matter."""

@@ -136,9 +136,33 @@ def exp2_near(text: Text, shape: Shape, target: Target, x: str) -> str:
         return _approximate(text, shape, x)
     lanes = Lanes(text, shape, target)
     magic, end = lanes.layout.magic, lanes.layout.bias + lanes.layout.fraction + 2.0
-    x = lanes.maximum(-end, x) if lanes.vector else lanes.clamp(-end, x, end)
+    x = _from_above(lanes, end, x)
     n = lanes.subtract(lanes.add(x, magic), magic)
-    return scale(lanes, lanes.polynomial(lanes.subtract(x, n), (1.0, *EXP2_NEAR["float"])), n)
+    return _power_near(lanes, n, lanes.subtract(x, n))
+
+
+def exp_near(text: Text, shape: Shape, target: Target, x: str) -> str:
+    """Return e^x for an x of at most 2^20, some ulp off (|x| / 4 and 2); doubles as near as `exp`.
+
+    x log2(e) is not rounded before the whole number is taken off.
+    """
+    if shape.element != "float":
+        return exp(text, shape, target, x)
+    lanes = Lanes(text, shape, target)
+    x = _from_above(lanes, -limits(lanes).low + 1.0, x)
+    magic, factor = lanes.layout.magic, LOG2_E["double"][0]
+    n = lanes.subtract(lanes.fma(x, factor, magic), magic)
+    return _power_near(lanes, n, lanes.fma(x, factor, lanes.negate(n)))
+
+
+def _from_above(lanes: Lanes, end: float, x: str) -> str:
+    """Return an x that is not large, or -end where it is less, of which the power is 0."""
+    return lanes.maximum(-end, x) if lanes.vector else lanes.clamp(-end, x, end)
+
+
+def _power_near(lanes: Lanes, n: str, f: str) -> str:
+    """Return 2^(n + f), some ulp off, for a whole n and |f| <= 1/2."""
+    return scale(lanes, lanes.polynomial(f, (1.0, *EXP2_NEAR["float"])), n)
 
 
 def _approximate(text: Text, shape: Shape, x: str) -> str:

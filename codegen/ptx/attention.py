@@ -26,10 +26,11 @@ from ...target import Target
 from ..kernels.elements import Element, LoopsMath
 from ..kernels.index import Token
 from ..kernels.loops import Index
+from ..kernels.map import place
 from ..kernels.plan import Axis, open_kernel, plan_axes, returned_values
 from ..kernels.read import Indices, Reader, Tracer
 from ..kernels.space import Group, Space, merge
-from .nest import Nest, Side, place
+from .nest import Nest, Side
 
 LOG2_E = 1.4426950408889634
 MATRICES = 3

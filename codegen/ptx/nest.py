@@ -14,7 +14,8 @@ from ...ir.tensor import spec_of
 from ...target import Target
 from ..kernels.elements import Element
 from ..kernels.index import Linear, Opaque, Token, flatten, of, strides
-from ..kernels.loops import Index, Loops
+from ..kernels.loops import Index
+from ..kernels.map import place
 from ..kernels.plan import Axis, open_kernel, plan_axes, returned_values
 from ..kernels.read import MOVES, Indices, Reader, Tracer
 from ..kernels.space import Group, Space, merge
@@ -113,14 +114,6 @@ def is_guarded(index: Linear, extent: Dim) -> bool:
         return True
     room = extent - 1 - index.highest()
     return not isinstance(room, int) or room < 0
-
-
-def place(loops: Loops, groups: Sequence[Group], at: Index) -> None:
-    """Set the values of groups for a position in all of them as one."""
-    rest = at
-    for group in reversed(groups):
-        group.value = rest if group is groups[0] else loops.remainder(rest, group.extent)
-        rest = loops.divide(rest, group.extent)
 
 
 class Side:

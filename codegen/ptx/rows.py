@@ -30,11 +30,10 @@ from ...ir.iteration import Iteration
 from ..kernels.combine import COMBINERS, across_lanes, identity
 from ..kernels.elements import Element, computed
 from ..kernels.loops import Index
-from ..kernels.map import fitting_lanes
+from ..kernels.map import fitting_lanes, place
 from ..kernels.read import Reader
-from ..kernels.row import Rows, always
+from ..kernels.rows import Rows, always
 from ..kernels.space import Group, Space, merge
-from .nest import place
 from .tile import shared
 
 KEPT = 8

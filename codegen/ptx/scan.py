@@ -22,8 +22,8 @@ from ...ir.gpu_ops import THREADS, WARP, Barrier, Shuffle
 from ...target import Target
 from ..kernels.elements import Element, computed
 from ..kernels.loops import Index
+from ..kernels.map import place
 from ..kernels.scan import Scan
-from .nest import place
 from .tile import shared
 
 BLOCK = 256

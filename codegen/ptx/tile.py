@@ -34,9 +34,10 @@ from ...target import Target
 from ..kernels.elements import Element, computed
 from ..kernels.index import Token
 from ..kernels.loops import Index, Loops
+from ..kernels.map import place
 from ..kernels.read import Reader
 from ..kernels.space import Group, Space, merge
-from .nest import Nest, Side, place
+from .nest import Nest, Side
 from .shape import LANES, LARGE, TILES, AnyTile, Tile, choose_tile, shape_class
 
 Line: TypeAlias = tuple[Index, list[tuple[Index, SSAValue]]]
