@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -181,6 +182,12 @@ class Plan:
         """Why the plan is not compiled, if it was tried."""
         self.compiled: dict[Any, Any] = {}
         """By shapes: the compiled plan, how often it was run before that, or None."""
+
+    @cached_property
+    def size(self) -> int:
+        """Return how many elements the operations make, as far as that is known."""
+        specs = (out.spec for op in self.ops for out in op.outputs)
+        return sum(prod(spec.static_shape) for spec in specs if spec.is_static)
 
     def run(self, frame: Frame, values: Sequence[Any]) -> list[Any]:
         """Return what the fetches are; None for operations."""

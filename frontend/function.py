@@ -40,7 +40,7 @@ from .on_device import DeviceTensor, place_of, wanted_place
 from .origin import short, user_line
 from .recorded import unboxed
 from .run_errors import InvalidArgumentError
-from .staged import COMPILE_AFTER, LARGE, NotStageableError, Staged, Where, compiled_for
+from .staged import COMPILE_AFTER, HEAVY, LARGE, NotStageableError, Staged, Where, compiled_for
 from .staged_gradient import Gradients
 from .stepped import on_host
 from .tensor import Tensor, apply, as_tensor
@@ -466,7 +466,8 @@ class ConcreteFunction:
         with entered(None), running_on(None, soft=True):
             arrays = [x.held if isinstance(x, DeviceTensor) else x._array for x in inputs]
             plan = self.graph.whole_plan()
-            after = 0 if len(plan.ops) >= LARGE else COMPILE_AFTER
+            at_once = len(plan.ops) >= LARGE or plan.size >= HEAVY
+            after = 0 if at_once else COMPILE_AFTER
             native = compiled_for(plan, arrays, after, where)
             if native is not None:
                 found = native.run(store, arrays)

@@ -52,6 +52,8 @@ COMPILE_AFTER = 2
 LARGE = 1000
 """A function of so many operations is compiled at its first call: to run it one operation after
 the other takes a tenth of the time, and it is called again."""
+HEAVY = 1 << 24
+"""So is one whose operations make so many elements: what one call more takes, compiling does."""
 INLINE = 1024
 """Larger constants become weights."""
 
