@@ -14,6 +14,7 @@ import inspect
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ from .run_errors import InvalidArgumentError
 from .staged import COMPILE_AFTER, HEAVY, LARGE, NotStageableError, Staged, Where, compiled_for
 from .staged_gradient import Gradients
 from .stepped import on_host
+from .tape import GradientTape
 from .tensor import Tensor, apply, as_tensor
 from .variables import VariableState
 
@@ -77,6 +79,25 @@ class TapeFrame(Frame):
     def detached(self, value: Any) -> Any:
         """Return the same value as a tensor that tapes do not know."""
         return as_tensor(value).alias()
+
+
+@dataclass
+class AgainFrame(TapeFrame):
+    """A run of what was run before, for tapes: it reads what there was, and changes nothing."""
+
+    values: dict[Any, Any] = field(default_factory=dict)
+    """The values that variables had."""
+
+    def present(self, variable: Any) -> Any:
+        """Read the value of then as that of the Python object, which tapes know."""
+        made, owner = as_tensor(self.values[variable]).alias(), variable.owner()
+        if owner is not None:
+            record("ReadVariableOp", (owner,), (made,), lambda grad: (grad,))
+        return made
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Take note of the value that the variable had from here on."""
+        self.values[variable] = np.asarray(value)
 
 
 class Settings:
@@ -494,28 +515,38 @@ class ConcreteFunction:
         staged = self.gradients.get(self.graph.whole_plan(), [x.spec for x in inputs])
         if staged is None:
             return None
+        values, draws = staged.state(store)
         with entered(None):
             made, back = staged.run(store, [x._array for x in inputs])
         wrap = getattr(self.function, "wrap", Tensor)
         outputs = [wrap(np.asarray(x)) for x in made]
         owners = [v.owner() for v in staged.variables]
 
-        read = [v.value_in(store) for v in staged.variables]
-
         def backward(*grads: Any) -> Sequence[Any]:
             if STATE.context is not None or STATE.recorders:
-                now = [v.value_in(store) for v in staged.variables]
-                if self.kind.stateful or any(a is not b for a, b in zip(read, now, strict=True)):
-                    raise TypeError(
-                        f"a gradient of {self.function.label!r}, which changes state or reads what "
-                        "has changed, is differentiated again: let two tapes watch the call"
-                    )
+                if self.kind.stateful or any(v.value_in(store) is not x for v, x in values.items()):
+                    then = Store()
+                    then.draws |= draws
+                    frame = AgainFrame(then, apply, values={**values})
+                    return self.again(frame, inputs, grads, owners)
                 return self.way_back(inputs, grads, staged.variables)
             found = back([None if g is None else g.numpy() for g in grads])
             return [None if g is None else wrap(g) for g in found]
 
         record(self.kind.type, [*inputs, *owners], outputs, backward)
         return outputs
+
+    def again(
+        self, frame: Frame, inputs: Sequence[Any], grads: Sequence[Any], owners: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Return the gradients of inputs and variables by running the graph once more."""
+        sources = [*inputs, *owners]
+        with GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(sources)
+            made = self.graph.run(frame, inputs)
+        pairs = [(y, g) for y, g in zip(made, grads, strict=True) if g is not None]
+        found: Sequence[Any] = tape.gradient([y for y, _ in pairs], sources, [g for _, g in pairs])
+        return found
 
     def way_back(
         self, inputs: Sequence[Any], grads: Sequence[Any], variables: Sequence[Any]

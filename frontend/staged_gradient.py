@@ -138,6 +138,13 @@ class StagedGradient:
         self.way_back = program_of(main, results, frame.shared, len(given))
         return taken
 
+    def state(self, store: Store) -> tuple[dict[VariableState, Array], dict[Any, int]]:
+        """Return the values of the variables that are read, and what draws have used."""
+        found: list[Any] = [x if isinstance(x, tuple) else x() for x in self.arguments]
+        values = {x: x.value_in(store) for x in found if isinstance(x, VariableState)}
+        draws = [x[0] if isinstance(x, tuple) else x.op for x in found if x not in values]
+        return values, {op: store.draws.get(op, 0) for op in draws}
+
     def run(self, store: Store, arrays: Sequence[Any]) -> tuple[list[Any], Callable[..., Any]]:
         """Return the outputs, and the function of their gradients that goes back."""
         more = [

@@ -330,25 +330,35 @@ def test_i8_a_call_that_a_persistent_tape_watches_is_differentiated_again():
     assert concrete.gradient.graph.refusal == ""
 
 
-def test_i8_what_changes_state_is_not_differentiated_again_by_one_tape():
-    v = tf.Variable(1.0)
+def test_i8_what_changes_state_is_differentiated_again_as_it_was_when_it_ran():
+    v, w = tf.Variable(1.0), tf.Variable(2.0)
+    calls = 6  # the first ones are interpreted, the last ones compiled
 
     @tf.function
     def f(x):
+        before = v * 1.0
         v.assign_add(1.0)
-        return x * x * v
+        return x * x * v * w + before * x + x * tf.random.uniform([], seed=1)
 
     x = tf.constant(3.0)
-
-    def again():
+    for count in range(1, calls + 1):
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(x)
-            slope = tape.gradient(f(x), x)
-        return tape.gradient(slope, x)
-
-    assert [float(again()) for _ in range(2)] == [4.0, 6.0]
-    with pytest.raises(TypeError, match="'f', which changes state"):
-        again()
+            y = f(x)
+            w.assign(5.0)  # after the call: the gradient is that of what was read
+            slope = tape.gradient(y, x)
+            back = tape.gradient(y, [v, w])
+        assert v.numpy() == count + 1.0
+        drawn = float(y) / 3.0 - 6.0 * (count + 1) - count
+        assert float(slope) == pytest.approx(12.0 * (count + 1) + count + drawn, abs=1e-4)
+        curve = tape.gradient(slope, [x, w, v])
+        assert [float(g) for g in curve] == [4.0 * (count + 1), 6.0 * (count + 1), 13.0]
+        assert [float(g) for g in back] == [21.0, 9.0 * (count + 1)]
+        assert [float(g) for g in tape.gradient(back[0], [x, w])] == [13.0, 9.0]
+        w.assign(2.0)
+        assert v.numpy() == count + 1.0
+    [concrete] = f.cache.values()
+    assert concrete.gradients.made == 1
 
 
 def test_i5_gradients_in_functions_of_variables_have_gradients():
