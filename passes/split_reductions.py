@@ -31,7 +31,9 @@ from ..ir.op import REGISTRY
 from ..ir.program import functions
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import spec_of
+from ..target import Target
 from .analysis.blocks import operations_of
+from .analysis.choices import decide, shape_class
 from .analysis.kinds import ROW_REDUCTIONS, kind_of
 from .base import Pass
 from .pack_weights import target_of
@@ -48,6 +50,8 @@ ENOUGH_BLOCKS = 2 * 132
 """Two for each processor of an H100."""
 FEWEST_KEYS, SOME_KEYS = 256, 512
 """Keys of a part: the fewest that pay, and those where their number is not known."""
+SHARES = (0, 256, 512, 1024, 2048, 4096)
+"""Keys of a part that are measured."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,15 @@ class SplitReductions(Pass):
 
     def apply(self, program: Program) -> None:
         """Split in every function."""
-        if not target_of(program).is_gpu:
+        target = target_of(program)
+        if not target.is_gpu:
             return
         for function in functions(program.module):
             for op in list(operations_of(function)):
                 if isinstance(op, Op) and op.name in ROW_REDUCTIONS - {"gv.mean"}:
                     self.split(op)
                 elif isinstance(op, Op) and op.name == "gv.attention":
-                    self.split_keys(op, program.ranges)
+                    self.split_keys(op, program.ranges, target)
 
     def split(self, op: Op) -> None:
         """Replace one reduction if its rows are few and long."""
@@ -88,10 +93,10 @@ class SplitReductions(Pass):
         replace(op, made)
         self.count("split")
 
-    def split_keys(self, op: Op, ranges: Mapping[str, Range]) -> None:
+    def split_keys(self, op: Op, ranges: Mapping[str, Range], target: Target) -> None:
         """Replace an attention if its queries are few, and its keys many."""
-        step = keys_of_part(op, ranges)
-        if step is None:
+        step = keys_of_part(op, ranges, target)
+        if not step:
             return
         flags = op.plain_attributes()
         zeros = bool(flags.pop("zeros"))
@@ -102,12 +107,12 @@ class SplitReductions(Pass):
         self.count("keys")
 
 
-def keys_of_part(op: Op, ranges: Mapping[str, Range]) -> int | None:
-    """Return how many keys of an attention a block has, if they are to be shared by blocks."""
+def keys_of_part(op: Op, ranges: Mapping[str, Range], target: Target) -> int:
+    """Return how many keys of an attention a block has; 0 if blocks do not share them."""
     (q, k, v), made = op.specs[:3], op.result_specs[0]
     queries, keys = q.dims[-2], k.dims[-2]
     if not isinstance(queries, int) or made.dims[-1] == 1 or bounds(keys, ranges)[0] < 1:
-        return None
+        return 0
     rows, blocks = queries, 1
     for number, dim in enumerate(reversed(made.dims[:-2]), 3):
         least = max(1, bounds(dim, ranges)[0])
@@ -117,11 +122,13 @@ def keys_of_part(op: Op, ranges: Mapping[str, Range]) -> int | None:
             blocks *= least
     wanted = ENOUGH_BLOCKS // blocks
     if rows > FEW_QUERIES or wanted < 2:
-        return None
+        return 0
     if not isinstance(keys, int):
         return SOME_KEYS
     step = max(FEWEST_KEYS, -(-keys // (wanted * FEWEST_KEYS)) * FEWEST_KEYS)
-    return step if step < keys else None
+    name = f"keys_{q.dtype}_{shape_class(blocks, rows, keys, k.dims[-1])}"
+    shares = [size for size in SHARES if size < keys]
+    return decide(target, name, shares, step if step < keys else 0)
 
 
 def put_together(make: Maker, parts: SSAValue, zeros: bool) -> SSAValue:

@@ -1,13 +1,14 @@
-"""Measure which tiles of products are fastest on a GPU, and keep it for all builds.
+"""Measure which forms of kernels are fastest on a GPU, and keep it for all builds.
 
     python -m gravure.tools.tune_gpu                       # on gpu:0, into gravure/measured.json
     python -m gravure.tools.tune_gpu --only bf16 -o FILE
     python -m gravure.tools.tune_gpu --device emulated --small -o FILE     # try it without a GPU
 
-A record is for one architecture, template, element type and class of sizes (powers of two). Builds
-read the file that is committed, and never need a GPU. A tile that is not faster than the rule's by
-more than noise is not chosen. What was measured before stays, unless it is measured again; equal
-times give equal bytes.
+A record is for one architecture, template, element type and class of sizes (powers of two): the
+tile of a product, the threads of a row, the warps and keys of an attention, and the keys that a
+block has where few queries share them. Builds read the file that is committed, and never need a
+GPU. What is not faster than the rule's by more than noise is not chosen. What was measured before
+stays, unless it is measured again; equal times give equal bytes.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..codegen.compile import Options
 from ..errors import GravureError
@@ -34,7 +36,8 @@ from .bench_gpu import Bench, random_arrays
 
 SCHEMA = "gravure.measured/1"
 GAIN = 0.97
-"""A tile must take less than this part of the time of the rule's to be chosen."""
+"""A form must take less than this part of the time of the rule's to be chosen."""
+Sizes: TypeAlias = tuple[int, int, int, int]
 KINDS = ("f32", "f16", "bf16", "f64")
 SIZES = (
     *((1, n, n, n) for n in (256, 512, 1024, 2048, 4096, 8192)),
@@ -43,23 +46,55 @@ SIZES = (
     *((12, 128, 128, 64), (12, 128, 64, 128), (96, 512, 512, 64), (96, 512, 64, 512)),
 )
 """Batch, rows, columns and depth of the products that are measured."""
-SMALL = ((1, 128, 256, 64), (2, 32, 64, 32))
-"""The same, for the emulator."""
+ROWS = tuple((rows, length) for rows in (16, 512, 8192) for length in (64, 256, 1024, 4096, 16384))
+"""Rows, and how long they are."""
+HEADS = (
+    *((h, s, s, d) for h, s in ((12, 128), (16, 512), (32, 2048), (16, 8192)) for d in (64, 128)),
+    *((h, 1, t, d) for h in (8, 32) for t in (1024, 4096, 16384) for d in (64, 128)),
+)
+"""Heads, queries, keys and depth of attentions."""
+SMALL = (
+    ((1, 128, 256, 64), (2, 32, 64, 32)),
+    ((4, 512), (40, 2)),
+    ((2, 32, 64, 32), (1, 1, 600, 8)),
+)
+"""All three, for the emulator."""
 
 
-def texts(sizes: Sequence[tuple[int, int, int, int]], kinds: Sequence[str]) -> Iterator[str]:
-    """Give the graph texts of products whose right operand lies either way."""
+def texts(kinds: Sequence[str], *, small: bool) -> Iterator[str]:
+    """Give the graph texts of all that is measured."""
+    sizes, rows, heads = SMALL if small else (SIZES, ROWS, HEADS)
     for kind in kinds:
-        for batch, m, n, k in sizes:
-            head = f"{batch}, " if batch > 1 else ""
-            order = "0, 2, 1" if batch > 1 else "1, 0"
-            for right, y in ((f"{k}, {n}", "y"), (f"{n}, {k}", f"transpose(y, order=[{order}])")):
-                operands = f"x: {kind}[{head}{m}, {k}], y: {kind}[{head}{right}]"
-                yield f"model product({operands}) -> (z) {{\n  z = x @ {y}\n}}"
+        yield from products(sizes, kind)
+        for count, length in rows:
+            for axis in (1, 0):
+                made = f"  y = softmax(x, axis={axis})"
+                yield f"model rows(x: {kind}[{count}, {length}]) -> (y) {{\n{made}\n}}"
+        if kind != "f64":
+            yield from map(partial(attention, kind), heads)
+
+
+def products(sizes: Sequence[Sizes], kind: str) -> Iterator[str]:
+    """Give products whose right operand lies either way."""
+    for batch, m, n, k in sizes:
+        head = f"{batch}, " if batch > 1 else ""
+        order = "0, 2, 1" if batch > 1 else "1, 0"
+        for right, y in ((f"{k}, {n}", "y"), (f"{n}, {k}", f"transpose(y, order=[{order}])")):
+            operands = f"x: {kind}[{head}{m}, {k}], y: {kind}[{head}{right}]"
+            yield f"model product({operands}) -> (z) {{\n  z = x @ {y}\n}}"
+
+
+def attention(kind: str, sizes: Sizes) -> str:
+    """Return an attention."""
+    heads, queries, keys, depth = sizes
+    q, k = f"{kind}[{heads}, {queries}, {depth}]", f"{kind}[{heads}, {keys}, {depth}]"
+    scores = "q @ transpose(k, order=[0, 2, 1])"
+    head = f"model attention(q: {q}, k: {k}, v: {k}) -> (y)"
+    return f"{head} {{\n  y = softmax({scores}, axis=2) @ v\n}}"
 
 
 class Tuner:
-    """Measures products on one device."""
+    """Measures models of a kernel or two on one device."""
 
     def __init__(self, driver: Driver, say: Any) -> None:
         self.bench = Bench(driver, f"cuda:{driver.architecture}")
@@ -67,7 +102,7 @@ class Tuner:
         self.records: dict[str, dict[str, Any]] = {}
 
     def tune(self, text: str) -> None:
-        """Measure all decisions of one product that have no record of this run."""
+        """Measure all decisions of one model that have no record of this run."""
         with noted() as questions, closing(self.model(text, "")):
             pass
         for question in questions.values():
@@ -76,7 +111,7 @@ class Tuner:
                 self.say(f"{question.name}: {self.records[question.name]}")
 
     def model(self, text: str, words: str) -> DeviceModel:
-        """Return a product with some decisions on the device."""
+        """Return a model with some decisions on the device."""
         options = Options(target=self.bench.target, mattr=words, cache=bool(words))
         return DeviceModel.of(compile_source(text.encode(), options), self.driver)
 
@@ -90,7 +125,7 @@ class Tuner:
         return {"choice": best, "rule": question.chosen, "microseconds": micro}
 
     def time(self, text: str, question: Question, choice: int) -> float:
-        """Return the seconds of a product with one choice."""
+        """Return the seconds of a model with one choice."""
         with closing(self.model(text, f"{question.name}={choice}")) as model:
             arrays = [DeviceArray.of(self.driver, array) for array in random_arrays(model)]
             return self.bench.time(model.bind(arrays))
@@ -115,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         tuner = Tuner(open_driver(args.device), lambda line: print(line, flush=True))
         kinds = [kind for kind in KINDS if args.only in ("", kind)]
-        for text in texts(SMALL if args.small else SIZES, kinds):
+        for text in texts(kinds, small=args.small):
             tuner.tune(text)
     except GravureError as error:
         print(f"tune_gpu: {error}", file=sys.stderr)

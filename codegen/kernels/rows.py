@@ -64,7 +64,7 @@ class Rows:
     """Builds one row kernel."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
-        self.lanes = target.lanes
+        self.target, self.lanes = target, target.lanes
         (self.root,) = returned_values(kernel)
         ops = [op for op in kernel.body.block.ops if isinstance(op, Op)]
         self.reductions = [op for op in ops if op.name in ROW_REDUCTIONS]

@@ -22,6 +22,7 @@ from ...ir.dtypes import f32
 from ...ir.gpu_ops import SHARED_BYTES, THREADS, WARP, Shared, Shuffle
 from ...ir.iteration import Affine, Iteration, dim
 from ...ir.tensor import TensorSpec
+from ...passes.analysis.choices import decide, shape_class
 from ...target import Target
 from ..kernels.elements import Element, LoopsMath
 from ..kernels.index import Token
@@ -109,7 +110,7 @@ class Attention:
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         self.nest = nest = AttentionNest(kernel, target)
-        self.loops, self.anchor = nest.loops, nest.anchor
+        self.target, self.loops, self.anchor = target, nest.loops, nest.anchor
         flags = self.anchor.plain_attributes()
         self.scale, self.softcap = float(flags["scale"]), float(flags["softcap"])
         self.causal, self.zeros = bool(flags["causal"]), bool(flags.get("zeros"))
@@ -138,6 +139,12 @@ class Attention:
         self.row_tokens = row_tokens
         self.batch = [Group((token,)) for token in batch]
         self.rows = product(tuple(t.extent for t in row_tokens))
+
+    def decided(self, template: str, candidates: Sequence[int], usual: int) -> int:
+        """Return which form of a template was measured to be best for such sizes."""
+        batch = product(tuple(group.extent for group in self.batch))
+        sizes = shape_class(batch, self.rows, self.keys, self.depth)
+        return decide(self.target, f"{template}_{self.dtype}_{sizes}", candidates, usual)
 
     def open_sides(self, lanes: tuple[int, int, int], written: int = 0) -> None:
         """Let vectors of queries, keys and values have so many lanes, where they can."""

@@ -108,9 +108,9 @@ class Tile:
 class Flash(Attention):
     """Builds one kernel, if it `fits`."""
 
-    warps = WARPS
-    at_once = KEYS
-    """Keys of a tile."""
+    TEMPLATE = "flash"
+    FORMS = ((WARPS, KEYS), (2 * WARPS, KEYS), (WARPS, KEYS // 2))
+    """Warps of a block, and keys of a tile: the usual ones first."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         super().__init__(kernel, target)
@@ -135,6 +135,9 @@ class Flash(Attention):
     def build(self) -> FuncOp:
         """Fill the function."""
         loops = self.loops
+        even = all(self.shares_evenly(*form) for form in self.FORMS)
+        chosen = self.decided(self.TEMPLATE, range(len(self.FORMS)), 0) if even else 0
+        self.warps, self.at_once = self.FORMS[chosen]
         self.height = 16 * self.warps
         self.lay_out()
         blocks = ceil_divide(self.rows, self.height)
@@ -142,6 +145,11 @@ class Flash(Attention):
             self.first = loops.multiply(self.enter(unit.index, blocks), self.height)
             self.block()
         return self.finish(blocks, self.warps * WARP)
+
+    def shares_evenly(self, warps: int, keys: int) -> bool:
+        """Say whether all threads of a block bring as many vectors of a tile."""
+        widths = (self.depth, self.width)
+        return all(keys * width // HALVES % (warps * WARP) == 0 for width in widths)
 
     def lay_out(self) -> None:
         """Take the shared memory."""

@@ -55,8 +55,8 @@ class PanelTile(Tile):
 class FlashWide(Flash):
     """Builds one kernel, if it `fits`."""
 
-    warps = 8
-    at_once = 128
+    TEMPLATE = "flash_wide"
+    FORMS = ((8, 128), (8, 64), (4, 128))
 
     @property
     def fits(self) -> bool:

@@ -27,6 +27,7 @@ from ...ir import Op
 from ...ir.dims import Dim, ceil_divide, product
 from ...ir.gpu_ops import THREADS, WARP, Barrier, Shuffle
 from ...ir.iteration import Iteration
+from ...passes.analysis.choices import decide, shape_class
 from ..kernels.combine import COMBINERS, across_lanes, identity
 from ..kernels.elements import Element, computed
 from ..kernels.loops import Index
@@ -68,10 +69,11 @@ class GpuRows(Rows):
         if self.across:
             self.vector_off()
             self.lanes = 0
-            self.team = MEMBERS
+            self.team = self.decided("columns", (4, MEMBERS, 16), MEMBERS)
         else:
-            self.team = team_size(self.count, self.extent, max(1, self.lanes))
-        self.threads = max(self.team, WARP * WARPS)
+            usual = team_size(self.count, self.extent, max(1, self.lanes))
+            self.team = self.decided("rows", teams(self.extent, max(1, self.lanes)), usual)
+        self.threads = WARP * WARPS if self.team == WARP else self.team
         if self.across:
             self.threads = WARP * self.team
         stride = self.team * max(1, self.lanes)
@@ -79,6 +81,12 @@ class GpuRows(Rows):
         self.turns = turns if turns is not None and turns <= KEPT else None
         """How often a thread gets to its next vector, if all of them stay in registers."""
         self.kept_elements: list[dict[Any, Element]] = [{} for _ in range(self.turns or 0)]
+
+    def decided(self, which: str, candidates: Sequence[int], usual: int) -> int:
+        """Return how many threads, or warps, were measured to be best for such rows."""
+        dtype = self.reductions[0].specs[0].dtype
+        name = f"{which}_{dtype}_{shape_class(self.count, self.extent)}"
+        return decide(self.target, name, candidates, usual)
 
     def lies_across(self) -> bool:
         """Say whether neighbours in memory are of different rows."""
@@ -258,6 +266,12 @@ class GpuRows(Rows):
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [COMBINERS[combiner](math, a, b) for a, b in pairs]
         return parts[0]
+
+
+def teams(length: Dim, lanes: int) -> Sequence[int]:
+    """Return the teams whose threads have something of a row each, but for a last few."""
+    most = -(-length // lanes) if isinstance(length, int) else LARGEST
+    return [team for team in (32, 64, 128, 256, 512, 1024) if team < max(2 * most, 2 * WARP)]
 
 
 def team_size(rows: Dim, length: Dim, lanes: int) -> int:

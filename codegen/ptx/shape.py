@@ -71,22 +71,6 @@ SMALL = Tile(32, 32, 16, 4, 4)
 TILES = (LARGE, MIDDLE, SMALL)
 
 
-def shape_class(*sizes: Dim) -> str:
-    """Return what sizes are called in records: powers of two that are not smaller.
-
-    >>> shape_class(1, 100, 4096, 70000)
-    '1_128_4096_8192'
-    """
-    return "_".join(
-        str(min(MOST_CLASS, 1 << (size - 1).bit_length())) if isinstance(size, int) else "any"
-        for size in sizes
-    )
-
-
-MOST_CLASS = 8192
-"""Sizes above have all they need, whatever they are."""
-
-
 def choose_tile(batch: Dim, rows: Dim, columns: Dim, dtype: DType) -> Tile:
     """Return the largest tile of which there are enough."""
     if not (isinstance(batch, int) and isinstance(rows, int) and isinstance(columns, int)):

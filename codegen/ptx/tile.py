@@ -29,7 +29,7 @@ from ...ir import Op
 from ...ir.dims import Dim, ceil_divide, product, remainder
 from ...ir.dtypes import DType
 from ...ir.gpu_ops import THREADS, Barrier, Shared
-from ...passes.analysis.choices import decide
+from ...passes.analysis.choices import decide, shape_class
 from ...target import Target
 from ..kernels.elements import Element, computed
 from ..kernels.index import Token
@@ -38,7 +38,7 @@ from ..kernels.map import place
 from ..kernels.read import Reader
 from ..kernels.space import Group, Space, merge
 from .nest import Nest, Side
-from .shape import LANES, LARGE, TILES, AnyTile, Tile, choose_tile, shape_class
+from .shape import LANES, LARGE, TILES, AnyTile, Tile, choose_tile
 
 Line: TypeAlias = tuple[Index, list[tuple[Index, SSAValue]]]
 """A row, and its columns with the vectors that begin there."""
@@ -408,12 +408,10 @@ class Results:
     def only_inside(self, row: Index, column: Index) -> AbstractContextManager[None]:
         """Open what only happens at a place that exists: one branch, for nested ones cost more."""
         whole, loops = self.whole, self.loops
-        ends = ((row, whole.row_end), (column, lambda: loops.index(whole.columns)))
-        inside = [
-            loops.compare("slt", at, end())
-            for side, (at, end) in zip(whole.sides, ends, strict=True)
-            if whole.beyond(side)
-        ]
+        left, right = whole.sides
+        inside = [loops.compare("slt", row, whole.row_end())] if whole.beyond(left) else []
+        if whole.beyond(right):
+            inside.append(loops.compare("slt", column, loops.index(whole.columns)))
         if not inside:
             return nullcontext()
         both = loops.pure(arith.AndIOp, inside, i1) if len(inside) > 1 else inside[0]

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from ...errors import CompileError
+from ...ir.dims import Dim
 from ...target import Target
 
 
@@ -62,3 +63,19 @@ def decide(target: Target, name: str, candidates: Sequence[int], default: int) -
     if found is not None:
         found[name] = Question(name, tuple(candidates), chosen)
     return chosen
+
+
+def shape_class(*sizes: Dim) -> str:
+    """Return what sizes are called in records: powers of two that are not smaller.
+
+    >>> shape_class(1, 100, 4096, 70000)
+    '1_128_4096_8192'
+    """
+    return "_".join(
+        str(min(MOST_CLASS, 1 << (size - 1).bit_length())) if isinstance(size, int) else "any"
+        for size in sizes
+    )
+
+
+MOST_CLASS = 8192
+"""Sizes above have all they need, whatever they are."""

@@ -315,8 +315,8 @@ def test_convolutions(
 
 @pytest.mark.parametrize(
     "shape",
-    [(3, 7), (5, 64), (2, 1030), (1500, 33), (2, 20000)],
-    ids=["short", "even", "block", "warps", "long"],
+    [(3, 7), (5, 64), (3, 200), (2, 1030), (1500, 33), (2, 20000)],
+    ids=["short", "even", "two-warps", "block", "warps", "long"],
 )
 def test_softmax_over_rows(shape: tuple[int, ...]) -> None:
     x = kind(*shape)

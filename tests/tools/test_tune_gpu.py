@@ -1,7 +1,7 @@
 """Tiles are measured on a device whose times are known beforehand, and builds use the records."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ import pytest
 from gravure import target
 from gravure.codegen.compile import Options
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
+from gravure.codegen.ptx.flash import Flash
 from gravure.codegen.ptx.shape import TILES, WARP_TILES
 from gravure.errors import CompileError
 from gravure.frontend.compile import compile_source, load_on_gpu
+from gravure.passes.split_reductions import SHARES
 from gravure.runtime.arguments import numpy_dtype
 from gravure.runtime.cuda import device_count
 from gravure.runtime.devices import standing_in
@@ -63,6 +65,13 @@ def test_records_are_measured_written_and_used(
     # the rule's tile has as few threads as the best other one: it stays
     assert found["warps_f16_2_32_64_32"] == {"choice": 1, "rule": 1, "microseconds": threads}
     assert found["threads_f32_2_32_64_32"]["choice"] == 2
+    assert {n.rpartition("_f")[0] for n in found if "_f" in n} >= {
+        "rows",
+        "columns",
+        "keys",
+        "flash",
+    }
+    assert found["rows_f32_4_512"]["microseconds"] == {"32": 1.28e5, "64": 6.4e4, "128": 1.28e5}
     found["threads_f32_2_32_64_32"]["choice"] = 0
     out.write_text(json.dumps(data))
     monkeypatch.setattr(target, "MEASURED", out)
@@ -79,10 +88,14 @@ def test_records_are_measured_written_and_used(
 def test_the_records_that_are_committed_can_be_chosen() -> None:
     data = json.loads(target.MEASURED.read_text())
     assert data["schema"] == tune_gpu.SCHEMA
-    counts = {"threads": len(TILES), "warps": len(WARP_TILES), "warpgroups": 2}
+    forms: dict[str, Sequence[int]] = {
+        "threads": range(len(TILES)), "warps": range(len(WARP_TILES)), "warpgroups": range(2),
+        "flash": range(len(Flash.FORMS)), "keys": SHARES, "columns": (4, 8, 16),
+        "rows": (32, 64, 128, 256, 512, 1024),
+    }  # fmt: skip
     for rows in data["records"].values():
         for name, row in rows.items():
-            assert row["choice"] in range(counts[name.partition("_")[0]])
+            assert row["choice"] in forms[name.partition("_")[0]]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +121,47 @@ def test_every_tile_computes_the_same(kind: str, name: str, choice: int) -> None
     if ptxas is not None:
         made = assemble(compiled.plan.modules[0].ptx, "sm_80", ptxas)
         assert (made.spilled, made.stack, made.warnings) == (0, 0, ())
+
+
+ATTENTION = "q: f16[{0}, 64], k: f16[{1}, 64], v: f16[{1}, 64]"
+ATTENTIONS = [f"({ATTENTION.format(*sizes)})" for sizes in ((150, 140), (1, 1000))]
+
+
+@pytest.mark.parametrize(
+    ("head", "expression", "name", "choices", "target"),
+    [
+        ("(x: f32[5, 600])", "softmax(x, axis=1)", "rows_f32_8_1024", (32, 64, 128), "sm_80"),
+        ("(x: f32[70, 5])", "softmax(x, axis=0)", "columns_f32_8_128", (4, 16), "sm_80"),
+        (ATTENTIONS[0], "", "flash_f16_1_256_256_64", (1, 2), "sm_80"),
+        (ATTENTIONS[0], "", "flash_wide_f16_1_256_256_64", (1, 2), "sm_90a"),
+        (ATTENTIONS[1], "", "keys_f16_1_1_1024_64", (0, 512), "sm_80"),
+    ],
+)
+def test_every_form_computes_the_same(
+    head: str, expression: str, name: str, choices: tuple[int, ...], target: str
+) -> None:
+    expression = expression or "softmax(q @ transpose(k, order=[1, 0]), axis=1) @ v"
+    text = f"model m{head} -> (y) {{\n  y = {expression}\n}}".encode()
+    wanted, inputs, seen = None, [], set()
+    random = np.random.default_rng(1)
+    ptxas = find_ptxas()
+    for word in ("", *(f"{name}={choice}" for choice in choices)):
+        compiled = compile_source(text, Options(target=f"cuda:{target}", mattr=word))
+        assert compiled.plan is not None
+        seen.add(compiled.plan.modules[0].ptx)
+        for module in compiled.plan.modules if ptxas is not None else ():
+            assert ptxas is not None
+            made = assemble(module.ptx, target, ptxas)
+            assert (made.spilled, made.stack, made.warnings) == (0, 0, ())
+        model = load_on_gpu(compiled, EmulatedDriver(target, races=True))
+        inputs = inputs or [
+            random.standard_normal(info.shape).astype(numpy_dtype(info.dtype)) / 4
+            for info in model.inputs
+        ]
+        [found] = model.run(inputs)
+        wanted = found if wanted is None else wanted
+        np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-3)
+    assert len(seen) == 1 + len(choices)
 
 
 def test_a_record_that_cannot_be_chosen_is_refused() -> None:
