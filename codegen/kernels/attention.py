@@ -47,6 +47,10 @@ from .space import Group, Space, merge
 LOG2_E = 1.4426950408889634
 MOST = 1024
 """Keys whose scores for a tile stay near L1."""
+QUERIES = 768
+"""Queries that a block of keys is packed for: it is read from afar once for all of them."""
+MANY = 64
+"""Queries from which values that lie apart are copied: they are read again for each tile."""
 FEW = 4
 """Queries up to which a key is multiplied where it lies: turning it would take longer."""
 Span: TypeAlias = "tuple[Index, Index]"
@@ -169,19 +173,22 @@ class Attention:
         self.at_once = isinstance(self.keys, int) and 0 < self.keys <= most
         self.block = int(self.keys) if self.at_once else most // 2  # type: ignore[arg-type]
         block = -(-self.block // self.lanes) * self.lanes
-        self.blocks = RowBlocks(rows, self.tall)
+        self.blocks = RowBlocks(rows, self.tall, QUERIES)
         self.blocks.cut(ENOUGH, product(tuple(g.extent for g in self.batch)))
         padded = -(-block // self.panel) * self.panel
         self.line = padded + self.lanes
         vectors = -(-self.width // self.lanes)
         count = -(-vectors // widest)
         self.parts = [vectors * i // count for i in range(count + 1)]
-        self.in_place = step(self.v, self.of_width) == 1 and self.width % self.lanes == 0
+        self.in_rows = step(self.v, self.of_width) == 1 and self.width % self.lanes == 0
+        apart = step(self.v, self.of_keys) != self.width
+        many = not isinstance(rows, int) or rows >= MANY
+        self.copied = not self.in_rows or (apart and many)
         self.padded_width = vectors * self.lanes
         sizes = {
             "panels": 0 if self.few else padded * self.depth,
             "scores": self.tall * self.line,
-            "values": 0 if self.in_place else block * self.padded_width,
+            "values": block * self.padded_width if self.copied else 0,
             "most": self.blocks.most,
             "total": self.blocks.most,
         }
@@ -189,6 +196,11 @@ class Attention:
         self.at: dict[str, Index] = {}
         for name, size in sizes.items():
             self.at[name], place = place, self.loops.add(place, size)
+
+    @property
+    def in_place(self) -> bool:
+        """Say whether the values are multiplied where they lie."""
+        return self.in_rows and (self.few or not self.copied)
 
     # -- loops ----------------------------------------------------------------------------
 
