@@ -1,4 +1,4 @@
-"""Have many blocks of a GPU share reductions of few, long rows.
+"""Have many blocks of a GPU share reductions of few, long rows; and threads those of many rows.
 
     %y = gv.sum %x {axes = [0]}         =>      %p = gv.reshape %x      [1048576] to [1024, 1024]
                                                 %q = gv.sum %p {axes = [1]}
@@ -7,7 +7,12 @@
     %y = gv.attention %q, %k, %v        =>      %p = gv.attention_parts %q, %k, %v {step = 512}
                                                 %y = the parts, put together
 
-A row is walked by one block of threads, so that a few rows would leave most of the device idle.
+    %y = gv.sum %x {axes = [0, 1]}      =>      %p = gv.reshape %x      8x512x64 to 4x2x512x64
+                                                %q = gv.sum %p {axes = [1, 2]}
+                                                %y = gv.sum %q {axes = [0]}
+
+On processors rows that are added to each other are cut into parts of some hundred KiB. On GPUs a
+row is walked by one block of threads, so that a few rows would leave most of the device idle.
 The parts of a row are rows of their own, and what they come to is reduced again. Only rows of known
 size that come out even are split; the order of a sum changes, but not from run to run. The same is
 done with the keys of an attention of few queries; of keys whose number is not known, parts have as
@@ -16,9 +21,10 @@ many as make a block worth while. Needs `decompose`; stands before `fuse`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -45,6 +51,8 @@ LONG = 1 << 15
 MOST_PARTS = 1024
 SHORTEST = 512
 """Elements of a part."""
+PART = 1 << 18
+"""Bytes of rows that a thread adds up at a time."""
 FEW_QUERIES = 16
 ENOUGH_BLOCKS = 2 * 132
 """Two for each processor of an H100."""
@@ -64,13 +72,11 @@ class SplitReductions(Pass):
     def apply(self, program: Program) -> None:
         """Split in every function."""
         target = target_of(program)
-        if not target.is_gpu:
-            return
         for function in functions(program.module):
             for op in list(operations_of(function)):
                 if isinstance(op, Op) and op.name in ROW_REDUCTIONS - {"gv.mean"}:
-                    self.split(op)
-                elif isinstance(op, Op) and op.name == "gv.attention":
+                    (self.split if target.is_gpu else self.split_rows)(op)
+                elif target.is_gpu and isinstance(op, Op) and op.name == "gv.attention":
                     self.split_keys(op, program.ranges, target)
 
     def split(self, op: Op) -> None:
@@ -92,6 +98,26 @@ class SplitReductions(Pass):
         made = emit(REGISTRY["gv.reshape"], total, shape=op.result_specs[0].dims)
         replace(op, made)
         self.count("split")
+
+    def split_rows(self, op: Op) -> None:
+        """Replace one reduction of many rows to one."""
+        spec = op.specs[0]
+        axes = normalize_axes(op.plain_attributes()["axes"], spec.rank)
+        if not spec.is_static or kind_of(op) != "reduce" or sorted(axes) != list(range(len(axes))):
+            return
+        shape = spec.static_shape
+        cut_at = parts_of_rows(shape[: len(axes)], -(-prod(shape) * spec.dtype.size // PART))
+        if cut_at is None:
+            return
+        axis, parts = cut_at
+        emit, reduction = GraphEmit.before(op), REGISTRY[op.name]
+        split = (*shape[:axis], parts, shape[axis] // parts, *shape[axis + 1 :])
+        flat = emit(REGISTRY["gv.reshape"], op.operands[0], shape=split)
+        inner, outer = tuple(range(axis + 1, len(axes) + 1)), tuple(range(axis + 1))
+        partial = emit(reduction, flat, axes=inner, keepdims=False)
+        total = emit(reduction, partial, axes=outer, keepdims=False)
+        replace(op, emit(REGISTRY["gv.reshape"], total, shape=op.result_specs[0].dims))
+        self.count("rows")
 
     def split_keys(self, op: Op, ranges: Mapping[str, Range], target: Target) -> None:
         """Replace an attention if its queries are few, and its keys many."""
@@ -148,6 +174,22 @@ def put_together(make: Maker, parts: SSAValue, zeros: bool) -> SSAValue:
     if zeros:
         made = make.select(make.equal(weight, zero), zero, made)
     return made
+
+
+def parts_of_rows(extents: Sequence[int], wanted: int) -> tuple[int, int] | None:
+    """Return an axis and the parts to cut it into, with the axes before it at least as wanted.
+
+    >>> parts_of_rows((8, 512), 30)
+    (1, 4)
+    """
+    before = 1
+    for axis, extent in enumerate(extents):
+        fitting = (p for p in range(1, extent) if extent % p == 0 and before * p >= wanted)
+        parts = next(fitting, None)
+        if parts is not None:
+            return (axis, parts) if wanted > 1 else None
+        before *= extent
+    return None
 
 
 def parts_of(length: int) -> int:

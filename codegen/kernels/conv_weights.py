@@ -31,7 +31,7 @@ from .loops import Index, Loops
 from .plan import open_kernel, returned_values
 from .window import Window
 
-BLOCK = 96
+BLOCK = 112
 """About how many places are added up before the next tile."""
 BLOCK_ROWS = 64
 """Rows of C in one unit."""

@@ -90,3 +90,35 @@ builtin.module attributes {gv.target = "cuda:sm_80"} {
     func.return %0, %1 : tensor<64x8xf16>, tensor<300x1x8xf16>
   }
 }
+
+// -----
+// Threads share rows that are added up.
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @rows(%x: tensor<8x512x64xf32>) -> tensor<1x1x64xf32> {
+    %0 = gv.sum %x {axes = array<i64: 0, 1>, keepdims = true} : (tensor<8x512x64xf32>) -> tensor<1x1x64xf32>
+    func.return %0 : tensor<1x1x64xf32>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.target = "x86-64-v3"} {
+//   func.func @rows(%x: tensor<8x512x64xf32>) -> tensor<1x1x64xf32> {
+//     %0 = gv.reshape %x {shape = array<i64: 4, 2, 512, 64>} : (tensor<8x512x64xf32>) -> tensor<4x2x512x64xf32>
+//     %1 = gv.sum %0 {axes = array<i64: 1, 2>} : (tensor<4x2x512x64xf32>) -> tensor<4x64xf32>
+//     %2 = gv.sum %1 {axes = array<i64: 0>} : (tensor<4x64xf32>) -> tensor<64xf32>
+//     %3 = gv.reshape %2 {shape = array<i64: 1, 1, 64>} : (tensor<64xf32>) -> tensor<1x1x64xf32>
+//     func.return %3 : tensor<1x1x64xf32>
+//   }
+// }
+
+// -----
+// Few rows, and sums along rows, stay as they are.
+// count: gv.sum 2
+// count: gv.reshape 0
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @few(%x: tensor<512x64xf32>, %y: tensor<8x512x64xf32>) -> (tensor<64xf32>, tensor<8xf32>) {
+    %0 = gv.sum %x {axes = array<i64: 0>} : (tensor<512x64xf32>) -> tensor<64xf32>
+    %1 = gv.sum %y {axes = array<i64: 1, 2>} : (tensor<8x512x64xf32>) -> tensor<8xf32>
+    func.return %0, %1 : tensor<64xf32>, tensor<8xf32>
+  }
+}
