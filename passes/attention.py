@@ -8,7 +8,8 @@
 Between the first product and the softmax may stand factors, a softcap c tanh(x / c), and biases
 or masks, in this order. A bias that hides by position what comes later makes it causal: then those
 scores are not computed at all. Rows without anything to see may be replaced by zero behind the
-softmax. For f32, on GPUs also f16 and bf16, and widths that are numbers.
+softmax. For f32, on GPUs also f16 and bf16, and widths that are numbers. Weights that are kept in
+f32, and multiply values brought to f32, are rounded to the type of scores and values on GPUs.
 
 Wants `fold-scale` before it, which may move the factor into a weight; stands before `decompose`.
 """
@@ -31,6 +32,8 @@ from .analysis.rewrite import producer, spec
 from .base import Pass
 from .pack_weights import target_of
 
+HALVES = (f16, bf16)
+
 
 @dataclass(frozen=True)
 class Attention(Pass):
@@ -41,12 +44,14 @@ class Attention(Pass):
 
     def apply(self, program: Program) -> None:
         """Look at each product in every function."""
-        floats = (f32, f16, bf16) if target_of(program).is_gpu else (f32,)
+        is_gpu = target_of(program).is_gpu
+        floats = (f32, *HALVES) if is_gpu else (f32,)
         for function in functions(program.module):
             for op in list(operations_of(function)):
                 if not isinstance(op, Op) or op.name != "gv.matmul":
                     continue
-                found = Found.of(op) if op.specs[1].dtype in floats else None
+                fits = op.specs[1].dtype in floats
+                found = Found.of(op, may_narrow=is_gpu) if fits else None
                 if found is not None:
                     replace(found.root, found.emit())
                     self.count("causal" if found.causal else "attentions")
@@ -59,6 +64,8 @@ class Found:
     root: Op
     value: SSAValue
     """What is left to look behind, on the way from the softmax to the first product."""
+    values: SSAValue
+    """What is weighed."""
     scale: float = 1.0
     softcap: float = 0.0
     causal: bool = False
@@ -66,7 +73,7 @@ class Found:
     biases: list[Bias] = field(default_factory=list)
 
     @classmethod
-    def of(cls, root: Op) -> Found | None:
+    def of(cls, root: Op, *, may_narrow: bool = False) -> Found | None:
         """Return the attention whose last product this is."""
         weights, values = root.operands
         widths = (*spec(values).dims[-2:], spec(weights).dims[-2])
@@ -76,7 +83,10 @@ class Found:
         softmax = producer(weights, "softmax")
         if softmax is None or not weights.has_one_use():
             return None
-        found = cls(root, softmax.operands[0], zeros=guarded is not None)
+        scores = softmax.operands[0]
+        if may_narrow:
+            scores, values = narrowed(scores, values)
+        found = cls(root, scores, values, zeros=guarded is not None)
         last = spec(found.value).rank - 1
         if softmax.plain_attributes()["axis"] != last or not found.reaches_product():
             return None
@@ -115,7 +125,7 @@ class Found:
         """Make the operation in the place of the last product."""
         make, first = Maker(GraphEmit.before(self.root)), self.value.owner
         assert isinstance(first, Op), "the raw scores are a product"
-        flags, v = first.plain_attributes(), self.root.operands[1]
+        flags, v = first.plain_attributes(), self.values
         q, k = (self.unscaled(operand) for operand in first.operands)
         q = turned(make, q) if flags["transpose_lhs"] else q
         k = k if flags["transpose_rhs"] else turned(make, k)
@@ -123,10 +133,11 @@ class Found:
         biases: list[SSAValue] = []
         for each in self.biases:
             biases = [make.add(*biases, each.make(make)) if biases else each.make(make)]
-        made: SSAValue = make.attention(
+        attended = make.attention(
             q, k, v, *biases, scale=self.scale, softcap=self.softcap, causal=self.causal,
             zeros=self.zeros,
         )  # fmt: skip
+        made: SSAValue = make.to(attended, self.root.result_specs[0].dtype)
         return made
 
     def unscaled(self, value: SSAValue) -> SSAValue:
@@ -164,6 +175,16 @@ class Bias:
             return hides_later(self.given, rows, columns)
         assert self.condition is not None, "a bias is given, or made from a condition"
         return shows_earlier(self.condition, rows, columns, self.is_seen)
+
+
+def narrowed(scores: SSAValue, values: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Return scores and values as they are before they are brought to f32 from one type."""
+    casts = [producer(value, "cast") for value in (scores, values)]
+    before = [cast.operands[0] for cast in casts if cast is not None]
+    kinds = {spec(value).dtype for value in before}
+    if len(before) < len(casts) or len(kinds) != 1 or kinds.isdisjoint(HALVES):
+        return scores, values
+    return (before[0], before[1]) if scores.has_one_use() else (scores, values)
 
 
 def turned(make: Maker, value: SSAValue) -> SSAValue:

@@ -37,6 +37,7 @@ OUTSIDE: dict[str, tuple[str, ...]] = {
     "pycuda": ("runtime/cuda.py",),
     "rich": ("tools/",),
     "safetensors": ("",),
+    "torch": ("tools/torch_models.py",),
     "xdsl": COMPILER,
 }
 FILES = [path for folder in MAY_IMPORT for path in sorted((ROOT / folder).rglob("*.py"))]

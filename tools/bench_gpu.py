@@ -1,12 +1,16 @@
 """Measure what GPUs are judged by: bandwidth, products, attention, launches, whole models.
 
-    python -m gravure.tools.bench_gpu                     # on gpu:0, a Markdown table
-    python -m gravure.tools.bench_gpu --models DIR --json figures.json
+    python -m gravure.tools.bench_gpu --json figures.json     # on gpu:0, a Markdown table
+    python -m gravure.tools.bench_gpu --only resnet50 --dtype bf16
+    python -m gravure.tools.bench_gpu --models DIR
     python -m gravure.tools.bench_gpu --device emulated --small     # try the tool without a GPU
 
-Every result is compared with numpy on a sample before its time is believed. Operands are random,
-for zeros are faster. Where torch is installed it computes the same in the same process, on the
-same device. `DIR` has NAME.onnx and NAME.inputs.npz. A case that fails is a row that says why.
+Every result is compared with numpy on a sample, or with torch, before its time is believed.
+Operands are random, for zeros are faster. Where torch is installed it computes the same in the same
+process, on the same device, measured in the same way: operations as they are, and ResNet-50,
+BERT-base and GPT-2 (128 words) by `torch.compile`, whose weights are given to both. Neither may
+take f32 for less (tf32). `DIR` has NAME.onnx and NAME.inputs.npz. A case that fails is a row that
+says why; the file is written after each row.
 """
 
 from __future__ import annotations
@@ -14,13 +18,15 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shutil
+import statistics
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -41,6 +47,11 @@ SECONDS = 0.3
 """How long each figure is measured for."""
 CHAIN = 100
 """How many launches the model has that shows what a launch costs."""
+BEGINNINGS = 50
+"""How often it is begun."""
+NETWORKS = ("resnet50", "bert_base", "gpt2")
+"""The names that `torch_models` knows."""
+BATCHES = (1, 32)
 HEAD = "| case | gravure | torch | unit | aim | error |"
 
 
@@ -101,6 +112,14 @@ def softmax(x: Array) -> Array:
     return found
 
 
+def chain_sample(inputs: Sequence[Array], outputs: Sequence[Array]) -> tuple[Array, Array]:
+    """Return all of a softmax of columns, of rows, and so on; it hardly changes after some."""
+    x = wide(inputs[0])
+    for _ in range(CHAIN // 2):
+        x = softmax(softmax(x.T).T)
+    return wide(outputs[0]), x
+
+
 def product_sample(inputs: Sequence[Array], outputs: Sequence[Array]) -> tuple[Array, Array]:
     """Return some rows of a product."""
     x, y = inputs
@@ -129,8 +148,9 @@ def cases(small: bool) -> list[Case]:
     flops = 4.0 * heads * length * length * depth
     shapes = f"x: f32[{rows}, {width}]"
     pair = f"x: f32[{rows}, {width}], y: f32[{rows}, {width}]"
-    steps = [f"  a{n + 1} = softmax(a{n}, axis={n % 2})" for n in range(CHAIN)]
-    chain = "\n".join(["  a0 = x", *steps[:-1], f"  y = softmax(a{CHAIN - 1}, axis=1)"])
+    links = 10 if small else CHAIN
+    steps = [f"  a{n + 1} = softmax(a{n}, axis={n % 2})" for n in range(links)]
+    chain = "\n".join(["  a0 = x", *steps[:-1], f"  y = softmax(a{links - 1}, axis=1)"])
     mib = f"{4 * size >> 20} MiB"
     found = [
         Case(
@@ -190,12 +210,12 @@ def cases(small: bool) -> list[Case]:
     )
     found.append(
         Case(
-            f"{CHAIN} launches, one after the other",
+            f"{links} launches, one after the other",
             f"model chain(x: f32[32, 32]) -> (y) {{\n{chain}\n}}",
             0,
             "us",
             "",
-            first_rows(lambda x: np.full((8, 32), 1 / 32), 8),
+            chain_sample,
         )
     )
     return found
@@ -210,104 +230,113 @@ def random_arrays(model: DeviceModel, seed: int = 0) -> list[Array]:
     ]
 
 
+def find_peer(driver: Driver) -> tuple[Any, str]:
+    """Return torch on the same device, if it is there and sees it, and what is to be said of it."""
+    try:
+        torch_models = import_module(".torch_models", __package__)
+    except (ImportError, OSError) as error:
+        return None, f"no torch: {error}"
+    peer = torch_models.Peer(getattr(driver, "index", None))
+    return (peer if peer.is_there else None), peer.said
+
+
 class Bench:
     """Measures on one device."""
 
     def __init__(self, driver: Driver, target: str) -> None:
         self.driver = driver
         self.target = target
-        self.torch = import_module("torch") if find_spec("torch") else None
-        if self.torch is not None and not self.torch.cuda.is_available():
-            self.torch = None
+        self.peer, self.said = find_peer(driver)
 
     def model(self, source: str | bytes) -> DeviceModel:
         """Return a model on the device."""
         return DeviceModel.of(compile_source(source, Options(target=self.target)), self.driver)
 
-    def time(self, run: Callable[[], object]) -> float:
+    def time(
+        self, run: Callable[[], object], seconds: Callable[[Callable[[], object]], float]
+    ) -> float:
         """Return the seconds of a run, the device's time, as the best of some rounds."""
-        once = self.driver.seconds(run)
-        once = min(once, self.driver.seconds(run))
+        once = min(seconds(run) for _ in range(3))
         count = max(1, min(1000, int(SECONDS / 5 / max(once, 1e-6))))
 
         def several() -> None:
             for _ in range(count):
                 run()
 
-        return min(self.driver.seconds(several) / count for _ in range(5 if count > 1 else 1))
+        return min(seconds(several) / count for _ in range(5 if count > 1 else 1))
 
     def case(self, case: Case) -> Row:
         """Measure one case; a failure becomes a row."""
         try:
             with closing(self.model(case.text.encode())) as model:
                 return self._measure(case, model)
-        except GravureError as error:
-            why = str(error).partition("\n")[0]
-            return Row(case.name, 0, None, case.unit, case.aim, 0, why)
+        except Exception as fault:
+            return Row(case.name, 0, None, case.unit, case.aim, 0, reason(fault))
 
     def _measure(self, case: Case, model: DeviceModel) -> Row:
         arrays = random_arrays(model)
         run = model.bind([DeviceArray.of(self.driver, array) for array in arrays])
         results = [each.numpy() for each in run()]
-        found, wanted = case.sample(arrays, results)
-        error = float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-30))
-        seconds = self.time(run)
-        torch = None if self.torch is None or not case.torch else self._torch(case, arrays)
+        error = difference(*case.sample(arrays, results))
+        seconds = self.time(run, self.driver.seconds)
+        torch = self._torch(case, arrays) if case.torch and self.peer else None
         return Row(case.name, figure(case, seconds), torch, case.unit, case.aim, error)
 
     def _torch(self, case: Case, arrays: Sequence[Array]) -> float:
         """Return torch's figure."""
-        torch = self.torch
-        assert torch is not None
-        kinds = {"bfloat16": torch.bfloat16}
-        names = {"torch": torch}
-        for name, array in zip("xyz", arrays, strict=False):
-            plain = array.astype(np.float32) if array.dtype.name in kinds else array
-            moved = torch.from_numpy(plain).cuda()
-            names[name] = moved.to(kinds.get(array.dtype.name, moved.dtype))
-        code = compile(case.torch, case.name, "eval")
-
-        def run() -> None:
-            eval(code, names)
-
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        best = math.inf
-        for _ in range(10):
-            start.record()
-            for _ in range(5):
-                run()
-            end.record()
-            torch.cuda.synchronize()
-            best = min(best, start.elapsed_time(end) * 1e-3 / 5)
-        return figure(case, best)
+        names = {name: self.peer.tensor(each) for name, each in zip("xyz", arrays, strict=False)}
+        return figure(case, self.time(self.peer.evaluation(case.torch, names), self.peer.seconds))
 
     def copy(self, small: bool) -> Row:
         """Measure copying on the device, which bounds what else can move."""
         size = 1 << (16 if small else 30)
         source, target = (DeviceArray.empty(self.driver, (size,), "u8") for _ in range(2))
-        seconds = self.time(lambda: self.driver.copy(target.address, source.address, size))
+        seconds = self.time(
+            lambda: self.driver.copy(target.address, source.address, size), self.driver.seconds
+        )
         return Row(f"copy of {size >> 20} MiB", 2e-12 * size / seconds, None, "TB/s", "", 0)
 
     def launching(self, case: Case) -> list[Row]:
         """Measure the processor's time to begin a run of many launches, and all of its time."""
         try:
             with closing(self.model(case.text.encode())) as model:
-                x = DeviceArray.of(self.driver, random_arrays(model)[0])
-                run = model.bind([x])
-                run()
-                self.driver.wait()
-                start = perf_counter()
-                run()
-                begun = perf_counter() - start
-                self.driver.wait()
-                whole = self.time(run)
+                arrays = random_arrays(model)
+                run = model.bind([DeviceArray.of(self.driver, arrays[0])])
+                error = difference(*case.sample(arrays, [each.numpy() for each in run()]))
+                begun = [self.beginning(run)]
+                while len(begun) < BEGINNINGS and sum(begun) < SECONDS:
+                    begun.append(self.beginning(run))
+                whole = self.time(run, self.driver.seconds)
                 count = len(model.plan.launches)
-        except GravureError as error:
-            return [Row(case.name, 0, None, "us", "10", 0, str(error).partition("\n")[0])]
+        except Exception as fault:
+            return [Row(case.name, 0, None, "us", "10", 0, reason(fault))]
         return [
-            Row(f"begin {count} launches", begun * 1e6, None, "us", "10", 0),
-            Row(f"one of {count} launches", whole / count * 1e6, None, "us", "", 0),
+            Row(f"begin {count} launches", statistics.median(begun) * 1e6, None, "us", "10", error),
+            Row(f"one of {count} launches", whole / count * 1e6, None, "us", "", error),
         ]
+
+    def beginning(self, run: Callable[[], object]) -> float:
+        """Return the processor's seconds to begin a run, after all before is done."""
+        self.driver.wait()
+        start = perf_counter()
+        run()
+        return perf_counter() - start
+
+    def network(self, name: str, batch: int, dtype: str, *, small: bool) -> Row:
+        """Measure a network of torch, written as ONNX, beside what torch makes of it."""
+        title = f"{name}, batch {batch}, {dtype}"
+        try:
+            network = self.peer.network(name, batch, dtype, small=small)
+            with closing(self.model(network.onnx)) as model:
+                x = network.input.astype(numpy_dtype(model.inputs[0].dtype))
+                run = model.bind([DeviceArray.of(self.driver, x)])
+                [result] = [each.numpy() for each in run()]
+                error = difference(wide(result), wide(network.output))
+                seconds = self.time(run, self.driver.seconds)
+            torch = self.time(self.peer.compiled(network), self.peer.seconds)
+        except Exception as fault:
+            return Row(title, 0, None, "ms", "torch", 0, reason(fault))
+        return Row(title, seconds * 1e3, torch * 1e3, "ms", "torch", error)
 
     def file(self, path: Path) -> Row:
         """Measure a model in a file on the inputs beside it."""
@@ -318,10 +347,21 @@ class Bench:
                 arrays = [given[info.name] for info in model.inputs]
                 run = model.bind([DeviceArray.of(self.driver, array) for array in arrays])
                 results = [each.numpy() for each in run()]
-                seconds = self.time(run)
-        except (GravureError, OSError, KeyError) as error:
-            return Row(name, 0, None, unit, "", 0, str(error).partition("\n")[0])
+                seconds = self.time(run, self.driver.seconds)
+        except Exception as fault:
+            return Row(name, 0, None, unit, "", 0, reason(fault))
         return Row(name, seconds * 1e3, None, unit, "", reference_error(path, results))
+
+
+def difference(found: Array, wanted: Array) -> float:
+    """Return the largest difference over the largest number."""
+    return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-30))
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    said = str(error).partition("\n")[0]
+    return said if isinstance(error, GravureError) else f"{type(error).__name__}: {said}"
 
 
 def reference_error(path: Path, results: Sequence[Array]) -> float:
@@ -331,7 +371,7 @@ def reference_error(path: Path, results: Sequence[Array]) -> float:
         return math.nan
     with np.load(place) as wanted:
         pairs = [(wide(results[n]), wide(wanted[name])) for n, name in enumerate(wanted.files)]
-    return max(float(np.abs(x - y).max() / max(np.abs(y).max(), 1e-30)) for x, y in pairs)
+    return max(difference(x, y) for x, y in pairs)
 
 
 def figure(case: Case, seconds: float) -> float:
@@ -347,6 +387,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--small", action="store_true", help="sizes for the emulator")
     parser.add_argument("--only", default="", metavar="WORD", help="cases whose name has it")
     parser.add_argument("--models", type=Path, metavar="DIR", help="models to measure as well")
+    parser.add_argument("--dtype", default="f32", choices=("f32", "bf16"), help="of the networks")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as JSON")
     args = parser.parse_args(arguments)
     try:
@@ -355,27 +396,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bench_gpu: {error}", file=sys.stderr)
         return error.exit_status
     bench = Bench(driver, args.target or f"cuda:{driver.architecture}")
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    command = " ".join(["python -m gravure.tools.bench_gpu", *(arguments or sys.argv[1:])])
-    print(f"{driver.name}, {bench.target}, {now}\n`{command}`\n\n{HEAD}\n{'|---' * 6}|")
+    words = sys.argv[1:] if arguments is None else arguments
+    about = {
+        "device": driver.name,
+        "machine": machine(),
+        "target": bench.target,
+        "torch": bench.said,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "command": " ".join(["python -m gravure.tools.bench_gpu", *words]),
+    }
+    *most, command = about.values()
+    print(f"{', '.join(filter(None, most))}\n`{command}`\n\n{HEAD}\n{'|---' * 6}|")
     rows = []
     for row in all_rows(bench, args):
         print(row, flush=True)
         rows.append(row)
-    if args.json:
-        data = {"device": driver.name, "target": bench.target, "date": now, "command": command}
-        text = json.dumps({**data, "rows": [asdict(row) for row in rows]}, indent=1)
-        args.json.write_text(f"{text}\n", encoding="utf-8")
+        if args.json:
+            text = json.dumps({**about, "rows": [asdict(row) for row in rows]}, indent=1)
+            args.json.write_text(f"{text}\n", encoding="utf-8")
     return int(any(row.why for row in rows))
 
 
-def all_rows(bench: Bench, args: argparse.Namespace) -> Any:
+def machine() -> str:
+    """Return driver, clocks and power limit, as NVIDIA's own program says them; or nothing."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return ""
+    wanted = "driver_version,clocks.sm,clocks.max.sm,power.limit"
+    command = [program, f"--query-gpu={wanted}", "--format=csv,noheader"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return f"driver, clock, highest clock, power: {done.stdout.partition(chr(10))[0]}"
+
+
+def all_rows(bench: Bench, args: argparse.Namespace) -> Iterator[Row]:
     """Give a row for each case that is asked for."""
     if args.only in "copy":
         yield bench.copy(args.small)
     for case in cases(args.small):
         if args.only in case.name:
             yield from [bench.case(case)] if case.work else bench.launching(case)
+    for name in NETWORKS if bench.peer else ():
+        for batch in BATCHES:
+            if args.only in name:
+                yield bench.network(name, batch, args.dtype, small=args.small)
     for path in sorted(args.models.glob("*.onnx")) if args.models else ():
         if args.only in path.stem:
             yield bench.file(path)

@@ -128,7 +128,7 @@ class Tuner:
         """Return the seconds of a model with one choice."""
         with closing(self.model(text, f"{question.name}={choice}")) as model:
             arrays = [DeviceArray.of(self.driver, array) for array in random_arrays(model)]
-            return self.bench.time(model.bind(arrays))
+            return self.bench.time(model.bind(arrays), self.driver.seconds)
 
 
 def merged(old: dict[str, Any], driver: Driver, records: dict[str, Any]) -> dict[str, Any]:

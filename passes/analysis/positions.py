@@ -85,6 +85,9 @@ MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less",
 def _limit(condition: SSAValue) -> tuple[Dim, bool] | None:
     """Return d, and True for a condition `column - row <= d`, False for its opposite."""
     condition = without_axes(condition)
+    known = constant_of(condition)
+    if known is not None:
+        return _staircase(known)
     part = producer(condition, "slice")
     if part is not None:
         return _cut(part)
@@ -102,6 +105,19 @@ def _limit(condition: SSAValue) -> tuple[Dim, bool] | None:
         return None
     least, is_less = LIMITS[name]
     return least - offset, is_less
+
+
+def _staircase(known: Array) -> tuple[Dim, bool] | None:
+    """Return the same of known truths."""
+    if known.ndim < 2 or known.size != known.shape[-2] * known.shape[-1] or not known.size:
+        return None
+    rows, columns = known.shape[-2:]
+    matrix = known.reshape(rows, columns)
+    for is_seen in (True, False):
+        last = int((matrix[0] == is_seen).sum()) - 1
+        if np.array_equal(matrix == is_seen, np.tri(rows, columns, last, dtype=bool)):
+            return last, is_seen
+    return None
 
 
 def _cut(part: Op) -> tuple[Dim, bool] | None:

@@ -188,7 +188,7 @@ def cast_of_cast(op: Op, rewriter: Rewriter) -> SSAValue | None:
     if inner is None:
         return None
     first, middle, last = (spec(v).dtype for v in (*inner.operands, *inner.results, *op.results))
-    lossless = first.kind == "b" or (
+    lossless = (first.kind == "b" or (first.name == "bf16" and middle.name in ("f32", "f64"))) or (
         "V" not in first.numpy.kind + middle.numpy.kind  # numpy does not know about bfloat16
         and bool(np.can_cast(first.numpy, middle.numpy, "safe"))
     )

@@ -188,6 +188,34 @@ builtin.module attributes {gv.target = "cuda:sm_90a"} {
 }
 
 // -----
+// Weights in f32 between scores and values of 16 bits, and a mask of known truths.
+// differs: weights are rounded to the type of the values
+builtin.module attributes {gv.target = "cuda:sm_90a"} {
+  func.func @unrounded(%q: tensor<2x4xf16>, %k: tensor<3x4xf16>, %v: tensor<3x6xf16>) -> tensor<2x6xf16> {
+    %0 = gv.matmul %q, %k {transpose_rhs = true} : (tensor<2x4xf16>, tensor<3x4xf16>) -> tensor<2x3xf16>
+    %1 = gv.constant {value = #gv.array<bool, "2,3", [false, false, true, false, false, false]>} : () -> tensor<2x3xi1>
+    %2 = gv.constant {value = #gv.array<f16, "", ["-inf"]>} : () -> tensor<f16>
+    %3 = gv.select %1, %2, %0 : (tensor<2x3xi1>, tensor<f16>, tensor<2x3xf16>) -> tensor<2x3xf16>
+    %4 = gv.cast %3 {dtype = #gv.dtype<f32>} : (tensor<2x3xf16>) -> tensor<2x3xf32>
+    %5 = gv.softmax %4 {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %6 = gv.cast %v {dtype = #gv.dtype<f32>} : (tensor<3x6xf16>) -> tensor<3x6xf32>
+    %7 = gv.matmul %5, %6 : (tensor<2x3xf32>, tensor<3x6xf32>) -> tensor<2x6xf32>
+    %8 = gv.cast %7 {dtype = #gv.dtype<f16>} : (tensor<2x6xf32>) -> tensor<2x6xf16>
+    func.return %8 : tensor<2x6xf16>
+  }
+}
+
+// ->
+// builtin.module attributes {gv.target = "cuda:sm_90a"} {
+//   func.func @unrounded(%q: tensor<2x4xf16>, %k: tensor<3x4xf16>, %v: tensor<3x6xf16>) -> tensor<2x6xf16> {
+//     %0 = gv.attention %q, %k, %v {causal = true} : (tensor<2x4xf16>, tensor<3x4xf16>, tensor<3x6xf16>) -> tensor<2x6xf16>
+//     %1 = gv.cast %0 {dtype = #gv.dtype<f32>} : (tensor<2x6xf16>) -> tensor<2x6xf32>
+//     %2 = gv.cast %1 {dtype = #gv.dtype<f16>} : (tensor<2x6xf32>) -> tensor<2x6xf16>
+//     func.return %2 : tensor<2x6xf16>
+//   }
+// }
+
+// -----
 // Of 16 bits only on GPUs.
 // count: gv.attention 0
 func.func @halves(%q: tensor<3x4xf16>, %k: tensor<5x4xf16>, %v: tensor<5x6xf16>) -> tensor<3x6xf16> {

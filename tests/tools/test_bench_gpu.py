@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gravure.runtime.cuda import device_count
-from gravure.tools.bench_gpu import cases, main
+from gravure.runtime.emulated import EmulatedDriver
+from gravure.tools.bench_gpu import NETWORKS, Bench, cases, main
 
 
 @pytest.mark.parametrize("only", ["map", "product of 64 cubed, f32"])
@@ -17,6 +18,23 @@ def test_cases_run_and_are_compared(only: str, tmp_path: Path) -> None:
     [row] = json.loads(out.read_text())["rows"]
     assert row["gravure"] > 0
     assert row["error"] < 1e-6
+
+
+def test_launches_are_counted_and_compared(tmp_path: Path) -> None:
+    out = tmp_path / "figures.json"
+    main(["--device", "emulated", "--small", "--only", "10 launches", "--json", str(out)])
+    data = json.loads(out.read_text())
+    assert [row["name"] for row in data["rows"]] == ["begin 10 launches", "one of 10 launches"]
+    assert all(row["error"] < 1e-6 and not row["why"] for row in data["rows"])
+    assert {"device", "machine", "target", "torch", "date", "command"} < set(data)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_of_torch_run_here_too(name: str) -> None:
+    pytest.importorskip("torch")
+    row = Bench(EmulatedDriver(), "cuda:sm_90a").network(name, 1, "f32", small=True)
+    assert not row.why
+    assert row.error < 1e-5
 
 
 def test_what_does_not_compile_is_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
