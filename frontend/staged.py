@@ -26,15 +26,18 @@ from ..ir.attributes import Symbol
 from ..ir.collection import paused
 from ..ir.compositions import Maker
 from ..ir.control_gradient import UnknownSizesError, append
+from ..ir.dims import Dim, parse
 from ..ir.dtypes import DTYPES, i32, i64, u32, u64
 from ..ir.host import has_host_steps
 from ..ir.op import Array, Op
 from ..ir.ops.control import If, While
+from ..ir.ops.host_control import FLAG, NUMBER, HostLoop
 from ..ir.ops.random import Draw, drawn_key
 from ..ir.ops.state import CheckNumerics, Require
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import NAME, finish, lay_over, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
+from ..ir.values import ANY, held, join
 from ..ir.verify import verify
 from ..runtime.device_array import DeviceArray
 from .compile import CompiledModel, compile_source, load_compiled
@@ -81,6 +84,16 @@ class Shared:
         self.where = where
         self.fault: Fault | None = None
         """What takes note of requirements, if anything does."""
+        self.sizes = 0
+        """How many sizes have names that only the run tells."""
+
+    def named(self, spec: Any) -> TensorSpec:
+        """Return a tensor's spec with new names for the sizes that are open."""
+        dims: list[Dim] = []
+        for dim in spec.dims:
+            self.sizes += dim == ANY
+            dims.append(parse(f"size{self.sizes}") if dim == ANY else dim)
+        return TensorSpec(spec.dtype, tuple(dims))
 
 
 class Fault:
@@ -288,7 +301,7 @@ class StagingFrame(Frame):
             if graph is body:
                 now += [inner.value(inner.state[v]) for v in touched]
                 if [x.type for x in now] != [x.type for x in carried]:
-                    raise NotStageableError("a loop that changes shapes")
+                    return self.growing_loop(Growing(test, body, touched, count), carried, fixed)
             block.add_op(Yield.make(*now))
             blocks.append(block)
         op = While.make_from(carried, fixed, *blocks)
@@ -296,8 +309,23 @@ class StagingFrame(Frame):
         unchanged = [given is argument for given, argument in kept][count:]
         return self.added(op, touched, unchanged)
 
+    def growing_loop(
+        self, loop: Growing, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
+    ) -> Sequence[Any]:
+        """Append a loop whose values change their shapes: a host step around compiled code."""
+        if self.recorded is not None:
+            raise NotStageableError("the gradient of a loop that changes shapes")
+        before = copy(self)
+        before.state = {}
+        first = run_inside(loop.test, before, [*carried[: loop.count], *loop.of_test(fixed)])
+        trips = self.value(np.array(np.iinfo(np.int64).max))
+        block, specs = loop.region(self.shared, carried, fixed)
+        types = [self.shared.named(held(spec)).type for spec in specs]
+        op = HostLoop.make_from([trips, self.value(first[0])], carried, fixed, block, types)
+        return self.added(op, loop.touched, [False] * len(loop.touched))
+
     def added(
-        self, op: If | While, touched: Sequence[Any], unchanged: Sequence[bool]
+        self, op: If | While | HostLoop, touched: Sequence[Any], unchanged: Sequence[bool]
     ) -> Sequence[Any]:
         """Append an operation whose last results are variables."""
         results = self.control(op)
@@ -307,9 +335,9 @@ class StagingFrame(Frame):
                 self.write(variable, value)
         return list(results[:count])
 
-    def control(self, op: If | While) -> Sequence[Any]:
+    def control(self, op: If | While | HostLoop) -> Sequence[Any]:
         """Append a choice or a loop; where this is recorded, so that it has a gradient."""
-        if self.recorded is None:
+        if self.recorded is None or isinstance(op, HostLoop):
             return self.insert(op)
         try:
             return append(self.recorded.tape, op, self.recorded.start)
@@ -346,6 +374,57 @@ class Way:
     def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
         """Append an operation that is made already."""
         return self.frame.insert(op)
+
+
+ROUNDS = 4
+"""How often a loop's body is read until the shapes that it gives are those that it takes."""
+
+
+@dataclass
+class Growing:
+    """A loop that is being made, whose values change their shapes from turn to turn."""
+
+    test: FuncGraph
+    body: FuncGraph
+    touched: Sequence[Any]
+    count: int
+    """How many values it carries, beside what is touched."""
+
+    def of_test(self, fixed: Sequence[Any]) -> Sequence[Any]:
+        """Return what the test takes of the values that stay."""
+        return fixed[: len(self.test.captured)]
+
+    def region(
+        self, shared: Shared, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
+    ) -> tuple[Block, list[TensorSpec]]:
+        """Return a turn's block, and the shapes of what is carried: sizes that change are open."""
+        specs = [spec_of(x.type) for x in carried]
+        for _ in range(ROUNDS):
+            taken = [shared.named(held(spec)) for spec in specs]
+            types = [*(s.type for s in (NUMBER, FLAG, *taken)), *(x.type for x in fixed)]
+            block = Block(arg_types=types)
+            made = self.turn(shared, block)
+            found = [spec_of(x.type) for x in made[1:]]
+            joined: list[Any] = [join(held(a), held(b)) for a, b in zip(specs, found, strict=True)]
+            if any(spec.shape is None for spec in joined):
+                raise NotStageableError("a loop that changes how many axes there are")
+            if joined == [held(spec) for spec in taken]:
+                block.add_op(Yield.make(*made))
+                return block, joined
+            block.erase(safe_erase=False)
+            specs = joined
+        raise NotStageableError("a loop that changes shapes in every turn anew")
+
+    def turn(self, shared: Shared, block: Block) -> list[SSAValue]:
+        """Append one turn; return whether to go on, and what is carried on."""
+        frame = StagingFrame(block, shared, top=False)
+        end = 2 + self.count + len(self.touched)
+        arguments, fixed = block.args[2 : 2 + self.count], list(block.args[end:])
+        frame.state = dict(zip(self.touched, block.args[2 + self.count : end], strict=True))
+        taken = fixed[len(self.test.captured) :]
+        made = [frame.value(x) for x in run_inside(self.body, frame, [*arguments, *taken])]
+        on = run_inside(self.test, frame, [*made, *self.of_test(fixed)])
+        return [frame.value(on[0]), *made, *(frame.value(frame.state[v]) for v in self.touched)]
 
 
 @dataclass

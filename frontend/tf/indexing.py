@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...ir.compositions import Maker
+from ...ir.dims import floor_divide, minimum
 from ...ir.ops.families import spec_of_value
 from ..abstract import is_unknown
 from ..planned import remembered
+from ..slices import FAR, Knowledge, bounds
 from .calls import perform, rule
 from .core import OPERATORS
 from .values import InGraph, InvalidShapesError, convert, graph_of
@@ -141,11 +143,18 @@ def _range(key: slice, extent: Any) -> tuple[tuple[Any, Any, Any], Any]:
         if not length:
             start, stop, step = 0, 0, 1
         return (start, stop, step), length
-    if step != 1 or (key.start or 0) < 0:
-        raise TypeError("a slice of an unknown extent with this start or step")
-    stop = extent if key.stop is None else (extent + key.stop if key.stop < 0 else key.stop)
-    start = key.start or 0
-    return (start, stop, 1), stop - start
+    low, high, step = bounds(_end(key.start, extent, step), _end(key.stop, extent, -step), step,
+                             extent, Knowledge())  # fmt: skip
+    end: Any = -1 if step < 0 and key.stop is None else high
+    length = end - low + step - 1 if step > 0 else low - end - step - 1
+    return (low, high, step), floor_divide(length, abs(step))
+
+
+def _end(value: int | None, extent: Any, way: int) -> Any:
+    """Return a bound of a slice; None is the end that is behind one who goes this way."""
+    if value is None:
+        return -FAR if way > 0 else FAR
+    return extent - minimum(-value, extent) if value < 0 else value
 
 
 OPERATORS["getitem"] = _getitem
