@@ -332,8 +332,13 @@ class Function:
         return f"{line}: the arguments have another structure"
 
     def explain(self) -> list[str]:
-        """Return a sentence for each trace: what was new, and at which line."""
-        return list(self.reasons)
+        """Return a sentence for each trace: what was new, and at which line.
+
+        Behind them, one for each trace that is run operation by operation: why it is not compiled.
+        """
+        graphs = [concrete.graph for concrete in self.cache.values()]
+        refused = [f"{g.name} is not compiled: {g.refusal}" for g in graphs if g.refusal]
+        return [*self.reasons, *refused]
 
     def pretty_printed_concrete_signatures(self) -> str:
         """Return the signatures of all traces."""

@@ -2,7 +2,7 @@
 
 Variables become arguments, and results where they are written; the keys of random draws are
 arguments too. Branches and loops become regions that take and give the state they touch. What
-only Python can do (`py_function`, shapes that depend on data) is refused with `NotStageable`,
+only Python can do (`py_function`) is refused with `NotStageable`,
 and such a graph is run operation by operation instead.
 """
 

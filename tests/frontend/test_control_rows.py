@@ -314,3 +314,104 @@ def test_d6_the_body_of_a_loop_is_on_two_devices(graph):
     made = tf.while_loop(lambda i, s: i < 3, body, (0, 1.0))
     config = v1.ConfigProto(device_count={"CPU": 2})
     assert v1.Session(config=config).run(made) == (3, 15.0)
+
+
+NUMBER, ROW, ROWS = tf.TensorSpec([], tf.int32), tf.TensorSpec([None]), tf.TensorSpec([None, 2])
+
+
+def staged(function, *arguments, calls=4):
+    """Return the results of calls, of which the last ones are compiled, and the function."""
+    made = tf.function(function)
+    return [made(*arguments) for _ in range(calls)], made
+
+
+def refusals(function):
+    return [concrete.graph.refusal for concrete in function.cache.values()]
+
+
+def test_d4_growing_variables_are_compiled():
+    def collatz(n):
+        def body(n, seen):
+            n = tf.where(n % 2 == 0, n // 2, 3 * n + 1)
+            return n, tf.concat([seen, tf.reshape(n, [1])], 0)
+
+        start = (n, tf.reshape(n, [1]))
+        shapes = (NUMBER, tf.TensorSpec([None], tf.int32))
+        return tf.while_loop(lambda n, _: n > 1, body, start, shape_invariants=shapes)[1]
+
+    f = tf.function(collatz)
+    for n, length in ((6, 9), (6, 9), (6, 9), (27, 112), (1, 1)):
+        seen = f(tf.constant(n)).numpy()
+        assert (len(seen), seen[0], seen[-1]) == (length, n, 1)
+        assert np.array_equal(seen, collatz(tf.constant(n)).numpy())
+    assert refusals(f) == [""]
+
+
+def test_d4_shrinking_variables_are_compiled():
+    def pascal(x):
+        turn = lambda x: (x[:-1] + x[1:],)  # noqa: E731
+        return tf.while_loop(lambda x: tf.shape(x)[0] > 2, turn, (x,), shape_invariants=(ROW,))[0]
+
+    found, f = staged(pascal, tf.constant(np.arange(12, dtype=np.float32)))
+    assert [x.numpy().tolist() for x in found] == [[5120.0, 6144.0]] * 4
+    assert refusals(f) == [""]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [slice(1, None), slice(-2, None), slice(None, 3), slice(-3, -1), slice(None, None, -1),
+     slice(4, 1, -1), slice(2, -1, 2), slice(-1, None, -2)],
+    ids=str,
+)  # fmt: skip
+def test_d4_slices_of_grown_variables_are_those_of_numpy(key):
+    @tf.function
+    def grown(n):
+        more = lambda x: (tf.concat([x, x[:1] + 1.0], 0),)  # noqa: E731
+        start = (tf.constant([7.0]),)
+        test = lambda x: tf.shape(x)[0] < n  # noqa: E731
+        [x] = tf.while_loop(test, more, start, shape_invariants=(ROW,))
+        return x[key], x
+
+    for n in (1, 1, 1, 2, 5):
+        part, whole = (x.numpy() for x in grown(tf.constant(n)))
+        assert np.array_equal(part, whole[key])
+    assert refusals(grown) == [""]
+
+
+def test_d4_growing_loops_change_variables_and_draw():
+    v = tf.Variable(0.0)
+
+    def walk(n):
+        def body(i, path):
+            v.assign_add(1.0)
+            return i + 1, tf.concat([path, tf.random.uniform([1], seed=4) + v * 10.0], 0)
+
+        shapes = (NUMBER, ROW)
+        start = (0, tf.zeros([1]))
+        return tf.while_loop(lambda i, _: i < n, body, start, shape_invariants=shapes)[1]
+
+    tf.random.set_seed(1)
+    found, f = staged(walk, tf.constant(3))
+    assert v.numpy() == 12.0
+    v.assign(0.0)
+    tf.random.set_seed(1)
+    for path in found:
+        assert np.array_equal(path.numpy(), walk(tf.constant(3)).numpy())
+    assert refusals(f) == [""]
+
+
+def test_d4_a_loop_that_is_not_compiled_is_explained():
+    x = tf.Variable([[1.0, 2.0]])
+
+    def slope(n):
+        with tf.GradientTape() as tape:
+            more = lambda i, a: (i + 1, tf.concat([a, a[-1:] * x], 0))  # noqa: E731
+            start = (0, x * 1.0)
+            shapes = (NUMBER, ROWS)
+            _, rows = tf.while_loop(lambda i, _: i < n, more, start, shape_invariants=shapes)
+            y = tf.reduce_sum(rows)
+        return tape.gradient(y, x)
+
+    found, f = staged(slope, tf.constant(3))
+    assert [g.numpy().tolist() for g in found] == [[[10.0, 49.0]]] * 4
+    assert "is not compiled: the gradient of a loop that changes shapes" in f.explain()[-1]
