@@ -5,6 +5,9 @@
     %s, %p = gvk.bring_tiles %turns, %s, %p, %row, %column             by one thread
     %d..., %s, %p = gvk.warpgroup_product %turns, %s, %p               by the other warpgroups
 
+    gvk.await_stores {open = 1 : i64}                 by a warpgroup, before it writes a tile again
+    gvk.store_tile %s[%o] to (%column, %row)          by a warpgroup, which wrote the tile
+
 Tiles of both operands come through a ring of stages. Who brings and who multiplies go round it by
 themselves: the stage that is next, and the parity of the round, are theirs to carry along.
 """
@@ -235,6 +238,46 @@ class FenceShared(Signal):
 
 
 @irdl_op_definition
+class AwaitStores(IRDLOperation):
+    """Wait, a whole warpgroup, until all its tiles but the last `open` ones are read."""
+
+    name = "gvk.await_stores"
+    open = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self, open: int) -> None:
+        Operation.__init__(self, properties={"open": IntegerAttr(open, 64)})
+
+
+@irdl_op_definition
+class StoreTile(IRDLOperation):
+    """Begin to store what a warpgroup wrote to shared memory, by the tensor map of the result.
+
+    All threads of the warpgroup come. The tile begins at an offset, a multiple of 1024 bytes, and
+    lies as the map says; places are those of its first element, the innermost first.
+    """
+
+    name = "gvk.store_tile"
+    memref = operand_def(MemRefType)
+    offset = operand_def(IndexType)
+    places = var_operand_def(IndexType)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "$memref `[` $offset `]` `to` `(` $places `)` attr-dict `:` type($memref)"
+
+    def __init__(self, memref: SSAValue, offset: SSAValue, places: Sequence[SSAValue]) -> None:
+        Operation.__init__(self, operands=(memref, offset, *places))
+
+    def verify_(self) -> None:
+        """Check the number of coordinates."""
+        if not 2 <= len(self.places) <= 2 + MOST_BATCH:
+            raise VerifyException(
+                f"expected 2 to {2 + MOST_BATCH} places, found {len(self.places)}"
+            )
+
+
+@irdl_op_definition
 class WarpgroupMultiply(IRDLOperation):
     """Add to sums a matrix in registers times one in shared memory, and wait for it.
 
@@ -303,5 +346,5 @@ class Blocks(IRDLOperation):
 
 WARPGROUP_OPS = (
     *(BeginStages, SetRegisters, BringTiles, WarpgroupProduct, Blocks),
-    *(FenceShared, WarpgroupMultiply),
+    *(FenceShared, WarpgroupMultiply, AwaitStores, StoreTile),
 )

@@ -7,14 +7,16 @@ bytes whose sixteenths change places by the row (the swizzle), so that no bank i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
 from ...ir.warpgroup_ops import (
+    AwaitStores,
     BeginStages,
     BringTiles,
     SetRegisters,
+    StoreTile,
     WarpgroupMultiply,
     WarpgroupProduct,
     WarpgroupTile,
@@ -24,8 +26,8 @@ from .text import Text
 
 DYNAMIC = "@dynamic"
 """Shared memory whose size the launch says."""
-MAPS = ("%left", "%right")
-"""The kernel's parameters that are tensor maps."""
+MAPS = ("%left", "%right", "%result")
+"""The kernel's parameters that are tensor maps: of both operands, or also of the result."""
 PANEL = 64
 """Columns of a panel, of 128 bytes, in which a turned tile lies."""
 _BARRIER = "llvm.nvvm.mbarrier"
@@ -82,6 +84,65 @@ def _product(e: Emitter, op: Operation) -> None:
 def _fence(e: Emitter, op: Operation) -> None:
     del op
     e.text.line('call void asm sideeffect "fence.proxy.async.shared::cta;", "~{memory}"()')
+
+
+def _await_stores(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, AwaitStores)
+    text = e.text
+
+    def wait() -> None:
+        text.declare("declare void @llvm.nvvm.cp.async.bulk.wait.group.read(i32)")
+        text.line(f"call void @llvm.nvvm.cp.async.bulk.wait.group.read(i32 {op.open.value.data})")
+
+    thread = _thread(text)
+    _by_first(text, thread, wait)
+    _meet(text, thread)
+
+
+def _store_tile(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, StoreTile)
+    text = e.text
+    tile = inner(e, op.memref, op.offset)
+    places = [text.value(f"trunc i64 {e.names[place]} to i32") for place in op.places]
+    name = f"@llvm.nvvm.cp.async.bulk.tensor.s2g.tile.{len(places)}d"
+
+    def store() -> None:
+        kinds = ", ".join(["ptr addrspace(3)", "ptr", *("i32" for _ in places), "i64", "i1"])
+        text.declare(f"declare void {name}({kinds})")
+        at = ", ".join(f"i32 {place}" for place in places)
+        arguments = f"ptr addrspace(3) {tile}, ptr {MAPS[2]}, {at}, i64 0, i1 false"
+        text.line(f"call void {name}({arguments})")
+        text.declare("declare void @llvm.nvvm.cp.async.bulk.commit.group()")
+        text.line("call void @llvm.nvvm.cp.async.bulk.commit.group()")
+
+    _fence(e, op)
+    thread = _thread(text)
+    _meet(text, thread)
+    _by_first(text, thread, store)
+
+
+def _thread(text: Text) -> str:
+    """Return the number of this thread."""
+    text.declare("declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()")
+    return text.value("call i32 @llvm.nvvm.read.ptx.sreg.tid.x()")
+
+
+def _by_first(text: Text, thread: str, action: Callable[[], None]) -> None:
+    """Let the first thread of a warpgroup do something."""
+    one, all_ = text.fresh_label(), text.fresh_label()
+    number = text.value(f"and i32 {thread}, 127")
+    text.line(f"br i1 {text.value(f'icmp eq i32 {number}, 0')}, label %{one}, label %{all_}")
+    text.label(one)
+    action()
+    text.line(f"br label %{all_}")
+    text.label(all_)
+
+
+def _meet(text: Text, thread: str) -> None:
+    """Wait for all threads of the warpgroup, at the barrier of its number."""
+    name = "@llvm.nvvm.barrier.cta.sync.aligned.count"
+    text.declare(f"declare void {name}(i32, i32)")
+    text.line(f"call void {name}(i32 {text.value(f'lshr i32 {thread}, 7')}, i32 128)")
 
 
 def _multiply(e: Emitter, op: Operation) -> None:
@@ -397,6 +458,8 @@ WARPGROUP: Mapping[str, Emit] = {
     "gvk.warpgroup_product": _product,
     "gvk.blocks": _blocks,
     "gvk.fence_shared": _fence,
+    "gvk.await_stores": _await_stores,
+    "gvk.store_tile": _store_tile,
     "gvk.warpgroup_multiply": _multiply,
 }
 """Emitters of the operations of warpgroups."""

@@ -13,6 +13,7 @@ intrinsics that it selects as instructions: others would abort the process.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
@@ -109,7 +110,8 @@ def _inlined(function: str) -> str:
 
 def _parameters(e: Emitter, func: FuncOp) -> list[str]:
     """Name all arguments but the last three; return the parameters."""
-    head = [f"{_MAP} {name}" for name in MAP_NAMES] if MAPS in func.attributes else []
+    maps = json.loads(text_of(func, MAPS)) if MAPS in func.attributes else []
+    head = [f"{_MAP} {name}" for name in MAP_NAMES[: len(maps)]]
     arguments: Sequence[SSAValue] = func.body.block.args[:-3]
     for number, argument in enumerate(arguments):
         if isinstance(argument.type, MemRefType):

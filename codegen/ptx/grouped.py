@@ -156,6 +156,8 @@ class GroupedMatrices(Grouped, MatrixContraction):
 class GroupedWarpgroups(Grouped, WarpgroupContraction):
     """Builds one kernel, by warpgroups, if it `fits`."""
 
+    by_map = False  # rows of another group lie below
+
     def choose(self, batch: Dim) -> WarpgroupTile:
         """Return the tile of a block: rows are not of a group."""
         return replace(super().choose(batch), left_alone=1)

@@ -52,6 +52,7 @@ class Contraction:
     STORED = LANES
     """Neighbours along a row that one thread has."""
     NEST = Nest
+    RESULTS: type[Results]
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         self.target = target
@@ -68,7 +69,7 @@ class Contraction:
         batch = product(tuple(g.extent for g in self.batch))
         self.open_sides()
         self.tile = self.choose(batch)
-        self.results = Results(self)
+        self.results = self.RESULTS(self)
         self.parts = [
             self.part(side, width, extent)
             for side, width, extent in zip(
@@ -440,7 +441,13 @@ class Results:
         reader.given = {nest.anchor.results[0]: lambda _: element}
         reader.fresh()
         made = reader.element(nest.root, nest.root_index(nest.plan.index))
+        self.write(self.math.narrow(self.math.spread(made, self.lanes)))
+
+    def write(self, value: SSAValue) -> None:
+        """Write what is finished."""
         base, _, extra = self.space.split(self.loops, self.offset)
         assert extra is None, "a result is written in strides"
-        value = self.math.narrow(self.math.spread(made, self.lanes))
-        self.loops.store(value, nest.out, base)
+        self.loops.store(value, self.nest.out, base)
+
+
+Contraction.RESULTS = Results

@@ -7,12 +7,16 @@
             wait for a free stage                           wait for a full stage
             A[128, 64], B[256, 64] = stage                  acc[64, 256] += A B        wgmma
                                                             give back the stage before
-                                                          out[row, column] = epilogue(acc)
+                                                          for each 64 columns
+                                                            panel[64, 64] = epilogue(acc)
+                                                            out = panel, by a tensor map
 
 While the last products of a tile are finished and stored, stages of the next one fill: blocks stay,
 so that there is no end of a block to wait for. Four stages of 48 KiB are what shared memory holds;
 256 columns are 128 sums a thread, and the most that one instruction takes. The first warpgroup
-gives most of its registers to the others. Tiles that run at the same time are 16 below each other,
+gives most of its registers to the others. A result of 16 bits that lies as matrices is stored by a
+tensor map, in whole lines of memory, from two panels that each warpgroup has for it; another one
+from registers. Tiles that run at the same time are 16 below each other,
 and neighbours: then what they read in common stays in L2.
 
 It takes operands that lie in memory as matrices, so that a tensor map can say where tiles are: rows
@@ -26,27 +30,31 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir.dims import Dim
-from ...ir.gpu_ops import MAPS, MOST_BLOCKS, SHARED_BYTES, THREADS, WARP
+from ...ir.gpu_ops import MAPS, MOST_BLOCKS, SHARED_BYTES, THREADS, WARP, Shared
+from ...ir.tensor import spec_of
 from ...ir.warpgroup_ops import (
     MOST_BATCH,
+    AwaitStores,
     BeginStages,
     Blocks,
     BringTiles,
     SetRegisters,
+    StoreTile,
     WarpgroupProduct,
     WarpgroupTile,
 )
 from ..kernels.index import Token
-from ..kernels.loops import Index
+from ..kernels.loops import INDEX, Index, storage
 from ..llvm.emit_warpgroup import PANEL
 from .matrix import HALVES, MatrixContraction
 from .nest import Side, source_of
-from .tile import Line, Part
+from .tile import Line, Part, Results
 
 WIDE = WarpgroupTile(128, 256, 64, 4)
 NARROW = WarpgroupTile(128, 128, 64, 6)
@@ -72,8 +80,43 @@ class MapRow:
     box: tuple[int, ...]
 
 
+class WarpgroupResults(Results):
+    """What becomes of sums: written to a panel in shared memory, if `into` says where."""
+
+    into: tuple[SSAValue, Index] | None = None
+
+    def write(self, value: SSAValue) -> None:
+        """Write what is finished."""
+        if self.into is None:
+            super().write(value)
+        else:
+            self.loops.store(value, *self.into)
+
+    @property
+    def tokens(self) -> list[Token]:
+        """Return what a result is walked by, the innermost first."""
+        return [t for group in (*self.batch, *self.rows, *self.columns) for t in group.tokens][::-1]
+
+    @property
+    def lies_right(self) -> bool:
+        """Say whether a tensor map can say where panels are."""
+        first, *others = steps = [self.offset.coefficient(token) for token in self.tokens]
+        known = all(isinstance(step, int) and step > 0 for step in steps)
+        return (
+            (len(self.rows), len(self.columns)) == (1, 1)
+            and len(steps) == len(self.batch) + 2
+            and known and first == 1
+            and all(number_of(step) % HALVES == 0 for step in (*others, self.offset.constant))
+            and spec_of(self.nest.root.type).dtype.size == 2
+        )  # fmt: skip
+
+
 class WarpgroupContraction(MatrixContraction):
     """Builds one kernel, if it `fits`."""
+
+    RESULTS = WarpgroupResults
+    by_map = True
+    """Whether a tile of the result may be stored whole."""
 
     @property
     def fits(self) -> bool:
@@ -160,21 +203,91 @@ class WarpgroupContraction(MatrixContraction):
         with loops.when(loops.compare("ne", group, 0)):
             loops.here(SetRegisters(TAKEN, "inc"))
             with loops.loop(loops.lo, loops.hi, step, state) as one:
-                row, column, *_ = self.places(one.index)
+                row, column, *batch = self.places(one.index)
                 turns = loops.index(self.turns())
                 made = WarpgroupProduct(turns, one.values, tile, self.sides[0].dtype.name)
                 stage, parity, *sums = loops.here(made)
-                self.results.store(self.lines(sums, row, column))
+                if self.stores_panels:
+                    self.store_panels(sums, [column, row, *batch])
+                else:
+                    self.results.store(self.lines(sums, row, column))
                 one.carry(stage, parity)
+            if self.stores_panels:
+                loops.here(AwaitStores(0))
         return self.finish()
+
+    @property
+    def stores_panels(self) -> bool:
+        """Say whether results are stored by a tensor map."""
+        assert isinstance(self.results, WarpgroupResults), "results of another template"
+        return self.by_map and self.results.lies_right
+
+    def store_panels(self, sums: Sequence[SSAValue], places: Sequence[Index]) -> None:
+        """Finish 64 columns after the other in shared memory, and begin to store them."""
+        loops, results = self.loops, self.results
+        assert isinstance(results, WarpgroupResults), "results of another template"
+        kind = MemRefType(storage(spec_of(self.nest.root.type).dtype), [self.panel_bytes // 2])
+        (memory,) = loops.here(Shared(kind, self.panels_at))
+        group = loops.subtract(loops.divide(loops.slot, 4 * WARP), 1)
+        column, row, *batch = places
+        own = loops.add(row, loops.multiply(group, 64))
+        for number in range(0, self.groups.columns, PANEL):
+            which = loops.add(loops.multiply(group, 2), number // PANEL % 2)
+            base = loops.multiply(which, PANEL * 64)
+            loops.here(AwaitStores(1))
+            results.store(
+                self.panel(sums, (own, loops.add(column, number)), (memory, base), number)
+            )
+            results.into = None
+            at = [loops.index(each) for each in (loops.add(column, number), own, *batch)]
+            loops.here(StoreTile(memory, loops.index(base), at))
+
+    def panel(
+        self, sums: Sequence[SSAValue], place: tuple[Index, Index], into: tuple[SSAValue, Index],
+        first: int,
+    ) -> Iterator[Line]:  # fmt: skip
+        """Give the sums of a thread in 64 columns, and say where in the panel each pair goes.
+
+        Sixteenths of a row change places by the row, as the tensor map has it.
+        """
+        loops, (memory, base) = self.loops, into
+        assert isinstance(self.results, WarpgroupResults), "results of another template"
+        warp = loops.remainder(loops.divide(loops.slot, WARP), 4)
+        lane = loops.remainder(loops.slot, WARP)
+        beside = loops.multiply(loops.remainder(lane, 4), 2)
+        for half in range(2):
+            own = loops.add(loops.multiply(warp, 16), loops.divide(lane, 4))
+            own = loops.add(own, 8 * half)
+            start = loops.add(base, loops.add(loops.multiply(own, PANEL), beside))
+            for number in range(PANEL // 8):
+                values = (loops.index(number), loops.index(loops.divide(lane, 4)))
+                piece = loops.pure(arith.XOrIOp, values, INDEX)
+                self.results.into = memory, loops.add(start, loops.multiply(piece, HALVES))
+                column = loops.add(place[1], loops.add(beside, 8 * number))
+                pair = self.pair(sums[first // 8 + number], half)
+                yield loops.add(place[0], own), [(column, pair)]
+
+    @property
+    def panels_at(self) -> int:
+        """Return where panels of the result begin in shared memory."""
+        return -(-self.groups.shared_bytes // 1024) * 1024
+
+    @property
+    def panel_bytes(self) -> int:
+        """Return the bytes of two panels of each warpgroup."""
+        return self.groups.rows // 64 * 2 * PANEL * 64 * 2
 
     def finish(self) -> FuncOp:
         """Close the function, and say what a launch needs."""
         tile = self.groups
         function = self.loops.finish(self.units)
-        rows = [asdict(self.map_row(part)) for part in self.parts]
-        function.attributes[MAPS] = StringAttr(json.dumps(rows))
-        numbers = {THREADS: tile.threads, SHARED_BYTES: tile.shared_bytes, MOST_BLOCKS: PROCESSORS}
+        rows = [self.map_row(part) for part in self.parts]
+        shared_bytes = tile.shared_bytes
+        if self.stores_panels:
+            rows.append(self.result_row())
+            shared_bytes = self.panels_at + self.panel_bytes
+        function.attributes[MAPS] = StringAttr(json.dumps([asdict(row) for row in rows]))
+        numbers = {THREADS: tile.threads, SHARED_BYTES: shared_bytes, MOST_BLOCKS: PROCESSORS}
         for name, number in numbers.items():
             function.attributes[name] = IntegerAttr(number, 64)
         return function
@@ -226,6 +339,18 @@ class WarpgroupContraction(MatrixContraction):
             argument.index, number_of(offset.constant) * size, side.dtype.name,
             tuple(map(number_of, extents)), tuple(number_of(step) * size for step in steps),
             (*box, *(1 for _ in tokens[1:])),
+        )  # fmt: skip
+
+    def result_row(self) -> MapRow:
+        """Return the map by which panels of the result are stored."""
+        results, dtype = self.results, spec_of(self.nest.root.type).dtype
+        assert isinstance(results, WarpgroupResults), "results of another template"
+        _, *others = tokens = results.tokens
+        steps = [number_of(results.offset.coefficient(token)) * dtype.size for token in others]
+        return MapRow(
+            len(self.nest.arguments), number_of(results.offset.constant) * dtype.size, dtype.name,
+            tuple(number_of(token.extent) for token in tokens), tuple(steps),
+            (PANEL, 64, *(1 for _ in others[1:])),
         )  # fmt: skip
 
     def lines(self, totals: Sequence[SSAValue], row: Index, column: Index) -> Iterator[Line]:

@@ -218,6 +218,29 @@ def test_blocks_of_warpgroups_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cp.async.bulk.tensor.3d" in plan.modules[0].ptx
 
 
+@pytest.mark.parametrize("columns", [264, 260])
+def test_results_go_by_a_tensor_map_where_they_can(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """A row of 260 halves is no multiple of 16 bytes: such results go from registers."""
+    monkeypatch.setattr(warpgroup, "PROCESSORS", 3)
+    text, arrays = product((2, 136, 64), (2, columns, 64), "bf16", "right")
+    plan = check_text(text, arrays, rtol=1e-2, target="cuda:sm_90a", seed=2)
+    assert ("tensor.3d.global.shared" in plan.modules[0].ptx) == (columns == 264)
+
+
+def test_a_panel_that_is_not_awaited_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warpgroup, "PROCESSORS", 1)
+    text, arrays = product((128, 64), (256, 64), "f16", "right")
+    compiled = compiled_text(text, "cuda:sm_90a")
+    (module,) = plan_of(compiled).modules
+    hasty = module.ptx.replace("wait_group.read \t1", "wait_group.read \t9")
+    assert hasty != module.ptx
+    plan = replace(plan_of(compiled), modules=(replace(module, ptx=hasty),))
+    (found,) = run_plan(replace(compiled, plan=plan), arrays)
+    assert (found != run_plan(compiled, arrays)[0]).any()
+
+
 @pytest.mark.parametrize(
     ("rows", "depth", "columns", "sizes", "dtype", "target", "instruction"),
     [
