@@ -24,7 +24,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir import kernel_ops as gvk
-from ...passes.analysis.tiles import is_joined, lanes_of, rows_for
+from ...passes.analysis.tiles import TALLEST, is_joined, lanes_of, rows_for
 from ...target import Target
 from .blocks import RowBlocks
 from .loops import Index, Loops
@@ -34,7 +34,9 @@ from .window import Window
 BLOCK = 112
 """About how many places are added up before the next tile."""
 BLOCK_ROWS = 64
-"""Rows of C in one unit."""
+"""Rows of C in one unit, if there are then so many units that threads have equal shares."""
+ENOUGH = 16
+"""Units that there are to be, with fewer rows each."""
 GROUP = 1 << 16
 """Elements of C in one group."""
 
@@ -101,10 +103,12 @@ class ConvWeights:
         """Fill the function."""
         loops = self.loops
         self.panels = -(-self.filters // (self.widest * self.lanes))
-        self.blocks = -(-self.rows // BLOCK_ROWS)
         taps = self.down.taps * (1 if self.joined else self.along.taps)
+        self.block_rows = BLOCK_ROWS
+        while taps * self.panels * self.blocks < ENOUGH and self.block_rows >= 2 * TALLEST:
+            self.block_rows //= 2
         units = taps * self.blocks * self.panels
-        size = min(self.rows, BLOCK_ROWS) * min(self.filters, self.widest * self.lanes)
+        size = min(self.rows, self.block_rows) * min(self.filters, self.widest * self.lanes)
         group = min(units, max(1, GROUP // size))
         with loops.loop(loops.lo, loops.hi, group) as first:
             stop = loops.minimum(loops.add(first.index, group), loops.index(loops.hi))
@@ -112,6 +116,11 @@ class ConvWeights:
                 self.each_panel(unit.index, self.clear)
             self.add(first.index, stop)
         return loops.finish(units)
+
+    @property
+    def blocks(self) -> int:
+        """Return how many blocks the rows of C are cut into."""
+        return -(-self.rows // self.block_rows)
 
     def add(self, first: Index, stop: Index) -> None:
         """Add what all places give onto the C of some units."""
@@ -146,7 +155,7 @@ class ConvWeights:
 
     def tiles(self, panel: Panel) -> RowBlocks:
         """Return how the rows of C are cut."""
-        return RowBlocks(self.rows, rows_for(self.target, panel.vectors), BLOCK_ROWS)
+        return RowBlocks(self.rows, rows_for(self.target, panel.vectors), self.block_rows)
 
     def place_of(self, tap: Index, panel: Panel) -> Index:
         """Return where the C of a tap and a panel begins."""
