@@ -19,7 +19,7 @@ from ..ir.tensor import TensorSpec
 from .differentiate import key_of
 from .execute import Frame, Plan
 from .graph import Graph, GraphTensor, Operation
-from .kinds import CONSTANT, EVERYWHERE, Kind, Placeholder
+from .kinds import CONSTANT, EVERYWHERE, Composite, Kind, Placeholder
 from .symbolic import leaked
 from .tensor import Tensor
 
@@ -109,7 +109,7 @@ class FuncGraph(Graph):
     def whole_plan(self) -> Plan:
         """Return the plan of all outputs and effects."""
         if self.plan is None:
-            effects = [op for op in self.operations if has_effect(op)]
+            effects = [op for op in self.operations if must_run(op)]
             self.plan = Plan(self.outputs, self.all_inputs, effects)
         return self.plan
 
@@ -130,6 +130,12 @@ class FuncGraph(Graph):
 def has_effect(op: Operation) -> bool:
     """Say whether an operation is run for its effect."""
     return op.kind.stateful and op.type != "ReadVariableOp"
+
+
+def must_run(op: Operation) -> bool:
+    """Say whether an operation is run even if nothing uses its result."""
+    is_check = isinstance(op.kind, Composite) and op.kind.rule.is_check
+    return is_check or has_effect(op)
 
 
 def touched_by(graphs: Sequence[FuncGraph]) -> list[Any]:

@@ -34,7 +34,7 @@ from .context import STATE, accessed, entered, record, running_on
 from .device import CPU
 from .differentiate import is_smooth
 from .execute import Frame, Plan, Store
-from .func_graph import CallGraph, FuncGraph, has_effect, touched_by
+from .func_graph import CallGraph, FuncGraph, must_run, touched_by
 from .gradients import gradients, node_backward
 from .graph import Graph, GraphTensor, dims_or_none
 from .on_device import DeviceTensor, place_of, wanted_place
@@ -274,10 +274,15 @@ class Function:
         with entered(graph):
             arguments = bound.enter(graph)
             made = call_with(self.python_function, self.signature, arguments)
+            made = self.returned(made)
             leaves = nest.flatten(made)
             outputs = [self._output(graph, x) for x in leaves]
         graph.finish([x for x in outputs if x is not None])
         return ConcreteFunction(self, bound, graph, made, outputs)
+
+    def returned(self, made: Any) -> Any:
+        """Return what the Python function gave as a structure of what becomes tensors."""
+        return made
 
     def _output(self, graph: FuncGraph, value: Any) -> GraphTensor | None:
         """Return what the function returns as an output of its graph."""
@@ -622,7 +627,7 @@ class ConcreteFunction:
             names = [f"y{i}" for i in range(len(self.slots))]
         kept = [n for n, slot in zip(names, self.slots, strict=True) if slot is not None]
         graph = self.graph
-        plan = Plan(graph.outputs, graph.inputs, [op for op in graph.operations if has_effect(op)])
+        plan = Plan(graph.outputs, graph.inputs, [op for op in graph.operations if must_run(op)])
         taken = {made: tensor.numpy() for tensor, made in graph.captured.values()}
         return program_of(plan, graph.inputs, kept, ACTIVE[-1], taken, sizes)
 

@@ -19,6 +19,7 @@ from ..ir.dtypes import DType
 from ..ir.op import Op
 from ..ir.tensor import TensorSpec
 from .context import Context
+from .device import parse_device
 from .eager import OperandError
 from .origin import short, user_line
 from .symbolic import SymbolicTensor
@@ -353,7 +354,8 @@ class Graph(Context):
     @contextmanager
     def on_device(self, name: str) -> Iterator[None]:
         """Give operations a device."""
-        before, self.device = self.device, name
+        before = self.device
+        self.device = str(parse_device(before).merge(parse_device(name))) if name else ""
         try:
             yield
         finally:

@@ -171,6 +171,8 @@ class Rule:
     """Whether the results are a list even if there is one."""
     refuses: bool = False
     """Whether it has requirements (`gv.require`) of values that are not known before the run."""
+    is_check: bool = False
+    """Whether a function runs it even if nothing uses its result."""
 
 
 RULES: dict[str, Rule] = {}

@@ -56,7 +56,7 @@ def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
     return pack(structures[0], [function(*row) for row in zip(*columns, strict=True)])
 
 
-def assert_same(a: Any, b: Any) -> None:
+def assert_same(a: Any, b: Any, *, check_types: bool = True) -> None:
     """Raise `ValueError` or `TypeError` unless two structures have the same form."""
     if is_nested(a) != is_nested(b):
         raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
@@ -64,8 +64,12 @@ def assert_same(a: Any, b: Any) -> None:
         return
     if isinstance(a, Mapping) != isinstance(b, Mapping):
         raise TypeError(f"The two structures don't have the same type: {type(a)}, {type(b)}")
+    if check_types and not isinstance(a, Mapping) and type(a) is not type(b):
+        raise TypeError(
+            f"The two structures don't have the same sequence type: {type(a)}, {type(b)}"
+        )
     keys = (list(a), list(b)) if isinstance(a, Mapping) else (range(len(a)), range(len(b)))
     if sorted(map(str, keys[0])) != sorted(map(str, keys[1])):
         raise ValueError(f"The two structures don't have the same nested structure: {a!r}, {b!r}")
     for key in keys[0]:
-        assert_same(a[key], b[key])
+        assert_same(a[key], b[key], check_types=check_types)

@@ -209,6 +209,9 @@ newaxis = None
 globals().update({n: f for n, f in _m.FUNCTIONS.items() if n != "floormod"})
 globals().update(_m.REDUCTIONS)
 divide = truediv
+Assert = debugging.Assert
+assert_equal, assert_greater = debugging.assert_equal, debugging.assert_greater
+assert_less, assert_rank = debugging.assert_less, debugging.assert_rank
 realdiv = truediv
 half, double = float16, float64
 ceil, mod = _m.FUNCTIONS["ceil"], _m.FUNCTIONS["floormod"]

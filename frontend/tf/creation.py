@@ -20,6 +20,7 @@ from .core import OPERATORS, EagerTensor, row_of
 from .shapes import TensorShape
 from .values import (
     InGraph,
+    InvalidShapesError,
     array_of,
     axis_in,
     convert,
@@ -52,6 +53,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     array = array_of(value, row_of(dtype))
     if shape is not None:
         dims = TensorShape(shape).as_list()
+        if array.size not in (1, np.prod(dims)):  # type: ignore[arg-type]
+            raise TypeError(
+                f"a constant of {array.size} elements, but `shape` {tuple(dims)} has "
+                f"{np.prod(dims)} elements"  # type: ignore[arg-type]
+            )
         array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
     graph = STATE.context
     if isinstance(graph, Graph):
@@ -82,6 +88,7 @@ def _full(shape: Any, value: int, dtype: Any, name: str) -> Any:
         dims = [dims]
     row = named_row(dtype)
     if isinstance(dims, list | tuple) and all(isinstance(d, int) for d in dims):
+        _refuse_negative(dims)
         if row.kind == "s" and value:
             raise TypeError(f"Cannot convert {value} to EagerTensor of dtype string")
         if row.kind == "s":
@@ -89,6 +96,13 @@ def _full(shape: Any, value: int, dtype: Any, name: str) -> Any:
         return constant(np.full(dims, value, row.numpy), name=name)
     lengths = OPERATORS["stack"](list(dims)) if isinstance(dims, list | tuple) else dims
     return fill(lengths, constant(value, row), name=name)
+
+
+def _refuse_negative(dims: Any) -> None:
+    """Raise for an extent below zero."""
+    wrong = [d for d in dims if d is not None and d < 0]
+    if wrong:
+        raise InvalidShapesError(f"Dimension {wrong[0]} must be >= 0 [Op:Fill]")
 
 
 def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
@@ -118,6 +132,7 @@ def eye(
     width = height if num_columns is None else static(num_columns)
     row = named_row(dtype)
     if isinstance(height, int) and isinstance(width, int):
+        _refuse_negative([height, width])
         one = np.eye(height, width, dtype=row.numpy)
         return constant(np.broadcast_to(one, (*batch, *one.shape)), name=name)
     with InGraph(graph_of([height, width])):

@@ -96,6 +96,26 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> Non
                          f"{found.rank}, shape {found}")  # fmt: skip
 
 
+def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+    """Raise if a tensor has fewer axes."""
+    found = convert(x).shape
+    if found.rank is not None and found.rank < rank:
+        raise ValueError(
+            f"{message or ''} Tensor must have rank at least {rank}. Received rank {found.rank}, "
+            f"shape {found}"
+        )
+
+
+def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
+    """Raise unless a tensor has one of several numbers of axes."""
+    found = convert(x).shape
+    if found.rank is not None and found.rank not in ranks:
+        raise ValueError(
+            f"{message or ''} Tensor must have rank in {tuple(ranks)}. Received rank {found.rank}, "
+            f"shape {found}"
+        )
+
+
 def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
     """Return a tensor, which must have no axes."""
     value = convert(tensor)
@@ -146,7 +166,7 @@ def is_numeric_tensor(tensor: Any) -> bool:
     return hasattr(tensor, "dtype") and tensor.dtype.kind in "iufc"
 
 
-@op("CheckNumerics", "tensor", strict=False, refuses=True)
+@op("CheckNumerics", "tensor", strict=False, refuses=True, is_check=True)
 def check_numerics(m: Any, tensor: Any, message: str) -> Any:
     """Return the tensor, or raise with the message where an element is NaN or infinite."""
     return m.check_numerics(tensor, message=message)

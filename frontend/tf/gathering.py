@@ -19,6 +19,13 @@ from .required import require_below, require_rows, require_within
 from .values import InGraph, axis_in, convert, graph_of, same, static
 
 
+@rule("RowsWithin", differentiable=False)
+def _rows_within(m: Maker, indices: Any, extents: Any) -> Any:
+    """Return rows of indices, which must be inside of the first axes."""
+    require_rows(m, indices, extents)
+    return m.reshape(indices, shape=spec_of_value(indices).dims)
+
+
 @op("GatherV2", "params", "indices", strict=False, refuses=True)
 def _gather(m: Maker, params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     """Take slices along an axis."""

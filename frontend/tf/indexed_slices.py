@@ -92,6 +92,24 @@ class IndexedSlices:
         return f"IndexedSlices(values={self._values!r}, indices={self._indices!r})"
 
 
+class SlicesParts(tuple[Any, ...]):
+    """The parts of `IndexedSlices` as a structure of tensors, which becomes slices when packed."""
+
+    __slots__ = ()
+    _fields = ("values", "indices", "dense_shape")
+
+    def __new__(cls, values: Any, indices: Any, dense_shape: Any) -> Any:
+        """Return the slices."""
+        return IndexedSlices(values, indices, dense_shape)
+
+
+def as_parts(value: Any) -> Any:
+    """Return slices as a structure of their parts, anything else as it is."""
+    if not isinstance(value, IndexedSlices):
+        return value
+    return tuple.__new__(SlicesParts, (value.values, value.indices, value.dense_shape))
+
+
 def of_gather(params: Any, indices: Any, grad: Any) -> IndexedSlices:
     """Return the gradient of rows taken along the first axis."""
     with InGraph(graph_of([params, indices, grad])):

@@ -17,7 +17,7 @@ from .math_ops import FUNCTIONS, REDUCTIONS
 from .nn_ops import band_part
 from .values import static
 
-SignLogDet = namedtuple("SignLogDet", "sign log_abs_determinant")
+LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 
 
 def _known(x: Any) -> Any:
@@ -181,7 +181,7 @@ def slogdet(input: Any, name: str | None = None) -> Any:
     """Return sign and logarithm of the absolute value of determinants."""
     found = det(input)
     log: Callable[..., Any] = FUNCTIONS["log"]
-    return SignLogDet(FUNCTIONS["sign"](found), log(FUNCTIONS["abs"](found), name=name))
+    return LogMatrixDeterminant(FUNCTIONS["sign"](found), log(FUNCTIONS["abs"](found), name=name))
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:

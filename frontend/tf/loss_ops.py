@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..planned import remember_all
-from .array_ops import squeeze
+from .array_ops import size, squeeze
 from .creation import one_hot
 from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, reduce_mean, square
 from .nn_ops import (
@@ -16,6 +16,7 @@ from .nn_ops import (
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from .special import divide_no_nan
 from .state import get_default_graph
 from .values import convert
 
@@ -141,39 +142,102 @@ KERAS = SimpleNamespace(
 )
 
 
-def _collected(each: Any, weights: Any) -> Any:
-    """Return the mean of what has a weight, and put it into the graph's losses."""
+class Reduction:
+    """How the losses of elements become one number."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_BY_NONZERO_WEIGHTS = SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+
+
+def compute_weighted_loss(
+    losses: Any,
+    weights: Any = 1.0,
+    scope: Any = None,
+    loss_collection: Any = "losses",
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:
+    """Return what has a weight as one number, and put it into the graph's losses."""
+    each = convert(losses)
     weight = cast(weights, each.dtype)
-    total = _sum(each * weight)
-    present = _sum(cast(weight != 0.0, each.dtype) + each * 0.0)
-    made = total / _max(present, 1.0)
-    get_default_graph().add_to_collection("losses", made)
+    made = each * weight
+    if reduction != Reduction.NONE:
+        every = weight + each * 0.0
+        counts: dict[str, Callable[[], Any]] = {
+            Reduction.SUM: lambda: 1.0,
+            Reduction.MEAN: lambda: _sum(every),
+            Reduction.SUM_OVER_BATCH_SIZE: lambda: cast(size(each), each.dtype),
+            Reduction.SUM_BY_NONZERO_WEIGHTS: lambda: _sum(
+                cast(FUNCTIONS["not_equal"](every, 0.0), each.dtype)
+            ),
+        }
+        made = divide_no_nan(_sum(made), counts[reduction]())
+    if loss_collection is not None:
+        get_default_graph().add_to_collection(loss_collection, made)
     return made
 
 
-def _v1_softmax(onehot_labels: Any, logits: Any, weights: Any = 1.0, **_: Any) -> Any:
+def _v1(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
+    """Return a loss of the first version: of what a function gives, by weights."""
+
+    def loss(*args: Any, weights: Any = 1.0, **options: Any) -> Any:
+        """Return the loss, and put it into the graph's losses."""
+        own = {n: options.pop(n) for n in (*names, *OPTIONS) if n in options}
+        if len(args) > len(names):
+            *args, weights = args  # type: ignore[assignment]
+        return compute_weighted_loss(function(*args, **own), weights, **options)
+
+    return loss
+
+
+OPTIONS = ("label_smoothing", "delta", "epsilon")
+
+
+def _v1_softmax(onehot_labels: Any, logits: Any, label_smoothing: float = 0.0) -> Any:
     truth, found = _same(onehot_labels, logits)
-    return _collected(softmax_cross_entropy_with_logits(labels=truth, logits=found), weights)
+    if label_smoothing > 0:
+        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape[-1]
+    return softmax_cross_entropy_with_logits(labels=truth, logits=found)
 
 
-def _v1_sparse(labels: Any, logits: Any, weights: Any = 1.0, **_: Any) -> Any:
-    each = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return _collected(each, weights)
+def _v1_sparse(labels: Any, logits: Any) -> Any:
+    return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
-def _v1_sigmoid(multi_class_labels: Any, logits: Any, weights: Any = 1.0, **_: Any) -> Any:
+def _v1_sigmoid(multi_class_labels: Any, logits: Any, label_smoothing: float = 0.0) -> Any:
     truth, found = _same(multi_class_labels, logits)
-    return _collected(sigmoid_cross_entropy_with_logits(labels=truth, logits=found), weights)
+    if label_smoothing > 0:
+        truth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    return sigmoid_cross_entropy_with_logits(labels=truth, logits=found)
 
 
-def _v1_squares(labels: Any, predictions: Any, weights: Any = 1.0, **_: Any) -> Any:
+def _v1_squares(labels: Any, predictions: Any) -> Any:
     truth, found = _same(labels, predictions)
-    return _collected(square(found - truth), weights)
+    return square(found - truth)
 
 
-def _v1_sizes(labels: Any, predictions: Any, weights: Any = 1.0, **_: Any) -> Any:
+def _v1_sizes(labels: Any, predictions: Any) -> Any:
     truth, found = _same(labels, predictions)
-    return _collected(_abs(found - truth), weights)
+    return _abs(found - truth)
+
+
+def _v1_huber(labels: Any, predictions: Any, delta: float = 1.0) -> Any:
+    truth, found = _same(labels, predictions)
+    error = _abs(found - truth)
+    small = FUNCTIONS["minimum"](error, delta)
+    return 0.5 * square(small) + delta * (error - small)
+
+
+def _v1_log(labels: Any, predictions: Any, epsilon: float = 1e-7) -> Any:
+    truth, found = _same(labels, predictions)
+    return -truth * _log(found + epsilon) - (1.0 - truth) * _log(1.0 - found + epsilon)
+
+
+def _v1_hinge(labels: Any, logits: Any) -> Any:
+    truth, found = _same(labels, logits)
+    return _max(1.0 - (2.0 * truth - 1.0) * found, 0.0)
 
 
 def _losses(scope: str | None = None) -> list[Any]:
@@ -183,11 +247,16 @@ def _losses(scope: str | None = None) -> list[Any]:
 
 
 V1 = SimpleNamespace(
-    mean_squared_error=_v1_squares,
-    absolute_difference=_v1_sizes,
-    softmax_cross_entropy=_v1_softmax,
-    sparse_softmax_cross_entropy=_v1_sparse,
-    sigmoid_cross_entropy=_v1_sigmoid,
+    Reduction=Reduction,
+    compute_weighted_loss=compute_weighted_loss,
+    mean_squared_error=_v1(_v1_squares, "labels", "predictions"),
+    absolute_difference=_v1(_v1_sizes, "labels", "predictions"),
+    huber_loss=_v1(_v1_huber, "labels", "predictions"),
+    log_loss=_v1(_v1_log, "labels", "predictions"),
+    hinge_loss=_v1(_v1_hinge, "labels", "logits"),
+    softmax_cross_entropy=_v1(_v1_softmax, "onehot_labels", "logits"),
+    sparse_softmax_cross_entropy=_v1(_v1_sparse, "labels", "logits"),
+    sigmoid_cross_entropy=_v1(_v1_sigmoid, "multi_class_labels", "logits"),
     get_losses=_losses,
     add_loss=lambda loss: get_default_graph().add_to_collection("losses", loss),
     get_total_loss=lambda *_, name="total_loss", **__: add_n(_losses(), name=name),

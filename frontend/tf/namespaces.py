@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from ..device import list_devices as _list_devices
 from ..device import short_name as _short_name
@@ -35,7 +35,20 @@ from .queues import FIFOQueue, RandomShuffleQueue
 from .saved_model import load as _load
 from .saved_model import save as _save
 
-math = SimpleNamespace(
+
+class Space(SimpleNamespace):
+    """Names of TensorFlow's under one; what is not here is refused by its name."""
+
+    def __init__(self, label: str, /, **members: Any) -> None:
+        super().__init__(**members)
+        self.__label = label
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"gravure.tf.{self.__label} has no {name!r}")
+
+
+math = Space(
+    "math",
     **_m.FUNCTIONS,
     **_m.REDUCTIONS,
     **{
@@ -79,7 +92,8 @@ math = SimpleNamespace(
     softmax=_n.softmax,
     zero_fraction=_n.zero_fraction,
 )
-nn = SimpleNamespace(
+nn = Space(
+    "nn",
     **{
         n: getattr(_n, n)
         for n in (
@@ -110,14 +124,16 @@ nn = SimpleNamespace(
     in_top_k=_w.in_top_k,
     weighted_cross_entropy_with_logits=_sp.weighted_cross_entropy_with_logits,
 )
-bitwise = SimpleNamespace(
+bitwise = Space(
+    "bitwise",
     invert=_m.FUNCTIONS["invert"],
     **{
         n: _m.FUNCTIONS[n]
         for n in ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
     },
 )
-linalg = SimpleNamespace(
+linalg = Space(
+    "linalg",
     **{
         n: getattr(_la, n)
         for n in (
@@ -137,7 +153,8 @@ linalg = SimpleNamespace(
     global_norm=_n.global_norm,
     l2_normalize=_w.l2_normalize,
 )
-random = SimpleNamespace(
+random = Space(
+    "random",
     uniform=_r.uniform,
     normal=_r.normal,
     truncated_normal=_r.truncated_normal,
@@ -151,14 +168,16 @@ random = SimpleNamespace(
     get_global_generator=_gen.get_global_generator,
     set_global_generator=_gen.set_global_generator,
 )
-nest = SimpleNamespace(
+nest = Space(
+    "nest",
     flatten=_nest.flatten,
     map_structure=_nest.map_structure,
     pack_sequence_as=_nest.pack_sequence_as,
     is_nested=_nest.is_nested,
-    assert_same_structure=_nest.assert_same,
+    assert_same_structure=_nest.assert_same_structure,
 )
-config = SimpleNamespace(
+config = Space(
+    "config",
     run_functions_eagerly=run_functions_eagerly,
     functions_run_eagerly=lambda: _Settings.run_eagerly,
     set_soft_device_placement=lambda enabled: None,
@@ -181,7 +200,8 @@ def _devices(kind: str | None, prefix: str) -> list[Any]:
     return [device for device in made if kind in (None, device.device_type)]
 
 
-initializers = SimpleNamespace(
+initializers = Space(
+    "initializers",
     **{
         new: getattr(_i, name)
         for name, new in (
@@ -194,12 +214,13 @@ initializers = SimpleNamespace(
             *(("VarianceScaling", "variance_scaling"), ("Orthogonal", "orthogonal")),
         )
         for new in (name, new)
-    }
+    },
 )
 zeros_initializer, ones_initializer = _i.Zeros, _i.Ones
 constant_initializer = _i.Constant
 random_uniform_initializer, random_normal_initializer = _i.RandomUniform, _i.RandomNormal
-keras = SimpleNamespace(
+keras = Space(
+    "keras",
     optimizers=SimpleNamespace(
         SGD=_o.KerasSGD,
         Adam=_o.KerasAdam,
@@ -212,9 +233,10 @@ keras = SimpleNamespace(
     initializers=initializers,
 )
 losses, optimizers = keras.losses, keras.optimizers
-queue = SimpleNamespace(FIFOQueue=FIFOQueue, RandomShuffleQueue=RandomShuffleQueue)
-saved_model = SimpleNamespace(save=_save, load=_load)
-train = SimpleNamespace(
+queue = Space("queue", FIFOQueue=FIFOQueue, RandomShuffleQueue=RandomShuffleQueue)
+saved_model = Space("saved_model", save=_save, load=_load)
+train = Space(
+    "train",
     Checkpoint=_ck.Checkpoint,
     CheckpointManager=_ck.CheckpointManager,
     MonitoredTrainingSession=_ms.MonitoredTrainingSession,

@@ -42,12 +42,21 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     return next(leaves)
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **_: Any) -> Any:
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise `ValueError` or `TypeError` unless two structures have the same form."""
+    assert_same(nest1, nest2, check_types=check_types)
+
+
+def map_structure(
+    func: Callable[..., Any], *structure: Any, check_types: bool = True, **_: Any
+) -> Any:
     """Return a structure of what the function gives for the leaves at each place."""
     for other in structure[1:]:
-        assert_same(structure[0], other)
+        assert_same(structure[0], other, check_types=check_types)
     columns = [flatten(each) for each in structure]
     return pack_sequence_as(structure[0], [func(*row) for row in zip(*columns, strict=True)])
 
 
-__all__ = ["assert_same", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]

@@ -109,15 +109,14 @@ def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any)
 @op("SigmoidCrossEntropyWithLogits", "labels", "logits")
 def sigmoid_cross_entropy_with_logits(m: Maker, labels: Any, logits: Any) -> Any:
     """Return the cross entropy of labels and sigmoid."""
-    row, dims = spec_of_value(logits).dtype, spec_of_value(logits).shape
+    dims = spec_of_value(logits).shape
     known = (*(dims or ()), *(spec_of_value(labels).shape or ()))
     if all(isinstance(d, int) for d in known) and dims != spec_of_value(labels).shape:
         raise TypeError(
             f"`logits` and `labels` must have the same shape, received ({dims} vs "
             f"{spec_of_value(labels).shape})"
         )
-    positive = m.maximum(logits, m.number(0, row))
-    return m.add(m.sub(positive, m.mul(logits, labels)), m.softplus(m.neg(m.abs(logits))))
+    return m.sub(m.softplus(logits), m.mul(logits, labels))
 
 
 @op("BiasAdd", "value", "bias")

@@ -110,7 +110,7 @@ class PolynomialDecay(Schedule):
         span = convert(self.steps, "float32")
         if self.cycle:
             rounds = FUNCTIONS["ceil"](step / span)
-            span = span * where(step == 0.0, 1.0, rounds)
+            span = span * where(FUNCTIONS["equal"](step, 0.0), 1.0, rounds)
         else:
             step = minimum(step, span)
         left = power(1.0 - step / span, convert(self.power, "float32"))

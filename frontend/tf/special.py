@@ -20,6 +20,7 @@ from ..planned import remember_all
 from .calls import op
 from .creation import ones_like
 from .math_ops import FUNCTIONS, REDUCTIONS
+from .nn_ops import relu
 from .values import convert
 
 SHIFT = 8
@@ -303,7 +304,7 @@ def weighted_cross_entropy_with_logits(
     wanted = convert(labels, x.dtype)
     weight = 1 + (pos_weight - 1) * wanted
     tail = FUNCTIONS["softplus"](-FUNCTIONS["abs"](x))
-    positive = FUNCTIONS["maximum"](-x, 0.0)
+    positive = relu(-x)
     return FUNCTIONS["add"]((1 - wanted) * x, weight * (tail + positive), name=name)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import nest
 from ..context import STATE, entered, running_on
-from ..device import as_device, list_devices, short_name
+from ..device import as_device, list_devices, parse_device, short_name
 from ..differentiate import key_of
 from ..func_graph import FuncGraph
 from ..function import Function
@@ -21,6 +21,7 @@ from ..graph import Graph, GraphTensor, Operation, op_of
 from ..kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ..variable import Variable as CoreVariable
 from ..variables import IS_INITIALIZED, Handle
+from .calls import perform
 from .core import (
     OPERATORS,
     Common,
@@ -38,7 +39,7 @@ from .gathering import (
     tensor_scatter_nd_mul,
     tensor_scatter_nd_update,
 )
-from .indexed_slices import of_node
+from .indexed_slices import as_parts, of_node
 from .math_ops import identity
 from .shapes import TensorShape
 from .values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
@@ -201,6 +202,10 @@ class TfFunction(Function):
     def to_tensor(self, value: Any, dtype: Any = None) -> Any:
         """Return an argument as a tensor."""
         return convert(value, dtype)
+
+    def returned(self, made: Any) -> Any:
+        """Return what the Python function gave as a structure of what becomes tensors."""
+        return nest.map_structure(as_parts, made)
 
     def spec_of(self, tensor: Any) -> TensorSpec:
         """Return the spec of an argument of a trace."""
@@ -389,6 +394,23 @@ class Variable(Common, CoreVariable):
         """Return what stands for the variable as a key."""
         return Reference(self)
 
+    def _rows(self, indices: Any) -> Any:
+        """Return rows of indices, which must be inside of the variable."""
+        with InGraph(self._home() or graph_of([indices])):
+            return perform("RowsWithin", [convert(indices)], extents=self.shape.as_list())
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Write slices at indices."""
+        return super().scatter_nd_update(self._rows(indices), updates)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Add slices at indices; those at one index add up."""
+        return super().scatter_nd_add(self._rows(indices), updates)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Subtract slices at indices; those at one index add up."""
+        return super().scatter_nd_sub(self._rows(indices), updates)
+
     def scatter_update(self, sparse_delta: Any, use_locking: Any = None, name: Any = None) -> Any:
         """Write slices at indices."""
         return self.scatter_nd_update(*_columns(sparse_delta))
@@ -555,6 +577,7 @@ def device(name: Any) -> Iterator[None]:
         with graph.on_device(_device_name(name)):
             yield
         return
+    parse_device(str(name or ""))
     known, place = list_devices(), short_name(str(name or "cpu"))
     there = len(known) > 1 and place in map(short_name, known)
     with running_on(as_device(place), soft=True) if there else nullcontext():

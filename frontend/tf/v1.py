@@ -21,6 +21,7 @@ from . import sessions as _ss
 from . import state as _st
 from .creation import constant
 from .graph_def import GraphDef, import_graph_def
+from .v1_ops import TOP
 from .values import shape_spec
 
 
@@ -90,6 +91,11 @@ def get_seed(seed: Any) -> Any:
     return _st.get_default_graph().seed, seed
 
 
+def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
+    """Let operations run on the same device as another one."""
+    return _st.get_default_graph().colocate_with(op)
+
+
 def wrap_function(fn: Any, signature: Any, name: str | None = None) -> Any:
     """Return the trace of a function that builds a graph, for arguments of a signature."""
     return _st.function(fn, input_signature=signature).get_concrete_function()
@@ -133,6 +139,8 @@ class V1:
     truncated_normal = staticmethod(_r.truncated_normal)
     random_shuffle = staticmethod(_r.shuffle)
     set_random_seed = staticmethod(_r.set_seed)
+    get_seed = staticmethod(get_seed)
+    colocate_with = staticmethod(colocate_with)
     hessians = staticmethod(_f.hessians)
     scatter_add = staticmethod(scatter("scatter_nd_add"))
     scatter_sub = staticmethod(scatter("scatter_nd_sub"))
@@ -165,4 +173,6 @@ class V1:
     losses = _l.V1
 
     def __getattr__(self, name: str) -> Any:
+        if name in TOP:
+            return TOP[name]
         return getattr(sys.modules[__package__], name)

@@ -11,6 +11,7 @@ from ...ir import dtypes as rows
 from ...ir.compositions import Maker
 from ...ir.ops.families import spec_of_value
 from ..planned import remember_all
+from ..run_errors import UnimplementedError
 from .calls import op, perform, rule
 from .core import OPERATORS
 from .math_ops import FUNCTIONS
@@ -71,6 +72,12 @@ def conv2d(
     )  # fmt: skip
 
 
+def refuse_channels_first(name: str, data_format: str | None) -> None:
+    """Raise for an operation that takes images with the channels last only."""
+    if data_format is not None and not data_format.endswith("C"):
+        raise UnimplementedError(f"{name}: {data_format} is not supported, expected NHWC")
+
+
 def _one(value: Any, last: bool) -> int:
     """Return the stride, window or dilation of the only spatial axis."""
     return _pair(value, last, 1)[0]
@@ -107,7 +114,7 @@ def separable_conv2d(
     name: str | None = None,
 ) -> Any:
     """Slide filters over each channel, then combine the channels."""
-    del data_format
+    refuse_channels_first("separable_conv2d", data_format)
     deep = depthwise_conv2d(input, depthwise_filter, strides, padding, dilations=dilations or 1)
     return conv2d(deep, pointwise_filter, 1, "VALID", name=name)
 
@@ -128,6 +135,7 @@ def depthwise_conv2d(
     dilations: Any = 1,
 ) -> Any:
     """Slide filters [height, width, in, multiplier] over each channel by itself."""
+    refuse_channels_first("depthwise_conv2d", data_format)
     h, w, channels, times = spec_of_value(filter).dims
     steps, apart = _pair(strides, True), _pair(dilations or 1, True)
     pads = _pads(padding, _spatial(input, True), (h, w), steps, apart)
@@ -147,6 +155,10 @@ def _conv2d_transpose(
     pads = _pads(padding, wanted[1:3], (h, w), steps, (1, 1))
     kernel = m.transpose(f, order=(3, 2, 0, 1))
     sizes = _spatial(x, True)
+    for want, size, step, extent in zip(wanted[1:3], sizes, steps, (h, w), strict=True):
+        least = want if padding == "SAME" else want - extent + 1
+        if isinstance(padding, str) and isinstance(size, int) and size != -(-least // step):
+            raise TypeError(f"an output of {want} is that of {-(-least // step)}, not of {size}")
     extra = tuple(
         want - ((n - 1) * s + k - lo - hi)
         for want, n, s, k, (lo, hi) in zip(wanted[1:3], sizes, steps, (h, w), pads, strict=True)
@@ -163,10 +175,14 @@ def conv2d_transpose(
     output_shape: Any,
     strides: Any = 1,
     padding: Any = "SAME",
+    data_format: str = "NHWC",
+    dilations: Any = None,
     name: Any = None,
-    **_: Any,
 ) -> Any:
     """Return what the gradient of a convolution is; filters are [height, width, out, in]."""
+    refuse_channels_first("conv2d_transpose", data_format)
+    if set(np.ravel(static(dilations or 1)).tolist()) != {1}:
+        raise UnimplementedError("conv2d_transpose: dilations are not supported")
     wanted = tuple(int(d) for d in static(output_shape))
     given = {"wanted": wanted, "strides": static(strides), "padding": padding}
     with InGraph(graph_of([input, filters])):
@@ -224,6 +240,7 @@ max_pool1d, avg_pool1d = _pool1d(max_pool2d), _pool1d(avg_pool2d)
 @op("SpaceToDepth", "input", strict=False)
 def space_to_depth(m: Maker, input: Any, block_size: int, data_format: str = "NHWC") -> Any:
     """Turn blocks of pixels into channels."""
+    refuse_channels_first("space_to_depth", data_format)
     n, h, w, channels = spec_of_value(input).dims
     b = int(block_size)
     cut = m.reshape(input, shape=(n, h // b, b, w // b, b, channels))
@@ -234,6 +251,7 @@ def space_to_depth(m: Maker, input: Any, block_size: int, data_format: str = "NH
 @op("DepthToSpace", "input", strict=False)
 def depth_to_space(m: Maker, input: Any, block_size: int, data_format: str = "NHWC") -> Any:
     """Turn channels into blocks of pixels."""
+    refuse_channels_first("depth_to_space", data_format)
     n, h, w, channels = spec_of_value(input).dims
     b = int(block_size)
     cut = m.reshape(input, shape=(n, h, w, b, b, channels // (b * b)))
@@ -321,8 +339,11 @@ def embedding_lookup(
     params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
 ) -> Any:
     """Take rows of a table, scaled down to a norm if one is given."""
+    from .array_ops import concat  # noqa: PLC0415
     from .gathering import gather  # noqa: PLC0415
 
+    if isinstance(params, list | tuple):
+        params = params[0] if len(params) == 1 else concat(list(params), 0)
     found = gather(params, ids, name=name)
     if max_norm is None:
         return found

@@ -261,3 +261,123 @@ def test_a_graph_is_imported_with_inputs_of_its_types():
         assert v1.Session().run(pair, {x: [1.0]}).y.tolist() == [2.0]
     with tf.Graph().as_default(), pytest.raises(ValueError, match="incompatible"):
         tf.import_graph_def(data, input_map={"x:0": tf.constant([1])})
+
+
+def test_gradients_at_a_logit_of_zero_are_those_of_the_logistic_function():
+    logits = tf.Variable(tf.zeros([2]))
+    with tf.GradientTape() as tape:
+        loss = tf.nn.sigmoid_cross_entropy_with_logits([1.0, 0.0], logits)
+    assert tape.gradient(loss, logits).numpy().tolist() == [-0.5, 0.5]
+
+
+def test_rows_outside_of_a_variable_are_refused():
+    w = tf.Variable(tf.zeros([2, 3]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        w.scatter_update(tf.IndexedSlices([[1.0, 1.0, 1.0]], [9]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.function(lambda i: w.scatter_nd_add([[i]], [[1.0, 1.0, 1.0]]))(tf.constant(2))
+    assert not np.asarray(w).any()
+
+
+def test_functions_return_slices_with_indices():
+    w = tf.Variable(tf.ones([4, 2]))
+
+    @tf.function
+    def gradient():
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.gather(w, [0, 0, 2]) ** 2.0)
+        return {"g": tape.gradient(y, w)}
+
+    for _ in range(2):
+        found = gradient()["g"]
+        assert isinstance(found, tf.IndexedSlices)
+        assert found.indices.numpy().tolist() == [0, 0, 2]
+        assert found.values.numpy().tolist() == [[2.0, 2.0]] * 3
+
+
+def test_losses_of_the_first_version_count_what_has_a_weight():
+    with tf.Graph().as_default():
+        losses, x, y = v1.losses, tf.constant([1.0, 2.0]), tf.constant([1.5, 0.0])
+        made = {
+            0.25: losses.mean_squared_error(x, y, weights=[1.0, 0.0]),
+            4.25: losses.mean_squared_error(x, y, reduction=losses.Reduction.SUM),
+            0.8125: losses.huber_loss(x, y),
+            0.5: losses.hinge_loss([1.0, 0.0], y),
+            1.213262: losses.softmax_cross_entropy([[1, 0]], [[1.0, 2.0]], label_smoothing=0.2),
+        }
+        assert len(losses.get_losses()) == 5
+        found = v1.Session().run(list(made.values()))
+    assert np.allclose(found, list(made), rtol=1e-5)
+
+
+def test_arguments_of_the_first_version_have_their_old_names_and_places():
+    with tf.Graph().as_default():
+        x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        image = tf.reshape(x, [1, 2, 2, 1])
+        tables = [tf.constant([[0.0], [2.0]]), tf.constant([[1.0], [3.0]])]
+        fetches = {
+            "kept": v1.nn.dropout(x, 1.0),
+            "mean": v1.nn.moments(x, [0], keep_dims=True)[0],
+            "sum": v1.reduce_sum(x, reduction_indices=[1], keep_dims=True),
+            "conv": v1.nn.conv2d(image, filter=tf.ones([1, 1, 1, 1]), strides=1, padding="SAME"),
+            "rows": v1.nn.embedding_lookup(tables, [0, 1, 2, 3]),
+            "whole": v1.div(7, 2),
+            "norm": v1.nn.fused_batch_norm(image, [1.0], [0.0], is_training=True)[2],
+        }
+        found = v1.Session().run(fetches)
+    assert found["kept"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert found["mean"].tolist() == [[2.0, 3.0]]
+    assert found["sum"].tolist() == [[3.0], [7.0]]
+    assert found["conv"].ravel().tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert found["rows"].ravel().tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert found["whole"] == 3
+    assert np.allclose(found["norm"], [5.0 / 3.0])
+
+
+def test_devices_inside_of_others_say_the_rest():
+    with tf.Graph().as_default(), tf.device("/job:w/task:1"):
+        with tf.device("/gpu:2"):
+            assert tf.constant(1).device == "/job:w/task:1/device:GPU:2"
+        with tf.device(None):
+            assert tf.constant(1).device == ""
+
+
+def test_a_function_checks_numbers_that_it_does_not_use():
+    @tf.function
+    def f(x):
+        tf.debugging.check_numerics(x, "found it")
+        return tf.constant(1)
+
+    assert int(f(tf.constant([1.0]))) == 1
+    for _ in range(6):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="found it"):
+            f(tf.constant([np.inf]))
+
+
+@pytest.mark.parametrize(
+    ("refused", "expected"),
+    [
+        (lambda: tf.zeros([-1]), tf.errors.InvalidArgumentError),
+        (lambda: tf.eye(-1), tf.errors.InvalidArgumentError),
+        (lambda: tf.constant([1, 2], shape=[3]), TypeError),
+        (lambda: tf.nest.assert_same_structure([1], (1,)), TypeError),
+        (lambda: tf.debugging.assert_rank_in([1.0], (2, 3)), ValueError),
+        (lambda: tf.debugging.assert_rank_at_least([1.0], 2), ValueError),
+        (lambda: tf.math.no_such_name, AttributeError),
+        (
+            lambda: tf.nn.depthwise_conv2d(
+                tf.ones([1, 2, 3, 3]), tf.ones([1, 1, 2, 1]), [1, 1, 1, 1], "SAME", "NCHW"
+            ),
+            tf.errors.UnimplementedError,
+        ),
+        (
+            lambda: tf.nn.conv2d_transpose(
+                tf.ones([1, 3, 3, 2]), tf.ones([3, 3, 4, 2]), [1, 9, 6, 4], 2, "SAME"
+            ),
+            tf.errors.InvalidArgumentError,
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_tensorflows_class(refused, expected):
+    with pytest.raises(expected):
+        refused()

@@ -1,0 +1,196 @@
+"""Operations whose arguments TensorFlow's first version names or counts in another way."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from . import array_ops as _a
+from . import debugging
+from . import gathering as _g
+from . import math_ops as _m
+from . import nn_ops as _n
+from . import window_ops as _w
+from .namespaces import nn as _nn
+from .random_ops import categorical
+from .values import InGraph, convert, graph_of, same
+
+
+def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
+    """Return a function that takes arguments by old names too; an old one that is None is none."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for old, new in names.items():
+            if old in kwargs and (value := kwargs.pop(old)) is not None:
+                if kwargs.get(new) is not None:
+                    raise ValueError(f"Cannot specify both {old!r} and {new!r}")
+                kwargs[new] = value
+        return function(*args, **kwargs)
+
+    return called
+
+
+def dropout(
+    x: Any,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: Any = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Any:
+    """Set elements to 0 by chance, and scale the others up; `keep_prob` says how many stay."""
+    if keep_prob is None and rate is None:
+        raise ValueError(f"Argument `rate` must be provided. Received: rate={rate}.")
+    if keep_prob is not None and rate is not None:
+        raise ValueError("Cannot specify both 'keep_prob' and 'rate'")
+    gone = 1 - keep_prob if rate is None else rate
+    return _w.dropout(x, gone, noise_shape, seed, name)
+
+
+def embedding_lookup(
+    params: Any,
+    ids: Any,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: Any = None,
+) -> Any:
+    """Take rows of a table, whose parts have rows in turn ("mod") or one after another ("div")."""
+    parts = list(params) if isinstance(params, list | tuple) else [params]
+    if len(parts) == 1 or partition_strategy == "div":
+        return _w.embedding_lookup(parts, ids, max_norm, name)
+    with InGraph(graph_of([*parts, ids])):
+        places, tables = convert(ids), [convert(part) for part in parts]
+        begins, begin = [], 0
+        for table in tables:
+            begins.append(begin)
+            begin += table.shape[0]
+        row = _g.gather(begins, places % len(parts)) + places // len(parts)
+        return _w.embedding_lookup(_a.concat(tables, 0), row, max_norm, name)
+
+
+def fused_batch_norm(
+    x: Any,
+    scale: Any,
+    offset: Any,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: str | None = None,
+    exponential_avg_factor: float = 1.0,
+) -> Any:
+    """Normalise images by the moments of the batch, or by those given; return them too."""
+    _w.refuse_channels_first("fused_batch_norm", data_format)
+    if exponential_avg_factor != 1.0:
+        raise NotImplementedError("fused_batch_norm: exponential_avg_factor is not supported")
+    image = convert(x)
+    if not is_training:
+        made = _w.batch_normalization(image, mean, variance, offset, scale, epsilon)
+        return made, convert(mean), convert(variance)
+    axes = list(range(len(image.shape) - 1))
+    centre, spread = _n.moments(image, axes)
+    made = _w.batch_normalization(image, centre, spread, offset, scale, epsilon)
+    counts = _a.shape(image)
+    count = _m.cast(_m.REDUCTIONS["reduce_prod"](counts[:-1]), image.dtype)
+    return made, centre, spread * (count / (count - 1.0))
+
+
+def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+    """Return x times weights plus biases."""
+    return _n.bias_add(_m.matmul(x, weights), biases, name=name)
+
+
+def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
+    """Return what is positive of x times weights plus biases."""
+    return _n.relu(xw_plus_b(x, weights, biases), name=name)
+
+
+def softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: Any = None,
+    *,
+    through_labels: bool = False,
+) -> Any:
+    """Return the cross entropy of labels, through which no gradient goes, and softmax."""
+    from .flow import stop_gradient  # noqa: PLC0415  (flow needs the namespaces)
+
+    if _sentinel is not None or labels is None or logits is None:
+        raise ValueError("Only call this function with named arguments (labels=..., logits=...)")
+    given = labels if through_labels else stop_gradient(labels)
+    at = dim if axis is None else axis
+    return _n.softmax_cross_entropy_with_logits(given, logits, axis=at, name=name)
+
+
+def multinomial(
+    logits: Any, num_samples: Any, seed: Any = None, name: Any = None, output_dtype: Any = None
+) -> Any:
+    """Draw classes by their logits."""
+    return categorical(logits, num_samples, dtype=output_dtype or "int64", seed=seed)
+
+
+def div(x: Any, y: Any, name: str | None = None) -> Any:
+    """Divide as Python's second version did: integers to integers, floats to floats."""
+    with InGraph(graph_of([x, y])):
+        a, b = same(x, y)
+        whole = a.spec.dtype.is_integer
+        return (_m.FUNCTIONS["floordiv"] if whole else _m.truediv)(a, b, name=name)
+
+
+def _cast_to(dtype: str) -> Callable[..., Any]:
+    return lambda x, name=None: _m.cast(x, dtype, name=name)
+
+
+REDUCING = {"keep_dims": "keepdims", "reduction_indices": "axis"}
+NN = SimpleNamespace(
+    **{
+        **vars(_nn),
+        "dropout": dropout,
+        "embedding_lookup": embedding_lookup,
+        "fused_batch_norm": fused_batch_norm,
+        "xw_plus_b": xw_plus_b,
+        "relu_layer": relu_layer,
+        "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
+        "softmax_cross_entropy_with_logits_v2": functools.partial(
+            softmax_cross_entropy_with_logits, through_labels=True
+        ),
+        "conv2d": renamed(_w.conv2d, filter="filters"),
+        "conv2d_transpose": renamed(_w.conv2d_transpose, filter="filters", value="input"),
+        "conv1d": renamed(_w.conv1d, value="input"),
+        "depthwise_conv2d": renamed(_w.depthwise_conv2d, rate="dilations"),
+        "separable_conv2d": renamed(_w.separable_conv2d, rate="dilations"),
+        "max_pool": renamed(_w.max_pool2d, value="input"),
+        "avg_pool": renamed(_w.avg_pool2d, value="input"),
+        "moments": renamed(_n.moments, keep_dims="keepdims"),
+        "l2_normalize": renamed(_w.l2_normalize, dim="axis"),
+        "softmax": renamed(_n.softmax, dim="axis"),
+        "log_softmax": renamed(_n.log_softmax, dim="axis"),
+    }
+)
+TOP = {
+    **{name: renamed(function, **REDUCING) for name, function in _m.REDUCTIONS.items()},
+    "reduce_mean": renamed(_m.reduce_mean, **REDUCING),
+    "argmax": renamed(_m.argmax, dimension="axis"),
+    "argmin": renamed(_m.argmin, dimension="axis"),
+    "squeeze": renamed(_a.squeeze, squeeze_dims="axis"),
+    "expand_dims": renamed(_a.expand_dims, dim="axis"),
+    "concat": renamed(_a.concat, concat_dim="axis"),
+    "split": renamed(_a.split, split_dim="axis"),
+    **{name: check for name, check in vars(debugging).items() if name.startswith("assert_")},
+    "multinomial": multinomial,
+    "div": div,
+    "to_float": _cast_to("float32"),
+    "to_double": _cast_to("float64"),
+    "to_int32": _cast_to("int32"),
+    "to_int64": _cast_to("int64"),
+    "nn": NN,
+}
+"""The names of the first version that differ from those at the top."""
