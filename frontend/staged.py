@@ -535,7 +535,7 @@ class Staged:
         self.updated = [i - len(specs) for i in over.values()]
         """Which of the arguments are variables that are written in place."""
         verify(module)
-        self.model = loaded(self.program, options or Options())
+        self.model = loaded(self.program, options or Options(slots=all_threads()))
         self.call = self.model.updating() if over else self.model.call
 
     def run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:

@@ -35,7 +35,7 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
 class Blocked(Gemm):
     """Builds one kernel."""
 
-    def prepare_panels(self, copied: RowBlocks | None) -> None:
+    def prepare_panels(self) -> None:
         """Take scratch for the sums of one tile."""
         self.in_chunks = False
         result = self.anchor.result_specs[0].dims[:-1]

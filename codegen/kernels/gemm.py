@@ -89,8 +89,6 @@ class Gemm:
         self.lanes = lanes_in(target, self.dtype, width)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.left: LeftBlock | None = None
-        self.comes: SSAValue | None = None
-        """Whether a unit is the first that needs its panel of B; None: each packs it."""
         self.plan_dims()
 
     # -- dims -----------------------------------------------------------------------------
@@ -198,13 +196,15 @@ class Gemm:
         self.tall = rows_for(self.target, self.vectors)
         self.panels: Dim = ceil_divide(self.columns, self.width)
         self.whole = isinstance(self.columns, int) and self.columns % self.width == 0
+        self.prepare_panels()
         copied = self.copied_rows()
         blocks = RowBlocks(rows, self.tall, copied or BLOCK_ROWS)
         batch = product(tuple(g.extent for g in self.batch))
-        self.prepare_panels(blocks if copied else None)
+        if copied:
+            self.left = LeftBlock.make(loops, self.rows, self.k_groups[0], blocks, self.dtype)
         self.lines = self.lines_ahead(blocks)
-        reads = self.packed or self.in_place or copied > 0
-        panel_first = copied > 0 or (reads and blocks.count != 1)
+        reads = self.packed or self.in_place
+        panel_first = reads and (copied > 0 or blocks.count != 1)
         if reads and blocks.count == 1:
             blocks.cut(ENOUGH, batch * self.panels)
         inner, outer = (self.panels, blocks.count)[:: 1 if panel_first else -1]
@@ -217,16 +217,15 @@ class Gemm:
             panel, block = (first, second) if panel_first else (second, first)
             if self.left is not None or not panel_first:
                 came = loops.minimum(first, loops.subtract(unit.index, loops.index(loops.lo)))
-                comes = loops.compare("eq", came, 0)
-                self.comes = None if panel_first else comes
+                self.comes = loops.compare("eq", came, 0)
             for group in reversed(self.batch):
                 group.value = loops.remainder(rest, group.extent)
                 rest = loops.divide(rest, group.extent)
             if self.left is not None:
                 self.left.first = blocks.first(loops, block)
-                with loops.when(comes):
-                    source = partial(self.strided, self.a, self.rows)
-                    self.left.fill(blocks.most, source, self.step(self.a, self.k_groups[0]))
+                with loops.when(self.comes):
+                    source = partial(self.strided, self.a, self.k_groups[0])
+                    self.left.fill(blocks.most, source, self.lanes)
             self.panel(panel, block, blocks)
         return loops.finish(batch * blocks.count * self.panels)
 
@@ -400,31 +399,30 @@ class Gemm:
     def copied_rows(self) -> int:
         """Return the rows of A that are copied at a time, 0 if it is used where it lies."""
         plain = not self.packed and self.anchor.specs[0].dtype == self.dtype
-        if not plain or len(self.k_groups) != 1 or self.step(self.a, self.rows) != 1:
+        if (
+            not plain
+            or not self.in_place
+            or len(self.k_groups) != 1
+            or self.step(self.a, self.rows) != 1
+        ):
             return 0
         return block_rows(self.depth, self.step(self.a, self.k_groups[0]), self.dtype.size)
 
     # -- B --------------------------------------------------------------------------------
 
-    def prepare_panels(self, copied: RowBlocks | None) -> None:
-        """Decide whether B is used where it lies or packed into scratch, behind a block of A."""
+    def prepare_panels(self) -> None:
+        """Decide whether B is used where it lies or packed into scratch."""
         self.in_chunks = False
         if self.packed:
             return
         contiguous = self.step(self.b, self.columns_group) == 1
         self.in_place = contiguous and self.whole and not self.scattered and not self.is_large()
-        self.in_chunks = not self.in_place and not isinstance(self.depth, int)
+        if self.in_place:
+            return
+        self.in_chunks = not isinstance(self.depth, int)
         depth = self.depth if isinstance(self.depth, int) else CHUNK
         assert not self.in_chunks or len(self.k_groups) == 1, "chunks of two strides of depth"
-        if self.in_place and copied is None:
-            return
-        pitch = 0 if copied is None else LeftBlock.pitch_of(copied, self.dtype.size)
-        panel = 0 if self.in_place else depth * self.width
-        self.scratch, base = self.loops.scratch(self.dtype, depth * pitch + panel)
-        self.scratch_base = self.loops.add(base, depth * pitch)
-        if copied is not None:
-            place = (self.scratch, base, pitch)
-            self.left = LeftBlock(self.loops, self.rows, self.k_groups[0], place, self.lanes)
+        self.scratch, self.scratch_base = self.loops.scratch(self.dtype, depth * self.width)
 
     def is_large(self) -> bool:
         """Say whether walking B in place would miss the TLB in every row block."""
@@ -446,11 +444,8 @@ class Gemm:
             base, _, _ = self.space.split(loops, self.b.offset)
             inner = self.k_groups[-1]
             return self.b.buffer, loops.index(base), loops.index(self.step(self.b, inner))
-        if self.comes is None:
+        with loops.when(self.comes):
             self.pack(left)
-        else:
-            with loops.when(self.comes):
-                self.pack(left)
         return self.scratch, loops.index(self.scratch_base), width
 
     def b_segment(self, outer: Group | None) -> Dim:

@@ -16,13 +16,14 @@ from xdsl.ir import SSAValue
 
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim
+from ...ir.dtypes import DType
 from .blocks import LINE, RowBlocks, apart, odd_lines
 from .loops import Index, Loops
 from .space import Group
 
 SHORT = 256
 """The least depth for which copying pays."""
-MOST = 1 << 19
+MOST = 1 << 18
 """Elements of the largest copy."""
 ROWS = 256
 """The most rows of a block."""
@@ -49,14 +50,18 @@ class LeftBlock:
     k: Group
     copy: tuple[SSAValue, Index, int]
     """Its buffer, where it begins, and how far it is from one k to the next."""
-    lanes: int
     first: Index = 0
     """The row of A that the block begins with."""
 
-    @staticmethod
-    def pitch_of(blocks: RowBlocks, size: int) -> int:
-        """Return how far to go from one k to the next, for elements of so many bytes."""
-        return odd_lines(blocks.most, LINE // size)
+    @classmethod
+    def make(
+        cls, loops: Loops, rows: Group, k: Group, blocks: RowBlocks, dtype: DType
+    ) -> LeftBlock:
+        """Take scratch for a block; each k begins on an odd number of lines, in sets of its own."""
+        line = LINE // dtype.size
+        pitch = odd_lines(blocks.most, line)
+        assert isinstance(k.extent, int), "a known depth"
+        return cls(loops, rows, k, (*loops.scratch(dtype, k.extent * pitch), pitch))
 
     def tile(self, row: Index) -> gvk.Strided:
         """Return where a tile begins, at the present k, and the stride of its rows."""
@@ -66,18 +71,18 @@ class LeftBlock:
         place = loops.add(at, loops.subtract(row, loops.index(self.first)))
         return buffer, loops.index(place), loops.index(1)
 
-    def fill(self, count: int, source: Callable[[], gvk.Strided], step: Dim) -> None:
-        """Copy `count` rows, or as many as there are; `source` says where the present one lies."""
+    def fill(self, count: int, source: Callable[[], gvk.Strided], lanes: int) -> None:
+        """Copy `count` rows, or as many as there are; `source` says where to find the present k."""
         loops = self.loops
         stop = loops.index(loops.add(self.first, count))
         end = loops.minimum(stop, loops.index(self.rows.extent))
-        bounds = (self.first, end, self.lanes)
+        bounds = (self.first, end, lanes)
         with loops.loop(0, loops.index(self.k.extent)) as k, loops.loop(*bounds) as row:
             self.k.value, self.rows.value = k.index, row.index
-            buffer, base, _ = source()
+            buffer, base, step = source()
             ahead = loops.add(base, loops.multiply(AHEAD, step))
             loops.here(gvk.Prefetch(buffer, loops.index(ahead)))
-            mask = loops.mask(loops.subtract(end, row.index), self.lanes)
-            value = loops.load(buffer, base, self.lanes, mask)
+            mask = loops.mask(loops.subtract(end, row.index), lanes)
+            value = loops.load(buffer, base, lanes, mask)
             loops.store(value, *self.tile(row.index)[:2], mask)
         self.k.value = 0
