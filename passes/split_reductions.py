@@ -1,4 +1,4 @@
-"""Have many blocks of a GPU share reductions of few, long rows; and threads those of many rows.
+"""Have many blocks of a GPU, or several threads, share reductions of few, long or of many rows.
 
     %y = gv.sum %x {axes = [0]}         =>      %p = gv.reshape %x      [1048576] to [1024, 1024]
                                                 %q = gv.sum %p {axes = [1]}
@@ -16,7 +16,8 @@ row is walked by one block of threads, so that a few rows would leave most of th
 The parts of a row are rows of their own, and what they come to is reduced again. Only rows of known
 size that come out even are split; the order of a sum changes, but not from run to run. The same is
 done with the keys of an attention of few queries; of keys whose number is not known, parts have as
-many as make a block worth while. Needs `decompose`; stands before `fuse`.
+many as make a block worth while. A processor needs fewer parts: with eight heads none. Needs
+`decompose`; stands before `fuse`.
 """
 
 from __future__ import annotations
@@ -58,13 +59,15 @@ ENOUGH_BLOCKS = 2 * 132
 """Two for each processor of an H100."""
 FEWEST_KEYS, SOME_KEYS = 256, 512
 """Keys of a part: the fewest that pay, and those where their number is not known."""
+ENOUGH_PARTS, KEYS_OF_PART = 8, 1024
+"""The same of a processor: parts that threads share well, and the fewest keys of a single head."""
 SHARES = (0, 256, 512, 1024, 2048, 4096)
 """Keys of a part that are measured."""
 
 
 @dataclass(frozen=True)
 class SplitReductions(Pass):
-    """Reduce few, long rows in two steps, for GPUs."""
+    """Reduce few, long rows in two steps."""
 
     NUMERICS = "reassociating"
     LEVEL = "graph"
@@ -76,7 +79,7 @@ class SplitReductions(Pass):
             for op in list(operations_of(function)):
                 if isinstance(op, Op) and op.name in ROW_REDUCTIONS - {"gv.mean"}:
                     (self.split if target.is_gpu else self.split_rows)(op)
-                elif target.is_gpu and isinstance(op, Op) and op.name == "gv.attention":
+                elif isinstance(op, Op) and op.name == "gv.attention":
                     self.split_keys(op, program.ranges, target)
 
     def split(self, op: Op) -> None:
@@ -146,12 +149,13 @@ def keys_of_part(op: Op, ranges: Mapping[str, Range], target: Target) -> int:
             rows *= least  # heads that share their keys are queries of one block
         else:
             blocks *= least
-    wanted = ENOUGH_BLOCKS // blocks
+    wanted = (ENOUGH_BLOCKS if target.is_gpu else ENOUGH_PARTS) // blocks
     if rows > FEW_QUERIES or wanted < 2:
         return 0
+    fewest = FEWEST_KEYS if target.is_gpu else KEYS_OF_PART * blocks
     if not isinstance(keys, int):
-        return SOME_KEYS
-    step = max(FEWEST_KEYS, -(-keys // (wanted * FEWEST_KEYS)) * FEWEST_KEYS)
+        return SOME_KEYS if target.is_gpu else fewest
+    step = max(fewest, -(-keys // (wanted * fewest)) * fewest)
     name = f"keys_{q.dtype}_{shape_class(blocks, rows, keys, k.dims[-1])}"
     shares = [size for size in SHARES if size < keys]
     return decide(target, name, shares, step if step < keys else 0)

@@ -37,7 +37,7 @@ from .blocks import RowBlocks
 from .combine import Part, accumulate, across_lanes
 from .elements import Element, LoopsMath
 from .gemm import ENOUGH, Operand, is_walked_as_one
-from .index import Token, flatten
+from .index import Term, Token, flatten
 from .loops import Index
 from .map import walk_vectors
 from .plan import Axis, open_kernel, plan_axes, returned_values
@@ -58,21 +58,26 @@ Span: TypeAlias = "tuple[Index, Index]"
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
-    """Return the loops of an attention."""
-    return Attention(kernel, target).build()
+    """Return the loops of an attention, or of what parts of the keys give to one."""
+    from .attention_parts import Parts  # noqa: PLC0415  (that is a subclass of what is here)
+
+    is_part = any(op.name == Parts.NAME for op in kernel.body.block.ops)
+    return (Parts if is_part else Attention)(kernel, target).build()
 
 
 class Attention:
     """Builds one kernel."""
 
+    NAME = "gv.attention"
+
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         (self.root,) = returned_values(kernel)
-        anchor = next(op for op in kernel.body.block.ops if op.name == "gv.attention")
+        anchor = next(op for op in kernel.body.block.ops if op.name == self.NAME)
         assert isinstance(anchor, Op), "attention is an operation"
         self.anchor, self.target, self.lanes = anchor, target, target.lanes
         flags = self.anchor.plain_attributes()
         self.scale, self.softcap = float(flags["scale"]), float(flags["softcap"])
-        self.causal, self.zeros = bool(flags["causal"]), bool(flags["zeros"])
+        self.causal, self.zeros = bool(flags["causal"]), bool(flags.get("zeros"))
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.plan_dims()
         self.math = self.reader.math
@@ -108,7 +113,8 @@ class Attention:
                 assert is_walked_as_one(group.tokens, each.offset), "an axis is walked as one"
         own = {token for group in walked for token in group.tokens}
         tokens = [t for t in self.plan.tokens if t not in own]
-        self.batch = merge(tokens, [*self.plan.offsets, self.c.offset], self.plan.alone)
+        alone = self.plan.alone | self.apart
+        self.batch = merge(tokens, [*self.plan.offsets, self.c.offset], alone)
         groups = [*self.batch, *walked]
         if self.rows.extent == 1:
             self.share_keys()
@@ -116,6 +122,11 @@ class Attention:
             Reader(self.loops, self.arguments, Space(groups, vector, self.lanes))
             for vector in (self.of_keys, self.of_width, self.of_depth)
         )
+
+    @property
+    def apart(self) -> set[Term]:
+        """Return what are no heads, though keys are the same for it."""
+        return set()
 
     def trace(self, tracer: Tracer, index: Indices) -> None:
         """Record what is read."""
@@ -151,7 +162,8 @@ class Attention:
         """Take as rows what the keys and values of single queries are the same for."""
         self.causal = False
         shared = [
-            g for g in self.batch if not any(step(x, g) != 0 for x in (self.k, self.v))
+            g for g in self.batch
+            if not self.apart & set(g.tokens) and all(step(x, g) == 0 for x in (self.k, self.v))
         ]  # fmt: skip
         if shared:
             self.rows = shared[-1]
@@ -170,7 +182,7 @@ class Attention:
         self.tall = rows_for(self.target, self.vectors)
         self.panel = self.vectors * self.lanes
         most = keys_for(self.target, self.depth + self.width)
-        self.at_once = isinstance(self.keys, int) and 0 < self.keys <= most
+        self.at_once = self.keys_at_once(most)
         self.block = int(self.keys) if self.at_once else most // 2  # type: ignore[arg-type]
         block = -(-self.block // self.lanes) * self.lanes
         self.blocks = RowBlocks(rows, self.tall, QUERIES)
@@ -196,6 +208,10 @@ class Attention:
         self.at: dict[str, Index] = {}
         for name, size in sizes.items():
             self.at[name], place = place, self.loops.add(place, size)
+
+    def keys_at_once(self, most: int) -> bool:
+        """Say whether there are so few keys that they are one block."""
+        return isinstance(self.keys, int) and 0 < self.keys <= most
 
     @property
     def in_place(self) -> bool:
@@ -254,13 +270,18 @@ class Attention:
         """Go through the keys block by block."""
         loops = self.loops
         self.walk(block, self.begin)
-        last = self.seen(self.last_row(), (0, loops.index(self.keys)))
-        with loops.loop(0, last, self.block) as one:
+        low, high = self.ends()
+        last = self.seen(self.last_row(), (0, loops.index(high)))
+        with loops.loop(low, last, self.block) as one:
             count = loops.minimum(loops.subtract(last, one.index), self.block)
             span = one.index, count
             self.prepare(span)
             self.walk(block, lambda rows, start: self.tile(rows, start, span))
         self.walk(block, self.finish)
+
+    def ends(self) -> tuple[Index, Index]:
+        """Return the first key, and the one behind the last."""
+        return 0, self.loops.index(self.keys)
 
     def walk(self, block: Index, tile: Callable[[int, Index], None]) -> None:
         """Call `tile(rows, start)` for each tile of a block: of a single one if it is open."""

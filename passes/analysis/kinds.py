@@ -60,7 +60,7 @@ BUFFERED = frozenset(
 WALKED = {"gv.attention": 3, "gv.attention_parts": 3}
 """How many operands of an operation are walked in memory, where the others are read as elements."""
 
-BY_BLOCKS = ("gv.attention_parts", "gv.matmul_grouped")
+BY_BLOCKS = ("gv.matmul_grouped",)
 """What only blocks of a GPU share; for processors it decomposes."""
 
 PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})
@@ -74,7 +74,7 @@ FAST_FLOATS = ("f32", "f64")
 def kind_of(op: Op, *, gpu: bool = False) -> str | None:
     """Return the kind, or None where there is no kernel for the operation.
 
-    On a `gpu` rows may also lie across memory, and attention is of 16-bit floats too, and in parts.
+    On a `gpu` rows may also lie across memory, and attention is of 16-bit floats too.
     """
     if not gpu and (op.name in BY_BLOCKS or (op.name in WALKED and not _fast(op.specs[0].dtype))):
         return None

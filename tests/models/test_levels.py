@@ -17,6 +17,7 @@ from gravure.ir.program import argument_specs, result_specs
 from gravure.passes.manager import run
 from gravure.passes.pipelines import LEVELS
 from gravure.target import Target
+from gravure.tools.bench_attention import make_model
 
 Array = np.ndarray[Any, Any]
 MODELS = sorted((Path(__file__).parent / "small").glob("*.gv"))
@@ -106,3 +107,12 @@ def test_one_and_two_threads_give_the_same_bits(path: Path) -> None:
     one, two = (gv.compile(path, threads=n).run(inputs) for n in (1, 2))
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_threads_share_the_keys_of_a_head_and_change_no_bit(tmp_path: Path) -> None:
+    path, arrays = make_model(tmp_path, "decode", 2500, 1, 16)
+    one, two = (gv.compile(path, threads=n).run(arrays)[0] for n in (1, 2))
+    q, k, v = (arrays[name].reshape(-1, 16).astype(np.float64) for name in ("q", "k", "v"))
+    weights = np.exp(q @ k.T / 4)
+    np.testing.assert_allclose(one[0], weights @ v / weights.sum(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(one, two)

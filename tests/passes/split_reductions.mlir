@@ -122,3 +122,24 @@ builtin.module attributes {gv.target = "x86-64-v3"} {
     func.return %0, %1 : tensor<64xf32>, tensor<8xf32>
   }
 }
+
+// -----
+// Threads share the keys of a single head.
+// count: gv.attention 0
+// count: gv.attention_parts 1
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @a_head(%q: tensor<1x1x8xf32>, %k: tensor<1x3000x8xf32>) -> tensor<1x1x8xf32> {
+    %0 = gv.attention %q, %k, %k {scale = 0.5 : f64} : (tensor<1x1x8xf32>, tensor<1x3000x8xf32>, tensor<1x3000x8xf32>) -> tensor<1x1x8xf32>
+    func.return %0 : tensor<1x1x8xf32>
+  }
+}
+
+// -----
+// Of many heads each thread has some.
+// count: gv.attention 1
+builtin.module attributes {gv.target = "x86-64-v3"} {
+  func.func @eight_heads(%q: tensor<8x1x8xf32>, %k: tensor<8x3000x8xf32>) -> tensor<8x1x8xf32> {
+    %0 = gv.attention %q, %k, %k {scale = 0.5 : f64} : (tensor<8x1x8xf32>, tensor<8x3000x8xf32>, tensor<8x3000x8xf32>) -> tensor<8x1x8xf32>
+    func.return %0 : tensor<8x1x8xf32>
+  }
+}
