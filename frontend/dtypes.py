@@ -111,6 +111,8 @@ class DataType:
     @property
     def limits(self) -> tuple[Any, Any]:
         """Return the range of intensities of images: of floats from 0 to 1."""
+        if self.name == "bfloat16":
+            raise ValueError(f"{self} does not have defined limits.")
         return (0, 1) if self.is_floating else (0, self.max)
 
     def _ends(self) -> tuple[Any, Any]:

@@ -113,6 +113,7 @@ from .flow import (
     stop_gradient,
     switch_case,
 )
+from .functional import hessians
 from .gathering import (
     dynamic_partition,
     dynamic_stitch,
@@ -345,6 +346,7 @@ __all__ = [
     "get_variable",
     "gradients",
     "group",
+    "hessians",
     "histogram_fixed_width",
     "identity",
     "identity_n",

@@ -59,10 +59,10 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
                 f"{np.prod(dims)} elements"  # type: ignore[arg-type]
             )
         array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
+    refuse_mixture(value, array)
     graph = STATE.context
     if isinstance(graph, Graph):
         return graph.constant(array, name)
-    refuse_mixture(value, array)
     return EagerTensor(np.array(array))
 
 

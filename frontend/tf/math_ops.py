@@ -384,21 +384,24 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
     return [identity(x) for x in input]
 
 
-def _parts(type_: str, function: Callable[..., Any], row: DType | None) -> Callable[..., Any]:
+def _parts(type_: str, function: Callable[..., Any], *, real: bool = True) -> Callable[..., Any]:
     """Return a function of complex numbers that numpy carries out."""
 
     @op(type_, "input", strict=False, differentiable=None)
     def made(m: Maker, input: Any) -> Any:
         """Compute on the host."""
-        array = np.asarray(function(np.asarray(input)))
-        return array if row is None else array.astype(row.numpy)
+        spec = spec_of_value(input)
+        if is_unknown(input):
+            half = {"complex64": rows.f32, "complex128": rows.f64}.get(str(spec.dtype.numpy))
+            return Abstract(spec.with_dtype(half) if real and half else spec)
+        return np.asarray(function(np.asarray(input)))
 
     return made
 
 
-real, imag = _parts("Real", np.real, None), _parts("Imag", np.imag, None)
-conj = _parts("Conj", np.conj, None)
-_complex_abs = _parts("ComplexAbs", np.abs, None)
+real, imag = _parts("Real", np.real), _parts("Imag", np.imag)
+conj = _parts("Conj", np.conj, real=False)
+_complex_abs = _parts("ComplexAbs", np.abs)
 
 
 @op("Complex", "real", "imag", differentiable=None)

@@ -109,11 +109,10 @@ nn = Space(
             *("conv1d", "conv2d", "conv2d_transpose", "depthwise_conv2d", "max_pool2d"),
             *("avg_pool2d", "batch_normalization", "l2_normalize", "dropout"),
             *("local_response_normalization", "embedding_lookup", "max_pool1d", "avg_pool1d"),
+            *("max_pool", "avg_pool", "max_pool3d", "avg_pool3d", "conv3d"),
             *("separable_conv2d", "atrous_conv2d", "space_to_depth", "depth_to_space"),
         )
     },
-    max_pool=_w.max_pool2d,
-    avg_pool=_w.avg_pool2d,
     lrn=_w.local_response_normalization,
     sigmoid=_m.FUNCTIONS["sigmoid"],
     tanh=_m.FUNCTIONS["tanh"],

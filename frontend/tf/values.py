@@ -36,7 +36,7 @@ def array_of(value: Any, dtype: DType | None = None) -> Array:
     if typed:
         return array
     if array.dtype.kind == "i":
-        return array.astype(np.int32) if np.abs(array).max(initial=0) < 2**31 else array
+        return array.astype(np.int32) if _fits(array) else array
     if array.dtype.kind == "f":
         return array.astype(_float_of(value))
     return array
@@ -69,6 +69,11 @@ def _float_of(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype if value.dtype.kind == "f" else None
     return np.float32 if isinstance(value, float) else None
+
+
+def _fits(array: Array) -> bool:
+    """Say whether integers are those of int32."""
+    return bool(array.min(initial=0) >= -(2**31) and array.max(initial=0) < 2**31)
 
 
 def _is_all_text(value: Any) -> bool:
@@ -109,10 +114,10 @@ def convert(value: Any, dtype: Any = None, name: str | None = None) -> Any:
     if isinstance(found, TensorShape):
         found = found.as_list()
     array = array_of(found, row)
+    refuse_mixture(found, array)
     graph = STATE.context
     if isinstance(graph, Graph):
         return graph.constant(array, name)
-    refuse_mixture(found, array)
     return EagerTensor(array)
 
 

@@ -49,27 +49,34 @@ def _spatial(x: Any, last: bool) -> Any:
     return dims[1:-1] if last else dims[2:]
 
 
-@op("Conv2D", "input", "filters")
-def conv2d(
-    m: Maker,
-    input: Any,
-    filters: Any,
-    strides: Any = 1,
-    padding: Any = "VALID",
-    data_format: str = "NHWC",
-    dilations: Any = 1,
-) -> Any:
-    """Slide filters [height, width, in, out] over images."""
-    last = data_format.endswith("C")
-    h, w, inner, _ = spec_of_value(filters).dims
-    steps, apart = _pair(strides, last), _pair(dilations, last)
-    pads = _pads(padding, _spatial(input, last), (h, w), steps, apart)
-    channels = spec_of_value(input).dims[-1 if last else 1]
-    kernel = m.transpose(filters, order=(3, 2, 0, 1))
-    return m.conv(
-        input, kernel, strides=steps, pads=pads, dilations=apart,
-        groups=channels // inner, channels_last=last,
-    )  # fmt: skip
+def _conv(type_: str, rank: int) -> Any:
+    """Return the function that slides filters over so many axes."""
+
+    @op(type_, "input", "filters")
+    def function(
+        m: Maker,
+        input: Any,
+        filters: Any,
+        strides: Any = 1,
+        padding: Any = "VALID",
+        data_format: str | None = None,
+        dilations: Any = 1,
+    ) -> Any:
+        """Slide filters [*sizes, in, out] over images."""
+        last = data_format is None or data_format.endswith("C")
+        *window, inner, _ = spec_of_value(filters).dims
+        if len(window) != rank:
+            raise TypeError(f"filters of {len(window) + 2} axes, expected {rank + 2}")
+        steps, apart = (_pair(x, last, rank) for x in (strides, dilations or 1))
+        pads = _pads(padding, _spatial(input, last), window, steps, apart)
+        channels = spec_of_value(input).dims[-1 if last else 1]
+        kernel = m.transpose(filters, order=(rank + 1, rank, *range(rank)))
+        return m.conv(
+            input, kernel, strides=steps, pads=pads, dilations=apart,
+            groups=channels // inner, channels_last=last,
+        )  # fmt: skip
+
+    return function
 
 
 def refuse_channels_first(name: str, data_format: str | None) -> None:
@@ -78,9 +85,7 @@ def refuse_channels_first(name: str, data_format: str | None) -> None:
         raise UnimplementedError(f"{name}: {data_format} is not supported, expected NHWC")
 
 
-def _one(value: Any, last: bool) -> int:
-    """Return the stride, window or dilation of the only spatial axis."""
-    return _pair(value, last, 1)[0]
+conv2d, conv3d, _conv1d = _conv("Conv2D", 2), _conv("Conv3D", 3), _conv("Conv1D", 1)
 
 
 def conv1d(
@@ -93,14 +98,7 @@ def conv1d(
     name: str | None = None,
 ) -> Any:
     """Slide filters [width, in, out] over sequences."""
-    from .array_ops import expand_dims, squeeze  # noqa: PLC0415
-
-    last = data_format.endswith("C")
-    at, images = (1, "NHWC") if last else (2, "NCHW")
-    steps, apart = [1, _one(stride, last)], [1, _one(dilations or 1, last)]
-    kernel = expand_dims(filters, 0)
-    made = conv2d(expand_dims(input, at), kernel, steps, padding, images, apart)
-    return squeeze(made, [at], name=name)
+    return _conv1d(input, filters, stride, padding, data_format, dilations, name=name)
 
 
 def separable_conv2d(
@@ -189,52 +187,36 @@ def conv2d_transpose(
         return perform("Conv2DBackpropInput", same(input, filters), name=name, **given)
 
 
-def _pool(type_: str, gv: str) -> Any:
-    @op(type_, "input", strict=False)
+def _pool(type_: str, gv: str, rank: int | None = None) -> Any:
+    """Return the function that pools over so many axes; None: over as many as there are."""
+
+    @op(type_, "input", strict=False, label=type_.removesuffix("ND"))
     def function(
         m: Maker,
         input: Any,
         ksize: Any,
         strides: Any,
         padding: Any = "VALID",
-        data_format: str = "NHWC",
+        data_format: str | None = None,
     ) -> Any:
         """Combine the elements of windows."""
-        last = data_format.endswith("C")
-        window, steps = _pair(ksize, last), _pair(strides, last)
-        pads = _pads(padding, _spatial(input, last), window, steps, (1, 1))
+        last = data_format is None or data_format.endswith("C")
+        sizes = _spatial(input, last)
+        if len(sizes) != (rank or len(sizes)):
+            raise TypeError(f"an operand of {len(sizes) + 2} axes, expected {rank} and 2 more")
+        window, steps = (_pair(v, last, len(sizes)) for v in (ksize, strides))
+        pads, ones = _pads(padding, sizes, window, steps, (1,) * len(sizes)), (1,) * len(sizes)
         return getattr(m, gv)(
-            input, window=window, strides=steps, pads=pads, dilations=(1, 1), channels_last=last
+            input, window=window, strides=steps, pads=pads, dilations=ones, channels_last=last
         )
 
     return function
 
 
-max_pool2d, avg_pool2d = _pool("MaxPool", "max_pool"), _pool("AvgPool", "avg_pool")
-
-
-def _pool1d(pool: Any) -> Any:
-    def function(
-        input: Any,
-        ksize: Any,
-        strides: Any,
-        padding: Any,
-        data_format: str = "NWC",
-        name: str | None = None,
-    ) -> Any:
-        """Combine the elements of windows of sequences."""
-        from .array_ops import expand_dims, squeeze  # noqa: PLC0415
-
-        last = data_format.endswith("C")
-        at, images = (1, "NHWC") if last else (2, "NCHW")
-        window, steps = [1, _one(ksize, last)], [1, _one(strides, last)]
-        made = pool(expand_dims(input, at), window, steps, padding, images)
-        return squeeze(made, [at], name=name)
-
-    return function
-
-
-max_pool1d, avg_pool1d = _pool1d(max_pool2d), _pool1d(avg_pool2d)
+max_pool, avg_pool = _pool("MaxPoolND", "max_pool"), _pool("AvgPoolND", "avg_pool")
+max_pool1d, avg_pool1d = _pool("MaxPool1D", "max_pool", 1), _pool("AvgPool1D", "avg_pool", 1)
+max_pool2d, avg_pool2d = _pool("MaxPool", "max_pool", 2), _pool("AvgPool", "avg_pool", 2)
+max_pool3d, avg_pool3d = _pool("MaxPool3D", "max_pool", 3), _pool("AvgPool3D", "avg_pool", 3)
 
 
 @op("SpaceToDepth", "input", strict=False)
