@@ -24,6 +24,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ...ir.dims import product
+from ...ir.levels import STREAMED
 from ...ir.tensor import spec_of
 from ...target import Target
 from .combine import ACCUMULATORS, accumulate
@@ -38,8 +39,11 @@ PAGE = 1024
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a row kernel."""
-    found = OverlappingRows(kernel, target)
-    return found.build() if found.overlaps else Rows(kernel, target).build()
+    if STREAMED in kernel.attributes:
+        found = OverlappingRows(kernel, target)
+        if found.overlaps:
+            return found.build()
+    return Rows(kernel, target).build()
 
 
 class OverlappingRows(Rows):
@@ -58,7 +62,7 @@ class OverlappingRows(Rows):
         """
         last, extent = len(self.reductions) - 1, self.walked.extent
         rows = self.outer and self.lanes and len(self.inner) == 1 and isinstance(extent, int)
-        if not (rows and last and self.loops.streams and self.is_full) or extent % self.lanes:
+        if not (rows and last and self.is_full) or extent % self.lanes:
             return False
         kept = self.kept.get(last, ())
         small = 4 * self.kept_length * 4 <= self.cache // 2
