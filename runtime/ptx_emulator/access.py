@@ -49,10 +49,13 @@ def _load(instruction: Instruction, decoder: Decoder) -> Plain:
     writes = decoder.writes(place, kind)
     address = decoder.address(where)
     value_kind = decoder.kind(kind)
+    constant = "nc" in instruction.modifiers
     if len(writes) != count:
         raise UnsupportedPtx(f"{count} values into {place}")
 
     def plain(m: Machine) -> None:
+        if constant and m.block_races is not None:
+            m.block_races.unchanged(m.heap.places(address(m), width * count), width * count)
         for write, value in zip(writes, load(m, space, address(m), width, count), strict=True):
             write(m, value.view(value_kind))
 

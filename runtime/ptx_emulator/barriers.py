@@ -20,6 +20,10 @@ BARRIERS = 16
 """How many barriers a block has."""
 
 
+MOST_BYTES = (1 << 20) - 1
+"""What a barrier with phases can wait for at a time."""
+
+
 class BlockBarriers:
     """The barriers of `bar.sync` and `bar.arrive`, for each block."""
 
@@ -108,6 +112,8 @@ class Phase:
     bytes: int = 0
     number: int = 0
     """How many phases are over."""
+    is_fresh: bool = True
+    """Whether no fence followed that lets copies see it."""
 
 
 class PhaseBarriers:
@@ -130,11 +136,20 @@ class PhaseBarriers:
             raise KernelFault(f"no mbarrier was initialised at {place} of shared memory")
         return found
 
+    def fence(self, machine: Machine) -> None:
+        """Let copies see the barriers of the active lanes' blocks."""
+        blocks = set(machine.block_of[machine.active()].tolist())
+        for place, phase in self.at.items():
+            if place // machine.shared.stride in blocks:
+                phase.is_fresh = False
+
     def arrive(self, machine: Machine, place: int, count: int, transfer: int = 0) -> int:
         """Count arrivals, and bytes to wait for; return the phase they belong to."""
         phase = self.find(place)
         number = phase.number
         phase.bytes += transfer
+        if phase.bytes > MOST_BYTES:
+            raise KernelFault(f"an mbarrier for {phase.bytes} bytes, {MOST_BYTES} are the most")
         phase.arrivals -= count
         if phase.arrivals < 0:
             raise KernelFault(f"more arrivals at an mbarrier than the {phase.expected} of a phase")

@@ -38,6 +38,12 @@ class BlockRaces:
             others = self.reader[units] != mine
             self.reader[units[others]] = SEVERAL
 
+    def unchanged(self, places: Array, size: int) -> None:
+        """Refuse what a load takes for constant, and this launch has written."""
+        for number in range(max(1, size // self.access)):
+            if (self.writer[places // self.access + number] != NOBODY).any():
+                raise KernelFault("ld.global.nc reads what this launch wrote")
+
     def write(self, m: Machine, places: Array, size: int, lanes: Array | None = None) -> None:
         """Note that lanes (the active ones) write `size` bytes at places."""
         for units, mine in self._units(m, places, size, lanes):

@@ -12,7 +12,7 @@ from .machine import AGAIN, WARP, Control, Machine, Plain, Reader
 from .memory import Array
 from .operands import Decoder, rule
 from .text import Instruction
-from .warp import control_of
+from .warp import WARPGROUP, control_of, together
 
 Controls = Callable[[Instruction, Decoder, Reader | None], Control]
 CONTROLS: dict[str, Controls] = {}
@@ -126,10 +126,50 @@ def _cluster_barrier(m: Machine, pc: int) -> int:
 
 @rule("membar", "fence")
 def _fence(instruction: Instruction, decoder: Decoder) -> Plain:
-    return lambda m: None
+    names = set(instruction.modifiers)
+    orders = "mbarrier_init" in names or {"proxy", "async"} <= {n.partition("::")[0] for n in names}
+
+    def plain(m: Machine) -> None:
+        m.phases.fence(m)
+        if m.races is not None and "mbarrier_init" not in names:
+            m.races.fence()
+
+    return plain if orders else lambda m: None
 
 
-@rule("setmaxnreg", "griddepcontrol", "nanosleep", "pmevent")
+@together("setmaxnreg")
+def _set_registers(instruction: Instruction, decoder: Decoder) -> tuple[Plain, Reader | None, int]:
+    count = decoder.number(instruction.operands[0])
+    takes = "inc" in instruction.modifiers
+
+    def plain(m: Machine) -> None:
+        begun = m.program.kernel.most_registers
+        if not begun:
+            raise KernelFault("setmaxnreg in a kernel without .maxnreg")
+        held = m.queues.get("registers")
+        if held is None:
+            held = m.queues["registers"] = np.full(m.count // WARP, begun)
+            m.at_end.append(_check_registers)
+        warps = np.unique(m.active() // WARP)
+        if ((held[warps] > count) if takes else (held[warps] < count)).any():
+            raise KernelFault(f"setmaxnreg from {int(held[warps][0])} to {count} registers")
+        held[warps] = count
+
+    return plain, None, WARPGROUP
+
+
+def _check_registers(m: Machine) -> None:
+    """Refuse that the warps of a block take more registers than it began with: they would wait."""
+    held = m.queues["registers"].reshape(-1, m.lanes_per_block // WARP).sum(axis=1)
+    given = m.program.kernel.most_registers * m.lanes_per_block // WARP
+    if (held > given).any():
+        raise KernelFault(
+            f"{m.program.kernel.name}: warps wait for {WARP * int(held.max())} registers,"
+            f" the block has {WARP * given}"
+        )
+
+
+@rule("griddepcontrol", "nanosleep", "pmevent")
 def _without_effect(instruction: Instruction, decoder: Decoder) -> Plain:
     return lambda m: None
 

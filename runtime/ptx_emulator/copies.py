@@ -20,6 +20,9 @@ from .operands import Decoder, rule
 from .tensor_map import TensorBox
 from .text import Instruction, split_operands
 
+TILE_ALIGNMENT = 128
+"""What tiles in shared memory begin at multiples of."""
+
 
 @dataclass
 class ThreadCopy:
@@ -236,6 +239,9 @@ def _wait_bulk(count: int) -> Plain:
             else:
                 kept.append((lane, group, move))
         bulk.out = kept
+        if m.races is not None:
+            for lane in mine:
+                m.races.copies_done(int(m.block_of[lane]), int(m.warp_of[lane]))
 
     return plain
 
@@ -281,7 +287,7 @@ def _bulk_in(instruction: Instruction, decoder: Decoder) -> Plain:
 
     def plain(m: Machine) -> None:
         lanes = m.active().tolist()
-        places = shared_places(m, target(m), 16)
+        places = shared_places(m, target(m), TILE_ALIGNMENT if is_tensor else 16)
         barriers = shared_places(m, barrier(m), 8)
         if boxes is not None:
             parts = [
@@ -319,6 +325,8 @@ def _tile_in(box: TensorBox, start: list[int], place: int) -> Part:
 
 
 def _plain_in(start: int, place: int, count: int) -> Part:
+    if count % 16 or start % 16:
+        raise KernelFault(f"a bulk copy of {count} bytes from {start:#x}, not of whole 16 bytes")
     return place + np.arange(count), lambda m: m.heap.bytes_at(start, count)
 
 
@@ -326,6 +334,11 @@ def _start(m: Machine, lane: int, barrier: int, part: Part) -> None:
     where, read = part
     block = int(m.block_of[lane])
     base = block * m.shared.stride
+    if m.phases.find(barrier).is_fresh:
+        raise KernelFault(
+            "a copy arrives at an mbarrier that it may not see",
+            hint="fence.mbarrier_init or fence.proxy.async is missing behind mbarrier.init",
+        )
     if len(where) and int(where.max()) >= base + m.shared.size:
         raise KernelFault("a copy that does not fit into shared memory")
     if m.races is not None:
@@ -357,13 +370,15 @@ def _bulk_out(instruction: Instruction, decoder: Decoder) -> Plain:
 
     def plain(m: Machine) -> None:
         lanes = m.active().tolist()
-        places = shared_places(m, source(m), 16)
+        places = shared_places(m, source(m), TILE_ALIGNMENT if is_tensor else 16)
         bulk = bulk_copies(m)
         if boxes is not None:
+            found = [(TensorBox.find(m, at), where) for at, where in boxes(m)]
             moves = [
-                _tile_out(TensorBox.find(m, at), where, (place, lane))
-                for (at, where), place, lane in zip(boxes(m), places, lanes, strict=True)
+                _tile_out(box, where, (place, lane))
+                for (box, where), place, lane in zip(found, places, lanes, strict=True)
             ]
+            parts = [box.places(place) for (box, _), place in zip(found, places, strict=True)]
         else:
             assert target is not None
             assert size is not None
@@ -373,7 +388,11 @@ def _bulk_out(instruction: Instruction, decoder: Decoder) -> Plain:
                 _plain_out(start, place, count)
                 for start, place, count in zip(starts, places, sizes, strict=True)
             ]
-        for lane, move in zip(lanes, moves, strict=True):
+            parts = [place + np.arange(count) for place, count in zip(places, sizes, strict=True)]
+        for lane, move, part in zip(lanes, moves, parts, strict=True):
+            if m.races is not None:
+                words = np.unique(part // 16 * 16)
+                m.races.copy_out(int(m.block_of[lane]), int(m.warp_of[lane]), words)
             bulk.out.append((lane, bulk.closed.get(lane, 0), move))
 
     return plain

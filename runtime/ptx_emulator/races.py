@@ -6,7 +6,9 @@ of shared memory it is kept which warp wrote it when, and when each warp read it
 race if another warp's write (or, for a write, read) is not among what this warp knows.
 
 The threads of a warp count as one, and atomic operations are not looked at. Copies that run by
-themselves (TMA) count as one more warp, and so do the products of warpgroups.
+themselves (TMA) count as one more warp, and so do the products of warpgroups. These two go to
+shared memory by another way (the async proxy): what threads wrote they find only behind a
+`fence.proxy.async`, of who wrote it or of who knows that it is written.
 """
 
 from __future__ import annotations
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
     from .machine import Machine
 
 NOBODY = 255
+
+
+def unfenced() -> KernelFault:
+    """Return the fault of copies and products that may not see what threads wrote."""
+    return KernelFault(
+        "a copy or a product of warpgroups meets what threads wrote to shared memory",
+        hint="a fence.proxy.async between the two is missing",
+    )
 
 
 class Races:
@@ -43,6 +53,8 @@ class Races:
         self.writer = np.full(units, NOBODY, np.uint8)
         self.written = np.zeros(units, np.int32)
         self.was_read = np.zeros((units, warps), np.int32)
+        self.unfenced = np.zeros(units, np.bool_)
+        """What threads wrote, and no fence let copies and products see."""
         self.arrived: dict[Hashable, Array] = {}
         self.completed: dict[Hashable, Array] = {}
 
@@ -63,6 +75,9 @@ class Races:
                 lane = int(np.nonzero(late.any(axis=1))[0][0])
                 other = int(np.nonzero(late[lane])[0][0])
                 raise self._race(units[lane], mine[lane], other, "writes what", "still reads")
+            if (self.unfenced[units] & (mine == self.copier)).any():
+                raise unfenced()
+            self.unfenced[units] = mine < self.copier
             self.writer[units] = mine
             self.written[units] = self.clock[blocks, mine, mine]
             clash = self.writer[units] != mine
@@ -138,11 +153,39 @@ class Races:
         self.clock[block, copier] = known
         self.clock[block, warp, warp] += 1
 
+    def copy_out(self, block: int, warp: int, places: Array) -> None:
+        """Note that a warp begins a copy out of shared memory."""
+        self.copy_starts(block, warp)
+        self._read_async(places, self.copier)
+
+    def copies_done(self, block: int, warp: int) -> None:
+        """Let a warp know what copies did."""
+        self.clock[block, warp] = np.maximum(
+            self.clock[block, warp], self.clock[block, self.copier]
+        )
+
+    def _read_async(self, places: Array, reader: int) -> None:
+        for units, _, _ in self._units(places, 16, np.full(len(places), reader)):
+            if self.unfenced[units].any():
+                raise unfenced()
+        self.read(places, 16, np.full(len(places), reader))
+
+    def fence(self) -> None:
+        """Let copies and products see what the active warps know that threads wrote."""
+        machine = self.machine
+        active = machine.active()
+        size = machine.shared.stride // self.access
+        rows = np.stack([machine.block_of[active], machine.warp_of[active]], axis=1)
+        for block, warp in np.unique(rows, axis=0).tolist():
+            units = block * size + np.nonzero(self.unfenced[block * size : (block + 1) * size])[0]
+            known = self.written[units] <= self.clock[block, warp, self.writer[units]]
+            self.unfenced[units[known]] = False
+
     def multiply(self, block: int, warps: Array, places: Array) -> None:
         """Note that a product of some warps reads, which knows what all of them know."""
         mine = self.multiplier
         known = np.maximum(self.clock[block, warps].min(axis=0), self.clock[block, mine])
         known[mine] += 1
         self.clock[block, mine] = known
-        self.read(places, 16, np.full(len(places), mine))
+        self._read_async(places, mine)
         self.clock[block, warps, mine] = known[mine]

@@ -92,6 +92,8 @@ class Kernel:
     """For each label of `.branchtargets` the labels in it."""
     block: tuple[int, ...]
     """The threads a block must have (`.reqntid`); empty if any number will do."""
+    most_registers: int = 0
+    """Of each thread (`.maxnreg`); 0 if it is not said."""
 
     @property
     def argument_bytes(self) -> int:
@@ -195,6 +197,7 @@ def _read_kernel(
             code.append(_read_instruction(statement, line))
     block = re.search(r"\.reqntid\s+([\d,\s]+)", directives)
     sizes = tuple(int(size) for size in block[1].split(",")) if block else ()
+    registers_most = re.search(r"\.maxnreg\s+(\d+)", directives)
     return Kernel(
         name,
         tuple(_read_parameters(parameters)),
@@ -204,6 +207,7 @@ def _read_kernel(
         labels,
         tables,
         sizes,
+        int(registers_most[1]) if registers_most else 0,
     )
 
 

@@ -156,6 +156,7 @@ WARPGROUP = """.version 8.0
     mov.u64 %d5, tiles;
     @%p1 bra $ready;
     mbarrier.init.shared.b64 [phase], 1;
+    fence.mbarrier_init.release.cluster;
 $ready:
     bar.sync 0;
     @%p1 bra $wait;
@@ -270,6 +271,7 @@ def test_tiles_that_reach_over_the_edge_are_zero_there_and_are_not_written(
     setp.ne.u32 %p1, %r90, 0;
     @%p1 bra $wait;
     mbarrier.init.shared.b64 [tile+1024], 1;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared.b64 %d3, [tile+1024], 128;
     mov.b32 %r1, 8;
     mov.b32 %r2, -2;

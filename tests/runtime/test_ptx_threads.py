@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.runtime.ptx_emulator import Heap, KernelFault, UnsupportedPtx, read_module
+from gravure.runtime.ptx_emulator import (
+    Heap,
+    Image,
+    KernelFault,
+    Launch,
+    UnsupportedPtx,
+    read_module,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))
-from ptx_cases import module, run
+from ptx_cases import HEAD, module, run
 
 Array = np.ndarray[Any, Any]
 ADDRESSES = """
@@ -107,7 +114,7 @@ REVERSE = """
     sub.s64 %d7, %d4, %d5;
     ld.shared.b32 %r2, [%d7+508];
 """
-SHARED = ".shared .align 4 .b8 buffer[512];"
+SHARED = ".shared .align 16 .b8 buffer[512];"
 
 
 @pytest.mark.parametrize(("seed", "races"), [(None, False), (7, False), (None, True), (7, True)])
@@ -321,6 +328,7 @@ PIPE = """
     setp.ne.u32 %p1, %r90, 0;
     @%p1 bra $ready;
     mbarrier.init.shared.b64 [buffer], 1;
+    fence.mbarrier_init.release.cluster;
 $ready:
     bar.sync 0;
     @%p1 bra $wait;
@@ -368,3 +376,85 @@ def test_arguments_are_read_where_their_sizes_put_them() -> None:
 """
     before = struct.pack("I60x124xI", 5, 37)
     assert run(text, [np.zeros(1, np.uint32)], before=before)[0].tolist() == [42]
+
+
+def test_copies_must_be_let_see_a_barrier() -> None:
+    x = np.arange(64, dtype=np.uint32)
+    text = PIPE.replace("fence.mbarrier_init.release.cluster;", "")
+    with pytest.raises(KernelFault, match="an mbarrier that it may not see"):
+        of_each(text, x, block=64, outside=SHARED)
+
+
+OUT = """
+    mul.wide.u32 %d1, %r90, 4;
+    mov.u64 %d2, buffer;
+    add.s64 %d3, %d2, %d1;
+    st.shared.b32 [%d3], %r90;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    setp.ne.u32 %p1, %r90, 0;
+    @%p1 bra $end;
+    cp.async.bulk.global.shared::cta.bulk_group [%d20], [%d2], 256;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+    st.shared.b32 [%d2], 7;
+$end:
+"""
+
+
+def test_copies_find_what_threads_wrote_behind_a_fence() -> None:
+    options: dict[str, Any] = {"block": 64, "races": True}
+    text, x = module(OUT, 1, outside=SHARED), np.zeros(64, np.uint32)
+    assert run(text, [x], **options)[0].tolist() == [*range(64)]
+    for missing, fault in (
+        ("fence.proxy.async.shared::cta;", "meets what threads wrote(.|\n)*fence.proxy.async"),
+        ("bar.sync 0;", "meets what threads wrote|race: the copy reads what warp 1 writes"),
+        ("cp.async.bulk.wait_group 0;", "race: warp 0 writes what the copy still reads"),
+    ):
+        with pytest.raises(KernelFault, match=fault):
+            run(text.replace(missing, ""), [x], **options)
+
+
+REGISTERS = f"""{HEAD}
+.visible .entry test() .reqntid 256 .maxnreg 64
+{{
+    .reg .pred %p<2>;
+    .reg .b32 %r<2>;
+    mov.u32 %r1, %tid.x;
+    setp.lt.u32 %p1, %r1, 128;
+    @%p1 bra $gives;
+    setmaxnreg.inc.sync.aligned.u32 96;
+    ret;
+$gives:
+    setmaxnreg.dec.sync.aligned.u32 32;
+    ret;
+}}
+"""
+
+
+def test_warpgroups_take_no_more_registers_than_others_give() -> None:
+    run(REGISTERS, [], block=256)
+    for before, after, fault in (
+        (" 96;", " 104;", "warps wait for 17408 registers, the block has 16384"),
+        (" 32;", " 72;", "setmaxnreg from 64 to 72"),
+        (".maxnreg 64", "", "without .maxnreg"),
+        ("r1, 128", "r1, 96", "deadlock"),
+    ):
+        with pytest.raises(KernelFault, match=fault):
+            run(REGISTERS.replace(before, after), [], block=256)
+
+
+def test_what_is_loaded_as_constant_stays_as_it_is() -> None:
+    body = "st.global.b32 [%d20], 7; ld.global.nc.b32 %r2, [%d20]; st.global.b32 [%d20+4], %r2;"
+    x = np.zeros(2, np.uint32)
+    assert run(module(body.replace(".nc", ""), 1), [x], races=True)[0].tolist() == [7, 7]
+    with pytest.raises(KernelFault, match=r"ld.global.nc reads what this launch wrote"):
+        run(module(body, 1), [x], races=True)
+
+
+@pytest.mark.parametrize(("grid", "shared"), [(1, 200_000), (1, 230_000), (2**31, 0)])
+def test_launches_that_hardware_refuses_are_refused(grid: int, shared: int) -> None:
+    heap = Heap()
+    image = Image(read_module(module("", 0).replace("sm_90a", "sm_80")), heap)
+    with pytest.raises(KernelFault, match=r"shared memory|grid"):
+        image.launch("test", Launch((grid, 1, 1), (32, 1, 1), shared, b""))
