@@ -93,9 +93,17 @@ def merged(specs: Sequence[TensorSpec]) -> TensorSpec:
     return specs[0].with_shape(tuple(d.pop() if len(d) == 1 else unknown_dim() for d in dims))
 
 
-def add(graph: Graph, kind: Kind, inputs: Sequence[Any], name: str | None) -> list[GraphTensor]:
-    """Add an operation, and show it to tapes."""
-    op = graph.add(kind, [graph.owned(x) for x in inputs], name=name)
+def add(
+    graph: Graph,
+    kind: Kind,
+    inputs: Sequence[Any],
+    name: str | None,
+    inner: Sequence[FuncGraph] = (),
+) -> list[GraphTensor]:
+    """Add an operation, which waits for what its graphs wait for, and show it to tapes."""
+    waits = [op for each in inner for op in each.waits]
+    with graph.control_dependencies(waits):
+        op = graph.add(kind, [graph.owned(x) for x in inputs], name=name)
     if STATE.recorders:
         backward, variables = node_backward(op)
         record(op.type, [*inputs, *variables], op.outputs, backward)
@@ -114,7 +122,8 @@ def choose(
             f"branches of {type_} give different types: {' and '.join(map(str, rows))}"
         )
     inputs = [index, *(x for b, _ in made for x in b.captures)]
-    found = iter(add(graph, If([b for b, _ in made], type_), inputs, name))
+    branches = [b for b, _ in made]
+    found = iter(add(graph, If(branches, type_), inputs, name, branches))
     if not first.outputs:
         return None
     return nest.pack(
@@ -195,4 +204,5 @@ def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
                 hint="use shape_invariants to say which sizes change",
             )
     kind = While(tested, inner, specs)
-    return add(graph, kind, [*values, *tested.captures, *inner.captures], name)
+    taken = [*values, *tested.captures, *inner.captures]
+    return add(graph, kind, taken, name, (tested, inner))

@@ -45,6 +45,8 @@ class FuncGraph(Graph):
         self.values: list[Any] | None = None
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
+        self.waits: list[Operation] = []
+        """The operations outside that something inside waits for."""
         if outer is not None:
             self.seed = outer.seed
 
@@ -75,6 +77,10 @@ class FuncGraph(Graph):
         while outer is not None and outer is not graph:
             outer = outer.outer
         return outer is not None and not graph.is_finished
+
+    def wait_for(self, others: Sequence[Operation]) -> None:
+        """Wait for operations of the graphs that this one is inside of."""
+        self.waits += [op for op in others if op not in self.waits and self.is_inside(op.graph)]
 
     @property
     def refusal(self) -> str:

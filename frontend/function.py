@@ -112,8 +112,11 @@ def run_functions_eagerly(value: bool) -> None:
 
 
 def init_scope() -> Any:
-    """Leave all traces for a while: what is inside runs at once."""
-    return entered(None)
+    """Leave all traces for a while: what is inside runs at once, or goes to a graph around."""
+    context = STATE.context
+    while isinstance(context, FuncGraph):
+        context = context.outer
+    return entered(context)
 
 
 class Function:

@@ -229,7 +229,7 @@ class Walk:
         """Pass gradients through one operation."""
         if op.type != "ReadVariableOp":
             grads = list(map(dense, grads))
-        override = self.graph.gradient_overrides.get(op.type)
+        override = self.graph.override_of(op)
         rows = None if override is not None else self.graph.sparse_gradient(op, grads)
         if override is not None:
             made = OVERRIDES[override](op, *grads)

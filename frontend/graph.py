@@ -344,12 +344,20 @@ class Graph(Context):
         """Let operations wait for others; None clears what outer contexts ask for."""
         before = self._control
         found = [op_of(each) for each in inputs or ()]
+        self.wait_for([op for op in found if op is not None and op.graph is not self])
         own = [op for op in found if op is not None and op.graph is self]
         self._control = [] if inputs is None else [*before, *own]
         try:
             yield
         finally:
             self._control = before
+
+    def wait_for(self, others: Sequence[Operation]) -> None:
+        """Wait for operations of graphs outside, as far as there are any; this one has none."""
+
+    def override_of(self, op: Operation) -> str | None:
+        """Return the name of the gradient function that stands in for that of an operation."""
+        return self.gradient_overrides.get(op.type)
 
     @contextmanager
     def on_device(self, name: str) -> Iterator[None]:

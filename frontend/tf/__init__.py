@@ -269,6 +269,7 @@ raw_ops = SimpleNamespace(
     MutexRelease=lambda mutex, name=None: mutex.release(name),
 )
 compat = SimpleNamespace(v1=_V1())
+RegisterGradient = _fl.RegisterGradient
 autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator)
 recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
 global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer

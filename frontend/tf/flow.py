@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from .. import nest
 from ..context import Use
 from ..control_flow import choose
+from ..gradients import OVERRIDES
 from ..gradients import gradients as graph_gradients
 from ..kinds import (
     ENTER,
@@ -149,6 +150,20 @@ def gradients(
     return found
 
 
+class RegisterGradient:
+    """Enters a function as the gradient that a graph's `gradient_override_map` names."""
+
+    def __init__(self, op_type: str) -> None:
+        self._name = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Enter a function."""
+        if self._name in OVERRIDES:
+            raise KeyError(f"Registering two gradient with name '{self._name}'!")
+        OVERRIDES[self._name] = f
+        return f
+
+
 class UnconnectedGradients:
     """What a gradient is where nothing depends."""
 
@@ -184,6 +199,8 @@ class GradientTape(CoreTape):
         for x in nest.flatten(sources):
             if not hasattr(x, "spec"):
                 raise TypeError(f"{x!r} is no tensor or variable to differentiate by")
+            if x.spec.dtype.kind == "c":
+                raise UnimplementedError(f"gradients by complex numbers are not supported: {x!r}")
         try:
             made = super().gradient(target, sources, output_gradients, unconnected_gradients)
         except RuntimeError as error:

@@ -246,6 +246,12 @@ def _losses(scope: str | None = None) -> list[Any]:
     return [x for x in found if scope is None or x.name.startswith(scope)]
 
 
+def _penalties(scope: str | None = None) -> list[Any]:
+    """Return what regularisers gave in the default graph."""
+    found = get_default_graph().get_collection("regularization_losses")
+    return [x for x in found if scope is None or x.name.startswith(scope)]
+
+
 V1 = SimpleNamespace(
     Reduction=Reduction,
     compute_weighted_loss=compute_weighted_loss,
@@ -258,8 +264,12 @@ V1 = SimpleNamespace(
     sparse_softmax_cross_entropy=_v1(_v1_sparse, "labels", "logits"),
     sigmoid_cross_entropy=_v1(_v1_sigmoid, "multi_class_labels", "logits"),
     get_losses=_losses,
+    get_regularization_losses=_penalties,
+    get_regularization_loss=lambda scope=None, name=None: add_n(_penalties(scope), name=name),
     add_loss=lambda loss: get_default_graph().add_to_collection("losses", loss),
-    get_total_loss=lambda *_, name="total_loss", **__: add_n(_losses(), name=name),
+    get_total_loss=lambda add_regularization_losses=True, name="total_loss", scope=None: add_n(
+        _losses(scope) + (_penalties(scope) if add_regularization_losses else []), name=name
+    ),
 )
 
 

@@ -12,6 +12,7 @@ from ...ir.compositions import Maker
 from ...ir.dims import product
 from ...ir.dtypes import DType
 from ...ir.ops.families import spec_of_value
+from ...ir.tensor import TensorSpec
 from ..abstract import Abstract, is_unknown
 from ..func_graph import FuncGraph
 from ..graph import GraphTensor
@@ -62,6 +63,16 @@ def _complex(x: Any, function: Callable[..., Any]) -> Any:
     return np.asarray(function(z)).astype(z.dtype)
 
 
+def _complex_pair(x: Any, y: Any, function: Callable[..., Any]) -> Any:
+    """Return what numpy gives for two tensors of complex numbers."""
+    if is_unknown(x) or is_unknown(y):
+        a, b = spec_of_value(x), spec_of_value(y)
+        known = a.is_static and b.is_static
+        dims = np.broadcast_shapes(a.static_shape, b.static_shape) if known else None
+        return Abstract(TensorSpec(a.dtype, dims))
+    return np.asarray(function(np.asarray(x), np.asarray(y))).astype(np.asarray(x).dtype)
+
+
 DIVISIONS = ("floor_divide", "mod", "div")
 REFUSING = (*DIVISIONS, "pow")
 
@@ -74,6 +85,8 @@ def _binary(type_: str, gv: str, label: str = "") -> Callable[..., Any]:
         """Combine the elements of two tensors of one type."""
         if gv in DIVISIONS:
             require_no_zeros(m, y)
+        if gv == "pow" and spec_of_value(x).dtype.kind == "c":
+            return _complex_pair(x, y, np.power)
         if gv == "pow":
             require_no_negatives(m, y)
         made = getattr(m, gv)(x, y)

@@ -31,6 +31,7 @@ class VariableScope:
         self.name, self.reuse, self.initializer = name, reuse, initializer
         self.original_name_scope = original
         self.dtype = more.get("dtype")
+        self.regularizer = more.get("regularizer")
 
     def reuse_variables(self) -> None:
         """Share variables from here on."""
@@ -88,10 +89,12 @@ def variable_scope(
     reuse: Any = None,
     dtype: Any = None,
     auxiliary_name_scope: bool = True,
-    **_: Any,
+    regularizer: Any = None,
+    **refused: Any,
 ) -> Iterator[VariableScope]:
     """Put variables and operations under a name."""
     del values
+    _refuse("variable_scope", refused)
     known, graph = scopes(), get_default_graph()
     outer = known.stack[-1]
     again = isinstance(name_or_scope, VariableScope)
@@ -106,7 +109,10 @@ def variable_scope(
     last = full.rpartition("/")[2]
     with graph.name_scope(last if auxiliary_name_scope and last else None) as operations:
         before = known.entered
-        made = VariableScope(full, kept, first, operations, dtype=dtype or outer.dtype)
+        held = name_or_scope.regularizer if again else None
+        penalty = next((x for x in (regularizer, held, outer.regularizer) if x is not None), None)
+        row = dtype or outer.dtype
+        made = VariableScope(full, kept, first, operations, dtype=row, regularizer=penalty)
         known.stack.append(made)
         known.entered = dict(before) if again else before
         try:
@@ -124,12 +130,14 @@ def get_variable(
     trainable: bool | None = None,
     collections: Any = None,
     use_resource: Any = None,
-    **_: Any,
+    **refused: Any,
 ) -> Any:
     """Return the variable of a name in the present scope, made now or shared."""
     del use_resource
+    _refuse("get_variable", refused)
     known = scopes()
     scope = known.stack[-1]
+    regularizer = scope.regularizer if regularizer is None else regularizer
     full = f"{scope.name}/{name}" if scope.name else name
     found = known.variables.get(full)
     if found is not None:
@@ -148,6 +156,15 @@ def get_variable(
         get_default_graph().add_to_collection("regularization_losses", regularizer(made))
     known.variables[full] = made
     return made
+
+
+def _refuse(name: str, options: dict[str, Any]) -> None:
+    """Raise for options that change what is made, and that are not supported."""
+    given = [
+        n for n, v in options.items() if v is not None and n in ("custom_getter", "partitioner")
+    ]
+    if given:
+        raise NotImplementedError(f"{name}: {given[0]} is not supported")
 
 
 def _shared(found: Any, full: str, scope: VariableScope, shape: Any, dtype: Any) -> Any:

@@ -52,6 +52,11 @@ class TfGraph(Graph):
 
     tensor_class = SymbolicTfTensor
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._overriding: dict[str, str] = {}
+        self._overridden: dict[Operation, str] = {}
+
     def unique_name(self, name: str, *, mark: bool = True, mark_as_used: bool | None = None) -> str:
         """Return the name, within the scope, with a number if it is taken."""
         mark = mark if mark_as_used is None else mark_as_used
@@ -84,6 +89,37 @@ class TfGraph(Graph):
                 f"Control input must be an Operation, a Tensor, or IndexedSlices: {value!r}"
             )
         return found
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """Give operations of some types that are made inside another gradient, by its name."""
+        before = self._overriding
+        self._overriding = {**before, **op_type_map}
+        try:
+            yield
+        finally:
+            self._overriding = before
+
+    def add(self, kind: Any, *args: Any, **options: Any) -> Operation:
+        """Add an operation; what its outputs are is inferred where it is not given."""
+        made = super().add(kind, *args, **options)
+        if made.type in self._overriding:
+            self._overridden[made] = self._overriding[made.type]
+        return made
+
+    def override_of(self, op: Operation) -> str | None:
+        """Return the name of the gradient function that stands in for that of an operation."""
+        return self._overridden.get(op) or super().override_of(op)
+
+    @property
+    def version(self) -> int:
+        """Return a number that grows with each operation."""
+        return len(self.operations)
+
+    @property
+    def building_function(self) -> bool:
+        """Say whether it is the graph of a function."""
+        return isinstance(self, FuncGraph)
 
     def get_all_collection_keys(self) -> list[str]:
         """Return the names of the lists that hold something."""

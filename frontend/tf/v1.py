@@ -21,8 +21,9 @@ from . import sessions as _ss
 from . import state as _st
 from .creation import constant
 from .graph_def import GraphDef, import_graph_def
+from .indexed_slices import IndexedSlices
 from .v1_ops import TOP
-from .values import shape_spec
+from .values import convert, shape_spec
 
 
 class Report(Kind):
@@ -63,6 +64,28 @@ def scatter(method: str) -> Any:
         from .array_ops import expand_dims  # noqa: PLC0415
 
         return getattr(ref, method)(expand_dims(indices, -1), updates)
+
+    return change
+
+
+def sliced(method: str) -> Any:
+    """Return what combines rows of a variable with others."""
+
+    def change(
+        ref: Any, indices: Any, updates: Any, use_locking: Any = None, name: Any = None
+    ) -> Any:
+        return getattr(ref, method)(IndexedSlices(convert(updates, ref.dtype), convert(indices)))
+
+    return change
+
+
+def of_variable(method: str) -> Any:
+    """Return a function that calls a method of a variable with places and values."""
+
+    def change(
+        ref: Any, indices: Any, updates: Any, use_locking: Any = None, name: Any = None
+    ) -> Any:
+        return getattr(ref, method)(indices, updates)
 
     return change
 
@@ -145,6 +168,12 @@ class V1:
     scatter_add = staticmethod(scatter("scatter_nd_add"))
     scatter_sub = staticmethod(scatter("scatter_nd_sub"))
     scatter_update = staticmethod(scatter("scatter_nd_update"))
+    scatter_mul = staticmethod(sliced("scatter_mul"))
+    scatter_max = staticmethod(sliced("scatter_max"))
+    scatter_min = staticmethod(sliced("scatter_min"))
+    scatter_nd_add = staticmethod(of_variable("scatter_nd_add"))
+    scatter_nd_sub = staticmethod(of_variable("scatter_nd_sub"))
+    scatter_nd_update = staticmethod(of_variable("scatter_nd_update"))
     assign = staticmethod(assigning("assign"))
     assign_add = staticmethod(assigning("assign_add"))
     assign_sub = staticmethod(assigning("assign_sub"))

@@ -348,7 +348,7 @@ def matvec(m: Maker, a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool 
     rank = spec_of_value(b).rank
     column = c.unsqueeze(m.emit, b, (rank,))
     product_ = m.matmul(a, column, transpose_lhs=transpose_a or adjoint_a)
-    return c.squeeze(m.emit, product_, (rank,))
+    return c.squeeze(m.emit, product_, (spec_of_value(product_).rank - 1,))
 
 
 @rule("Tensordot", label="Tensordot")

@@ -381,3 +381,91 @@ def test_a_function_checks_numbers_that_it_does_not_use():
 def test_what_does_not_fit_is_refused_by_tensorflows_class(refused, expected):
     with pytest.raises(expected):
         refused()
+
+
+def test_branches_wait_for_what_is_outside():
+    with tf.Graph().as_default():
+        v, w = v1.Variable(0.0), v1.Variable(0.0)
+        chosen, outside = v1.placeholder(tf.bool, []), v1.assign_add(w, 1.0)
+
+        def taken():
+            with tf.control_dependencies([v1.assign_add(v, 1.0), outside]):
+                return tf.constant(1.0)
+
+        result = tf.cond(chosen, taken, lambda: tf.constant(2.0))
+        session = v1.Session()
+        session.run(v1.global_variables_initializer())
+        for value, expected in ((True, [1.0, 1.0]), (False, [1.0, 2.0])):
+            session.run(result, {chosen: value})
+            assert session.run([v, w]) == expected
+
+
+def test_scopes_of_initialisation_stay_in_a_graph():
+    with tf.Graph().as_default() as graph:
+        with tf.init_scope():
+            assert not tf.executing_eagerly()
+
+        @tf.function
+        def f(x):
+            with tf.init_scope():
+                assert v1.get_default_graph() is graph
+            return x
+
+        f(tf.constant(1))
+
+
+def test_gradients_are_overridden_for_operations_of_a_context():
+    @tf.RegisterGradient("TestNinetyNine")
+    def _rule(op, grad):
+        return grad * -99.0
+
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(2.0)
+        with graph.gradient_override_map({"Identity": "TestNinetyNine"}):
+            inside = tf.identity(x)
+        outside = tf.identity(x)
+        found = v1.Session().run([tf.gradients(inside, x)[0], tf.gradients(outside, x)[0]])
+    assert found == [-99.0, 1.0]
+    with pytest.raises(KeyError):
+        tf.RegisterGradient("TestNinetyNine")(_rule)
+
+
+def test_variables_of_a_scope_are_regularised():
+    with tf.Graph().as_default():
+        ones = v1.ones_initializer()
+        with v1.variable_scope("a", regularizer=lambda v: tf.reduce_sum(v) * 0.5):
+            v1.get_variable("w", [2], initializer=ones)
+        v1.get_variable("u", [2], initializer=ones, regularizer=lambda v: tf.reduce_sum(v * v))
+        session = v1.Session()
+        session.run(v1.global_variables_initializer())
+        assert session.run(v1.losses.get_regularization_loss()) == 3.0
+        with pytest.raises(NotImplementedError, match="custom_getter"):
+            v1.variable_scope("b", custom_getter=print).__enter__()
+
+
+def test_rows_of_variables_are_combined_by_functions_of_the_first_version():
+    with tf.Graph().as_default():
+        v = v1.Variable([1.0, 2.0, 3.0])
+        steps = [
+            v1.scatter_nd_update(v, [[1]], [8.0]),
+            v1.scatter_mul(v, [0], [5.0]),
+            v1.scatter_max(v, [2], [9.0]),
+        ]
+        session = v1.Session()
+        session.run(v.initializer)
+        for step in steps:
+            session.run(step)
+        assert session.run(v).tolist() == [5.0, 8.0, 9.0]
+
+
+def test_matrices_in_batches_multiply_one_vector():
+    a = tf.reshape(tf.range(12.0), [2, 2, 3])
+    assert tf.linalg.matvec(a, [1.0, 0.0, 1.0]).numpy().tolist() == [[2.0, 8.0], [14.0, 20.0]]
+
+
+def test_complex_numbers_have_powers_and_no_gradients():
+    z = tf.constant([1 + 2j])
+    assert np.allclose(z**2, [-3 + 4j])
+    tape = tf.GradientTape()
+    with pytest.raises(tf.errors.UnimplementedError, match="complex"):
+        tape.gradient(tf.abs(z), z)
