@@ -33,7 +33,7 @@ from ...ir.dtypes import bool_, f32
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import rows_for
 from ...target import Target
-from .blocks import RowBlocks
+from .blocks import LINE, RowBlocks
 from .combine import Part, accumulate, across_lanes
 from .elements import Element, LoopsMath
 from .gemm import ENOUGH, Operand, is_walked_as_one
@@ -326,6 +326,7 @@ class Attention:
         if not self.in_place:
             with loops.loop(0, count) as one:
                 self.of_keys.value = loops.add(low, one.index)
+                self.ask(self.v, (self.of_width, self.width), self.lanes)
                 line = loops.multiply(one.index, self.padded_width)
                 self.copy_values(loops.add(self.at["values"], line))
         self.of_keys.value = self.of_width.value = 0
@@ -349,6 +350,8 @@ class Attention:
         width = loops.index(self.panel)
         if step(self.k, self.of_depth) == 1:
             rows = loops.index(loops.minimum(valid, lanes))
+            with loops.loop(lanes, 2 * lanes) as one:
+                self.ask(self.k, (self.of_depth, self.depth), one.index)
             with loops.loop(0, self.depth, lanes) as one:
                 self.of_depth.value = one.index
                 columns = loops.subtract(loops.index(self.depth), one.index)
@@ -368,6 +371,19 @@ class Attention:
             place = loops.add(to, loops.multiply(one.index, self.panel))
             loops.store(value, self.scratch, place)
         self.of_depth.value, self.reader.mask = 0, None
+
+    def ask(self, operand: Operand, inner: tuple[Group, int], ahead: Index) -> None:
+        """Ask for a row of keys or values that comes later, if rows lie apart.
+
+        The processor does not see far enough what is walked in such steps.
+        """
+        loops, (group, width) = self.loops, inner
+        if step(operand, group) != 1 or step(operand, self.of_keys) == width:
+            return
+        buffer, base, stride = self.strided(operand, self.of_keys)
+        row = loops.add(base, loops.multiply(ahead, stride))
+        for at in range(0, width, LINE // f32.size):
+            loops.here(gvk.Prefetch(buffer, loops.index(loops.add(row, at))))
 
     def copy_values(self, to: Index) -> None:
         """Copy a row of the values."""
