@@ -159,6 +159,16 @@ class Operation:
         """Return the name of the kind."""
         return self.kind.type
 
+    def get_attr(self, name: str) -> Any:
+        """Return an attribute; `T` is the element type that it was inferred to be for."""
+        options: dict[str, Any] = {**getattr(self.kind, "options", {}), **self.attributes}
+        if name in options:
+            return options[name]
+        typed = {"T": self.inputs or self.outputs, "dtype": self.outputs}.get(name)
+        if not typed:
+            raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+        return typed[0].dtype
+
     def update_input(self, index: int, tensor: GraphTensor) -> None:
         """Take another tensor: so the way back of a loop that is made of single nodes is closed."""
         if tensor.graph is not self.graph:
@@ -204,13 +214,23 @@ class Graph(Context):
         self.device = ""
         self.colocated: tuple[Operation, ...] = ()
         self.seed: int | None = None
-        self.container = ""
+        self.container_name = ""
+        """Where the values of variables lie that are made now; nothing: in each session."""
         self.collections: dict[str, list[Any]] = {}
         self.lock = threading.RLock()
         self._names: dict[str, int] = {}
         self._scope = ""
         self._control: list[Operation] = []
         self.gradient_overrides: dict[str, str] = {}
+
+    @contextmanager
+    def container(self, name: str) -> Iterator[None]:
+        """Let variables that are made inside have their values in a container of this name."""
+        before, self.container_name = self.container_name, name
+        try:
+            yield
+        finally:
+            self.container_name = before
 
     def sparse_gradient(self, op: Operation, grads: Sequence[Any]) -> Sequence[Any] | None:
         """Return the gradients of an operation of which some are slices with indices, or None."""

@@ -130,7 +130,7 @@ class Variable(Operators):
             value = initial() if callable(initial) else initial
             tensor = graph.owned(self.converted(value))
             self.initial_value = tensor
-            state = VariableState(name, self._spec(tensor.spec), container=graph.container)
+            state = VariableState(name, self._spec(tensor.spec), container=graph.container_name)
             self.state = state
             attributes = {"variable": Handle(state, weak=False)}
             self.op: Operation = graph.add(VARIABLE, (), attributes, name=f"{name}/")

@@ -18,6 +18,7 @@ from ..context import STATE, record
 from ..eager import OperandError
 from ..gradients import node_backward
 from ..kinds import RULES, Composite, Rule, register_rule
+from ..origin import short, user_line
 from ..planned import remembered
 from ..run_errors import OpError
 from ..tensor import Tensor, apply
@@ -53,7 +54,7 @@ def perform(type_: str, tensors: Sequence[Any], *, name: str | None = None, **op
     try:
         op = graph.add(kind, inputs, attributes, specs=specs, name=name)
     except TypeError as error:
-        raise InvalidShapesError(str(error)) from None
+        raise InvalidShapesError(str(error), location=short(user_line())) from None
     if STATE.recorders:
         backward, _ = node_backward(op)
         record(type_, tensors, op.outputs, backward)

@@ -10,6 +10,7 @@ from ..context import STATE, entered
 from ..func_graph import FuncGraph
 from ..session import Session as CoreSession
 from ..session import stack
+from ..variables import CONTAINERS
 from .state import get_default_graph
 
 
@@ -22,6 +23,15 @@ class Session(CoreSession):
         del target
         super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
         self.soft_placement = bool(getattr(config, "allow_soft_placement", False))
+
+    @staticmethod
+    def reset(
+        target: str = "", containers: Sequence[str] | None = None, config: Any = None
+    ) -> None:
+        """Forget the values in containers, of all of them if none is named."""
+        del target, config
+        for name in [*CONTAINERS] if containers is None else containers:
+            CONTAINERS.pop(name, None)
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None

@@ -99,6 +99,11 @@ def assigning(method: str) -> Any:
     return change
 
 
+def container(name: str) -> Any:
+    """Let variables that are made inside have their values in a container of this name."""
+    return _st.get_default_graph().container(name)
+
+
 def reset_default_graph() -> None:
     """Begin the default graph anew."""
     _st.DEFAULT[0] = _st.TfGraph()
@@ -142,6 +147,7 @@ class V1:
     local_variables = staticmethod(_gl.local_variables)
     moving_average_variables = staticmethod(_gl.moving_average_variables)
     get_default_graph = staticmethod(_st.get_default_graph)
+    container = staticmethod(container)
     reset_default_graph = staticmethod(reset_default_graph)
     report_uninitialized_variables = staticmethod(report_uninitialized_variables)
     is_variable_initialized = staticmethod(is_variable_initialized)
