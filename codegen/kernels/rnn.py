@@ -7,9 +7,9 @@
         for row, for v in units step L
           state, y[time] = cell(gates[time] + product, state)
 
-What is left of the weights in L2 after one step is what was read last: every other step goes
-through the panels backwards, so that weights a little larger than L2 stay there for the most
-part.
+What is left of the weights in caches after one step is what was read last: every other step goes
+through the panels, and each panel, backwards, so that weights a little larger than L2 stay there
+for the most part, and the last of them in L1.
 
 Where panels end with gates, a step is shared: panels are independent, and so are the columns of
 a cell. The state before is read where it was put out, so that no column is written while it is
@@ -252,10 +252,13 @@ class Layer:
         loops = self.loops
         buffer, row = state
         at = self.kept if buffer is self.scratch else loops.multiply(row, self.units)
-        a = (buffer, loops.index(at), loops.index(self.units))
+        begin = loops.multiply(self.odd, self.units - 1)
+        a = (buffer, loops.index(loops.add(at, begin)), loops.index(self.units))
         tile, width = loops.index(product.tile), loops.index(product.width)
         zero, one = loops.index(0), loops.index(1)
-        sizes = gvk.GemmSizes(loops.index(self.units), one, zero, zero, tile, one)
+        way = loops.index(loops.subtract(one, loops.multiply(self.odd, 2)))
+        down = loops.index(loops.multiply(way, product.tile))
+        sizes = gvk.GemmSizes(loops.index(self.units), one, zero, zero, tile, way)
         with loops.loop(0, product.count) as panels:
             mirrored = loops.subtract(loops.index(product.count - 1), panels.index)
             further = loops.multiply(self.odd, loops.subtract(mirrored, panels.index))
@@ -263,10 +266,11 @@ class Layer:
             c_at = loops.add(product.place, loops.multiply(panel, product.tile))
             panel = loops.add(loops.multiply(panel, self.parts), self.part)
             b_at = loops.multiply(panel, self.units * product.tile)
+            b_at = loops.add(b_at, loops.multiply(begin, product.tile))
             for first in range(0, product.tile // self.tile_lanes, self.vectors):
                 vectors = min(self.vectors, product.tile // self.tile_lanes - first)
                 shift = first * self.tile_lanes
-                b = (product.panels, loops.index(loops.add(b_at, shift)), tile)
+                b = (product.panels, loops.index(loops.add(b_at, shift)), down)
                 c = (self.scratch, loops.index(loops.add(c_at, shift)), width)
                 shape = gvk.Tile(block.rows, vectors, self.tile_lanes)
                 loops.here(gvk.GemmTile(a, b, c, sizes, shape))
