@@ -160,8 +160,13 @@ def _to_float(value: Array, to: str, mode: str, flushes: bool = False) -> Array:
 def _float_to_integer(
     to: str, come: str, whole: Callable[[Array], Array]
 ) -> Callable[[Array], Array]:
-    """Return what rounds to a whole number within the type's limits; a NaN becomes 0."""
+    """Return what rounds to a whole number within the type's limits.
+
+    A NaN becomes 0, or of f64 and for 64 bits the number whose highest bit alone is set.
+    """
     kind = KINDS[to]
+    wide = come == "f64" or to[1:] == "64"
+    of_nan = np.array(wide << (int(to[1:]) - 1), f"u{kind().itemsize}").view(kind)
     limits = np.iinfo(kind)
     low, high = float(limits.min), float(limits.max)
 
@@ -169,7 +174,8 @@ def _float_to_integer(
         value = whole((floats.from_bf16(x) if come == "bf16" else x).astype(np.float64))
         inside = np.where(np.isnan(value), 0.0, value)
         found = np.clip(inside, low, np.nextafter(high, 0) if to[1:] == "64" else high)
-        return np.where(inside >= high, kind(limits.max), found.astype(kind)).astype(kind)
+        made = np.where(inside >= high, kind(limits.max), found.astype(kind))
+        return np.where(np.isnan(value), of_nan, made).astype(kind)
 
     return function
 
