@@ -53,6 +53,9 @@ MAPS = "gv.maps"
 MOST_BLOCKS = "gv.blocks"
 """Attribute of a kernel whose blocks take one unit after the other: how many there are at most."""
 
+CLUSTER = "gv.cluster"
+"""Attribute of a kernel: how many blocks see each other's shared memory; else it is one."""
+
 SHARED_BYTES = "gv.shared"
 """Attribute of a kernel: bytes of shared memory that the launch gives each block."""
 

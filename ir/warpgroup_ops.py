@@ -63,6 +63,8 @@ class WarpgroupTile:
     """1 if neighbours of the right operand are columns instead of depths."""
     left_alone: int = 0
     """1 if coordinates beside row and depth are of the right operand alone."""
+    cluster: int = 1
+    """How many blocks have tiles below each other, and bring a part of the right one each."""
 
     @property
     def groups(self) -> int:
@@ -95,6 +97,7 @@ class Staged(IRDLOperation):
     left_turned = prop_def(IntegerAttr)
     right_turned = prop_def(IntegerAttr)
     left_alone = prop_def(IntegerAttr)
+    cluster = prop_def(IntegerAttr)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -109,6 +112,7 @@ class Staged(IRDLOperation):
             self.left_turned.value.data,
             self.right_turned.value.data,
             self.left_alone.value.data,
+            self.cluster.value.data,
         )
 
     def verify_(self) -> None:
@@ -118,6 +122,8 @@ class Staged(IRDLOperation):
             raise VerifyException(f"there is no product of the sizes {tile}")
         if tile.right_turned and tile.columns % 64:
             raise VerifyException(f"expected whole panels of 64 columns, found {tile.columns}")
+        if tile.columns % (64 * tile.cluster):
+            raise VerifyException(f"{tile.cluster} blocks bring uneven parts of {tile.columns}")
 
 
 def sizes_of(tile: WarpgroupTile) -> dict[str, Attribute]:
@@ -134,6 +140,18 @@ class BeginStages(Staged):
 
     def __init__(self, tile: WarpgroupTile) -> None:
         Operation.__init__(self, properties=sizes_of(tile))
+
+
+@irdl_op_definition
+class MeetCluster(IRDLOperation):
+    """Wait for all threads of all blocks of the cluster."""
+
+    name = "gvk.meet_cluster"
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self) -> None:
+        Operation.__init__(self)
 
 
 @irdl_op_definition
@@ -346,5 +364,5 @@ class Blocks(IRDLOperation):
 
 WARPGROUP_OPS = (
     *(BeginStages, SetRegisters, BringTiles, WarpgroupProduct, Blocks),
-    *(FenceShared, WarpgroupMultiply, AwaitStores, StoreTile),
+    *(FenceShared, WarpgroupMultiply, AwaitStores, StoreTile, MeetCluster),
 )

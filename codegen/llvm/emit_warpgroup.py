@@ -121,6 +121,19 @@ def _store_tile(e: Emitter, op: Operation) -> None:
     _by_first(text, thread, store)
 
 
+def _meet_cluster(e: Emitter, op: Operation) -> None:
+    del op
+    meet_cluster(e.text)
+
+
+def meet_cluster(text: Text) -> None:
+    """Wait for all threads of all blocks of the cluster."""
+    for step in ("arrive", "wait"):
+        name = f"@llvm.nvvm.barrier.cluster.{step}.aligned"
+        text.declare(f"declare void {name}()")
+        text.line(f"call void {name}()")
+
+
 def _thread(text: Text) -> str:
     """Return the number of this thread."""
     text.declare("declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()")
@@ -304,14 +317,18 @@ class Ring:
         text.line(f"br i1 {text.value(f'icmp eq i32 {thread}, 0')}, label %{make}, label %{made}")
         text.label(make)
         for stage in range(tile.stages):
-            for barrier, count in ((self.full(stage), 1), (self.empty(stage), tile.groups)):
+            users = tile.groups * tile.cluster
+            for barrier, count in ((self.full(stage), 1), (self.empty(stage), users)):
                 self.call(
                     "void", f"{_BARRIER}.init.shared", f"ptr addrspace(3) {barrier}", f"i32 {count}"
                 )
         self.call("void", "llvm.nvvm.fence.mbarrier_init.release.cluster")
         text.line(f"br label %{made}")
         text.label(made)
-        self.call("void", "llvm.nvvm.barrier.cta.sync.aligned.all", "i32 0")
+        if tile.cluster > 1:
+            meet_cluster(text)
+        else:
+            self.call("void", "llvm.nvvm.barrier.cta.sync.aligned.all", "i32 0")
 
     def produce(self, turns: str, state: Sequence[str], places: Sequence[str]) -> list[str]:
         """Bring all tiles, by one thread; return the next stage and parity."""
@@ -333,23 +350,35 @@ class Ring:
         )
         for name, offset, outer, turned in sides:
             further = () if tile.left_alone and not offset else batch
+            place = self.number("add", start, offset)
+            width, masks = turned, 0
+            if offset and tile.cluster > 1:
+                # Each block brings its part to all of them.
+                part = tile.columns // tile.cluster
+                mine = self.number("mul", self.rank(), part)
+                outer = self.number("add", outer, mine)  # noqa: PLW2901
+                place = self.number("add", place, self.number("mul", mine, tile.depth * 2))
+                width, masks = min(turned, part), (1 << tile.cluster) - 1
             if not turned:
-                place = self.place(self.number("add", start, offset))
-                self.bring(name, place, full, (depth, outer, *further))
-            for first in range(0, turned, PANEL):
-                place = self.place(self.number("add", start, offset + first * tile.depth * 2))
+                self.bring(name, self.place(place), full, (depth, outer, *further), masks)
+            for first in range(0, width, PANEL):
+                there = self.place(self.number("add", place, first * tile.depth * 2))
                 along = self.number("add", outer, first)
-                self.bring(name, place, full, (along, depth, *further))
+                self.bring(name, there, full, (along, depth, *further), masks)
         return loop.close(self.following(stage, parity), [])[0]
 
-    def bring(self, name: str, place: str, full: str, at: Sequence[str]) -> None:
-        """Begin to copy one tile."""
+    def rank(self) -> str:
+        """Return the number of this block in its cluster."""
+        return self.call("i32", "llvm.nvvm.read.ptx.sreg.cluster.ctarank")
+
+    def bring(self, name: str, place: str, full: str, at: Sequence[str], blocks: int) -> None:
+        """Begin to copy one tile, to the blocks of the cluster whose bits are set, if any is."""
         there = self.text.value(f"addrspacecast ptr addrspace(3) {place} to ptr addrspace(7)")
         self.call(
             "void", f"llvm.nvvm.cp.async.bulk.tensor.g2s.tile.{len(at)}d",
             f"ptr addrspace(7) {there}", f"ptr addrspace(3) {full}", f"ptr {name}",
             *(f"i32 {one}" for one in at),
-            "i16 0", "i64 0", "i1 false", "i1 false", "i32 0",
+            f"i16 {blocks}", "i64 0", f"i1 {str(blocks > 0).lower()}", "i1 false", "i32 0",
         )  # fmt: skip
 
     def consume(self, turns: str, state: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -414,12 +443,23 @@ class Ring:
         zero = text.value(f"icmp eq i32 {stage}, 0")
         below = self.number("sub", stage, 1)
         before = text.value(f"select i1 {zero}, i32 {self.tile.stages - 1}, i32 {below}")
-        self.call(
-            "i64", f"{_BARRIER}.arrive.{_BLOCK}",
-            f"ptr addrspace(3) {self.empty(before)}", "i32 1",
-        )  # fmt: skip
+        empty = self.empty(before)
+        if self.tile.cluster == 1:
+            self.call("i64", f"{_BARRIER}.arrive.{_BLOCK}", f"ptr addrspace(3) {empty}", "i32 1")
+        else:
+            self.give_back_to_all(empty)
         text.line(f"br label %{end}")
         text.label(end)
+
+    def give_back_to_all(self, empty: str) -> None:
+        """Say it to all blocks of the cluster, for each of them fills a part of the stage."""
+        for block in range(self.tile.cluster):
+            mapped = "llvm.nvvm.mapa.shared.cluster"
+            there = self.call(
+                "ptr addrspace(7)", mapped, f"ptr addrspace(3) {empty}", f"i32 {block}"
+            )
+            arrive = f"{_BARRIER}.arrive.scope.cluster.space.cluster"
+            self.call("void", arrive, f"ptr addrspace(7) {there}", "i32 1")
 
 
 class Turns:
@@ -460,6 +500,7 @@ WARPGROUP: Mapping[str, Emit] = {
     "gvk.fence_shared": _fence,
     "gvk.await_stores": _await_stores,
     "gvk.store_tile": _store_tile,
+    "gvk.meet_cluster": _meet_cluster,
     "gvk.warpgroup_multiply": _multiply,
 }
 """Emitters of the operations of warpgroups."""

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir.gpu_ops import MAPS, MOST_BLOCKS, THREADS
+from ...ir.gpu_ops import CLUSTER, MAPS, MOST_BLOCKS, THREADS
 from ...ir.interpret_launch import SCRATCH, UNITS
 from ...target import Target
 from ..llvm.emit import OPERATIONS
@@ -99,7 +99,9 @@ def _limits(func: FuncOp) -> str:
     plain = ' "nvvm.minctasm"="1"'
     if MAPS not in func.attributes:
         return plain
-    return f'{plain} "nvvm.maxnreg"="{64 * 1024 // threads_of(func) // 8 * 8}"'
+    row = func.attributes.get(CLUSTER)
+    cluster = f' "nvvm.cluster_dim"="{row.value.data},1,1"' if isinstance(row, IntegerAttr) else ""
+    return f'{plain} "nvvm.maxnreg"="{64 * 1024 // threads_of(func) // 8 * 8}"{cluster}'
 
 
 def _inlined(function: str) -> str:

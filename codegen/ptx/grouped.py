@@ -13,6 +13,7 @@ and the sizes, so that results are the same in every run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects import arith
@@ -74,6 +75,10 @@ class Grouped(Contraction):
         """Return the rows of a group where all have as many."""
         groups = self.group_count
         return ceil_divide(self.rows, groups) if isinstance(groups, int) else self.rows
+
+    def decided(self, template: str, batch: Dim, candidates: Sequence[int], usual: int) -> int:
+        """Return which of a template's tiles was measured to be best for groups of such sizes."""
+        return super().decided(f"grouped_{template}", batch, candidates, usual)
 
     @property
     def row_tiles(self) -> Dim:
@@ -157,6 +162,10 @@ class GroupedWarpgroups(Grouped, WarpgroupContraction):
     """Builds one kernel, by warpgroups, if it `fits`."""
 
     by_map = False  # rows of another group lie below
+
+    def fits_tile(self, tile: WarpgroupTile, columns: int) -> bool:
+        """Say whether a tile may be measured: tiles below each other are of different groups."""
+        return tile.cluster == 1 and super().fits_tile(tile, columns)
 
     def choose(self, batch: Dim) -> WarpgroupTile:
         """Return the tile of a block: rows are not of a group."""

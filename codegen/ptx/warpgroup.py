@@ -19,6 +19,10 @@ tensor map, in whole lines of memory, from two panels that each warpgroup has fo
 from registers. Tiles that run at the same time are 16 below each other,
 and neighbours: then what they read in common stays in L2.
 
+With tiles in pairs (where a record of `tools.tune_gpu` says so, for nobody measured it yet) two
+blocks are a cluster: their tiles lie below each other, each brings half of the right operand's tile
+to both, and a stage is free when the warpgroups of both gave it back. A third less is read from L2.
+
 It takes operands that lie in memory as matrices, so that a tensor map can say where tiles are: rows
 of depth, or depths of rows, which come in panels of 64 that the instruction turns. What is computed
 on the way, or is small, goes by `matrix`.
@@ -36,7 +40,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir.dims import Dim
-from ...ir.gpu_ops import MAPS, MOST_BLOCKS, SHARED_BYTES, THREADS, WARP, Shared
+from ...ir.gpu_ops import CLUSTER, MAPS, MOST_BLOCKS, SHARED_BYTES, THREADS, WARP, Shared
 from ...ir.tensor import spec_of
 from ...ir.warpgroup_ops import (
     MOST_BATCH,
@@ -44,6 +48,7 @@ from ...ir.warpgroup_ops import (
     BeginStages,
     Blocks,
     BringTiles,
+    MeetCluster,
     SetRegisters,
     StoreTile,
     WarpgroupProduct,
@@ -58,6 +63,8 @@ from .tile import Line, Part, Results
 
 WIDE = WarpgroupTile(128, 256, 64, 4)
 NARROW = WarpgroupTile(128, 128, 64, 6)
+TILES = (WIDE, NARROW, replace(WIDE, cluster=2), replace(NARROW, cluster=2))
+"""The last ones in pairs, whose blocks bring half of the right operand each to both."""
 PROCESSORS = 132
 """Of an H100: each has one block. Of fewer tiles than these, smaller ones keep more of it busy."""
 BELOW = 16
@@ -168,9 +175,13 @@ class WarpgroupContraction(MatrixContraction):
         if not (isinstance(rows, int) and isinstance(columns, int) and isinstance(batch, int)):
             return NARROW
         tiles = batch * -(-rows // WIDE.rows) * -(-columns // WIDE.columns)
-        fit = [0, 1] if columns > NARROW.columns else [1]
-        usual = 0 if len(fit) > 1 and tiles >= PROCESSORS else 1
-        return (WIDE, NARROW)[self.decided("warpgroups", batch, fit, usual)]
+        fit = [n for n, t in enumerate(TILES) if self.fits_tile(t, columns)]
+        usual = 0 if 0 in fit and tiles >= PROCESSORS else 1
+        return TILES[self.decided("warpgroups", batch, fit, usual)]
+
+    def fits_tile(self, tile: WarpgroupTile, columns: int) -> bool:
+        """Say whether a tile may be measured."""
+        return tile.columns == NARROW.columns or columns > NARROW.columns
 
     @property
     def groups(self) -> WarpgroupTile:
@@ -188,21 +199,26 @@ class WarpgroupContraction(MatrixContraction):
         """Fill the function."""
         loops, tile = self.loops, self.groups
         loops.here(BeginStages(tile))
-        (step,) = loops.here(Blocks())
+        (blocks,) = loops.here(Blocks())
+        # The blocks of a cluster go from tiles below each other to the next ones.
+        low, high, step = (
+            loops.index(loops.divide(x, tile.cluster)) for x in (loops.lo, loops.hi, blocks)
+        )
+        self.rank = loops.remainder(loops.lo, tile.cluster)
         state = [loops.index(0), loops.index(0)]
         group = loops.divide(loops.slot, 4 * WARP)
         with loops.when(loops.compare("eq", group, 0)):
             loops.here(SetRegisters(GIVEN, "dec"))
             with (
                 loops.when(loops.compare("eq", loops.slot, 0)),
-                loops.loop(loops.lo, loops.hi, step, state) as one,
+                loops.loop(low, high, step, state) as one,
             ):
                 places = [loops.index(place) for place in self.places(one.index)]
                 turns = loops.index(self.turns())
                 one.carry(*loops.here(BringTiles(turns, one.values, places, tile)))
         with loops.when(loops.compare("ne", group, 0)):
             loops.here(SetRegisters(TAKEN, "inc"))
-            with loops.loop(loops.lo, loops.hi, step, state) as one:
+            with loops.loop(low, high, step, state) as one:
                 row, column, *batch = self.places(one.index)
                 turns = loops.index(self.turns())
                 made = WarpgroupProduct(turns, one.values, tile, self.sides[0].dtype.name)
@@ -214,6 +230,8 @@ class WarpgroupContraction(MatrixContraction):
                 one.carry(stage, parity)
             if self.stores_panels:
                 loops.here(AwaitStores(0))
+        if tile.cluster > 1:
+            loops.here(MeetCluster())  # no block ends while others fill its stages
         return self.finish()
 
     @property
@@ -281,32 +299,40 @@ class WarpgroupContraction(MatrixContraction):
         """Close the function, and say what a launch needs."""
         tile = self.groups
         function = self.loops.finish(self.units)
+        if tile.cluster > 1:
+            function.attributes[CLUSTER] = IntegerAttr(tile.cluster, 64)
         rows = [self.map_row(part) for part in self.parts]
         shared_bytes = tile.shared_bytes
         if self.stores_panels:
             rows.append(self.result_row())
             shared_bytes = self.panels_at + self.panel_bytes
         function.attributes[MAPS] = StringAttr(json.dumps([asdict(row) for row in rows]))
-        numbers = {THREADS: tile.threads, SHARED_BYTES: shared_bytes, MOST_BLOCKS: PROCESSORS}
+        blocks = PROCESSORS // tile.cluster * tile.cluster
+        numbers = {THREADS: tile.threads, SHARED_BYTES: shared_bytes, MOST_BLOCKS: blocks}
         for name, number in numbers.items():
             function.attributes[name] = IntegerAttr(number, 64)
         return function
 
     @property
     def across(self) -> tuple[int, int]:
-        """Return the tiles below each other, and beside each other."""
+        """Return how often a cluster's tiles are below each other, and tiles beside each other."""
         tile, rows, columns = self.groups, self.rows, self.columns
         assert isinstance(rows, int), "rows are known"
         assert isinstance(columns, int), "columns are known"
-        return -(-rows // tile.rows), -(-columns // tile.columns)
+        return -(-rows // (tile.rows * tile.cluster)), -(-columns // tile.columns)
+
+    @property
+    def row_tiles(self) -> Dim:
+        """Return how many tiles there are below each other, also such that clusters come out."""
+        return self.across[0] * self.groups.cluster
 
     def places(self, number: Index) -> list[Index]:
         """Return row, column, and batch (the innermost first) of a tile.
 
         They go down `BELOW` tiles, then to the next column; and the same again below.
         """
-        loops = self.loops
-        tall, wide = self.across
+        loops, tile = self.loops, self.groups
+        (tall, wide), below = self.across, BELOW // tile.cluster
         rest = loops.divide(number, tall * wide)
         number = loops.remainder(number, tall * wide)
         batch: list[Index] = []
@@ -314,12 +340,12 @@ class WarpgroupContraction(MatrixContraction):
             group.value = rest if group is self.batch[0] else loops.remainder(rest, group.extent)
             rest = loops.divide(rest, group.extent)
             batch.append(group.value)
-        first = loops.multiply(loops.divide(number, BELOW * wide), BELOW)
-        inside = loops.remainder(number, BELOW * wide)
-        height = loops.minimum(loops.subtract(loops.index(tall), first), BELOW)
+        first = loops.multiply(loops.divide(number, below * wide), below)
+        inside = loops.remainder(number, below * wide)
+        height = loops.minimum(loops.subtract(loops.index(tall), first), below)
         row = loops.add(first, loops.remainder(inside, height))
+        row = loops.add(loops.multiply(row, tile.cluster), self.rank)
         column = loops.divide(inside, height)
-        tile = self.groups
         return [loops.multiply(row, tile.rows), loops.multiply(column, tile.columns), *batch]
 
     def map_row(self, part: Part) -> MapRow:
@@ -331,7 +357,8 @@ class WarpgroupContraction(MatrixContraction):
         size = side.dtype.size
         tokens = [walked(side)[1], *reversed(self.batch_of(side))]
         steps = [offset.coefficient(token) for token in tokens]
-        pair, box = (self.depth, part.extent), (self.groups.depth, part.width)
+        width = part.width if part is self.parts[0] else part.width // self.groups.cluster
+        pair, box = (self.depth, part.extent), (self.groups.depth, width)
         if side.along == "rows":
             pair, box = (part.extent, self.depth), (PANEL, self.groups.depth)
         extents = [*pair, *(token.extent for token in tokens[1:])]

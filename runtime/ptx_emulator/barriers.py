@@ -103,6 +103,50 @@ class BlockBarriers:
                 )
 
 
+class ClusterBarriers:
+    """The barrier of each cluster, which all its threads come to before they wait for it."""
+
+    def __init__(self, blocks: int, cluster: int, lanes_per_block: int, threads: int) -> None:
+        self.lanes = cluster * lanes_per_block
+        self.threads = cluster * threads
+        self.arrived = np.zeros(blocks // cluster, np.int64)
+        self.number = np.zeros(blocks // cluster, np.int64)
+        """How many phases are over."""
+        self.awaited = np.full(blocks * lanes_per_block, -1, np.int64)
+        """For each lane, the phase that it came to."""
+
+    def come(self, machine: Machine, lane: int) -> None:
+        """Count a lane as arrived."""
+        cluster = lane // self.lanes
+        if self.awaited[lane] == self.number[cluster]:
+            raise KernelFault("a thread comes to the barrier of its cluster twice")
+        self.awaited[lane] = self.number[cluster]
+        self.arrived[cluster] += 1
+        key = ("cluster", cluster)
+        races = machine.races
+        if races is not None:
+            races.arrive(key, int(machine.block_of[lane]), int(machine.warp_of[lane]))
+        if self.arrived[cluster] == self.threads:
+            self.arrived[cluster] = 0
+            self.number[cluster] += 1
+            if races is not None:
+                races.complete(key)
+            machine.wake()
+
+    def is_over(self, machine: Machine, lanes: Array) -> Array:
+        """Say for which lanes the phase is over that they came to."""
+        if (self.awaited[lanes] < 0).any():
+            raise KernelFault("a thread waits for its cluster and did not come to the barrier")
+        clusters = lanes // self.lanes
+        over: Array = self.awaited[lanes] < self.number[clusters]
+        if machine.races is not None:
+            for lane in lanes[over].tolist():
+                key = ("cluster", lane // self.lanes)
+                block, warp = int(machine.block_of[lane]), int(machine.warp_of[lane])
+                machine.races.passed(key, block, warp)
+        return over
+
+
 @dataclass
 class Phase:
     """A barrier with phases (`mbarrier`): arrivals and bytes that the phase still lacks."""

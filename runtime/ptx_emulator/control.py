@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .barriers import AT_BARRIER, RUNS
+from .barriers import AT_BARRIER, RUNS, WAITS
 from .faults import KernelFault, UnsupportedPtx
 from .machine import AGAIN, WARP, Control, Machine, Plain, Reader
 from .memory import Array
@@ -91,8 +91,8 @@ def _barrier(instruction: Instruction, decoder: Decoder, guard: Reader | None) -
         raise UnsupportedPtx("a barrier with a guard")
     if modifiers[:2] == ["warp", "sync"]:
         return control_of(lambda m: None, decoder.read(instruction.operands[0], "u32"), WARP)
-    if "cluster" in modifiers:
-        return _cluster_barrier
+    if modifiers[:1] == ["cluster"]:
+        return _cluster_barrier(instruction, modifiers[1:])
     if modifiers not in (["sync"], ["arrive"]):
         raise UnsupportedPtx(str(instruction))
     number = decoder.read(instruction.operands[0], "u32")
@@ -119,9 +119,27 @@ def _come(m: Machine, pc: int, numbers: Array, wanted: Array | None, waits: bool
     return AGAIN
 
 
-def _cluster_barrier(m: Machine, pc: int) -> int:
-    """Go on: a cluster is one block here (`launch` refuses larger ones)."""
+def _cluster_barrier(instruction: Instruction, modifiers: list[str]) -> Control:
+    """Return what all threads of a cluster come to, or what waits for them."""
+    if modifiers not in (["arrive"], ["wait"]):
+        raise UnsupportedPtx(str(instruction))
+    return _come_to_cluster if modifiers == ["arrive"] else _await_cluster
+
+
+def _come_to_cluster(m: Machine, pc: int) -> int:
+    for lane in m.active().tolist():
+        m.clusters.come(m, lane)
     return pc + 1
+
+
+def _await_cluster(m: Machine, pc: int) -> int:
+    active = m.active()
+    over = m.clusters.is_over(m, active)
+    if over.all():
+        return pc + 1
+    m.pc[active] = np.where(over, pc + 1, pc)
+    m.state[active[~over]] = WAITS
+    return AGAIN
 
 
 @rule("membar", "fence")

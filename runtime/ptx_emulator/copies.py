@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .barriers import LEFT
 from .faults import KernelFault, UnsupportedPtx
 from .machine import Machine, Plain
 from .memory import Array
@@ -212,7 +213,7 @@ def _bulk(instruction: Instruction, decoder: Decoder) -> Plain:
         return _close_bulk
     if "wait_group" in names:
         return _wait_bulk(decoder.number(instruction.operands[0]))
-    if names & {"multicast::cluster", "im2col", "prefetch"}:
+    if names & {"im2col", "prefetch"}:
         raise UnsupportedPtx(str(instruction))
     order = [each.partition("::")[0] for each in instruction.modifiers]
     spaces = [each for each in order if each in ("shared", "global")]
@@ -284,11 +285,14 @@ def _bulk_in(instruction: Instruction, decoder: Decoder) -> Plain:
     boxes = _box(decoder, come) if is_tensor else None
     source = None if is_tensor else decoder.address(come)
     size = None if is_tensor else decoder.read(rest[0], "u32")
+    to_many = "multicast::cluster" in instruction.modifiers
+    mask = decoder.read(rest[1 if is_tensor else 2], "u16") if to_many else None
 
     def plain(m: Machine) -> None:
         lanes = m.active().tolist()
         places = shared_places(m, target(m), TILE_ALIGNMENT if is_tensor else 16)
         barriers = shared_places(m, barrier(m), 8)
+        masks = None if mask is None else np.broadcast_to(mask(m), (len(lanes),)).tolist()
         if boxes is not None:
             parts = [
                 _tile_in(TensorBox.find(m, at), where, place)
@@ -303,17 +307,62 @@ def _bulk_in(instruction: Instruction, decoder: Decoder) -> Plain:
                 _plain_in(start, place, count)
                 for start, place, count in zip(starts, places, sizes, strict=True)
             ]
-        for lane, at, part in zip(lanes, barriers, parts, strict=True):
-            _start(m, lane, at, part)
+        for number, (lane, at, part) in enumerate(zip(lanes, barriers, parts, strict=True)):
+            for apart in [0] if masks is None else _others(m, lane, masks[number]):
+                where, read = part
+                _start(m, lane, at + apart, (where + apart, read))
 
     return plain
 
 
+def _others(m: Machine, lane: int, mask: int) -> list[int]:
+    """Return how far the shared memory of a cluster's blocks is from that of a lane's."""
+    if mask >> m.cluster:
+        raise KernelFault(f"a copy to blocks {mask:#b}: a cluster has {m.cluster}")
+    rank = int(m.block_of[lane]) % m.cluster
+    return [(n - rank) * m.shared.stride for n in range(m.cluster) if mask >> n & 1]
+
+
+def _expect_running(m: Machine, block: int) -> None:
+    """Refuse the shared memory of a block that has ended."""
+    if (m.state[block * m.lanes_per_block : (block + 1) * m.lanes_per_block] == LEFT).all():
+        raise KernelFault("shared memory of a block of the cluster that has ended")
+
+
+RANK = 56
+"""From this bit on addresses of a cluster say which block is meant, counted from 1."""
+
+
 def shared_places(m: Machine, addresses: Array, size: int) -> list[int]:
-    """Return where generic or shared addresses are in the memory of all blocks."""
+    """Return where generic, shared, or a cluster's addresses are in the memory of all blocks."""
     inner = addresses & ((1 << 24) - 1)
-    places: list[int] = m.shared.places(inner, size, m.lanes).tolist()
-    return places
+    places = m.shared.places(inner, size, m.lanes)
+    ranks = (addresses.astype(np.uint64) >> np.uint64(RANK)).astype(np.int64)
+    if ranks.any():
+        own = m.of_lanes(m.block_of) % m.cluster
+        places = places + np.where(ranks > 0, ranks - 1 - own, 0) * m.shared.stride
+        for block in np.unique(places // m.shared.stride).tolist():
+            _expect_running(m, block)
+    found: list[int] = places.tolist()
+    return found
+
+
+@rule("mapa")
+def _of_another_block(instruction: Instruction, decoder: Decoder) -> Plain:
+    """Give the address of what lies at the same place in another block of the cluster."""
+    out, value, which = instruction.operands
+    if instruction.modifiers[:1] != ("shared::cluster",) or instruction.type != "u64":
+        raise UnsupportedPtx(str(instruction))
+    write, read = decoder.write(out, "u64"), decoder.read(value, "u64")
+    number = decoder.read(which, "u32")
+
+    def plain(m: Machine) -> None:
+        ranks = np.broadcast_to(number(m), (len(m.active()),)).astype(np.uint64)
+        if (ranks >= m.cluster).any():
+            raise KernelFault(f"block {int(ranks.max())} of a cluster of {m.cluster}")
+        write(m, read(m) | (ranks + np.uint64(1)) << np.uint64(RANK))
+
+    return plain
 
 
 Part = tuple[Array, Callable[[Machine], Array]]
@@ -332,17 +381,18 @@ def _plain_in(start: int, place: int, count: int) -> Part:
 
 def _start(m: Machine, lane: int, barrier: int, part: Part) -> None:
     where, read = part
-    block = int(m.block_of[lane])
+    block = barrier // m.shared.stride
     base = block * m.shared.stride
     if m.phases.find(barrier).is_fresh:
         raise KernelFault(
             "a copy arrives at an mbarrier that it may not see",
             hint="fence.mbarrier_init or fence.proxy.async is missing behind mbarrier.init",
         )
+    _expect_running(m, block)
     if len(where) and int(where.max()) >= base + m.shared.size:
         raise KernelFault("a copy that does not fit into shared memory")
     if m.races is not None:
-        m.races.copy_starts(block, int(m.warp_of[lane]))
+        m.races.copy_starts(int(m.block_of[lane]), int(m.warp_of[lane]), block)
 
     def move(machine: Machine) -> None:
         machine.shared.data[where] = read(machine)

@@ -20,7 +20,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .barriers import AT_BARRIER, LEFT, PARKED, RUNS, WAITS, BlockBarriers, PhaseBarriers
+from .barriers import (
+    AT_BARRIER,
+    LEFT,
+    PARKED,
+    RUNS,
+    WAITS,
+    BlockBarriers,
+    ClusterBarriers,
+    PhaseBarriers,
+)
 from .block_races import BlockRaces
 from .faults import KernelFault
 from .memory import GARBAGE, Array, Heap, Scratch
@@ -120,11 +129,15 @@ class Machine:
     def __post_init__(self) -> None:
         x, y, z = self.launch.block
         self.threads = x * y * z
+        self.cluster = self.program.kernel.cluster
+        """How many blocks see each other's shared memory."""
         self.lanes_per_block = -(-self.threads // WARP) * WARP
         self.count = len(self.blocks) * self.lanes_per_block
         self.block_of = np.repeat(np.arange(len(self.blocks)), self.lanes_per_block)
         self.thread_of = np.tile(np.arange(self.lanes_per_block, dtype=np.uint32), len(self.blocks))
         self.warp_of = self.thread_of // WARP
+        lanes = np.arange(self.count) % (self.cluster * self.lanes_per_block)
+        self.warp_in_cluster = lanes // WARP
         self.registers: list[Array | None] = [None] * len(self.program.register_kinds)
         self.specials: dict[str, Array] = {}
         self.state = np.where(self.thread_of < self.threads, RUNS, LEFT).astype(np.uint8)
@@ -135,6 +148,9 @@ class Machine:
         self.local = Scratch("local", self.program.local_bytes, np.arange(self.count))
         self.barriers = BlockBarriers(len(self.blocks), self.threads)
         self.phases = PhaseBarriers()
+        self.clusters = ClusterBarriers(
+            len(self.blocks), self.cluster, self.lanes_per_block, self.threads
+        )
         self.races = Races(self, self.program.access) if self.launch.races else None
         seed = self.launch.order.seed
         self.random = np.random.default_rng(0 if seed is None else seed)
@@ -215,11 +231,11 @@ class Machine:
         return True
 
     def _with_turn(self, can: Array) -> Array:
-        """Return the lanes of the one warp of each block that has its turn."""
-        mine: Array = can & (self.warp_of == self.turn)
+        """Return the lanes of the one warp of each cluster of blocks that has its turn."""
+        mine: Array = can & (self.warp_in_cluster == self.turn)
         if not mine.any() or self.random.random() < SWITCH:
-            self.turn = int(self.random.choice(np.unique(self.warp_of[can])))
-            mine = can & (self.warp_of == self.turn)
+            self.turn = int(self.random.choice(np.unique(self.warp_in_cluster[can])))
+            mine = can & (self.warp_in_cluster == self.turn)
         return mine
 
     def _go(self, pc: int) -> None:
@@ -341,7 +357,8 @@ def run_program(program: Program, launch: Launch, heap: Heap) -> Mapping[str, in
     _keep_freed_memory()
     x, y, z = launch.grid
     blocks = x * y * z
-    at_once = batch_size(program, launch)
+    cluster = program.kernel.cluster
+    at_once = max(1, batch_size(program, launch) // cluster) * cluster
     counts = {"instructions": 0, "blocks": blocks}
     blocks_apart = BlockRaces(heap, program.global_access) if launch.races else None
     with np.errstate(all="ignore"):
@@ -385,7 +402,8 @@ def _check(program: Program, launch: Launch) -> None:
     if kernel.block and wanted != launch.block:
         raise KernelFault(f"{kernel.name}: launched with blocks {launch.block}, made for {wanted}")
     grid_fits = all(1 <= n <= most for n, most in zip(launch.grid, MOST_BLOCKS, strict=True))
-    if not 1 <= x * y * z <= 1024 or not grid_fits:
+    whole = launch.grid[0] % kernel.cluster == 0
+    if not 1 <= x * y * z <= 1024 or not grid_fits or not whole:
         raise KernelFault(f"{kernel.name}: grid {launch.grid} of blocks {launch.block}")
     if program.shared_bytes + launch.shared > program.most_shared:
         found = program.shared_bytes + launch.shared

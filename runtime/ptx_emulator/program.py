@@ -175,8 +175,8 @@ def _specials() -> dict[str, Callable[[Machine], Array]]:
         found[name] = _constant(lambda m: m.done & 0xFFFFFFFF)
     found["%smid"] = _constant(lambda m: 0)
     found["%nsmid"] = _constant(lambda m: 1)
-    found["%cluster_ctarank"] = _constant(lambda m: 0)
-    found["%cluster_nctarank"] = _constant(lambda m: 1)
+    found["%cluster_ctarank"] = _kept("rank", lambda m: (m.block_of % m.cluster).astype(np.uint32))
+    found["%cluster_nctarank"] = _constant(lambda m: m.cluster)
     found["%dynamic_smem_size"] = _constant(lambda m: m.launch.shared)
     found["%total_smem_size"] = _constant(lambda m: m.shared.size)
     return found

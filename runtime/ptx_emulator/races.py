@@ -45,9 +45,12 @@ class Races:
         """The number of the warp that stands for copies."""
         self.multiplier = self.copier + 1
         """The number of the warp that stands for products of warpgroups."""
-        warps = self.multiplier + 1
+        self.warps = self.multiplier + 1
+        """Of one block."""
+        self.cluster = machine.cluster
+        warps = self.warps * self.cluster
         self.access = access
-        self.clock = np.zeros((blocks, warps, warps), np.int32)
+        self.clock = np.zeros((blocks // self.cluster, warps, warps), np.int32)
         self.clock[:, np.arange(warps), np.arange(warps)] = 1
         units = machine.shared.data.size // access
         self.writer = np.full(units, NOBODY, np.uint8)
@@ -75,9 +78,9 @@ class Races:
                 lane = int(np.nonzero(late.any(axis=1))[0][0])
                 other = int(np.nonzero(late[lane])[0][0])
                 raise self._race(units[lane], mine[lane], other, "writes what", "still reads")
-            if (self.unfenced[units] & (mine == self.copier)).any():
+            if (self.unfenced[units] & (mine % self.warps == self.copier)).any():
                 raise unfenced()
-            self.unfenced[units] = mine < self.copier
+            self.unfenced[units] = mine % self.warps < self.copier
             self.writer[units] = mine
             self.written[units] = self.clock[blocks, mine, mine]
             clash = self.writer[units] != mine
@@ -89,14 +92,16 @@ class Races:
     def _units(
         self, places: Array, size: int, warps: Array | None
     ) -> list[tuple[Array, Array, Array]]:
-        """Return pieces of memory, their blocks, and the warps that use them."""
+        """Return pieces of memory, their clusters, and the warps that use them."""
         machine = self.machine
         if warps is None:
             warps = machine.of_lanes(machine.warp_of)
-        mine = np.broadcast_to(warps, places.shape).astype(np.int64)
         blocks = places // machine.shared.stride
+        mine = np.broadcast_to(warps, places.shape).astype(np.int64)
+        mine = mine + blocks % self.cluster * self.warps
+        clusters = blocks // self.cluster
         first = places // self.access
-        return [(first + number, blocks, mine) for number in range(max(1, size // self.access))]
+        return [(first + number, clusters, mine) for number in range(max(1, size // self.access))]
 
     def _check(self, units: Array, blocks: Array, mine: Array, does: str) -> None:
         """Refuse the access if another warp's write is not known to be before."""
@@ -112,7 +117,8 @@ class Races:
 
     def _race(self, unit: int, mine: int, other: int, does: str, they: str) -> KernelFault:
         others = {self.copier: "the copy", self.multiplier: "a product"}
-        names = [others.get(warp, f"warp {warp}") for warp in (mine, other)]
+        pair = [int(warp) % self.warps for warp in (mine, other)]
+        names = [others.get(warp, f"warp {warp}") for warp in pair]
         at = int(unit) * self.access % self.machine.shared.stride
         return KernelFault(
             f"race: {names[0]} {does} {names[1]} {they} at {at} of shared memory",
@@ -121,16 +127,22 @@ class Races:
 
     def meet_all(self) -> None:
         """Let all warps of every block know all that any of them knows."""
-        warps = np.arange(self.copier)
-        self.clock[:, warps] = self.clock[:, warps].max(axis=1, keepdims=True)
-        self.clock[:, warps, warps] += 1
+        for rank in range(self.cluster):
+            warps = np.arange(self.copier) + rank * self.warps
+            self.clock[:, warps] = self.clock[:, warps].max(axis=1, keepdims=True)
+            self.clock[:, warps, warps] += 1
+
+    def _whose(self, block: int, warp: int) -> tuple[int, int]:
+        """Return the cluster of a block, and the number of its warp in there."""
+        return block // self.cluster, block % self.cluster * self.warps + warp
 
     def arrive(self, barrier: Hashable, block: int, warp: int) -> None:
         """Note that a warp arrives at a barrier, knowing what it knows."""
-        known = self.clock[block, warp].copy()
+        cluster, mine = self._whose(block, warp)
+        known = self.clock[cluster, mine].copy()
         before = self.arrived.get(barrier)
         self.arrived[barrier] = known if before is None else np.maximum(known, before)
-        self.clock[block, warp, warp] += 1
+        self.clock[cluster, mine, mine] += 1
 
     def complete(self, barrier: Hashable) -> None:
         """Note that a phase is over: what arrived is there for those who wait."""
@@ -143,26 +155,28 @@ class Races:
         """Let a warp know what was known at the end of the phase that it waited for."""
         found = self.completed.get(barrier)
         if found is not None:
-            self.clock[block, warp] = np.maximum(self.clock[block, warp], found)
+            whose = self._whose(block, warp)
+            self.clock[whose] = np.maximum(self.clock[whose], found)
 
-    def copy_starts(self, block: int, warp: int) -> None:
-        """Let a copy know what the warp knows that starts it."""
-        copier = self.copier
-        known = np.maximum(self.clock[block, copier], self.clock[block, warp])
+    def copy_starts(self, block: int, warp: int, into: int) -> None:
+        """Let a copy into a block know what the warp of a block knows that starts it."""
+        cluster, mine = self._whose(block, warp)
+        _, copier = self._whose(into, self.copier)
+        known = np.maximum(self.clock[cluster, copier], self.clock[cluster, mine])
         known[copier] += 1
-        self.clock[block, copier] = known
-        self.clock[block, warp, warp] += 1
+        self.clock[cluster, copier] = known
+        self.clock[cluster, mine, mine] += 1
 
     def copy_out(self, block: int, warp: int, places: Array) -> None:
         """Note that a warp begins a copy out of shared memory."""
-        self.copy_starts(block, warp)
+        self.copy_starts(block, warp, block)
         self._read_async(places, self.copier)
 
     def copies_done(self, block: int, warp: int) -> None:
         """Let a warp know what copies did."""
-        self.clock[block, warp] = np.maximum(
-            self.clock[block, warp], self.clock[block, self.copier]
-        )
+        whose = self._whose(block, warp)
+        copier = self._whose(block, self.copier)
+        self.clock[whose] = np.maximum(self.clock[whose], self.clock[copier])
 
     def _read_async(self, places: Array, reader: int) -> None:
         for units, _, _ in self._units(places, 16, np.full(len(places), reader)):
@@ -178,14 +192,15 @@ class Races:
         rows = np.stack([machine.block_of[active], machine.warp_of[active]], axis=1)
         for block, warp in np.unique(rows, axis=0).tolist():
             units = block * size + np.nonzero(self.unfenced[block * size : (block + 1) * size])[0]
-            known = self.written[units] <= self.clock[block, warp, self.writer[units]]
+            known = self.written[units] <= self.clock[self._whose(block, warp)][self.writer[units]]
             self.unfenced[units[known]] = False
 
     def multiply(self, block: int, warps: Array, places: Array) -> None:
         """Note that a product of some warps reads, which knows what all of them know."""
-        mine = self.multiplier
-        known = np.maximum(self.clock[block, warps].min(axis=0), self.clock[block, mine])
+        cluster, mine = self._whose(block, self.multiplier)
+        warps = warps + block % self.cluster * self.warps
+        known = np.maximum(self.clock[cluster, warps].min(axis=0), self.clock[cluster, mine])
         known[mine] += 1
-        self.clock[block, mine] = known
-        self._read_async(places, mine)
-        self.clock[block, warps, mine] = known[mine]
+        self.clock[cluster, mine] = known
+        self._read_async(places, self.multiplier)
+        self.clock[cluster, warps, mine] = known[mine]

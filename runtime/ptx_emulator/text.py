@@ -94,6 +94,8 @@ class Kernel:
     """The threads a block must have (`.reqntid`); empty if any number will do."""
     most_registers: int = 0
     """Of each thread (`.maxnreg`); 0 if it is not said."""
+    cluster: int = 1
+    """The blocks of a cluster (`.reqnctapercluster`), along x."""
 
     @property
     def argument_bytes(self) -> int:
@@ -208,7 +210,17 @@ def _read_kernel(
         tables,
         sizes,
         int(registers_most[1]) if registers_most else 0,
+        _read_cluster(name, directives),
     )
+
+
+def _read_cluster(name: str, directives: str) -> int:
+    """Return the blocks of a cluster."""
+    found = re.search(r"\.reqnctapercluster\s+([\d,\s]+)", directives)
+    x, *others = [int(size) for size in found[1].split(",")] if found else [1]
+    if any(size != 1 for size in others):
+        raise UnsupportedPtx(f"{name}: clusters of {found and found[1].strip()} blocks")
+    return x
 
 
 def _flat(body: str) -> str:

@@ -20,9 +20,9 @@ Array = np.ndarray[Any, Any]
 TARGET = "cuda:sm_80"
 
 
-def compiled_text(text: str, target: str = TARGET) -> Compiled:
+def compiled_text(text: str, target: str = TARGET, **options: Any) -> Compiled:
     """Compile IR text, without the cache, which would hide a change of the compiler."""
-    return compile_source(Program(parse(text)), Options(target=target, cache=False))
+    return compile_source(Program(parse(text)), Options(target=target, cache=False, **options))
 
 
 def module_of(name: str, arrays: Sequence[Array], **attributes: Any) -> str:
@@ -57,9 +57,10 @@ def check_text(
     rtol: float = 2e-5,
     target: str = TARGET,
     seed: int | None = None,
+    mattr: str = "",
 ) -> GpuPlan:
     """Compare what a module computes on the emulator with its evaluation; assemble it too."""
-    compiled = compiled_text(text, target)
+    compiled = compiled_text(text, target, mattr=mattr)
     wanted = interpret(parse(text), inputs)
     for got, want in zip(run_plan(compiled, inputs, seed=seed), wanted, strict=True):
         wide = want.astype(np.float64)

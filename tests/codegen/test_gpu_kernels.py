@@ -218,6 +218,48 @@ def test_blocks_of_warpgroups_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cp.async.bulk.tensor.3d" in plan.modules[0].ptx
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "flip", "sizes", "choice", "seed"),
+    [
+        ((200, 136), (264, 136), "right", "1_256_512_256", 3, None),
+        ((136, 200), (200, 264), "", "1_256_512_256", 2, 2),  # the right operand is turned
+        ((2, 260, 64), (2, 264, 64), "right", "2_512_512_64", 2, 1),  # pairs that are not full
+    ],
+)
+def test_blocks_in_pairs_bring_half_of_an_operand_each(
+    monkeypatch: pytest.MonkeyPatch, left: tuple[int, ...], right: tuple[int, ...], flip: str,
+    sizes: str, choice: int, seed: int | None,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(warpgroup, "PROCESSORS", 4)
+    text, arrays = product(left, right, "f16", flip)
+    record = f"warpgroups_f16_{sizes}={choice}"
+    plan = check_text(text, arrays, rtol=2e-3, target="cuda:sm_90a", seed=seed, mattr=record)
+    assert "multicast::cluster" in plan.modules[0].ptx
+    assert plan.launches[0].grid == (4, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        (r"(mapa.*), 1;", r"\1, 0;", "race|deadlock"),  # one gives a stage back twice
+        (r"barrier\.cluster\.wait\.aligned;(?=\s+ret;)", "", "has ended"),
+        (r"(mov\.b16\s+%rs\d+), 3;", r"\1, 1;", "deadlock"),  # only the first block has all
+    ],
+)
+def test_what_pairs_of_blocks_do_wrong_shows(
+    monkeypatch: pytest.MonkeyPatch, right: str, wrong: str, message: str
+) -> None:
+    monkeypatch.setattr(warpgroup, "PROCESSORS", 2)
+    text, arrays = product((256, 640), (128, 640), "f16", "right")
+    compiled = compiled_text(text, "cuda:sm_90a", mattr="warpgroups_f16_1_256_128_1024=3")
+    (module,) = plan_of(compiled).modules
+    ptx = re.sub(right, wrong, module.ptx)
+    assert ptx != module.ptx
+    plan = replace(plan_of(compiled), modules=(replace(module, ptx=ptx),))
+    with pytest.raises(KernelFault, match=message):
+        run_plan(replace(compiled, plan=plan), arrays, seed=0)
+
+
 @pytest.mark.parametrize("columns", [264, 260])
 def test_results_go_by_a_tensor_map_where_they_can(
     monkeypatch: pytest.MonkeyPatch, columns: int
@@ -277,10 +319,12 @@ def test_a_stage_that_is_given_back_early_shows() -> None:
     assert (run_plan(early, arrays)[0] != run_plan(compiled, arrays)[0]).any()
 
 
+@pytest.mark.parametrize("choice", [0, 2])
 @pytest.mark.parametrize("flip", ["", "right"])
-def test_the_largest_product_of_warpgroups_assembles(flip: str) -> None:
+def test_the_largest_product_of_warpgroups_assembles(flip: str, choice: int) -> None:
     text, _ = product((4096, 64), (2304, 64) if flip else (64, 2304), "bf16", flip)
-    plan = plan_of(compiled_text(text, "cuda:sm_90a"))
+    record = f"warpgroups_bf16_1_4096_4096_64={choice}"
+    plan = plan_of(compiled_text(text, "cuda:sm_90a", mattr=record))
     assert plan.launches[0].grid == (132, 1, 1)
     assert "m64n256k16" in plan.modules[0].ptx
     check_assembled(plan)

@@ -10,6 +10,7 @@ import pytest
 
 from gravure import target
 from gravure.codegen.compile import Options
+from gravure.codegen.ptx import warpgroup
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
 from gravure.codegen.ptx.flash import Flash
 from gravure.codegen.ptx.shape import TILES, WARP_TILES
@@ -89,7 +90,8 @@ def test_the_records_that_are_committed_can_be_chosen() -> None:
     data = json.loads(target.MEASURED.read_text())
     assert data["schema"] == tune_gpu.SCHEMA
     forms: dict[str, Sequence[int]] = {
-        "threads": range(len(TILES)), "warps": range(len(WARP_TILES)), "warpgroups": range(2),
+        "threads": range(len(TILES)), "warps": range(len(WARP_TILES)),
+        "warpgroups": range(len(warpgroup.TILES)),
         "flash": range(len(Flash.FORMS)), "keys": SHARES, "columns": (4, 8, 16),
         "rows": (32, 64, 128, 256, 512, 1024),
     }  # fmt: skip
