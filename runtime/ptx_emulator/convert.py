@@ -166,7 +166,7 @@ def _float_to_integer(
     """
     kind = KINDS[to]
     wide = come == "f64" or to[1:] == "64"
-    of_nan = np.array(wide << (int(to[1:]) - 1), f"u{kind().itemsize}").view(kind)
+    of_nan: Array = np.array(wide << (int(to[1:]) - 1), f"u{kind().itemsize}").view(kind)
     limits = np.iinfo(kind)
     low, high = float(limits.min), float(limits.max)
 
