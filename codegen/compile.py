@@ -100,22 +100,22 @@ def name_kernels(program: Program) -> dict[str, str]:
 
     Returns the whole digests by name.
     """
-    names: dict[str, str] = {}
+    names: dict[str, SymbolRefAttr] = {}
     digests: dict[str, str] = {}
     callers: list[FuncOp] = []
     for function in functions(program.module):
         kind = function.attributes.get(KIND)
         if isinstance(kind, StringAttr):
             digest = digest_of(function)
-            name = names[function.sym_name.data] = f"{kind.data}_{digest[:16]}"
+            name = f"{kind.data}_{digest[:16]}"
+            names[function.sym_name.data] = SymbolRefAttr(name)
             function.properties["sym_name"], digests[name] = StringAttr(name), digest
         else:
             callers.append(function)
     for function in callers:
         for op in operations_of(function):
             if isinstance(op, Launch):
-                kernel = str(op.plain_attributes()["kernel"])
-                op.properties["kernel"] = SymbolRefAttr(names[kernel])
+                op.properties["kernel"] = names[op.kernel]
     return digests
 
 

@@ -153,7 +153,7 @@ class Sequel:
 
     def kernel(self, op: Launch) -> FuncOp:
         """Return the kernel that is launched."""
-        return self.kernels[str(op.plain_attributes()["kernel"])]
+        return self.kernels[op.kernel]
 
 
 def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> Step:

@@ -71,7 +71,7 @@ def launches_of(program: Program, sizes: Mapping[str, int]) -> list[LaunchInfo]:
     """Return what the launches of a planned program are, in order."""
     ops = [op for op in program.main.body.block.walk() if isinstance(op, Launch)]
     kernels = by_name(program.module)
-    return [_info(op, kernels[str(op.plain_attributes()["kernel"])], sizes) for op in ops]
+    return [_info(op, kernels[op.kernel], sizes) for op in ops]
 
 
 def _info(op: Launch, kernel: FuncOp, sizes: Mapping[str, int]) -> LaunchInfo:

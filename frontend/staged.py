@@ -38,7 +38,6 @@ from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import NAME, finish, lay_over, new_function, set_level
 from ..ir.tensor import TensorSpec, spec_of, spec_of_array
 from ..ir.values import ANY, held, join
-from ..ir.verify import verify
 from ..runtime.device_array import DeviceArray
 from .compile import CompiledModel, compile_source, load_compiled
 from .execute import Frame, Plan, RunError, Store
@@ -521,8 +520,8 @@ class Staged:
         finish(main, results, [f"y{i}" for i in range(len(results))])
         module = ModuleOp([main])
         set_level(module, "graph")
-        self.program = Program(module, shared.weights)
-        given = [] if has_host_steps(self.program) else frame.arguments
+        program = Program(module, shared.weights)
+        given = [] if has_host_steps(program) else frame.arguments
         places = {v: len(specs) + i for i, v in enumerate(given)}
         over = {
             self.count + i: places[v]
@@ -534,8 +533,7 @@ class Staged:
         lay_over(main, over)
         self.updated = [i - len(specs) for i in over.values()]
         """Which of the arguments are variables that are written in place."""
-        verify(module)
-        self.model = loaded(self.program, options or Options(slots=all_threads()))
+        self.model = loaded(program, options or Options(slots=all_threads()))
         self.call = self.model.updating() if over else self.model.call
 
     def run(self, store: Store, arrays: Sequence[Any]) -> list[Any]:
@@ -566,7 +564,9 @@ def loaded(program: Program, options: Options) -> CompiledModel:
     if has_host_steps(program):
         return SteppedModel(program, options, all_threads())
     compiled = compile_source(program, options)
-    return load_compiled(compiled, threads_for(compiled))
+    model = load_compiled(compiled, threads_for(compiled))
+    compiled.program = None  # a function is compiled once: its memory goes
+    return model
 
 
 def name_argument(main: FuncOp, index: int) -> None:

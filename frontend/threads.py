@@ -51,7 +51,7 @@ def is_large(compiled: Compiled) -> bool:
     assert program is not None, "the program was just compiled"
     kernels = by_name(program.module)
     every = program.main.body.block.walk()
-    names = Counter(str(op.plain_attributes()["kernel"]) for op in every if isinstance(op, Launch))
+    names = Counter(op.kernel for op in every if isinstance(op, Launch))
     costs = {name: cost_of_function(kernels[name], {}) for name in names}
     total = sum(count * size(costs[name]) for name, count in names.items())
     return total > WORTH * names.total()

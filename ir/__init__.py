@@ -9,7 +9,7 @@ the operations that only a host carries out in `host`.
 
 from . import dims, dtypes, ops
 from .attributes import Symbol
-from .build import DEVICE, SOURCE, EagerEmit, GraphEmit, erase, replace
+from .build import DEVICE, SOURCE, EagerEmit, GraphEmit, erase, operations, replace
 from .dims import Dim, DimExpr, Range
 from .dtypes import DTYPES, DType
 from .interpret import Interpreter, interpret
@@ -50,6 +50,7 @@ __all__ = [
     "erase",
     "interpret",
     "memref_of",
+    "operations",
     "ops",
     "parse",
     "print_module",

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from xdsl.builder import Builder
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from .op import Op
 from .tensor import Array, spec_of_array
@@ -44,15 +43,22 @@ class GraphEmit:
             created.attributes[SOURCE] = self.source
         if self.device is not None:
             created.attributes[DEVICE] = self.device
-        Builder(self.point).insert(created)
+        self.put(created)
         self.made.append(created)
         results: Sequence[SSAValue] = created.results
         return results[0] if len(results) == 1 else tuple(results)
 
     def insert(self, op: Operation) -> Sequence[SSAValue]:
         """Append an operation that is made already; return its results."""
-        Builder(self.point).insert(op)
+        self.put(op)
         return op.results
+
+    def put(self, op: Operation) -> None:
+        """Insert an operation at the point."""
+        if self.point.insert_before is None:
+            self.point.block.add_op(op)
+        else:
+            self.point.block.insert_op_before(op, self.point.insert_before)
 
     @classmethod
     def before(cls, op: Any) -> GraphEmit:
@@ -77,9 +83,23 @@ class EagerEmit:
         return results[0] if len(results) == 1 else results
 
 
+def operations(block: Block) -> list[Operation]:
+    """Return the operations of a block as they are now, in order; half the time of `block.ops`."""
+    found: list[Operation] = []
+    op = block.first_op
+    while op is not None:
+        found.append(op)
+        op = op.next_op
+    return found
+
+
 def erase(op: Operation) -> None:
-    """Take an operation out of its block for good."""
-    Rewriter.erase_op(op)
+    """Take an operation that nobody uses out of its block for good."""
+    if any(result.first_use is not None for result in op.results):
+        raise ValueError(f"{op.name} cannot be erased: its results are used")
+    if op.parent is not None:
+        op.parent.detach_op(op)
+    op.drop_all_references()
 
 
 def replace(op: Op, *values: SSAValue) -> None:

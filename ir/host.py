@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Operation
 
 from ..errors import CompileError, RuntimeInputError
 from . import dims
-from .build import DEVICE
+from .build import DEVICE, operations
 from .dims import Dim
 from .op import Op
 from .program import Program, optional_function
@@ -75,13 +75,17 @@ def has_host_steps(program: Program) -> bool:
         return False
     if not all(map(is_compilable, main.function_type.inputs)):
         return True
-    return any(
-        isinstance(op, HostOp)
-        or not all(is_compilable(result.type) for result in op.results)
-        or (op.regions and is_host(op))
-        or DEVICE in op.attributes
-        for op in main.body.block.ops
-    )
+    fine: set[int] = set()
+    """Types that compiled code can have, by identity: most values share one."""
+    for op in operations(main.body.block):
+        if isinstance(op, HostOp) or DEVICE in op.attributes or (op.regions and is_host(op)):
+            return True
+        for result in op.results:
+            if id(result.type) not in fine:
+                if not is_compilable(result.type):
+                    return True
+                fine.add(id(result.type))
+    return False
 
 
 def defined(op: Operation) -> set[str]:

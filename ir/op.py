@@ -18,7 +18,7 @@ Text form of every operation, with attributes that have their default left out:
 from __future__ import annotations
 
 import inspect
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -77,7 +77,17 @@ class Signature:
         return (*self.required, *self.defaults)
 
 
-class Op(Operation):
+class OpKind(ABCMeta):
+    """The class of operations' classes: which subclasses there are is known by inheritance alone.
+
+    `isinstance` of an abstract class asks for subclasses that were registered too, in Python code;
+    passes ask a hundred times for each operation.
+    """
+
+    __instancecheck__ = type.__instancecheck__
+
+
+class Op(Operation, metaclass=OpKind):
     """Base of all graph operations."""
 
     ONNX: ClassVar[str | None] = None

@@ -49,18 +49,22 @@ def find_faults(module: ModuleOp) -> list[Fault]:
     level = module.attributes.get("gv.level")
     level_name = level.data if isinstance(level, StringAttr) else None
     faults: list[Fault] = []
-    defined: set[SSAValue] = set()
+    defined: set[int] = set()
     sound: set[object] = set()
     for op in _visit(module, defined):
         message = _fault(op, defined, sound)
-        message = message or (fault_of_level(op, level_name) if level_name else None)
+        stands = op.name, id(op.parent)
+        if message is None and level_name is not None and stands not in sound:
+            message = fault_of_level(op, level_name)
+            if message is None:
+                sound.add(stands)
         if message:
             faults.append(Fault(op, message))
     return faults
 
 
-def _visit(module: Operation, defined: set[SSAValue]) -> Iterator[Operation]:
-    """Give each operation in text order, keeping `defined` as the values visible there."""
+def _visit(module: Operation, defined: set[int]) -> Iterator[Operation]:
+    """Give each operation in text order, keeping in `defined` which values are visible there."""
     yield module
     stack = [_Scope(block) for region in module.regions for block in region.blocks][::-1]
     for scope in stack:
@@ -74,6 +78,8 @@ def _visit(module: Operation, defined: set[SSAValue]) -> Iterator[Operation]:
         op, top.next = top.next, top.next.next_op
         yield op
         top.define(op.results, defined)
+        if not op.regions:
+            continue
         inner = [_Scope(block) for region in op.regions for block in region.blocks][::-1]
         for scope in inner:
             scope.enter(defined)
@@ -85,22 +91,24 @@ class _Scope:
 
     def __init__(self, block: Block) -> None:
         self.block, self.next = block, block.first_op
-        self.values: list[SSAValue] = []
+        self.values: list[int] = []
+        """Values by identity: they are alive meanwhile."""
 
-    def enter(self, defined: set[SSAValue]) -> None:
+    def enter(self, defined: set[int]) -> None:
         """Make the block's arguments visible."""
         self.define(self.block.args, defined)
 
-    def define(self, values: Sequence[SSAValue], defined: set[SSAValue]) -> None:
+    def define(self, values: Sequence[SSAValue], defined: set[int]) -> None:
         """Make values visible until the block ends."""
-        self.values.extend(values)
-        defined.update(values)
+        for value in values:
+            self.values.append(id(value))
+            defined.add(id(value))
 
 
-def _fault(op: Operation, defined: set[SSAValue], sound: set[object]) -> str | None:
+def _fault(op: Operation, defined: set[int], sound: set[object]) -> str | None:
     """Return what is wrong with an operation; `sound` is how those look that were found right."""
     for index, operand in enumerate(op.operands):
-        if operand not in defined:
+        if id(operand) not in defined:
             what = "an argument of another block" if isinstance(operand, BlockArgument) else "later"
             return f"operand {index} is used before its definition ({what})"
     key = _looks(op)

@@ -68,7 +68,7 @@ class Pass:
     """What the pass may do to results, one of `CONTRACTS`."""
 
     counts: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What `count` counted, by name of the statistic."""
+    """What `count` counted, by name of the statistic: something if anything was changed."""
 
     def __init_subclass__(cls, **rest: Any) -> None:
         """Name the pass after its file."""
@@ -87,6 +87,11 @@ class Pass:
     def count(self, statistic: str, number: int = 1) -> None:
         """Add to a statistic of this run, such as `merged`."""
         self.counts[statistic] = self.counts.get(statistic, 0) + number
+
+    @property
+    def changed(self) -> bool:
+        """Say whether the program was changed when the pass was run last."""
+        return any(self.counts.values())
 
     def __str__(self) -> str:
         """Return the pass as it stands in a pipeline, options that have their default left out."""

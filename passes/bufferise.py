@@ -36,7 +36,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ..errors import CompileError
-from ..ir import SOURCE, Op, Program, dims, erase
+from ..ir import SOURCE, Op, Program, dims, erase, operations
 from ..ir.attributes import Symbol, to_attribute
 from ..ir.dims import Dim
 from ..ir.interpret_launch import kernel_symbols
@@ -82,6 +82,7 @@ class Bufferise(Pass):
             if KIND in function.attributes:
                 continue
             Bufferiser(program, function, blob, kernels).run()
+            self.count("functions")
         rows = [to_attribute((name, *row)) for name, row in blob.rows.items()]
         program.module.attributes[WEIGHTS] = ArrayAttr(rows)
         program.weights = blob.arrays
@@ -205,10 +206,10 @@ class Bufferiser:
 
     def convert_all(self, block: Block) -> None:
         """Convert the operations of a block, and take the old ones away."""
-        for op in list(block.ops):
+        for op in operations(block):
             self.convert(op)
         self.update(block)
-        for op in reversed(list(block.ops)):
+        for op in reversed(operations(block)):
             if not isinstance(op, Buffer | View | Launch | Steps | ReturnOp):
                 erase(op)
 
@@ -348,7 +349,7 @@ class Bufferiser:
         """
         last = block.last_op
         assert last is not None, "a region ends in gv.yield"
-        for op in list(block.ops):
+        for op in operations(block):
             self.convert(op)
         sources = []
         for value, _ in moved:
@@ -360,7 +361,7 @@ class Bufferiser:
             sources.append(source)
         for source, (_, target) in zip(sources, moved, strict=True):
             self.copy(source, target, last)
-        for op in reversed(list(block.ops)):
+        for op in reversed(operations(block)):
             if not isinstance(op, Buffer | View | Launch | Steps):
                 erase(op)
         block.add_op(Yield.make())

@@ -18,9 +18,10 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..ir import SOURCE, Array, Op, Program
+from ..ir import SOURCE, Array, Op, Program, erase
 from ..ir.ops.structure import Constant, Weight
 from .analysis.constants import constant_of, has_symbols
+from .analysis.effects import all_operations
 from .base import Pass
 
 
@@ -49,7 +50,7 @@ class Folder:
 
     def sweep(self, module: ModuleOp) -> None:
         """Fold every operation that can be, at all depths."""
-        for op in list(module.walk()):
+        for op in all_operations(module):
             if isinstance(op, Op) and op.operands and op.PURE:
                 self.fold(op)
 
@@ -75,7 +76,7 @@ class Folder:
                 made.attributes[SOURCE] = source
             block.insert_op_before(made, op)
             old.replace_all_uses_with(made.results[0])
-        block.erase_op(op)
+        erase(op)
         self.folded += 1
 
     def value_of(self, value: SSAValue) -> Array | None:

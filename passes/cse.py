@@ -17,7 +17,7 @@ from typing import Any
 
 from xdsl.ir import Block, Operation
 
-from ..ir import Op, Program
+from ..ir import Op, Program, erase, operations
 from ..ir.ops.control import Control
 from ..ir.program import functions
 from .analysis.numbers import Numbers
@@ -57,7 +57,7 @@ class Merger:
     def sweep(self, block: Block) -> None:
         """Merge the operations of a block with those visible there."""
         added = []
-        for op in block.ops:
+        for op in operations(block):
             if op.regions:
                 outside = self.known
                 self.known = {} if isinstance(op, Control) else outside
@@ -75,7 +75,7 @@ class Merger:
                 continue
             for old, new in zip(op.results, earlier.results, strict=True):
                 old.replace_all_uses_with(new)
-            block.erase_op(op)
+            erase(op)
             self.merged += 1
         for key in added:  # what a region computes is not visible behind it
             del self.known[key]

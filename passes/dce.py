@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block
 
-from ..ir import Program
+from ..ir import Program, erase
 from ..ir.attributes import to_python
 from ..ir.program import functions
 from .analysis.effects import is_pure
@@ -39,7 +39,7 @@ class DCE(Pass):
         while op is not None:
             before = op.prev_op
             if op.results and is_pure(op) and all(r.first_use is None for r in op.results):
-                block.erase_op(op)
+                erase(op)
                 self.count("erased")
             else:
                 for region in op.regions:

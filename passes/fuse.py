@@ -26,7 +26,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
 from ..errors import UnsupportedOp
-from ..ir import SOURCE, Op, Program, erase
+from ..ir import SOURCE, Op, Program, erase, operations
 from ..ir.ops.control import Control
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, laid_over, set_level
@@ -70,6 +70,7 @@ class Fuse(Pass):
     def apply(self, program: Program) -> None:
         """Fuse every function."""
         for function in functions(program.module):
+            self.count("functions")
             for block in blocks_of(function):
                 grouping = Grouping(self, block, gpu=target_of(program).is_gpu)
                 grouping.decide()
@@ -107,7 +108,7 @@ class Grouping:
 
     def decide(self) -> None:
         """Visit the operations from the last to the first."""
-        for op in reversed(list(self.block.ops)):
+        for op in reversed(operations(self.block)):
             if isinstance(op, Op) and op.results and not _outside(op):
                 self.place(op)
         if self.faults:
@@ -286,11 +287,12 @@ class Grouping:
         seen, stack = set(), [op]
         while stack:
             one = stack.pop()
-            for use in [u for r in one.results for u in r.uses]:
-                if is_walked(group.anchor, use):
-                    return True
+            for use in (u for r in one.results for u in r.uses):
                 user = use.operation
-                if user in group.members and user is not group.anchor and user not in seen:
+                if user is group.anchor:
+                    if is_walked(user, use):
+                        return True
+                elif user in group.members and user not in seen:
                     seen.add(user)
                     stack.append(user)
         return False
@@ -397,11 +399,11 @@ class Grouping:
 
     def rewrite(self) -> None:
         """Replace each group by a `gv.kernel` at the place of its root."""
-        order = {op: i for i, op in enumerate(self.block.ops)}
+        order = {op: i for i, op in enumerate(operations(self.block))}
         for group in sorted(self.groups, key=lambda g: order[g.root]):
-            self.build(group, sorted(group.members, key=lambda op: order[op]))
+            self.build(group, sorted(group.members, key=order.__getitem__))
             self.options.count(f"kernels of kind {group.kind}")
-        for op in reversed(list(self.block.ops)):
+        for op in reversed(operations(self.block)):
             if isinstance(op, Op) and op.PURE and op.results and not _used(op):
                 erase(op)
         self.copy_returned()
@@ -437,16 +439,21 @@ class Grouping:
             return False
         return op is group.anchor or self.feeds(group, op)
 
-    def build(self, group: Group, members: list[Operation]) -> None:
-        """Create the kernel of one group."""
-        inside = set(members)
-        operands: list[SSAValue] = []
+    def read_outside(self, group: Group, members: list[Operation]) -> list[SSAValue]:
+        """Return what the members of a group read that others make; splats are copied in."""
+        found: dict[SSAValue, None] = {}
         for op in members:
             for operand in op.operands:
                 owner = operand.owner
-                copied = _copied(owner) and not self.needs_buffer(group, op)
-                if owner not in inside and operand not in operands and not copied:
-                    operands.append(operand)
+                if owner in group.members or operand in found:
+                    continue
+                if not _copied(owner) or self.needs_buffer(group, op):
+                    found[operand] = None
+        return list(found)
+
+    def build(self, group: Group, members: list[Operation]) -> None:
+        """Create the kernel of one group."""
+        operands = self.read_outside(group, members)
         body = Block(arg_types=[v.type for v in operands])
         values: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
         for argument, operand in zip(body.args, operands, strict=True):
@@ -460,16 +467,16 @@ class Grouping:
                 continue
             self.block.detach_op(op)
             op.operands = [values.get(v, v) for v in op.operands]
-            values.update((r, r) for r in op.results)
+            values.update([(result, result) for result in op.results])
             body.add_op(op)
         body.add_op(Yield.make(*group.root.results))
         kernel = Kernel.make_from(operands, body, group.kind)
         if sources := _sources(members):
             kernel.attributes[SOURCE] = ArrayAttr(sources)
         self.block.insert_op_before(kernel, behind)
-        for old, outside, new in zip(group.root.results, uses, kernel.results, strict=True):
+        for old, behind_it, new in zip(group.root.results, uses, kernel.results, strict=True):
             new.name_hint = old.name_hint
-            for use in outside:
+            for use in behind_it:
                 use.operation.operands[use.index] = new
 
 

@@ -161,6 +161,8 @@ class _Runner:
         self.snapshot = Snapshot.of(program)
         self.names = count_operations(program.module)
         """How many operations there are, by name."""
+        self.idle: set[str] = set()
+        """Passes that left the program, as it is now, as it was: they would do so again."""
 
     def run(self) -> Report:
         """Run all passes."""
@@ -200,15 +202,23 @@ class _Runner:
                 f"the program is on level {level}"
             )
         rewrite.counts.clear()
-        if rewrite.FOR and rewrite.FOR.isdisjoint(self.names):
+        if str(rewrite) in self.idle or (rewrite.FOR and rewrite.FOR.isdisjoint(self.names)):
             return
         try:
             rewrite.apply(self.program)
-            self.names = count_operations(self.program.module)
+            self.note(rewrite)
         except GravureError:
             raise
         except Exception as error:
             self.fail(step, f"{type(error).__name__}: {error}", error)
+
+    def note(self, rewrite: Pass) -> None:
+        """Count the operations anew if the pass changed anything."""
+        if rewrite.changed:
+            self.names = count_operations(self.program.module)
+            self.idle.clear()
+        else:
+            self.idle.add(str(rewrite))
 
     def verify(self, step: Step) -> None:
         """Verify the module; a fault is a failure of the pass."""

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..ir import SOURCE, Program, erase
+from ..ir import SOURCE, Program, erase, operations
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions
 from .analysis.blocks import blocks_of
@@ -39,7 +39,7 @@ class MergeMaps(Pass):
     def apply(self, program: Program) -> None:
         """Merge in every function, from the first kernel to the last."""
         for block in [b for f in functions(program.module) for b in blocks_of(f)]:
-            order: Order = {op: number for number, op in enumerate(block.ops)}
+            order: Order = {op: number for number, op in enumerate(operations(block))}
             for op in list(order):
                 reader = op
                 while isinstance(reader, Kernel):
@@ -68,16 +68,18 @@ def fits(maker: Kernel, reader: Kernel, order: Order) -> bool:
     """Say whether two kernels can be one."""
     if maker.kind != "map" or reader.kind != "map":
         return False
+    place = order[reader]
+    if any(order.get(user, -1) <= place for user in users(maker) if user is not reader):
+        return False
     dims = reader.result_specs[0].dims
     if any(spec.dims != dims for spec in (*maker.result_specs, *reader.result_specs)):
         return False
-    if len(list(maker.body.ops)) + len(list(reader.body.ops)) > MAX_MEMBERS:
+    if len(operations(maker.body)) + len(operations(reader.body)) > MAX_MEMBERS:
         return False
     for operand, argument in zip(reader.operands, reader.body.args, strict=True):
         if operand.owner is maker and not is_aligned(argument, dims):
             return False
-    place = order[reader]
-    return all(order.get(user, -1) > place for user in users(maker) if user is not reader)
+    return True
 
 
 def users(kernel: Kernel) -> list[Operation]:
@@ -116,9 +118,9 @@ def move_body(kernel: Kernel, outer: dict[SSAValue, SSAValue], body: Block) -> S
     """Move a kernel's operations into a block; return what it yields."""
     for argument, operand in zip(kernel.body.args, kernel.operands, strict=True):
         argument.replace_all_uses_with(outer[operand])
-    for op in list(kernel.body.ops):
+    for op in operations(kernel.body):
         if not isinstance(op, Yield):
-            op.detach()  # type: ignore[no-untyped-call]
+            kernel.body.detach_op(op)
             body.add_op(op)
     return kernel.yielded
 

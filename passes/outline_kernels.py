@@ -58,6 +58,7 @@ class OutlineKernels(Pass):
     ) -> None:
         """Replace one kernel by a call; kernels of one key share code."""
         if key in known:
+            kernel.detach_region(0)  # nothing in it is used outside: it goes without being erased
             self.count("shared")
         else:
             name = f"k{len(known)}"
@@ -118,8 +119,9 @@ def structure(kernel: Kernel, number: Numbers) -> object:
 
 
 def function_of(kernel: Kernel, name: str) -> FuncOp:
-    """Return a kernel function with a copy of the region."""
-    body = kernel.regions[0].clone()
+    """Return a kernel function that takes the region over."""
+    names = symbols_of(kernel)
+    body = kernel.detach_region(0)
     last = body.block.last_op
     assert last is not None, "the body of a kernel ends in gv.yield"
     values = list(last.operands)
@@ -129,7 +131,6 @@ def function_of(kernel: Kernel, name: str) -> FuncOp:
     made = FuncOp(name, (inputs, [v.type for v in values]), body, visibility="private")
     made.attributes.update(kernel.attributes)
     made.attributes[KIND] = kernel.properties["kind"]
-    names = symbols_of(kernel)
     if names:
         made.attributes[SYMBOLS] = ArrayAttr([StringAttr(n) for n in names])
     return made

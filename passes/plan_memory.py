@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, SymbolRefAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
@@ -86,10 +86,10 @@ def erase_unused_copies(module: ModuleOp) -> None:
     """Take away the kernels that copied what is not copied any more."""
     entries = [f for f in functions(module) if KIND not in f.attributes]
     launches = [op for f in entries for op in operations_of(f) if isinstance(op, Launch)]
-    used = {str(op.properties["kernel"]) for op in launches}
+    used = {op.kernel for op in launches}
     for function in functions(module):
-        is_used = str(SymbolRefAttr(function.sym_name.data)) in used
-        if KIND in function.attributes and is_copy(function) and not is_used:
+        is_used = function.sym_name.data in used
+        if KIND in function.attributes and not is_used and is_copy(function):
             erase(function)
 
 

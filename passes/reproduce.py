@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..errors import ParseError
-from ..ir import Array, Program, parse, print_module
+from ..ir import Array, Program, operations, parse, print_module
 from .base import Pass
 
 HEAD = "// test:"
@@ -84,11 +84,11 @@ def _record(op: Operation) -> OpRecord:
         type(op),
         tuple(op.operands),
         op.results,
-        tuple([result.type for result in op.results]),
+        op.result_types,
         op.properties.copy(),
         op.attributes.copy(),
         op.location,
-        [[_record_block(block) for block in region.blocks] for region in op.regions],
+        op.regions and [[_record_block(b) for b in region.blocks] for region in op.regions],
     )
 
 
@@ -96,7 +96,7 @@ def _record_block(block: Block) -> BlockRecord:
     return (
         tuple(block.args),
         tuple([argument.type for argument in block.args]),
-        [_record(op) for op in block.ops],
+        [_record(op) for op in operations(block)],
     )
 
 

@@ -60,6 +60,7 @@ class ScheduleMemory(Pass):
         else:
             order = calm
         if order != given:
+            self.count("blocks in another order")
             for op in given:
                 block.detach_op(op)
             block.add_ops(order)

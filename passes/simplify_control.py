@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..ir import Op, Program, erase
+from ..ir import Op, Program, erase, operations
 from ..ir.ops.control import Control, If, While
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import functions
@@ -75,19 +75,20 @@ class SimplifyControl(Pass):
         results = [n for n, result in enumerate(op.results) if result.first_use is not None]
         for block in op.blocks():
             keep_yields(block, results)
-            sweep(block)
+            self.sweep(block)
         arguments = self.arguments(op, op.operands[1:], 0)
         if len(results) == len(op.results) and len(arguments) == len(op.operands) - 1:
             return False
         operands = [op.operands[0], *(op.operands[1 + n] for n in arguments)]
         rebuild(op, operands, results, {})
+        self.count("narrowed")
         return True
 
     def loop(self, op: While) -> bool:
         """Simplify a loop."""
         test, body = op.blocks()
-        sweep(test)
-        sweep(body)
+        self.sweep(test)
+        self.sweep(body)
         known = constant_of(op.yielded(0)[0])
         if known is not None and not known.item():
             for result, value in zip(op.results, op.operands, strict=False):
@@ -101,7 +102,7 @@ class SimplifyControl(Pass):
         moving = needed(op, [n for n in range(count) if n not in fixed])
         dropped = [n for n in range(count) if n not in fixed and n not in moving]
         keep_yields(body, moving)
-        sweep(body)
+        self.sweep(body)
         assert not any(is_used(body.args[n]) for n in dropped), "what is dropped has no use"
         order = [*moving, *fixed, *range(count, len(op.operands))]
         arguments = self.arguments(op, op.operands, len(moving), order)
@@ -109,7 +110,15 @@ class SimplifyControl(Pass):
             return False
         operands = [op.operands[n] for n in arguments]
         rebuild(op, operands, moving, {"carried": len(moving)})
+        self.count("narrowed")
         return True
+
+    def sweep(self, block: Block) -> None:
+        """Erase the operations of a block that nobody uses."""
+        for op in reversed(operations(block)):
+            if op.results and is_pure(op) and all(r.first_use is None for r in op.results):
+                erase(op)
+                self.count("erased")
 
     def is_fixed(self, op: While, number: int) -> bool:
         """Say whether a carried value is the same in every trip."""
@@ -190,13 +199,6 @@ def reach(values: Sequence[SSAValue], reached: set[SSAValue]) -> None:
 def is_used(value: SSAValue) -> bool:
     """Say whether something uses a value."""
     return value.first_use is not None
-
-
-def sweep(block: Block) -> None:
-    """Erase the operations of a block that nobody uses."""
-    for op in reversed(list(block.ops)):
-        if op.results and is_pure(op) and all(r.first_use is None for r in op.results):
-            erase(op)
 
 
 def keep_yields(block: Block, numbers: Sequence[int]) -> None:

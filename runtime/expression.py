@@ -57,6 +57,8 @@ def walk(
     >>> walk("N + 2", str, str.lower, lambda operator, x, y: f"({operator} {x} {y})")
     '(+ n 2)'
     """
+    if isinstance(expression, int):
+        return number(expression)
 
     def build(node: ast.expr) -> T:
         match node:
@@ -75,8 +77,6 @@ def walk(
                 return value
         raise ValueError(f"{ast.unparse(node)!r} is not a size: expected +, -, *, //, %, min, max")
 
-    if isinstance(expression, int):
-        return number(expression)
     return build(_parse(expression))
 
 

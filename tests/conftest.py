@@ -34,7 +34,7 @@ from gravure.ir.interpret_planned import interpret_planned
 from gravure.ir.ops.structure import Weight
 from gravure.ir.placement import roles
 from gravure.ir.program import argument_names
-from gravure.passes import Step, run
+from gravure.passes import Observer, Step, run
 from gravure.passes.analysis.arguments import KINDS, choose_sizes, make_array
 from gravure.passes.check import Check, difference
 
@@ -124,7 +124,8 @@ class TextCase(pytest.Item):
             self.expect_errors()
             return
         module = self.read()
-        observers = [] if self.case.directives("differs") else [SameFunctions()]
+        same = [] if self.case.directives("differs") else [SameFunctions()]
+        observers: list[Observer] = [*same, Counted()]
         run(self.case.pipeline, Program(module, made_weights(module)), observers=observers)
         self.expect_counts(module)
         self.expect_text(module)
@@ -202,6 +203,19 @@ def places(error: GravureError) -> Iterator[tuple[int, str]]:
         found = re.match(r"[^:]+:(\d+):\d+: (?:error: )?(.*)", line)
         assert found, f"the error has no line: {line}"
         yield int(found[1]), found[2]
+
+
+class Counted(Observer):
+    """Checks that a pass which counts nothing changes nothing: it may be left out then."""
+
+    def before(self, step: Step, program: Program) -> None:
+        """Keep the text."""
+        self.text = print_module(program.module)
+
+    def after(self, step: Step, program: Program) -> None:
+        """Compare with the text before the pass."""
+        same = self.text == print_module(program.module)
+        assert same or step.rewrite.changed, f"pass {step.rewrite} counts nothing that it did"
 
 
 class SameFunctions(Check):

@@ -23,11 +23,7 @@ def compile_gpu(
     program: Program, target: Target, names: Names, cache: Cache
 ) -> tuple[Description, GpuPlan, int]:
     """Return description and plan of a planned program, and how many kernels were cached."""
-    launched = {
-        str(op.plain_attributes()["kernel"])
-        for op in operations_of(program.main)
-        if isinstance(op, Launch)
-    }
+    launched = {op.kernel for op in operations_of(program.main) if isinstance(op, Launch)}
     wanted = [
         function
         for function in functions(program.module)

@@ -104,7 +104,7 @@ class Kernel(Op):
     @property
     def kind(self) -> str:
         """Return the template's name."""
-        return str(self.plain_attributes()["kind"])
+        return self.properties["kind"].data  # type: ignore[attr-defined,no-any-return]
 
     @property
     def yielded(self) -> Sequence[SSAValue]:
@@ -223,6 +223,11 @@ class Launch(Op):
     ) -> Sequence[TensorSpec]:
         """Return nothing: results are written in place."""
         return ()
+
+    @property
+    def kernel(self) -> str:
+        """Return the name of the kernel function."""
+        return self.properties["kernel"].root_reference.data  # type: ignore[attr-defined,no-any-return]
 
     @property
     def inputs(self) -> int:

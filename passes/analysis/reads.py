@@ -29,8 +29,8 @@ def is_splat(op: Operation) -> bool:
     """Say whether the operation is a constant with one value for all elements."""
     if op.name != "gv.constant" or not isinstance(op, Op):
         return False
-    value = op.plain_attributes()["value"]
-    return bool(value.size == 1 or (value.size > 1 and not any(value.strides)))
+    elements = op.properties["value"].data  # type: ignore[attr-defined]
+    return bool(elements.array.size == 1 or elements.is_splat)
 
 
 def is_elementwise(op: Operation) -> bool:
@@ -40,4 +40,4 @@ def is_elementwise(op: Operation) -> bool:
 
 def is_readable(op: Operation) -> bool:
     """Say whether a kernel can read the operation's element in place."""
-    return op.name in MOVES or op.name in INDEXED or is_splat(op) or is_elementwise(op)
+    return is_elementwise(op) or op.name in MOVES or op.name in INDEXED or is_splat(op)

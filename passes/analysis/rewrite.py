@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...ir import REGISTRY, SOURCE, Array, Op, Program, TensorSpec, spec_of
+from ...ir import REGISTRY, SOURCE, Array, Op, Program, TensorSpec, erase, operations, spec_of
 from ...ir.program import functions
 
 Rule: TypeAlias = "Callable[[Op, Rewriter], SSAValue | None]"
@@ -53,7 +53,7 @@ class Rewriter:
 
     def collect(self, block: Block) -> None:
         """Put the operations that have rules on the worklist, those in regions included."""
-        for op in block.ops:
+        for op in operations(block):
             if op.name in self.rules and isinstance(op, Op):
                 self.later(op)
             for region in op.regions:
@@ -68,11 +68,11 @@ class Rewriter:
 
     def visit(self, op: Op) -> None:
         """Try the rules of one operation."""
-        if op.PURE and all(result.first_use is None for result in op.results):
+        if op.PURE and is_unused(op):
             self.erase(op)
             return
+        self.current = op
         for rule in self.rules.get(op.name, ()):
-            self.current = op
             value = rule(op, self)
             if value is not None:
                 name = rule.__name__.replace("_", " ")
@@ -119,19 +119,23 @@ class Rewriter:
         dead = [op]
         while dead:
             gone = dead.pop()
-            block = gone.parent
-            if block is None:
+            if gone.parent is None:
                 continue
             operands = tuple(gone.operands)
-            block.erase_op(gone)
+            erase(gone)
             for operand in operands:
                 owner = operand.owner
                 if not isinstance(owner, Op):
                     continue
-                if owner.PURE and all(r.first_use is None for r in owner.results):
+                if owner.PURE and is_unused(owner):
                     dead.append(owner)
                 elif owner.name in self.rules:
                     self.later(owner)  # it may have one use now
+
+
+def is_unused(op: Op) -> bool:
+    """Say whether nothing uses a result."""
+    return all(result.first_use is None for result in op.results)
 
 
 def spec(value: SSAValue) -> TensorSpec:

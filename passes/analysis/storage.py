@@ -149,7 +149,7 @@ class Sharing:
 
     def kernel(self, launch: Launch) -> FuncOp:
         """Return the kernel of a launch."""
-        return self.kernels[launch.properties["kernel"].root_reference.data]  # type: ignore[attr-defined]
+        return self.kernels[launch.kernel]
 
     def is_copy(self, launch: Launch) -> bool:
         """Say whether a launch does nothing but copy."""
