@@ -157,12 +157,12 @@ class Sequel:
 
 
 def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> Step:
-    attributes = op.plain_attributes()
+    sizes = op.sizes
     arguments: list[Argument] = [places.pointer(operand) for operand in op.operands]
     if scratch is not None:
         arguments.append(Pointer("workspace", 0, scratch))
-    arguments += [Scalar(_extent(d)) for d in attributes["dims"]]
-    values = dict(zip(kernel_symbols(kernel), attributes["dims"], strict=True))
+    arguments += [Scalar(_extent(d)) for d in sizes]
+    values = dict(zip(kernel_symbols(kernel), sizes, strict=True))
     count = dims.substitute(dims.parse(_text(kernel, UNITS, "1")), values)
     rounds = _text(kernel, ROUNDS, "")
     if not rounds:
@@ -208,7 +208,7 @@ class Places:
             return self.pointer(owner.operands[0])
         assert isinstance(owner, Buffer), f"{owner} is no place in memory"
         base = self.pointer(owner.operands[0])
-        return Pointer(base.base, base.index, _extent(owner.plain_attributes()["offset"]))
+        return Pointer(base.base, base.index, _extent(owner.offset))
 
 
 def kernels_launched(steps: Sequence[LaunchStep]) -> list[str]:

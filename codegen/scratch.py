@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.dialects.func import FuncOp
 
@@ -46,7 +47,7 @@ def place_scratch(
         buffer = root.owner
         if not isinstance(buffer, Buffer):
             continue  # an output
-        low = buffer.plain_attributes()["offset"]
+        low: Any = buffer.offset
         span = low, low + align(highest(spec_of(root.type).nbytes, ranges))
         for first, last in life.spans:
             begin, end = bisect_left(points, first - 1), bisect_right(points, last)

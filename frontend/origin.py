@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from types import FrameType
 
 OURS = f"{__name__.partition('.')[0]}."
@@ -13,9 +14,14 @@ OURS = f"{__name__.partition('.')[0]}."
 def user_frame() -> FrameType | None:
     """Return the innermost frame that is not gravure's own."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith(OURS):
+    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return frame
+
+
+@cache
+def _is_ours(module: str) -> bool:
+    return str(module).startswith(OURS)
 
 
 def user_line() -> str:

@@ -175,18 +175,19 @@ class Op(Operation, metaclass=OpKind):
     def _inferred(
         cls, specs: Sequence[TensorSpec], attributes: dict[str, Any]
     ) -> Sequence[TensorSpec]:
-        if not all(isinstance(spec, TensorSpec) and spec.is_static for spec in specs):
-            return cls._infer(specs, attributes)
         key = cls, *specs, *attributes.items()
         try:
             known = _INFERRED.get(key)
         except TypeError:  # an array is not hashable
             return cls._infer(specs, attributes)
-        if known is None:
+        if known is not None:
+            return known
+        made = tuple(cls._infer(specs, attributes))
+        if all(isinstance(spec, TensorSpec) and spec.is_static for spec in specs):
             if len(_INFERRED) >= MOST_INFERRED:
                 _INFERRED.clear()
-            known = _INFERRED[key] = tuple(cls._infer(specs, attributes))
-        return known
+            _INFERRED[key] = made
+        return made
 
     @classmethod
     def _infer(

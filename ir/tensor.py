@@ -199,7 +199,9 @@ def memref_of(spec: TensorSpec) -> Attribute:
     """Return the IR type of the tensor in memory; symbols stand in the memory space."""
     shape = [d if isinstance(d, int) else DYNAMIC_INDEX for d in spec.dims]
     space = NoneAttr() if spec.is_static else DimsAttr(spec.dims)
-    return MemRefType(cast(Any, spec.dtype.element), shape, NoneAttr(), space)
+    made = MemRefType(cast(Any, spec.dtype.element), shape, NoneAttr(), space)
+    _BY_ID[id(made)] = (made, spec)
+    return made
 
 
 __all__ = [

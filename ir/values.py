@@ -105,10 +105,13 @@ class OptionalType(Data[OptionalSpec], TypeAttribute):
             printer.print_attribute(self.data.element.type)
 
 
+_KINDS = frozenset((SequenceType, OptionalType))
+
+
 def value_spec(type_: Attribute) -> Spec:
     """Return the spec of the type of any value, or raise `TypeError`."""
-    if isinstance(type_, SequenceType | OptionalType):
-        return type_.data
+    if type(type_) in _KINDS:
+        return type_.data  # type: ignore[attr-defined,no-any-return]
     return spec_of(type_)
 
 

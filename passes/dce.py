@@ -19,6 +19,7 @@ from ..ir import Program, erase
 from ..ir.attributes import to_python
 from ..ir.program import functions
 from .analysis.effects import is_pure
+from .analysis.rewrite import is_unused
 from .base import Pass
 
 
@@ -38,7 +39,7 @@ class DCE(Pass):
         op = block.last_op
         while op is not None:
             before = op.prev_op
-            if op.results and is_pure(op) and all(r.first_use is None for r in op.results):
+            if op.results and is_unused(op) and is_pure(op):
                 erase(op)
                 self.count("erased")
             else:

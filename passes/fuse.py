@@ -44,6 +44,7 @@ from .analysis.reads import (
     is_readable,
     is_splat,
 )
+from .analysis.rewrite import is_unused
 from .base import Pass
 from .pack_weights import target_of
 
@@ -404,7 +405,7 @@ class Grouping:
             self.build(group, sorted(group.members, key=order.__getitem__))
             self.options.count(f"kernels of kind {group.kind}")
         for op in reversed(operations(self.block)):
-            if isinstance(op, Op) and op.PURE and op.results and not _used(op):
+            if isinstance(op, Op) and op.PURE and op.results and is_unused(op):
                 erase(op)
         self.copy_returned()
 
@@ -600,10 +601,6 @@ def _stays(op: Operation, operand: int, rank: int) -> bool:
     if op.name == "gv.reshape":
         return _squeezed(spec) == _squeezed(op.result_specs[0])
     return kind_of(op, gpu=True) == "row" and spec.rank == rank
-
-
-def _used(op: Operation) -> bool:
-    return any(result.first_use is not None for result in op.results)
 
 
 def _source(op: Operation) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..ir import Program, dims
+from ..ir import Program, dims, operations
 from ..ir.dims import Range
 from ..ir.levels import KIND
 from ..ir.ops.control import Control, While
@@ -50,7 +50,7 @@ class ScheduleMemory(Pass):
 
     def schedule(self, block: Block, ranges: dict[str, Range]) -> None:
         """Reorder one block if that lowers the peak."""
-        given = list(block.ops)
+        given = operations(block)
         graph = Graph(block, ranges, readers_first(block))
         calm = graph.order(by_memory=False) if graph.first else given
         order = graph.order()
@@ -77,21 +77,24 @@ class Graph:
     size: dict[SSAValue, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for op in self.block.ops:
+        for op in operations(self.block):
             for result in op.results:
                 owns = isinstance(op, CallOp | Control)
                 self.size[result] = self.bytes(result) if owns else 0
 
     def bytes(self, value: SSAValue) -> int:
         """Return the bytes of a tensor at the largest symbols."""
+        size = spec_of(value.type).nbytes
+        if isinstance(size, int):
+            return size
         ranges = {
             s: (low, UNBOUNDED if high is None else high) for s, (low, high) in self.ranges.items()
         }
-        return dims.bounds(spec_of(value.type).nbytes, ranges)[1] or 0
+        return dims.bounds(size, ranges)[1] or 0
 
     def order(self, *, by_memory: bool = True) -> list[Operation]:
         """Return a topological order that frees memory early, or else is near the given one."""
-        ops = list(self.block.ops)
+        ops = operations(self.block)
         number = {op: i for i, op in enumerate(ops)}
         missing = {op: len(self._makers(op)) for op in ops}
         for later in self.first.values():
@@ -123,7 +126,7 @@ class Graph:
     def uses(self) -> dict[SSAValue, int]:
         """Return how many operations use each value."""
         count: dict[SSAValue, int] = {}
-        for op in self.block.ops:
+        for op in operations(self.block):
             for value in set(op.operands):
                 count[value] = count.get(value, 0) + 1
         return count

@@ -28,6 +28,7 @@ from ..ir.program import functions
 from .analysis.blocks import operations_of
 from .analysis.constants import constant_of
 from .analysis.effects import is_pure
+from .analysis.rewrite import is_unused
 from .base import Pass
 
 
@@ -50,7 +51,7 @@ class SimplifyControl(Pass):
         """Simplify one operation if it is still there."""
         if op.parent is None:
             return False
-        if is_pure(op) and all(result.first_use is None for result in op.results):
+        if is_unused(op) and is_pure(op):
             erase(op)
             self.count("erased")
             return True
@@ -116,7 +117,7 @@ class SimplifyControl(Pass):
     def sweep(self, block: Block) -> None:
         """Erase the operations of a block that nobody uses."""
         for op in reversed(operations(block)):
-            if op.results and is_pure(op) and all(r.first_use is None for r in op.results):
+            if op.results and is_unused(op) and is_pure(op):
                 erase(op)
                 self.count("erased")
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from xdsl.ir import Block, OpTraits, Region, SSAValue
+from xdsl.ir import Attribute, Block, OpTraits, Region, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ..attributes import Symbol, to_attribute
+from ..attributes import Symbol, to_attribute, to_python
 from ..dims import Dim, evaluate
 from ..dtypes import DType, string
 from ..op import Array, Op, register
@@ -146,8 +147,13 @@ class Buffer(Op):
     @classmethod
     def at(cls, base: SSAValue, offset: Dim, spec: TensorSpec) -> Buffer:
         """Create a buffer for a tensor."""
-        attributes = {"offset": offset, "dtype": spec.dtype, "shape": spec.dims}
-        return cls.build_unchecked([base], [memref_of(spec)], attributes)
+        properties = {"offset": to_attribute(offset), **_layout(spec)}
+        return cls.create(operands=[base], properties=properties, result_types=[memref_of(spec)])
+
+    @property
+    def offset(self) -> Dim:
+        """Return where it begins."""
+        return to_python(self.properties["offset"])  # type: ignore[no-any-return]
 
     def verify_(self) -> None:
         """Check that the result is the memref of the declared spec."""
@@ -166,6 +172,12 @@ class Buffer(Op):
         data: Array = operands[0][offset : offset + size]
         assert data.nbytes == size, f"buffer at {offset} of {size} bytes does not fit its space"
         return (data.view(dtype.numpy).reshape(shape),)
+
+
+@lru_cache(maxsize=8192)
+def _layout(spec: TensorSpec) -> dict[str, Attribute]:
+    """Return what a buffer says of its tensor."""
+    return {"dtype": to_attribute(spec.dtype), "shape": to_attribute(spec.dims)}
 
 
 @register
@@ -228,6 +240,12 @@ class Launch(Op):
     def kernel(self) -> str:
         """Return the name of the kernel function."""
         return self.properties["kernel"].root_reference.data  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """Return the values of the kernel's own symbols."""
+        given = self.properties.get("dims")
+        return () if given is None else to_python(given)
 
     @property
     def inputs(self) -> int:

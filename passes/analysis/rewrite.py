@@ -133,7 +133,7 @@ class Rewriter:
                     self.later(owner)  # it may have one use now
 
 
-def is_unused(op: Op) -> bool:
+def is_unused(op: Operation) -> bool:
     """Say whether nothing uses a result."""
     return all(result.first_use is None for result in op.results)
 
