@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import Block, SSAValue
 
-from ..ir import GraphEmit, Op, Program
+from ..ir import GraphEmit, Op, Program, erase, operations
 from ..ir.program import functions
 from .analysis.constants import Known
 from .analysis.orders import Order, compose, is_plain, move
@@ -65,7 +65,7 @@ class Sweep:
 
     def run(self, block: Block) -> None:
         """Compute what can be in another order, then give the rest what it needs."""
-        for op in list(block.ops):
+        for op in operations(block):
             if isinstance(op, Op) and len(op.results) == 1 and not op.regions:
                 self.visit(op)
         for op in reversed(self.replaced):
@@ -73,7 +73,7 @@ class Sweep:
             if result.first_use is not None:
                 # Not from `made`: that may stand behind the first use.
                 result.replace_all_uses_with(self.back(op))
-            block.erase_op(op)
+            erase(op)
 
     def back(self, op: Op) -> SSAValue:
         """Return the result of a replaced operation in its own order."""
@@ -84,8 +84,8 @@ class Sweep:
 
     def visit(self, op: Op) -> None:
         """Compute one operation in another order, if it is an image's or follows from one."""
-        self.emit = GraphEmit.before(op)
         if layouts.is_image_operation(op):
+            self.emit = GraphEmit.before(op)
             source = op.operands[0]
             order = layouts.channels_last_order(spec(source).rank)
             moved = layouts.image_rule(op)(layouts.Moving(op, order, source, self, self.emit))
@@ -94,6 +94,7 @@ class Sweep:
             leader = self.leader(op) if rule is not None else None
             if rule is None or leader is None:
                 return
+            self.emit = GraphEmit.before(op)
             order = self.sources[leader][1]
             moved = rule(layouts.Moving(op, order, leader, self, self.emit))
         if moved is None:
@@ -106,6 +107,8 @@ class Sweep:
 
     def leader(self, op: Op) -> SSAValue | None:
         """Return the operand whose order the operation follows, None if it keeps its own."""
+        if not self.sources:
+            return None
         moved = [v for v in op.operands if v in self.sources]
         if not moved:
             return None

@@ -88,7 +88,7 @@ class Steps:
         """Put the arguments into the slots of the context, and run the kernel."""
         for number, argument in enumerate(launch.arguments):
             kind, value = self.argument(routine, argument)
-            routine.store(kind, value, "%slots", 8 * number)
+            routine.store(kind, value, routine.place("%slots", 8 * number))
         count = routine.extent(launch.count)
         arguments = f"ptr @{launch.kernel}, ptr %slots, i64 {count}, i64 {max(launch.grain, 1)}"
         routine.line(f"call void @{self.tag}.launch({arguments}, ptr %frame)")
@@ -101,7 +101,8 @@ class Steps:
 
     def pointer(self, routine: Routine, pointer: Pointer) -> str:
         """Compute an address."""
-        base = routine.load("ptr", "%frame", self.frame.bases[pointer.base] + 8 * pointer.index)
+        place = routine.place("%frame", self.frame.bases[pointer.base] + 8 * pointer.index)
+        base = routine.once(f"load ptr, ptr {place}")
         return routine.address(
             base, pointer.offset if pointer.offset == 0 else routine.extent(pointer.offset)
         )

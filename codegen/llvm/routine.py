@@ -56,6 +56,8 @@ class Routine(Text):
         super().__init__()
         self.lines.append("entry:")
         self._failures: dict[int, str] = {}
+        self._known: dict[tuple[str, str], str] = {}
+        """What was computed by block and instruction, where `once` asked for it."""
         self._symbol = symbol
         self.divides = False
         """Whether the module needs `DIVISION`."""
@@ -65,6 +67,17 @@ class Routine(Text):
         if offset == 0:
             return base
         return self.value(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+    def once(self, instruction: str) -> str:
+        """Return what an instruction gives that gives the same wherever it stands in a block."""
+        key = self.block, instruction
+        if key not in self._known:
+            self._known[key] = self.value(instruction)
+        return self._known[key]
+
+    def place(self, base: str, offset: int) -> str:
+        """Return the address `offset` bytes behind a pointer, computed once in each block."""
+        return self.once(f"getelementptr i8, ptr {base}, i64 {offset}") if offset else base
 
     def load(self, kind: str, base: str, offset: int = 0) -> str:
         """Load a number or a pointer `offset` bytes behind a pointer."""

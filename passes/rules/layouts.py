@@ -255,8 +255,8 @@ def image_rule(op: Op) -> Rule:
 def is_image_operation(op: Op) -> bool:
     """Say whether an operation on images exists for both orders of their axes."""
     return (
-        op.name != "gv.max_pool_gradient"  # it decomposes
-        and "channels_last" in type(op).signature().attributes
+        "channels_last" in type(op).signature().defaults
+        and op.name != "gv.max_pool_gradient"  # it decomposes
         and len(op.results) == 1
         and not op.plain_attributes()["channels_last"]
     )
