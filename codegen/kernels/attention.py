@@ -50,7 +50,8 @@ MOST = 1024
 QUERIES = 768
 """Queries that a block of keys is packed for: it is read from afar once for all of them."""
 MANY = 64
-"""Queries from which values that lie apart are copied: they are read again for each tile."""
+"""Queries from which values that lie apart are copied, if they are many blocks: each tile reads
+them again."""
 FEW = 4
 """Queries up to which a key is multiplied where it lies: turning it would take longer."""
 Span: TypeAlias = "tuple[Index, Index]"
@@ -194,8 +195,9 @@ class Attention:
         self.parts = [vectors * i // count for i in range(count + 1)]
         self.in_rows = step(self.v, self.of_width) == 1 and self.width % self.lanes == 0
         apart = step(self.v, self.of_keys) != self.width
+        long = isinstance(self.keys, int) and not self.at_once
         many = not isinstance(rows, int) or rows >= MANY
-        self.copied = not self.in_rows or (apart and many)
+        self.copied = not self.in_rows or (apart and long and many)
         self.padded_width = vectors * self.lanes
         sizes = {
             "panels": 0 if self.few else padded * self.depth,
