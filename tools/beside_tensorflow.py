@@ -135,9 +135,33 @@ def overheads(tf: Any, sizes: Sequence[int]) -> Rows:
     return {
         "eager a + a, us": least(lambda: a + a, 2000),
         "eager a * 2.0, us": least(lambda: a * 2.0, 2000),
+        **{f"eager {name}, us": least(call, 500) for name, call in eager_calls(tf, a).items()},
         "staged x + x, us": least(lambda: function(a), 2000),
         "staged chain of 1000 adds, us": least(lambda: chain(one), 200),
         **dict(in_sessions(tf)),
+    }
+
+
+def eager_calls(tf: Any, a: Any) -> dict[str, Callable[[], Any]]:
+    """Return calls of eager functions of all kinds, on small tensors."""
+    at, row = tf.constant([1, 0]), a[0]
+    return {
+        "matmul": lambda: tf.matmul(a, a),
+        "relu": lambda: tf.nn.relu(a),
+        "sigmoid": lambda: tf.sigmoid(a),
+        "reduce_sum": lambda: tf.reduce_sum(a, axis=1),
+        "reduce_mean": lambda: tf.reduce_mean(a),
+        "reshape": lambda: tf.reshape(a, [4, 1]),
+        "transpose": lambda: tf.transpose(a),
+        "a[:, 1:]": lambda: a[:, 1:],
+        "concat": lambda: tf.concat([a, a], 0),
+        "stack": lambda: tf.stack([row, row]),
+        "gather": lambda: tf.gather(a, at),
+        "where": lambda: tf.where(a > 0.0, a, row),
+        "cast": lambda: tf.cast(a, tf.int32),
+        "softmax": lambda: tf.nn.softmax(a),
+        "argmax": lambda: tf.argmax(a, axis=1),
+        "random.uniform": lambda: tf.random.uniform([2, 2]),
     }
 
 

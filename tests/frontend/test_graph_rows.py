@@ -265,6 +265,13 @@ def test_d4_loops_have_any_number_of_trips(graph):
         tf.while_loop(
             lambda x: tf.size(x) < 5, lambda x: [tf.concat([x, x], 0)], [tf.constant([1.0])]
         )
+    [grown] = tf.while_loop(
+        lambda x: tf.size(x) < 5,
+        lambda x: [tf.concat([x, x], 0)],
+        [tf.constant([1.0])],
+        shape_invariants=[tf.TensorShape([None])],
+    )
+    assert s.run(grown).tolist() == [1.0] * 8
 
 
 def test_d5_gradients_go_through_loops_and_choices(graph):
