@@ -33,6 +33,8 @@ MOST = 512
 """How many ways to call a function are remembered."""
 LONGEST = 64
 """The longest list of arguments that is told apart from others."""
+LARGEST = 1 << 16
+"""How many bytes a constant may have that is remembered."""
 
 
 class ElementsError(Exception):
@@ -132,9 +134,14 @@ class Notes:
 
     def place_of(self, tensor: Any) -> int:
         """Return the number of a tensor's array, which is a constant if it is not watched."""
-        elements: Any = tensor._array
-        place: int = (elements if tensor.watched else Elements(self, elements)).place
+        elements: Any = tensor._array if tensor.watched else self.constant(tensor._array)
+        place: int = elements.place
         return place
+
+    def constant(self, array: Array) -> Elements:
+        """Take note of an array that was made inside; of a large one, nothing is remembered."""
+        self.failed |= array.nbytes > LARGEST
+        return Elements(self, array)
 
     def form(self, made: Any) -> Form:
         """Return a function of all arrays and of the given tensors that makes the result."""
@@ -146,7 +153,7 @@ class Notes:
             real, place = BEHIND[kind], made._array.place
             return lambda arrays, _: real(arrays[place])
         if kind in STANDS:
-            array = made._array
+            array = self.arrays[self.constant(made._array).place]
             return lambda _, __: kind(array.copy())
         if kind in (list, tuple) or hasattr(made, "_fields"):
             parts = [self.form(x) for x in made]

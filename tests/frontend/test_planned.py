@@ -107,3 +107,18 @@ def test_tapes_see_what_is_remembered() -> None:
         y = gv.mean(x, axis=1)
     assert isinstance(y, Tensor)
     np.testing.assert_array_equal(tape.gradient(y, x).numpy(), np.full((3, 4), 0.25, np.float32))
+
+
+def test_large_constants_are_not_kept() -> None:
+    calls = []
+
+    @remembered
+    def ones(x: Any) -> Any:
+        calls.append(x.shape)
+        return gv.ones(x.shape)
+
+    for size in (10, 1 << 15):
+        for _ in range(5):
+            assert float(gv.sum(ones(gv.zeros((size,), dtype=gv.float32)))) == size
+    assert calls.count((10,)) == 3
+    assert calls.count((1 << 15,)) == 6  # once more, to see it
