@@ -254,6 +254,8 @@ def _gemm_tile(op: Operation, values: Values) -> None:
     total = np.zeros((tile.rows, width), c.dtype)
     if tile.accumulate:
         total[:, :shown] = c[out]
+    else:
+        total[:, :shown] += _bias(op, values, shown)
     if tile.dots > 1:
         counts = (int(k), int(segments), tile.dots)
         walks = ((a, a_first, lda, a_segment, a_step), (b, b_first, ldb, b_segment))
@@ -272,9 +274,8 @@ def _gemm_tile(op: Operation, values: Values) -> None:
 def _finished(op: GemmTile, total: Value, values: Values, places: Value) -> Value:
     """Return what the sums of a tile become."""
     tile = op.tile
-    for bias, offset in zip(op.bias, op.bias_offset, strict=True):
-        row = _grid(values[offset], 1, 0, total.shape[1])
-        total = total + values[bias][_check_grid(op, values[bias], row)]
+    if tile.accumulate:
+        total = total + _bias(op, values, total.shape[1])
     if tile.added:
         beside = values[op.beside[0]]
         total = total + beside[_check_grid(op, beside, places)]
@@ -283,6 +284,14 @@ def _finished(op: GemmTile, total: Value, values: Values, places: Value) -> Valu
     if tile.high is not None:
         total = np.where(tile.high < total, total.dtype.type(tile.high), total)
     return total
+
+
+def _bias(op: GemmTile, values: Values, columns: int) -> Value:
+    """Return the row that is added to each of the tile, zeros where there is none."""
+    for bias, offset in zip(op.bias, op.bias_offset, strict=True):
+        row = _grid(values[offset], 1, 0, columns)
+        return values[bias][_check_grid(op, values[bias], row)]
+    return np.zeros((1, columns), values[op.c].dtype)
 
 
 def _dots(op: GemmTile, total: Any, counts: tuple[int, int, int], walks: Any) -> Any:

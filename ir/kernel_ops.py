@@ -285,8 +285,9 @@ class GemmTile(IRDLOperation):
     c[r*ldc + j] (+)= a[r*lda + s*a_segment + kk*a_step] * b[s*b_segment + kk*ldb + j], beyond
     the three offsets, for r < rows, j < vectors*lanes (j < columns too when masked; b is always
     readable in full), s < segments, kk < k. The sum starts from c when accumulating, else from
-    0, and is kept in registers throughout: the order is s, then kk, each step one fused
-    multiply-add. Elements of b that are bf16 or i8 become those of c, which is exact.
+    `bias[j]` beyond its offset if there is one, else from 0, and is kept in registers throughout:
+    the order is s, then kk, each step one fused multiply-add. Elements of b that are bf16 or i8
+    become those of c, which is exact.
 
     With `dots`, a and b are walked in groups of so many neighbours, of which the products are
     added up: k, lda, ldb, the segments and a_step count groups. Then c is f32 and a and b are
@@ -297,7 +298,7 @@ class GemmTile(IRDLOperation):
     `ahead` elements behind the row of b, which need not lie inside the buffer; and `beside`, what
     lies in another buffer where c lies in its own.
 
-    At the end the sums can be finished, in this order: `bias[j]` beyond its offset is added; what
+    At the end the sums can be finished, in this order: when accumulating, `bias[j]` is added; what
     lies beside c is, with `added`; and where it is beyond `low` or `high`, that is taken instead.
     """
 

@@ -235,8 +235,7 @@ def test_compiled_code_computes_the_same(name: str, level: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_gpu_computes_the_same(name: str) -> None:
     compiled = compile_source(made(name), Options(target="cuda:sm_80", cache=False))
-    assert compiled.plan is not None
-    assert from_bytes(gpu_file_of(compiled))[0] == compiled.plan
+    assert from_bytes(gpu_file_of(compiled))[0] == compiled.assembled
     model = load_on_gpu(compiled, EmulatedDriver("sm_80", seed=1, races=True))
     for trips in (0, 3):
         given = inputs(name, trips)
