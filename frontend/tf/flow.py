@@ -61,6 +61,9 @@ def cond(
     pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: Any
 ) -> Any:
     """Run one of two functions."""
+    for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError(f"cond(): {what!r} must be callable, found {function!r}")
     graph = graph_of([pred])
     if graph is None:
         return true_fn() if bool(pred) else false_fn()

@@ -17,8 +17,11 @@ from ..abstract import Abstract, is_unknown
 from ..graph import unknown_dim
 from ..kinds import RULES
 from ..planned import remember_all
+from ..tensor import Tensor
+from .array_ops import expand_dims
 from .calls import op, perform, rule
 from .core import row_of
+from .creation import range_
 from .math_ops import cast
 from .values import InGraph, axis_in, convert, graph_of, same, static
 
@@ -83,6 +86,8 @@ def _host(type_: str, *operands: str) -> Callable[[Callable[..., Any]], Callable
 @op("Unique", "x", strict=False, differentiable=None)
 def _unique(m: Maker, x: Any) -> Any:
     """Return the different elements in the order they come, and which one each is."""
+    if spec_of_value(x).shape is not None and spec_of_value(x).rank != 1:
+        raise TypeError("unique expects a 1D vector.")
     if isinstance(x, Abstract) and x.value is None:
         spec = TensorSpec(spec_of_value(x).dtype, (unknown_dim(),))
         return Abstract(spec), Abstract(TensorSpec(rows.i32, spec_of_value(x).shape))
@@ -200,12 +205,25 @@ def searchsorted(
 
 
 @_host("SequenceMask", "lengths")
-def sequence_mask(m: Maker, lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Any:
+def _sequence_mask(m: Maker, lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Any:
     """Mark the first elements of each row."""
     array, row = np.asarray(lengths), row_of(dtype)
     assert row is not None, "a type was given"
     width = int(array.max(initial=0)) if maxlen is None else int(static(maxlen))
     return (np.arange(width) < array[..., None]).astype(row.numpy)
+
+
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: str | None = None
+) -> Any:
+    """Mark the first elements of each row; how many there are may be known only when it runs."""
+    width = static(maxlen)
+    if not isinstance(width, Tensor):
+        return _sequence_mask(lengths, maxlen=width, dtype=dtype, name=name)
+    with InGraph(graph_of([lengths, width])):
+        count = convert(lengths)
+        places = range_(cast(width, count.dtype))
+        return cast(places < expand_dims(count, -1), dtype, name=name)
 
 
 @_host("CountNonzero", "input")

@@ -208,7 +208,8 @@ class TensorArray:
         if self._graph is not None:
             with InGraph(self._graph):
                 return gather(self._elements(), indices, name=name)
-        return stack([self._read_now(self._index(i, "read")) for i in static(indices)], name=name)
+        places = [self._index(i, "read") for i in static(indices)]
+        return stack([self._read_now(at, keep=True) for at in places], name=name)
 
     def concat(self, name: str | None = None) -> Any:
         """Return the elements joined along their first axis."""

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import array_ops as _a
-from . import debugging
+from . import debugging, strings
 from . import gathering as _g
 from . import math_ops as _m
 from . import nn_ops as _n
 from . import window_ops as _w
+from .namespaces import linalg as _linalg
+from .namespaces import math as _math
 from .namespaces import nn as _nn
 from .random_ops import categorical
 from .values import InGraph, convert, graph_of, same
@@ -145,10 +147,52 @@ def div(x: Any, y: Any, name: str | None = None) -> Any:
         return (_m.FUNCTIONS["floordiv"] if whole else _m.truediv)(a, b, name=name)
 
 
+def while_loop(
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    *args: Any,
+    return_same_structure: bool = False,
+    **more: Any,
+) -> Any:
+    """Run the body as long as the condition holds; a list of one variable gives the variable."""
+    from .loops import while_loop as structured  # noqa: PLC0415  (loops need the namespaces)
+
+    made = structured(cond, body, loop_vars, *args, **more)
+    alone = isinstance(made, list | tuple) and len(made) == 1 and not return_same_structure
+    return made[0] if alone else made
+
+
 def _cast_to(dtype: str) -> Callable[..., Any]:
     return lambda x, name=None: _m.cast(x, dtype, name=name)
 
 
+AT_THE_TOP = (
+    *("segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod", "rint"),
+    *("unsorted_segment_sum", "unsorted_segment_max", "lgamma", "digamma", "erf", "erfc"),
+    *("count_nonzero", "invert_permutation", "squared_difference", "bincount", "zeta"),
+    *("confusion_matrix", "accumulate_n", "cumprod", "polygamma", "igamma", "igammac"),
+)
+"""Functions of `tf.math` that stood at the top."""
+MATRICES = {
+    "matrix_inverse": "inv",
+    "matrix_determinant": "det",
+    "matrix_solve": "solve",
+    "matrix_triangular_solve": "triangular_solve",
+    "matrix_band_part": "band_part",
+    "matrix_transpose": "matrix_transpose",
+    "matrix_diag": "diag",
+    "matrix_diag_part": "diag_part",
+    "matrix_set_diag": "set_diag",
+    "cholesky": "cholesky",
+    "cholesky_solve": "cholesky_solve",
+    "diag": "tensor_diag",
+    "diag_part": "tensor_diag_part",
+    "trace": "trace",
+    "cross": "cross",
+    "global_norm": "global_norm",
+}
+"""Functions of `tf.linalg` by their names at the top."""
 REDUCING = {"keep_dims": "keepdims", "reduction_indices": "axis"}
 NN = SimpleNamespace(
     **{
@@ -158,6 +202,9 @@ NN = SimpleNamespace(
         "fused_batch_norm": fused_batch_norm,
         "xw_plus_b": xw_plus_b,
         "relu_layer": relu_layer,
+        "in_top_k": lambda predictions, targets, k, name=None: _w.in_top_k(
+            targets, predictions, k=k, name=name
+        ),
         "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
         "softmax_cross_entropy_with_logits_v2": functools.partial(
             softmax_cross_entropy_with_logits, through_labels=True
@@ -185,6 +232,12 @@ TOP = {
     "concat": renamed(_a.concat, concat_dim="axis"),
     "split": renamed(_a.split, split_dim="axis"),
     **{name: check for name, check in vars(debugging).items() if name.startswith("assert_")},
+    **{name: getattr(_math, name) for name in AT_THE_TOP},
+    **{old: getattr(_linalg, new) for old, new in MATRICES.items()},
+    "while_loop": while_loop,
+    "arg_max": _m.argmax,
+    "arg_min": _m.argmin,
+    "string_join": strings.join,
     "multinomial": multinomial,
     "div": div,
     "to_float": _cast_to("float32"),

@@ -469,3 +469,29 @@ def test_complex_numbers_have_powers_and_no_gradients():
     tape = tf.GradientTape()
     with pytest.raises(tf.errors.UnimplementedError, match="complex"):
         tape.gradient(tf.abs(z), z)
+
+
+def test_names_that_stood_at_the_top():
+    with tf.Graph().as_default():
+        x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        fetches = [
+            v1.matrix_determinant(x),
+            v1.trace(v1.matrix_solve(x, x)),
+            v1.segment_sum(x, [0, 0])[0, 0],
+            v1.while_loop(lambda i: i < 3, lambda i: i + 1, [0]),
+        ]
+        inside = v1.nn.in_top_k(x, [1, 0], 1)
+        assert np.allclose(v1.Session().run(fetches), [-2.0, 2.0, 4.0, 3])
+        assert v1.Session().run(inside).tolist() == [True, False]
+
+
+def test_sizes_and_places_that_are_known_when_it_runs():
+    masks = tf.function(lambda lengths, n: tf.sequence_mask(lengths, n))  # noqa: PLW0108  (binds by place)
+    found = masks(tf.constant([1, 2]), tf.constant(3)).numpy()
+    assert found.tolist() == [[True, False, False], [True, True, False]]
+    array = tf.TensorArray(tf.float32, 2).unstack([1.0, 2.0])
+    assert (array.stack() + array.gather([1, 1])).numpy().tolist() == [3.0, 4.0]
+    with pytest.raises(TypeError, match="false_fn"):
+        tf.cond(True, lambda: 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="1D"):
+        tf.unique([[1]])
