@@ -20,8 +20,10 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from ...errors import CompileError
 from ...ir.gpu_ops import CLUSTER, MAPS, MOST_BLOCKS, THREADS
 from ...ir.interpret_launch import SCRATCH, UNITS
+from ...runtime.gpu_driver import MAP_BYTES
 from ...target import Target
 from ..llvm.emit import OPERATIONS
 from ..llvm.emit_gpu import GPU, SHARED
@@ -32,6 +34,9 @@ from ..llvm.text import Text
 
 BLOCK = 128
 """Threads of a block whose threads have nothing to do with each other."""
+
+MOST_ARGUMENTS = 4096
+"""Bytes of arguments that a launch may have."""
 
 _MAP = 'ptr byval([128 x i8]) align 64 "nvvm.grid_constant"'
 _SREG = "@llvm.nvvm.read.ptx.sreg"
@@ -123,6 +128,13 @@ def _parameters(e: Emitter, func: FuncOp) -> list[str]:
         else:
             head.append(f"i64 %a{number}")
             e.names[argument] = f"%a{number}"
+    taken = sum(MAP_BYTES if parameter.startswith(_MAP) else 8 for parameter in head) + 8
+    if taken > MOST_ARGUMENTS:
+        raise CompileError(
+            f"kernel {func.sym_name.data} takes {taken} bytes of arguments,"
+            f" expected {MOST_ARGUMENTS} at most",
+            hint="join fewer tensors at a time",
+        )
     return [*head, "i64 %units"]
 
 

@@ -11,9 +11,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, f32
+from xdsl.dialects.func import FuncOp
 
 from gravure.codegen.compile import Options
 from gravure.codegen.ptx import warpgroup
+from gravure.codegen.ptx.emit import emit_gpu_kernel
 from gravure.codegen.ptx.shape import (
     FLAT_WARPS,
     LARGE,
@@ -24,10 +27,12 @@ from gravure.codegen.ptx.shape import (
     choose_tile,
     choose_warp_tile,
 )
+from gravure.errors import CompileError
 from gravure.frontend.compile import compile_source
 from gravure.ir import dtypes
 from gravure.passes.base import PipelineError
 from gravure.runtime.ptx_emulator import KernelFault
+from gravure.target import Target
 from gravure.tools.bench_gpu import cases
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -480,3 +485,10 @@ def test_threads_read_16_bytes_at_a_time(dtype: str) -> None:
     ptx = plan_of(compiled_text(text)).modules[0].ptx
     loads = re.findall(r"ld\.global\S*", ptx)
     assert [load.rpartition(".v")[2] for load in loads] == ["4.b32", "4.b32"]
+
+
+def test_more_arguments_than_a_launch_takes_are_refused() -> None:
+    given = [*[MemRefType(f32, [1])] * 512, *[IndexType()] * 3]
+    kernel = FuncOp("joins", FunctionType.from_lists(given, []))
+    with pytest.raises(CompileError, match="joins takes 4104 bytes of arguments, expected 4096"):
+        emit_gpu_kernel(kernel, Target.parse(TARGET))
