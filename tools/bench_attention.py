@@ -9,20 +9,20 @@ scaled_dot_product_attention. Each runs in a process of its own, in turns. A row
 processor's time for a call, all threads together, and the memory of its process above that with
 the first sequence; behind that, gravure's time through the better peer's.
 
-Measured on one thread of a shared 2-core Zen 4, 12 heads of 64, onnxruntime 1.31 and torch 2.13, in
+Measured on one thread of a busy 2-core Zen 4, 12 heads of 64, onnxruntime 1.31 and torch 2.13, in
 ms and MiB (all three in one run):
 
 |         |      | gravure |    | onnxruntime |     | torch |    |
 |---------|------|---------|----|-------------|-----|-------|----|
-| prefill | 128  | 0.565   | 2  | 0.773       | 3   | 0.962 | 3  |
-| prefill | 1024 | 36.1    | 18 | 38.3        | 28  | 46.5  | 19 |
-| prefill | 4096 | 646     | 72 | 631         | 112 | 781   | 73 |
-| causal  | 128  | 0.363   | 2  | 0.879       | 4   | 0.948 | 2  |
-| causal  | 1024 | 18.7    | 18 | 42.5        | 85  | 33.4  | 19 |
-| causal  | 4096 | 323     | 72 | 863         | 987 | 422   | 73 |
-| decode  | 128  | 0.010   | 1  | 0.038       | 1   | 0.050 | 1  |
-| decode  | 1024 | 0.087   | 6  | 0.273       | 6   | 0.284 | 6  |
-| decode  | 4096 | 1.019   | 24 | 2.611       | 24  | 2.178 | 24 |
+| prefill | 128  | 0.528   | 1  | 0.685       | 1   | 0.839 | 1  |
+| prefill | 1024 | 37.6    | 16 | 37.8        | 25  | 49.0  | 17 |
+| prefill | 4096 | 578     | 70 | 617         | 109 | 813   | 71 |
+| causal  | 128  | 0.386   | 1  | 0.879       | 1   | 1.01  | 1  |
+| causal  | 1024 | 19.5    | 16 | 48.2        | 80  | 36.4  | 16 |
+| causal  | 4096 | 315     | 70 | 882         | 983 | 426   | 71 |
+| decode  | 128  | 0.012   | 1  | 0.046       | 1   | 0.063 | 1  |
+| decode  | 1024 | 0.089   | 5  | 0.287       | 5   | 0.239 | 5  |
+| decode  | 4096 | 0.757   | 23 | 2.73        | 23  | 2.23  | 23 |
 """
 
 from __future__ import annotations
