@@ -17,6 +17,14 @@ columns in one run; seconds are those of processors, compiled without a cache):
 |                                          | gravure | TensorFlow |
 |------------------------------------------|---------|------------|
 | eager a + a, us                          | 1.43    | 19.7       |
+| eager matmul, us                         | 4.85    | 34.4       |
+| eager relu, us                           | 6.26    | 8.9        |
+| eager reduce_sum, us                     | 7.68    | 15.8       |
+| eager reshape, us                        | 4.22    | 72         |
+| eager a[:, 1:], us                       | 7.57    | 126        |
+| eager concat, us                         | 8.23    | 14.8       |
+| eager gather, us                         | 20.8    | 39.5       |
+| eager softmax, us                        | 14.1    | 15.2       |
 | staged x + x, us                         | 3.33    | 140        |
 | staged chain of 1000 adds, us            | 28      | 190        |
 | Session.run of x + x, us                 | 6.1     | 79         |

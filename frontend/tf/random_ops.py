@@ -315,10 +315,13 @@ class Stateless(Source):
     def draw(self, type_: str, shape: Any, row: rows.DType, **options: Any) -> Any:
         """Draw what the seed says."""
         with InGraph(graph_of([shape, self.seed])):
-            return from_key(
-                shape, perform("StatelessRandomGetKeyCounter", [convert(self.seed)]), type_, row,
-                **options,
-            )  # fmt: skip
+            return from_key(shape, key_of_seed(self.seed), type_, row, **options)
+
+
+@remembered
+def key_of_seed(seed: Any) -> Any:
+    """Return the key that the two numbers of a seed mean."""
+    return perform("StatelessRandomGetKeyCounter", [convert(seed)])
 
 
 def from_key(shape: Any, key: Any, type_: str, row: rows.DType, **options: Any) -> Any:

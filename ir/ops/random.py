@@ -260,20 +260,34 @@ def truncated(emit: Any, key: Any, shape: Sequence[Dim], dtype: DType) -> Any:
     return made if wide == dtype else make("cast", made, dtype=dtype)
 
 
+FEW = 8
+"""So many blocks are encrypted one by one, as Python's integers."""
+
+
 def philox(key: Array, blocks: Array) -> Sequence[Array]:
     """Return four words for each block (u64), which is added to the counter of a key."""
-    first, second, *start = (int(word) for word in key)
+    first, second, *start = key.tolist()
     low, high = start[0] | start[1] << 32, start[2] | start[3] << 32
-    half, mask = np.uint64(32), np.uint64(WORD)
+    if len(blocks) <= FEW:
+        counters = [(low | high << 64) + block for block in blocks.tolist()]
+        words = [[counter >> shift & WORD for shift in (0, 32, 64, 96)] for counter in counters]
+        made = [_encrypted(each, first, second) for each in words]
+        return list(np.array(made, np.uint32).reshape(-1, 4).T)
     lows = blocks + np.uint64(low)
     highs = np.uint64(high) + (lows < blocks)
-    a, b, c, d = lows & mask, lows >> half, highs & mask, highs >> half
+    counter = (lows & WORD, lows >> 32, highs & WORD, highs >> 32)
+    return [word.astype(np.uint32) for word in _encrypted(counter, first, second)]
+
+
+def _encrypted(counter: Sequence[Any], first: int, second: int) -> Sequence[Any]:
+    """Return the words of a counter, numbers or arrays of u64, encrypted by two words."""
+    a, b, c, d = counter
     for _ in range(ROUNDS):
-        p, q = a * np.uint64(FACTORS[0]), c * np.uint64(FACTORS[1])
-        a, c = (q >> half) ^ b ^ np.uint64(first), (p >> half) ^ d ^ np.uint64(second)
-        b, d = q & mask, p & mask
+        p, q = a * FACTORS[0], c * FACTORS[1]
+        a, c = (q >> 32) ^ b ^ first, (p >> 32) ^ d ^ second
+        b, d = q & WORD, p & WORD
         first, second = (first + STEPS[0]) & WORD, (second + STEPS[1]) & WORD
-    return [word.astype(np.uint32) for word in (a, b, c, d)]
+    return a, b, c, d
 
 
 def key_of(*parts: Any) -> Array:

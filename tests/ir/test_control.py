@@ -55,6 +55,12 @@ def test_philox_gives_the_published_numbers():
     assert [int(x[0]) for x in found] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     found = philox(np.full(6, 0xFFFFFFFF, np.uint32), np.zeros(1, np.uint64))
     assert [int(x[0]) for x in found] == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+    key, blocks = np.array([3, 4, 2**32 - 5, 2**32 - 1, 5, 6], np.uint32), np.arange(20)
+    many = philox(key, blocks.astype(np.uint64))
+    few = np.concatenate(
+        [philox(key, blocks[i : i + 4].astype(np.uint64)) for i in range(0, 20, 4)], 1
+    )
+    assert np.array_equal(many, few)
 
 
 def test_random_bits_decompose_to_the_same_numbers():
