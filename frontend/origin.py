@@ -9,19 +9,21 @@ from types import FrameType
 
 OURS = f"{__name__.partition('.')[0]}."
 """What the names of our own modules start with."""
+BETWEEN = ("contextlib", "functools")
+"""Modules that call what they are given: not the user's program either."""
 
 
 def user_frame() -> FrameType | None:
-    """Return the innermost frame that is not gravure's own."""
+    """Return the innermost frame of the user's program."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+    while frame is not None and _is_other(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return frame
 
 
 @cache
-def _is_ours(module: str) -> bool:
-    return str(module).startswith(OURS)
+def _is_other(module: str) -> bool:
+    return module in BETWEEN or str(module).startswith(OURS)
 
 
 def user_line() -> str:

@@ -1,7 +1,8 @@
 """Contexts: who carries operations out, and who sees them; rows A1 and A6 in part, I18."""
 
+import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from gravure.frontend.context import (
     recording,
     unrecorded,
 )
+from gravure.frontend.origin import user_line
 from gravure.frontend.tensor import apply
 from gravure.frontend.trace import Trace
 from gravure.ir import dtypes, interpret, spec, spec_of_array
@@ -188,3 +190,11 @@ def test_structures_are_taken_apart_and_put_together() -> None:
     assert nest.flatten(value) == [1, 2, 3, None]
     assert nest.pack(value, "wxyz") == {"a": "w", "b": ["x", ("y", "z")]}
     assert nest.map_structure(lambda x, y: x + y, [1, (2,)], [10, (20,)]) == [11, (22,)]
+
+
+def test_a_decorator_in_between_is_not_the_users_line() -> None:
+    @contextlib.contextmanager
+    def nothing() -> Iterator[None]:
+        yield
+
+    assert nothing()(user_line)().startswith(f"{__file__}:")
