@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from .emitter import Emit, Emitter, known_integer
+from .text import Text
 
 
 def _phis(
@@ -55,12 +56,22 @@ def _for(e: Emitter, op: Operation) -> None:
     text.lines[place:place] = phis
     text.define(following, f"add {kind} {index}, {step}")
     again = text.value(f"icmp slt {kind} {following}, {high}")
-    text.line(f"br i1 {again}, label %{body}, label %{done}")
+    text.line(f"br i1 {again}, label %{body}, label %{done}{_rolled(text, block)}")
     text.label(done)
     if never_empty:
         e.names.update(zip(op.results, passed, strict=True))
     else:
         _phis(e, op.results, ((before, initial), (end, passed)))
+
+
+def _rolled(text: Text, block: Block) -> str:
+    """Return what keeps a loop that threads meet in as it is: unrolled, it takes more registers."""
+    if not any(op.name == "gvk.barrier" for op in block.ops):
+        return ""
+    number = 10 + 2 * len(text.declarations)
+    text.declare(f"!{number} = distinct !{{!{number}, !{number + 1}}}")
+    text.declare(f'!{number + 1} = !{{!"llvm.loop.unroll.disable"}}')
+    return f", !llvm.loop !{number}"
 
 
 def _if(e: Emitter, op: Operation) -> None:

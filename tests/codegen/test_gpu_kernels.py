@@ -155,7 +155,7 @@ def test_operands_are_copied_while_others_are_multiplied(seed: int | None) -> No
     """Nine tiles of depth go through four stages; what is awaited too late or early shows."""
     text, arrays = product((64, 264), (72, 264), "f16", "right")
     plan = check_text(text, arrays, rtol=2e-3, seed=seed)
-    assert "cp.async.wait_group" in plan.modules[0].ptx
+    assert plan.modules[0].ptx.count("cp.async.wait_group") == 1  # unrolled, it would spill
     assert plan.kernels[0].shared == 4 * (64 + 64) * (32 + 8) * 2
 
 
