@@ -78,6 +78,8 @@ class Compiled:
     seconds: dict[str, float] = field(default_factory=dict)
     cached: int = 0
     """How many kernels were found in the cache."""
+    threads: int = 1
+    """How many threads of this process prepare the weights."""
     linked: bytes = field(default=b"", init=False)
     """What `code` returns, once it was linked."""
     plan: GpuPlan | None = None

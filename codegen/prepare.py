@@ -20,6 +20,8 @@ from ..errors import CompileError
 from ..runtime.artifact import TensorInfo
 from ..runtime.buffer import Array, address, aligned_bytes
 from ..runtime.library import Library
+from ..runtime.model import Context
+from ..runtime.pool import shared_pool
 from ..target import Target
 
 if TYPE_CHECKING:
@@ -113,7 +115,10 @@ def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
     pointers = (ctypes.c_void_p * max(len(arrays), 1))(*map(address, arrays))
     workspace = aligned_bytes(compiled.description.prepare_bytes)
     prepare = library.function("prepare", "ipppp")
-    number = prepare(ctypes.addressof(pointers), address(blob), address(workspace), None)
+    several = compiled.threads > 1 and library.address("pool_init") is not None
+    pool = shared_pool(library, compiled.threads) if several else None
+    context = Context.make(pool, None)
+    number = prepare(ctypes.addressof(pointers), address(blob), address(workspace), context.address)
     if number:
         raise CompileError(f"preparing the weights failed: {library.status(number)}")
 

@@ -250,6 +250,7 @@ def _is_kept(options: Options) -> bool:
 
 def load_compiled(compiled: Compiled, threads: int) -> CompiledModel:
     """Load compiled code into this process."""
+    compiled.threads = threads
     weights = compiled.blob if compiled.description.weights else None
     model = CompiledModel.load(compiled.code(), threads=threads, weights=weights)
     assert isinstance(model, CompiledModel), "load gives what it is called on"

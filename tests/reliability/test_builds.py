@@ -76,3 +76,8 @@ def test_small_network_is_a_small_library(tmp_path: Path) -> None:
     model.save(tmp_path / "mlp.so")
     size = (tmp_path / "mlp.so").stat().st_size
     assert size - int(model.manifest["weights_bytes"]) < 40 << 10
+
+
+def test_weights_are_the_same_whoever_prepares_them() -> None:
+    one, two = (gv.compile(MODELS / "digits.onnx", threads=n) for n in (1, 2))
+    assert one.compiled.blob.tobytes() == two.compiled.blob.tobytes()
