@@ -29,8 +29,9 @@ from ..ir.tensor import Array, spec_of_array
 from ..runtime.artifact import TensorInfo
 from .ahead import names_of
 from .compile import compile_source, tag_of
+from .concrete import ACTIVE, ConcreteFunction
 from .execute import Store
-from .function import ACTIVE, ConcreteFunction, Function
+from .function import Function
 from .staged import NotStageableError, Staged
 from .variables import VariableState
 

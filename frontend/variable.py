@@ -15,10 +15,10 @@ from ..ir.tensor import Array, TensorSpec
 from . import dtypes
 from .abstract import spec_of
 from .bound import within
+from .concrete import ACTIVE
 from .context import STATE, accessed, entered, record
 from .execute import Frame, Plan
 from .func_graph import FuncGraph
-from .function import ACTIVE
 from .graph import Graph, GraphTensor, Operation, dims_or_none, spec_with_unknowns
 from .operators import Operators
 from .recorded import EMIT, unboxed

@@ -16,9 +16,9 @@ import numpy as np
 from ...ir.op import Array
 from ..abstract import TEXT
 from ..checkpoint_ops import SUFFIX, note_latest, noted, read, write
+from ..concrete import ACTIVE
 from ..context import STATE, entered
 from ..func_graph import FuncGraph
-from ..function import ACTIVE
 from ..kinds import PyFunction
 from .state import Variable
 

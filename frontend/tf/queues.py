@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import queue_ops as q
+from ..concrete import ACTIVE
 from ..context import STATE
-from ..function import ACTIVE
 from ..graph import Graph
 from ..kinds import Kind
 from ..run_errors import InvalidArgumentError

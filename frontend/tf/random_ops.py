@@ -18,10 +18,10 @@ from ...ir.ops.families import spec_of_value
 from ...ir.ops.random import STRIDE, drawn_key
 from ...ir.tensor import Array, TensorSpec
 from ..abstract import Abstract, is_unknown
+from ..concrete import ACTIVE
 from ..context import STATE, entered
 from ..execute import Frame
 from ..func_graph import FuncGraph
-from ..function import ACTIVE
 from ..graph import Graph, Operation, spec_with_unknowns
 from ..kinds import Kind
 from ..planned import remembered

@@ -19,7 +19,8 @@ from safetensors.numpy import save as saved_bytes
 from ...runtime.files import replacing
 from .. import nest
 from ..bound import Bound, spec_for
-from ..function import ACTIVE, ConcreteFunction, Function
+from ..concrete import ACTIVE, ConcreteFunction
+from ..function import Function
 from ..graph_data import GraphTextError, NotSerialisableError, Reader, Writer
 from ..variables import VariableState
 from .core import wrap

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
-from gravure.frontend.function import PROCESS
+from gravure.frontend.concrete import PROCESS
 from gravure.frontend.variables import VariableState
 
 OPTIMIZERS = {
@@ -178,7 +178,7 @@ def test_compiled_functions_run_on_as_many_threads_as_were_asked_for():
 
 
 def test_a_function_that_makes_many_elements_is_compiled_at_its_first_call(monkeypatch):
-    monkeypatch.setattr("gravure.frontend.function.HEAVY", 2 * 64)
+    monkeypatch.setattr("gravure.frontend.concrete.HEAVY", 2 * 64)
     double, twice = (tf.function(lambda a: a + a), tf.function(lambda a: a + a + a))
     x = tf.constant(np.ones((8, 8), "f"))
     for function, compiled in ((double, False), (twice, True)):
