@@ -7,7 +7,7 @@ import pytest
 pytest_plugins = ["pytester"]
 
 CONFTEST = (Path(__file__).parent / "conftest.py").read_text()
-# The one pass here, `double`, returns twice what was returned: it is wrong.
+# The passes here, `double` and `silent`, return twice what was returned: that is wrong.
 PASSES = """
 from gravure.ir.ops.elementwise import Add
 from gravure.passes import Pass
@@ -21,13 +21,21 @@ class Double(Pass):
                 twice = Add.make(value, value)
                 op.parent.insert_op_before(twice, op)
                 op.operands = twice.results
+                self.count("doubled")
 
 
+class Silent(Double):
+    def count(self, what, number=1):
+        pass
+
+
+PASSES = {"double": Double(), "silent": Silent()}
 run_passes = run
 
 
 def run(pipeline, program, *, observers):
-    return run_passes([Double()] if pipeline == "double" else "", program, observers=observers)
+    made = [PASSES[pipeline]] if pipeline else ""
+    return run_passes(made, program, observers=observers)
 """
 SAME = """
 func.func @same(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -67,6 +75,10 @@ BAD = {
     "other_meaning": (
         f"// test: double\n// count: gv.add 1\n{SAME}",
         "pass * changed result 'result0' of @same on random arguments*",
+    ),
+    "nothing_counted": (
+        f"// test: silent\n// count: gv.add 1\n// differs: why\n{SAME}",
+        "pass * counts nothing that it did*",
     ),
     "wrong_count": (f"// test:\n// count: gv.add 2\n{ADD}", "1 gv.add, expected 2"),
     "error_elsewhere": (
