@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -63,6 +64,7 @@ ENOUGH_PARTS, KEYS_OF_PART = 8, 1024
 """The same of a processor: parts that threads share well, and the fewest keys of a single head."""
 SHARES = (0, 256, 512, 1024, 2048, 4096)
 """Keys of a part that are measured."""
+Axes: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,7 @@ class SplitReductions(Pass):
         parts = parts_of(length)
         if rows >= FEW_ROWS or length < LONG or not parts:
             return
-        emit = GraphEmit.before(op)
-        reduction = REGISTRY[op.name]
-        flat = emit(REGISTRY["gv.reshape"], op.operands[0], shape=(rows, parts, length // parts))
-        partial = emit(reduction, flat, axes=(2,), keepdims=False)
-        total = emit(reduction, partial, axes=(1,), keepdims=False)
-        made = emit(REGISTRY["gv.reshape"], total, shape=op.result_specs[0].dims)
-        replace(op, made)
+        reduce_twice(op, (rows, parts, length // parts), inner=(2,), outer=(1,))
         self.count("split")
 
     def split_rows(self, op: Op) -> None:
@@ -113,13 +109,9 @@ class SplitReductions(Pass):
         if cut_at is None:
             return
         axis, parts = cut_at
-        emit, reduction = GraphEmit.before(op), REGISTRY[op.name]
         split = (*shape[:axis], parts, shape[axis] // parts, *shape[axis + 1 :])
-        flat = emit(REGISTRY["gv.reshape"], op.operands[0], shape=split)
         inner, outer = tuple(range(axis + 1, len(axes) + 1)), tuple(range(axis + 1))
-        partial = emit(reduction, flat, axes=inner, keepdims=False)
-        total = emit(reduction, partial, axes=outer, keepdims=False)
-        replace(op, emit(REGISTRY["gv.reshape"], total, shape=op.result_specs[0].dims))
+        reduce_twice(op, split, inner=inner, outer=outer)
         self.count("rows")
 
     def split_keys(self, op: Op, ranges: Mapping[str, Range], target: Target) -> None:
@@ -134,6 +126,15 @@ class SplitReductions(Pass):
         dims = op.result_specs[0].dims
         replace(op, make.to(make.reshape(made, shape=dims), op.result_specs[0].dtype))
         self.count("keys")
+
+
+def reduce_twice(op: Op, split: Sequence[Dim], *, inner: Axes, outer: Axes) -> None:
+    """Replace a reduction by two of its operand in another shape: over `inner`, then `outer`."""
+    emit, reduction, reshape = GraphEmit.before(op), REGISTRY[op.name], REGISTRY["gv.reshape"]
+    flat = emit(reshape, op.operands[0], shape=tuple(split))
+    partial = emit(reduction, flat, axes=inner, keepdims=False)
+    total = emit(reduction, partial, axes=outer, keepdims=False)
+    replace(op, emit(reshape, total, shape=op.result_specs[0].dims))
 
 
 def keys_of_part(op: Op, ranges: Mapping[str, Range], target: Target) -> int:

@@ -135,16 +135,18 @@ class CosineDecay(Schedule):
 def _v1(schedule: Callable[..., Schedule]) -> Callable[..., Any]:
     def decay(learning_rate: Any, global_step: Any, *args: Any, **options: Any) -> Any:
         """Return the rate at a step; eagerly a function that gives it anew at each call."""
-        made = schedule(learning_rate, *args, **options)
-        return (lambda: made(global_step)) if STATE.context is None else made(global_step)
+        return _at(schedule(learning_rate, *args, **options), global_step)
 
     return decay
 
 
+def _at(made: Schedule, step: Any) -> Any:
+    return (lambda: made(step)) if STATE.context is None else made(step)
+
+
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Any:
     """Return the rate of the stretch that a step is in."""
-    made = PiecewiseConstantDecay(boundaries, values)
-    return (lambda: made(x)) if STATE.context is None else made(x)
+    return _at(PiecewiseConstantDecay(boundaries, values), x)
 
 
 V1 = {

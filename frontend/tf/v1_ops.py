@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,10 +67,7 @@ def embedding_lookup(
         return _w.embedding_lookup(parts, ids, max_norm, name)
     with InGraph(graph_of([*parts, ids])):
         places, tables = convert(ids), [convert(part) for part in parts]
-        begins, begin = [], 0
-        for table in tables:
-            begins.append(begin)
-            begin += table.shape[0]
+        begins = [0, *accumulate(table.shape[0] for table in tables[:-1])]
         row = _g.gather(begins, places % len(parts)) + places // len(parts)
         return _w.embedding_lookup(_a.concat(tables, 0), row, max_norm, name)
 

@@ -89,7 +89,7 @@ class Attention(Op):
 
 @register
 class AttentionParts(Op):
-    """What each `step` keys give to an attention, for many blocks of a GPU to share them.
+    """What each `step` keys give to an attention, for blocks of a GPU or threads to share them.
 
     Operands and flags are those of `gv.attention`. For P parts the result is f32 of the shape [P,
     *B, S, E + 2]: the values, weighed by e to the power of scores less the largest score of the
