@@ -20,6 +20,7 @@ from typing import BinaryIO
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 
+from ..ir import take_apart
 from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
 from ..ir.text import print_function
@@ -140,6 +141,8 @@ class Objects:
             if name not in self.shared:
                 self.shared[name] = self.shared_object(name, module)
         sizes = tuple(_text(loops, name) for name in SIZES)
+        if loops is not function:
+            take_apart(loops.regions)
         made = Made(sizes, tuple(modules), assemble(text, self.target))
         self.cache.put(key, made.pack())
         return made

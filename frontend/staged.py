@@ -21,7 +21,7 @@ from xdsl.ir import Operation as XdslOperation
 
 from ..codegen.compile import Options
 from ..errors import GravureError, UnsupportedOp
-from ..ir import DEVICE, REGISTRY, GraphEmit, Program
+from ..ir import DEVICE, REGISTRY, GraphEmit, Program, take_apart
 from ..ir.attributes import Symbol
 from ..ir.collection import paused
 from ..ir.compositions import Maker
@@ -130,6 +130,11 @@ class StagingFrame(Frame):
         self.arguments: list[Any] = []
         """The variables that are arguments."""
         self.written: dict[Any, None] = {}
+
+    def forget(self) -> None:
+        """Hold nothing that was made any more: passes erase it, and its memory is to be free."""
+        self.records.clear()
+        self.emitter.made.clear()
 
     def placed(self, ops: Sequence[Operation]) -> dict[Operation, str]:
         """Return the devices of operations; what is inside a branch or a loop goes with it."""
@@ -533,6 +538,7 @@ class Staged:
         lay_over(main, over)
         self.updated = [i - len(specs) for i in over.values()]
         """Which of the arguments are variables that are written in place."""
+        frame.forget()
         self.model = loaded(program, options or Options(slots=all_threads()))
         self.call = self.model.updating() if over else self.model.call
 
@@ -566,6 +572,7 @@ def loaded(program: Program, options: Options) -> CompiledModel:
     compiled = compile_source(program, options)
     model = load_compiled(compiled, threads_for(compiled))
     compiled.program = None  # a function is compiled once: its memory goes
+    take_apart(program.module.regions)
     return model
 
 

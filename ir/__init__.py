@@ -9,7 +9,17 @@ the operations that only a host carries out in `host`.
 
 from . import dims, dtypes, ops
 from .attributes import Symbol
-from .build import DEVICE, SOURCE, EagerEmit, GraphEmit, erase, operations, replace
+from .build import (
+    DEVICE,
+    SOURCE,
+    EagerEmit,
+    GraphEmit,
+    erase,
+    operands_of,
+    operations,
+    replace,
+    take_apart,
+)
 from .dims import Dim, DimExpr, Range
 from .dtypes import DTYPES, DType
 from .interpret import Interpreter, interpret
@@ -50,6 +60,7 @@ __all__ = [
     "erase",
     "interpret",
     "memref_of",
+    "operands_of",
     "operations",
     "ops",
     "parse",
@@ -59,5 +70,6 @@ __all__ = [
     "spec",
     "spec_of",
     "spec_of_array",
+    "take_apart",
     "verify",
 ]

@@ -6,13 +6,13 @@ is the same on numpy arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues
 from xdsl.rewriter import InsertPoint
 
 from .op import Op
@@ -93,13 +93,38 @@ def operations(block: Block) -> list[Operation]:
     return found
 
 
+def operands_of(op: Operation) -> tuple[SSAValue, ...]:
+    """Return the operands of an operation as they are now; a tenth of the time of `op.operands`."""
+    return op._operands
+
+
 def erase(op: Operation) -> None:
-    """Take an operation that nobody uses out of its block for good."""
-    if any(result.first_use is not None for result in op.results):
-        raise ValueError(f"{op.name} cannot be erased: its results are used")
+    """Take an operation that nobody uses out of its block for good, and what is in it apart."""
+    for result in op.results:
+        if result.first_use is not None:
+            raise ValueError(f"{op.name} cannot be erased: its results are used")
     if op.parent is not None:
         op.parent.detach_op(op)
     op.drop_all_references()
+    take_apart(op.regions)
+    op.results, op.regions = SSAValues(), ()
+
+
+def take_apart(regions: Iterable[Region]) -> None:
+    """Cut the circles of references in regions that are gone, so that their memory is free.
+
+    Python's collector would find them too, but has to walk through all other objects for it.
+    """
+    waiting = list(regions)
+    for region in waiting:
+        for block in list(region.blocks):
+            for op in operations(block):
+                waiting += op.regions
+                for use in op._operand_uses:
+                    use._prev_use = None
+                vars(op).clear()
+            vars(block).clear()
+        vars(region).clear()
 
 
 def replace(op: Op, *values: SSAValue) -> None:

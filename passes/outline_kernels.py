@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
-from ..ir import SOURCE, Program, dims, erase
+from ..ir import SOURCE, Program, dims, erase, take_apart
 from ..ir.attributes import to_python
 from ..ir.interpret_launch import SYMBOLS
 from ..ir.levels import KIND, STREAMED
@@ -58,7 +58,7 @@ class OutlineKernels(Pass):
     ) -> None:
         """Replace one kernel by a call; kernels of one key share code."""
         if key in known:
-            kernel.detach_region(0)  # nothing in it is used outside: it goes without being erased
+            take_apart([kernel.detach_region(0)])  # nothing in it is used outside
             self.count("shared")
         else:
             name = f"k{len(known)}"

@@ -22,20 +22,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ..errors import ParseError
-from ..ir import Array, Program, operations, parse, print_module
+from ..ir import Array, Program, operands_of, operations, parse, print_module
 from .base import Pass
 
 HEAD = "// test:"
 
 OpRecord: TypeAlias = tuple[Any, ...]
-"""Class, operands, results, result types, properties, attributes, location, regions."""
-BlockRecord: TypeAlias = tuple[tuple[SSAValue, ...], tuple[Any, ...], list[OpRecord]]
-"""Arguments, their types, operations."""
+"""Class, operands, results, their names and types, properties, attributes, location, regions."""
+BlockRecord: TypeAlias = tuple[list[int], list[str | None], tuple[Any, ...], list[OpRecord]]
+"""Arguments, their names and types, operations."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A program as it was, as records of its operations; values stand for themselves."""
+    """A program as it was, as records of its operations; values are numbers."""
 
     module: OpRecord
     weights: Mapping[str, Array]
@@ -44,7 +44,7 @@ class Snapshot:
     @classmethod
     def of(cls, program: Program) -> Snapshot:
         """Take down the program."""
-        return cls(_record(program.module), program.weights, program.source)
+        return cls(_Recorder().record(program.module), program.weights, program.source)
 
     def restore(self) -> Program:
         """Build the program that was taken down."""
@@ -79,29 +79,41 @@ def read_reproducer(path: Path) -> tuple[str, Program]:
     return first.removeprefix(HEAD).strip(), Program(module, source=str(path))
 
 
-def _record(op: Operation) -> OpRecord:
-    return (
-        type(op),
-        tuple(op.operands),
-        op.results,
-        op.result_types,
-        op.properties.copy(),
-        op.attributes.copy(),
-        op.location,
-        op.regions and [[_record_block(b) for b in region.blocks] for region in op.regions],
-    )
+class _Recorder:
+    """Takes down operations, values by number: no record keeps alive what a pass erases."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[SSAValue, int] = {}
+
+    def record(self, op: Operation) -> OpRecord:
+        """Take down an operation and what is in it."""
+        results = op.results
+        return (
+            type(op),
+            self.of(operands_of(op)),
+            self.of(results),
+            [value.name_hint for value in results],
+            [value.type for value in results],
+            op.properties.copy(),
+            op.attributes.copy(),
+            op.location,
+            op.regions and [[self.block(b) for b in region.blocks] for region in op.regions],
+        )
+
+    def block(self, block: Block) -> BlockRecord:
+        """Take down a block."""
+        names = [argument.name_hint for argument in block.args]
+        made = [self.record(op) for op in operations(block)]
+        return self.of(block.args), names, tuple(block.arg_types), made
+
+    def of(self, values: Iterable[SSAValue]) -> list[int]:
+        """Return the numbers of values."""
+        numbers = self.numbers
+        return [numbers.setdefault(value, len(numbers)) for value in values]
 
 
-def _record_block(block: Block) -> BlockRecord:
-    return (
-        tuple(block.args),
-        tuple([argument.type for argument in block.args]),
-        [_record(op) for op in operations(block)],
-    )
-
-
-def _build(record: OpRecord, values: dict[SSAValue, SSAValue]) -> Operation:
-    kind, operands, results, types, properties, attributes, location, regions = record
+def _build(record: OpRecord, values: dict[int, SSAValue]) -> Operation:
+    kind, operands, results, names, types, properties, attributes, location, regions = record
     made: Operation = kind.create(
         operands=[values[operand] for operand in operands],
         result_types=types,
@@ -110,22 +122,25 @@ def _build(record: OpRecord, values: dict[SSAValue, SSAValue]) -> Operation:
         location=location,
         regions=[Region([_build_block(block, values) for block in region]) for region in regions],
     )
-    _name_alike(results, made.results, values)
+    _name_alike(results, names, made.results, values)
     return made
 
 
-def _build_block(record: BlockRecord, values: dict[SSAValue, SSAValue]) -> Block:
-    arguments, types, ops = record
+def _build_block(record: BlockRecord, values: dict[int, SSAValue]) -> Block:
+    arguments, names, types, ops = record
     block = Block(arg_types=types)
-    _name_alike(arguments, block.args, values)
+    _name_alike(arguments, names, block.args, values)
     for op in ops:
         block.add_op(_build(op, values))
     return block
 
 
 def _name_alike(
-    old: Iterable[SSAValue], new: Iterable[SSAValue], values: dict[SSAValue, SSAValue]
+    numbers: Iterable[int],
+    names: Iterable[str | None],
+    made: Iterable[SSAValue],
+    values: dict[int, SSAValue],
 ) -> None:
-    for before, after in zip(old, new, strict=True):
-        after.name_hint = before.name_hint
-        values[before] = after
+    for number, name, value in zip(numbers, names, made, strict=True):
+        value.name_hint = name
+        values[number] = value

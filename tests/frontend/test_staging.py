@@ -1,7 +1,11 @@
 """Graphs and functions by gravure's own names."""
 
+import gc
+from collections import Counter
+
 import numpy as np
 import pytest
+from xdsl.ir import Operation
 
 import gravure as gv
 
@@ -66,3 +70,26 @@ def test_scan_and_map_stack_their_results():
     assert float(last) == 6.0
     assert np.array_equal(sums, [0, 1, 3, 6])
     assert np.array_equal(gv.map_fn(lambda a: a * a, x), [0, 1, 4, 9])
+
+
+def test_a_compiled_program_is_free_without_the_collector():
+    def operations():
+        return Counter(type(x).__name__ for x in gc.get_objects() if isinstance(x, Operation))
+
+    @gv.function
+    def step(x):
+        with gv.GradientTape() as tape:
+            tape.watch(x)
+            y = gv.sum(gv.exp(x @ x) * gv.tanh(x) + gv.exp(x @ x) * x)
+        return tape.gradient(y, x)
+
+    x = gv.asarray(np.full((2, 2), 0.5, np.float32))
+    gc.collect()
+    gc.disable()
+    try:
+        before = operations()
+        step(x), step(x), step(x)
+        assert [c.graph.refusal for c in step.cache.values()] == [""]
+        assert operations() == before
+    finally:
+        gc.enable()
