@@ -4,6 +4,7 @@ Imports `ir`, `passes` and `runtime` (for `artifact`, the data that both sides s
 formats of files). llvmlite is imported in `codegen/llvm/` alone.
 
 - `compile`: the whole way, from a program to a `Compiled`. Start here. `compiled`: what comes out.
+- `objects`: the kernels' machine code, made while passes go on by `children` of this process.
 - `kernels/`: a kernel function on tensors becomes loops, by the template of its kind.
 - `llvm/`: loops become LLVM text, and text becomes objects; also the functions that callers see.
 - `describe`: the planned program as plain data, from which entry, header and manifest are made.

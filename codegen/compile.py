@@ -10,13 +10,13 @@ was compiled before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 
 from ..errors import CompileError
 from ..ir import Program, erase
@@ -27,9 +27,10 @@ from ..ir.ops.structure import Launch
 from ..ir.placement import WORKSPACE, weight_rows
 from ..ir.program import functions, set_level
 from ..passes.analysis.blocks import operations_of
-from ..passes.base import Observer
+from ..passes.base import Observer, Pass, Step
+from ..passes.instruments import from_environment
 from ..passes.manager import parse_pipeline, run
-from ..passes.pipelines import pipeline_of, remaining
+from ..passes.pipelines import KERNELS, PLACE, pipeline_of, remaining
 from ..runtime.artifact import launches
 from ..runtime.gpu_plan import GpuPlan
 from ..target import Target
@@ -52,32 +53,37 @@ def compile_program(
     refuse_host_steps(program)
     target = Target.parse(options.target, options.mattr)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
-    seconds: dict[str, float] = {}
-    start = perf_counter()
     pipeline = options.passes or pipeline_of(options.level, options.dtype)
-    report = run(
-        remaining(parse_pipeline(pipeline), program.level),
-        program,
-        observers=observers or None,  # none given: those that the environment asks for
-        disable=options.disable,
-        verify_each=options.verify,
-    )
-    seconds["passes"] = perf_counter() - start
-    start = perf_counter()
-    digests = name_kernels(program)
-    main = program.main
     extras = {"pipeline": str(pipeline), **options.extras}
     if target.choices:
         extras["records"] = target.records
     names = Names(options.tag, target, options.slots, options.checks, extras)
-    plan: GpuPlan | None = None
-    objects: list[bytes] = []
-    if target.is_gpu:
-        names = replace(names, slots=SLOTS)
-        description, plan, cached = compile_gpu(program, target, names, object_cache(options))
-    else:
-        objects, cached = compile_kernels(program, target, options, digests)
-        description = describe(program, names)
+    passes = remaining(parse_pipeline(pipeline), program.level)
+    seconds: dict[str, float] = {}
+    start = perf_counter()
+    with objects_for(program, target, options) as made:
+        watching = [*(observers or from_environment())]
+        if not target.is_gpu and are_kernels_done(passes):
+            watching.append(Ahead(made))
+        report = run(
+            passes,
+            program,
+            observers=watching,
+            disable=options.disable,
+            verify_each=options.verify,
+        )
+        seconds["passes"] = perf_counter() - start
+        start = perf_counter()
+        name_kernels(program, made.digests)
+        main = program.main
+        plan: GpuPlan | None = None
+        objects: list[bytes] = []
+        if target.is_gpu:
+            names = replace(names, slots=SLOTS)
+            description, plan, cached = compile_gpu(program, target, names, object_cache(options))
+        else:
+            objects, cached = compile_kernels(program, made)
+            description = describe(program, names)
     seconds["kernels"] = perf_counter() - start
     return Compiled(
         description=description,
@@ -95,49 +101,61 @@ def compile_program(
     )
 
 
-def name_kernels(program: Program) -> dict[str, str]:
+@dataclass
+class Ahead(Observer):
+    """Lets kernels be made while the passes go on that leave them as they are."""
+
+    objects: Objects
+
+    def after(self, step: Step, program: Program) -> None:
+        """Begin when there are kernels."""
+        if step.name == KERNELS:
+            name_kernels(program, self.objects.digests)
+            self.objects.begin(kernels_of(program))
+
+
+def are_kernels_done(passes: Sequence[Pass]) -> bool:
+    """Say whether no pass changes kernels once they are functions."""
+    names = [each.name for each in passes]
+    return KERNELS in names and set(names[names.index(KERNELS) + 1 :]) <= set(PLACE)
+
+
+def kernels_of(program: Program) -> list[FuncOp]:
+    """Return the functions that are kernels."""
+    return [function for function in functions(program.module) if KIND in function.attributes]
+
+
+def name_kernels(program: Program, digests: dict[str, str]) -> None:
     """Name every kernel by its kind and the hash of its text, alike in all programs.
 
-    Returns the whole digests by name.
+    `digests` gets the whole digests by name; those that are in it are named already.
     """
     names: dict[str, SymbolRefAttr] = {}
-    digests: dict[str, str] = {}
-    callers: list[FuncOp] = []
-    for function in functions(program.module):
-        kind = function.attributes.get(KIND)
-        if isinstance(kind, StringAttr):
-            digest = digest_of(function)
+    for function in kernels_of(program):
+        if function.sym_name.data not in digests:
+            kind, digest = function.attributes[KIND], digest_of(function)
+            assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
             name = f"{kind.data}_{digest[:16]}"
             names[function.sym_name.data] = SymbolRefAttr(name)
             function.properties["sym_name"], digests[name] = StringAttr(name), digest
-        else:
-            callers.append(function)
-    for function in callers:
-        for op in operations_of(function):
-            if isinstance(op, Launch):
+    for function in functions(program.module):
+        for op in operations_of(function) if names and KIND not in function.attributes else ():
+            if isinstance(op, Launch) and op.kernel in names:
                 op.properties["kernel"] = names[op.kernel]
-    return digests
+            elif isinstance(op, CallOp) and op.callee.root_reference.data in names:
+                op.properties["callee"] = names[op.callee.root_reference.data]
+
+
+def objects_for(program: Program, target: Target, options: Options) -> Objects:
+    """Return what makes the objects of a program's kernels."""
+    return Objects(target, object_cache(options), program.level == "loops", options.jobs)
 
 
 def compile_kernels(
-    program: Program,
-    target: Target,
-    options: Options,
-    digests: Mapping[str, str],
-    *,
-    only: Collection[str] | None = None,
+    program: Program, objects: Objects, only: Collection[str] | None = None
 ) -> tuple[list[bytes], int]:
-    """Return the objects of kernels (of those named in `only`), and how many were in the cache.
-
-    `digests` are those of kernels, as far as they are known.
-    """
-    wanted = [
-        function
-        for function in functions(program.module)
-        if KIND in function.attributes and (only is None or function.sym_name.data in only)
-    ]
-    objects = Objects(target, object_cache(options), program.level == "loops", options.jobs)
-    objects.digests.update(digests)
+    """Return the objects of kernels (of those named in `only`), and how many were in the cache."""
+    wanted = [f for f in kernels_of(program) if only is None or f.sym_name.data in only]
     made, cached = objects.of(wanted)
     return [*(one.data for one in made), *objects.shared_objects()], cached
 
@@ -146,10 +164,9 @@ def lower_kernels(program: Program, target: Target) -> None:
     """Replace every kernel function by its loops: the level `loops`."""
     block = program.module.body.block
     lower = gpu_kernels.lower if target.is_gpu else kernels.lower
-    for function in functions(program.module):
-        if KIND in function.attributes:
-            block.insert_op_before(lower(function, target), function)
-            erase(function)
+    for function in kernels_of(program):
+        block.insert_op_before(lower(function, target), function)
+        erase(function)
     set_level(program.module, "loops")
 
 
@@ -164,7 +181,8 @@ def compile_for_host(compiled: Compiled) -> Compiled:
     program = compiled.program
     assert program is not None, "only what was just compiled can be compiled again"
     launched = {step.kernel for step in launches(compiled.description.prepare)}
-    objects, cached = compile_kernels(program, host, compiled.options, {}, only=launched)
+    with objects_for(program, host, compiled.options) as made:
+        objects, cached = compile_kernels(program, made, only=launched)
     names = Names(compiled.options.tag, host, compiled.options.slots, compiled.options.checks, {})
     return replace(
         compiled,

@@ -1,21 +1,21 @@
 """The objects of a program's kernels: found in the cache, or made, on two processors at once.
 
-LLVM holds one lock in a process, so threads would wait for each other: half of the kernels that
-are to be made go to a child process, which sends the objects back through a pipe. Objects do
-not depend on who makes them. If the child does not come back whole, its half is made here,
-where an error is seen with its cause.
+    with Objects(target, cache) as objects:
+        objects.begin(kernels)              children make those that are missing, while
+        ...                                 this process goes on with something else
+        made, cached = objects.of(kernels)
+
+LLVM holds one lock in a process, so threads would wait for each other: a child process makes
+kernels, and this one too when it has nothing else to do. Objects do not depend on who makes them.
+What does not come from a child is made here, where an error is seen with its cause.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
@@ -26,6 +26,7 @@ from ..ir.levels import KIND
 from ..ir.text import print_function
 from ..target import Target
 from . import kernels
+from .children import MOST, Children, processes
 from .llvm.cache import Cache, key_of
 from .llvm.compile import assemble
 from .llvm.emit import emit_parts
@@ -84,21 +85,43 @@ class Objects:
     """The objects of shared functions, by name."""
     digests: dict[str, str] = field(default_factory=dict)
     """The digests of kernels that are known already, by name."""
+    found: dict[str, Made] = field(default_factory=dict)
+    """What was found in the cache, by name."""
+    portions: list[list[FuncOp]] = field(default_factory=list)
+    """The kernels that are shared with children: each is one number to them."""
+    children: Children | None = None
+
+    def __enter__(self) -> Objects:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.children is not None:
+            self.children.stop()
+
+    def begin(self, functions: Sequence[FuncOp]) -> None:
+        """Look for kernels in the cache, and let children begin with those that are missing."""
+        missing = [f for f in functions if not self.find(f)]
+        others = processes(self.jobs) - 1
+        if others and len(missing) >= WORTH_A_CHILD:
+            ordered = sorted(missing, key=lambda f: (-weight(f), f.sym_name.data))
+            count = min(len(ordered), MOST)
+            self.portions = [ordered[first::count] for first in range(count)]
+            self.children = Children(others, count, self.send)
 
     def of(self, functions: Sequence[FuncOp]) -> tuple[list[Made], int]:
         """Return what is made of each kernel, and how many were found in the cache."""
-        found = {f.sym_name.data: self.find(f) for f in functions}
-        missing = [f for f in functions if found[f.sym_name.data] is None]
-        made = self.make_all(missing)
+        if self.children is None:
+            self.begin([f for f in functions if f.sym_name.data not in self.found])
+        made = self.made_with_others()
         result = []
         for function in functions:
             name = function.sym_name.data
-            one = found[name] or made[name]
+            one = self.found.get(name) or made.get(name) or self.make(function)
             for attribute, size in zip(SIZES, one.sizes, strict=True):
                 if size:
                     function.attributes[attribute] = StringAttr(size)
             result.append(one)
-        return result, len(functions) - len(missing)
+        return result, sum(f.sym_name.data in self.found for f in functions)
 
     def shared_objects(self) -> list[bytes]:
         """Return the objects of shared functions, in the order of their names."""
@@ -113,18 +136,19 @@ class Objects:
             self.digests[name] = digest_of(function)
         return key_of(f"kernel {name} {self.digests[name]}", self.target)
 
-    def find(self, function: FuncOp) -> Made | None:
-        """Return a kernel from the cache, with the shared functions that it calls."""
+    def find(self, function: FuncOp) -> bool:
+        """Take a kernel from the cache, with the shared functions that it calls, if it is there."""
         content = self.cache.get(self.key(function))
         made = Made.unpack(content) if content is not None else None
         if made is None:
-            return None
+            return False
         parts = {name: self.cache.get(self.shared_key(name)) for name in made.shared}
         kept = {name: data for name, data in parts.items() if data is not None}
         if len(kept) < len(parts):
-            return None
+            return False
         self.shared.update(kept)
-        return made
+        self.found[function.sym_name.data] = made
+        return True
 
     def shared_key(self, name: str) -> str:
         """Return the key of a shared function's object: its name says all that it is."""
@@ -151,72 +175,40 @@ class Objects:
         """Return the object of a shared function, from the cache if it is there."""
         return self.cache.get_or_make(self.shared_key(name), lambda: assemble(module, self.target))
 
-    def make_all(self, functions: Sequence[FuncOp]) -> dict[str, Made]:
-        """Return what is made of each kernel, by name."""
-        if not self.pays(len(functions)):
-            return {f.sym_name.data: self.make(f) for f in functions}
-        ordered = sorted(functions, key=lambda f: (-weight(f), f.sym_name.data))
-        mine, theirs = ordered[::2], ordered[1::2]
-        child, pipe = self.start(theirs)
-        made = {f.sym_name.data: self.make(f) for f in mine}
-        with pipe:
-            received = self.receive(pipe)
-        os.waitpid(child, 0)
-        made |= received
-        return made | {f.sym_name.data: self.make(f) for f in theirs if f.sym_name.data not in made}
+    def make_some(self, numbers: Iterator[int]) -> dict[str, Made]:
+        """Return what is made of the kernels of these portions, by name."""
+        several = (function for number in numbers for function in self.portions[number])
+        return {function.sym_name.data: self.make(function) for function in several}
 
-    def pays(self, count: int) -> bool:
-        """Say whether a second process is to be used."""
-        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        jobs = self.jobs or min(2, processors)
-        # A process with threads is not forked: a lock that one of them holds would stay locked.
-        alone = threading.active_count() == 1 and hasattr(os, "fork")
-        return count >= WORTH_A_CHILD and jobs > 1 and alone
+    def made_with_others(self) -> dict[str, Made]:
+        """Return what this process and its children made of the portions, by name."""
+        if self.children is None:
+            return {}
+        made = self.make_some(self.children.numbers())
+        for content in self.children.sent():
+            made |= self.receive(content)
+        return made
 
-    def start(self, functions: Sequence[FuncOp]) -> tuple[int, BinaryIO]:
-        """Start a child that makes these kernels; return it and where it writes."""
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child:
-            os.close(writing)
-            return child, os.fdopen(reading, "rb")
-        status = 1
-        try:
-            os.close(reading)
-            with os.fdopen(writing, "wb") as pipe:
-                self.send(functions, pipe)
-            status = 0
-        finally:
-            os._exit(status)
-
-    def send(self, functions: Sequence[FuncOp], pipe: BinaryIO) -> None:
-        """Make kernels, and write them with the shared functions made for them."""
+    def send(self, numbers: Iterator[int]) -> bytes:
+        """Return what is made of the kernels of these portions, with the shared functions made."""
         before = set(self.shared)
-        made = {f"kernel {f.sym_name.data}": self.make(f).pack() for f in functions}
+        made = {f"kernel {name}": one.pack() for name, one in self.make_some(numbers).items()}
         made |= {f"shared {n}": data for n, data in self.shared.items() if n not in before}
         head = json.dumps([[name, len(data)] for name, data in made.items()]).encode()
-        pipe.write(len(head).to_bytes(8, "little"))
-        pipe.write(head)
-        for data in made.values():
-            pipe.write(data)
+        return b"".join([len(head).to_bytes(8, "little"), head, *made.values()])
 
-    def receive(self, pipe: BinaryIO) -> dict[str, Made]:
-        """Return the kernels that a child sent; none if it did not come to the end."""
-        content = pipe.read()
+    def receive(self, content: bytes) -> dict[str, Made]:
+        """Return the kernels that a child sent, and take the shared functions over."""
         end = 8 + int.from_bytes(content[:8], "little")
         made: dict[str, Made] = {}
-        with suppress(json.JSONDecodeError):  # of a child that ended early
-            rows = json.loads(content[8:end])
-            if end + sum(size for _, size in rows) != len(content):
-                return {}
-            for name, size in rows:
-                kind, _, rest = name.partition(" ")
-                data = content[end : end + size]
-                end += size
-                if kind == "shared":
-                    self.shared.setdefault(rest, data)
-                else:
-                    made[rest] = Made.unpack(data)
+        for name, size in json.loads(content[8:end]):
+            kind, _, rest = name.partition(" ")
+            data = content[end : end + size]
+            end += size
+            if kind == "shared":
+                self.shared.setdefault(rest, data)
+            else:
+                made[rest] = Made.unpack(data)
         return made
 
 

@@ -99,7 +99,7 @@ def lower(
         verify_each=options.verify,
     )
     if stage == "loops" and program.level == "planned":
-        name_kernels(program)
+        name_kernels(program, {})
         lower_kernels(program, target)
     return report
 

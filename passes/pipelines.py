@@ -58,15 +58,17 @@ WEIGHTS = (
 )
 """What is done to weights ahead of time."""
 
-LOWER = (
-    "fuse",
-    "merge-maps",
-    "merge-bottlenecks",
-    "outline-kernels",
+KERNELS = "outline-kernels"
+"""The pass that makes kernels functions."""
+
+PLACE = (
     "schedule-memory",  # behind outlining: what a kernel hides inside takes no memory
     "bufferise",
     "plan-memory",
 )
+"""What is done behind it. It leaves the kernels as they are, so that they can be made meanwhile."""
+
+LOWER = ("fuse", "merge-maps", "merge-bottlenecks", KERNELS, *PLACE)
 """From the level `graph` to `planned`."""
 
 LEVELS: dict[str, tuple[str, ...]] = {

@@ -1,0 +1,106 @@
+"""Kernels are the same whoever makes them, and are made while passes go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from gravure.codegen import objects as module
+from gravure.codegen.children import Children
+from gravure.codegen.compile import Options, are_kernels_done, compile_program
+from gravure.codegen.compiled import Compiled
+from gravure.codegen.objects import WORTH_A_CHILD, Objects
+from gravure.errors import CompileError
+from gravure.ir import Program
+from gravure.ir.text import parse
+from gravure.passes.manager import parse_pipeline
+from gravure.passes.pipelines import LEVELS
+from gravure.passes.plan_memory import PlanMemory
+
+MANY = WORTH_A_CHILD + 2
+
+
+def program() -> Program:
+    """Return a program of many kernels; each argument is one's only input."""
+    kinds = [f"tensor<{3 + i}xf32>" for i in range(MANY)]
+    arguments = ", ".join(f'%x{i}: {k} {{gv.name = "x{i}"}}' for i, k in enumerate(kinds))
+    results = ", ".join(f'{k} {{gv.name = "y{i}"}}' for i, k in enumerate(kinds))
+    lines = [f"  %y{i} = gv.exp %x{i} : ({k}) -> {k}" for i, k in enumerate(kinds)]
+    values = ", ".join(f"%y{i}" for i in range(MANY))
+    head = f"func.func @main({arguments}) -> ({results}) {{"
+    end = f"  func.return {values} : {', '.join(kinds)}"
+    return Program(parse("\n".join([head, *lines, end, "}"])))
+
+
+def compiled(monkeypatch: pytest.MonkeyPatch, processes: int) -> Compiled:
+    monkeypatch.setattr(module, "processes", lambda _: processes)
+    return compile_program(program(), Options(cache=False))
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return what children send from here on."""
+    contents: list[bytes] = []
+    receive = Objects.receive
+
+    def noted(self: Objects, content: bytes) -> object:
+        contents.append(content)
+        return receive(self, content)
+
+    monkeypatch.setattr(Objects, "receive", noted)
+    return contents
+
+
+@pytest.mark.parametrize("several", [2, 3])
+def test_it_does_not_matter_who_makes_a_kernel(
+    several: int, sent: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = compiled(monkeypatch, 1)
+    assert not sent
+    shared = compiled(monkeypatch, several)
+    assert len(sent) == several - 1
+    assert len(alone.description.kernels) == MANY
+    assert shared.objects == alone.objects
+    assert shared.description == alone.description
+    assert shared.manifest == alone.manifest
+
+
+def test_what_a_child_does_not_bring_is_made_here(
+    sent: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(self: Objects, numbers: Iterator[int]) -> bytes:
+        self.make_some(iter([next(numbers)]))
+        os._exit(0)
+
+    alone = compiled(monkeypatch, 1)
+    monkeypatch.setattr(Objects, "send", dies)
+    assert compiled(monkeypatch, 2).objects == alone.objects
+    assert not sent
+
+
+def test_no_child_is_left_when_a_pass_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped: list[int] = []
+    stop = Children.stop
+
+    def noted(self: Children) -> None:
+        stopped.extend(child for child, _ in self.running)
+        stop(self)
+
+    def fails(self: PlanMemory, _: Program) -> None:
+        raise CompileError("no plan")
+
+    monkeypatch.setattr(Children, "stop", noted)
+    monkeypatch.setattr(PlanMemory, "apply", fails)
+    with pytest.raises(CompileError, match="no plan"):
+        compiled(monkeypatch, 2)
+    assert len(stopped) == 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(stopped[0], 0)
+
+
+def test_kernels_are_begun_when_nothing_changes_them_any_more() -> None:
+    assert all(are_kernels_done(parse_pipeline(passes)) for passes in LEVELS.values())
+    assert not are_kernels_done(parse_pipeline("outline-kernels,dce,bufferise"))
+    assert not are_kernels_done(parse_pipeline("bufferise,plan-memory"))
