@@ -34,7 +34,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ..errors import UnsupportedOp
 from .interpret_loops_values import PURE, Value, fused_multiply_add, numpy_dtype
-from .kernel_ops import GemmTile
+from .kernel_ops import GemmPair, GemmTile
 from .words import numbers_of_words
 
 
@@ -264,11 +264,32 @@ def _gemm_tile(op: Operation, values: Values) -> None:
     for segment in range(int(segments)):
         left = _grid(a_first + segment * a_segment, tile.rows, lda, int(k), a_step)
         right = _grid(b_first + segment * b_segment, int(k), ldb, width)
-        lefts, rights = a[_check_grid(op, a, left)], b[_check_grid(op, b, right)]
-        for step in range(int(k)):
-            right_row = rights[step].astype(c.dtype)
-            total = fused_multiply_add(lefts[:, step, None], right_row, total)
+        total = _summed(op, (a, left), (b, right), total)
     c[out] = _finished(op, total[:, :shown], values, out)
+
+
+def _summed(op: Operation, left: Any, right: Any, total: Value) -> Value:
+    """Return sums and what a product adds to them, step by step; operands are memory, indices."""
+    lefts, rights = (memory[_check_grid(op, memory, grid)] for memory, grid in (left, right))
+    for step, row in enumerate(rights):
+        total = fused_multiply_add(lefts[:, step, None], row.astype(total.dtype), total)
+    return total
+
+
+def _gemm_pair(op: Operation, values: Values) -> None:
+    assert isinstance(op, GemmPair)
+    tile, numbers = op.tile, [values[operand] for operand in op.operands]
+    a, a_first, b, b_first, ldb, c, c_first, *others, k, a_step = numbers
+    x, x_first, ldx, w, w_first, ldw, g, g_first, ldg, bias, bias_first = others
+    width, depth = tile.vectors * tile.lanes, int(k)
+    row, rows = _grid(c_first, 1, 0, width), _grid(g_first, tile.rows, ldg, tile.lanes)
+    first = np.zeros((1, width), c.dtype)
+    left, right = _grid(a_first, 1, 0, depth, a_step), _grid(b_first, depth, ldb, width)
+    c[_check_grid(op, c, row)] = _summed(op, (a, left), (b, right), first)
+    row = _check_grid(op, bias, _grid(bias_first, 1, 0, tile.lanes))
+    first = np.repeat(bias[row], tile.rows, 0)
+    left, right = _grid(x_first, tile.rows, ldx, depth), _grid(w_first, depth, ldw, tile.lanes)
+    g[_check_grid(op, g, rows)] = _summed(op, (x, left), (w, right), first)
 
 
 def _finished(op: GemmTile, total: Value, values: Values, places: Value) -> Value:
@@ -343,6 +364,7 @@ EFFECTS: Mapping[str, Callable[[Operation, Values], Sequence[Value] | None]] = {
     "gvk.scatter": _scatter,
     "gvk.prefetch": _prefetch,
     "gvk.gemm_tile": _gemm_tile,
+    "gvk.gemm_pair": _gemm_pair,
     "gvk.transpose_tile": _transpose_tile,
 }
 """Operation name to what it does; a terminator returns what it passes on."""

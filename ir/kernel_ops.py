@@ -5,6 +5,7 @@
     gvk.scatter %v, %m[%base] %i mask %k : ...                        m[base + i] = v where k
     gvk.prefetch %m[%o] {write = true, locality = 3 : i64} : ...
     gvk.gemm_tile %a[%ao] %lda, %b[%bo] %ldb, %c[%co] %ldc, ...       a register tile of a product
+    gvk.gemm_pair %a, %ao, %b, %bo, %ldb, %c, %co, %x, ...            two of them in one loop
     gvk.transpose_tile %s[%so] %ls, %d[%do] %ld, %rows, %cols ...     a block, columns to rows
 
 Offsets count elements. The constructors skip xDSL's generic argument handling, because templates
@@ -394,6 +395,70 @@ class GemmTile(IRDLOperation):
             raise VerifyException(f"expected b of the type of c, bf16 or i8, found {self.b.type}")
 
 
+class PairSizes(NamedTuple):
+    """The numbers a `gvk.gemm_pair` is told at run time, all of `index`."""
+
+    k: SSAValue
+    a_step: SSAValue
+
+
+@irdl_op_definition
+class GemmPair(IRDLOperation):
+    """Two register tiles whose sums are made in one loop: a row of one product, rows of another.
+
+    c[j] = sum over kk < k of a[kk*a_step] * b[kk*ldb + j], for j < vectors*lanes, and
+    g[r*ldg + j] = bias[j] + sum over kk < k of x[r*ldx + kk] * w[kk*ldw + j], for r < rows,
+    j < lanes, beyond the offsets. One row waits for memory, and several rows for arithmetic: in one
+    loop they do so at a time. The order of each sum is that of a `gvk.gemm_tile`.
+    """
+
+    name = "gvk.gemm_pair"
+    a = operand_def(MemRefType)
+    a_offset = operand_def(IndexType)
+    b = operand_def(MemRefType)
+    b_offset = operand_def(IndexType)
+    ldb = operand_def(IndexType)
+    c = operand_def(MemRefType)
+    c_offset = operand_def(IndexType)
+    x = operand_def(MemRefType)
+    x_offset = operand_def(IndexType)
+    ldx = operand_def(IndexType)
+    w = operand_def(MemRefType)
+    w_offset = operand_def(IndexType)
+    ldw = operand_def(IndexType)
+    g = operand_def(MemRefType)
+    g_offset = operand_def(IndexType)
+    ldg = operand_def(IndexType)
+    bias = operand_def(MemRefType)
+    bias_offset = operand_def(IndexType)
+    k = operand_def(IndexType)
+    a_step = operand_def(IndexType)
+    rows = prop_def(IntegerAttr)
+    vectors = prop_def(IntegerAttr)
+    lanes = prop_def(IntegerAttr)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(
+        self, row: tuple[SSAValue, ...], rows: tuple[SSAValue, ...], sizes: PairSizes, tile: Tile
+    ) -> None:
+        properties = {n: _integer(getattr(tile, n)) for n in ("rows", "vectors", "lanes")}
+        Operation.__init__(self, operands=(*row, *rows, *sizes), properties=properties)
+
+    @property
+    def tile(self) -> Tile:
+        """Return the rows of the second product, and the vectors of the row of the first."""
+        rows, vectors, lanes = (n.value.data for n in (self.rows, self.vectors, self.lanes))
+        return Tile(rows, vectors, lanes)
+
+    def verify_(self) -> None:
+        """Check the tile and the element types."""
+        kinds = {_element(m.type) for m in (self.a, self.b, self.c, self.x, self.w, self.g)}
+        if kinds != {_element(self.bias.type)}:
+            raise VerifyException("expected one element type")
+        if min(each.value.data for each in (self.rows, self.vectors, self.lanes)) < 1:
+            raise VerifyException(f"expected positive sizes, found {self.tile}")
+
+
 @irdl_op_definition
 class TransposeTile(IRDLOperation):
     """dst[j*ld + i] = src[i*ls + j] beyond the offsets, i < rows <= lanes, j < cols <= lanes."""
@@ -439,7 +504,7 @@ class TransposeTile(IRDLOperation):
 Gvk = Dialect(
     "gvk",
     [
-        *(Step, Gather, Scatter, Prefetch, GemmTile, TransposeTile, RemFOp),
+        *(Step, Gather, Scatter, Prefetch, GemmTile, GemmPair, TransposeTile, RemFOp),
         *GPU_OPS,
         *WARPGROUP_OPS,
     ],

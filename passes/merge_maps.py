@@ -87,8 +87,13 @@ def users(kernel: Kernel) -> list[Operation]:
     return [use.operation for result in kernel.results for use in result.uses]
 
 
-def merge(maker: Kernel, reader: Kernel, block: Block, kind: str = "map") -> Kernel:
-    """Replace two kernels by one of a kind that stands where the reader stood."""
+def merge(
+    maker: Kernel, reader: Kernel, block: Block, kind: str = "map", *, keep: bool = False
+) -> Kernel:
+    """Replace two kernels by one of a kind that stands where the reader stood.
+
+    It also gives what others need of the first one's results, or all of them, to `keep` them.
+    """
     operands = list(dict.fromkeys(
         [*maker.operands, *(v for v in reader.operands if v.owner is not maker)]
     ))  # fmt: skip
@@ -99,7 +104,7 @@ def merge(maker: Kernel, reader: Kernel, block: Block, kind: str = "map") -> Ker
     made = move_body(maker, outer, body)
     outer.update(zip(maker.results, made, strict=True))
     read = move_body(reader, outer, body)
-    kept = [r for r in maker.results if any(use.operation is not reader for use in r.uses)]
+    kept = [r for r in maker.results if keep or any(u.operation is not reader for u in r.uses)]
     body.add_op(Yield.make(*(outer[r] for r in kept), *read))
     kernel = Kernel.make_from(operands, body, kind)
     sources = merged_sources(maker, reader)

@@ -20,13 +20,15 @@ read, and all threads meet after each step:
         for gate                        product = y[time - 1] @ panel: gvk.gemm_tile, in scratch
         for row, for v in panel step L
           state, y[time] = cell(gates[time] + product, state)
+
+Where the gates are a product of the kernel's own (`beside`), each panel of a step also computes a
+few of those of later steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
@@ -34,8 +36,10 @@ from xdsl.ir import SSAValue
 from ...ir import REGISTRY, Op
 from ...ir import kernel_ops as gvk
 from ...ir.dtypes import DType
+from ...passes.analysis.recurrent import keeps, panels_of, parts_of
 from ...passes.analysis.tiles import lanes_of, rows_for
 from ...target import Target
+from .beside import Beside
 from .blocks import RowBlocks
 from .elements import Element
 from .index import Token
@@ -45,13 +49,10 @@ from .plan import open_kernel, returned_values
 from .read import Reader
 from .space import Group, Space
 
-WORTH_SHARING = 1 << 14
-"""Multiplications of a step from which threads share it."""
-
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a recurrent layer."""
-    anchor = returned_values(kernel)[0].owner
+    anchor = returned_values(kernel)[-1].owner
     assert isinstance(anchor, Op), "the root is an operation"
     return LAYERS[anchor.name](kernel, anchor, target).build()
 
@@ -64,6 +65,8 @@ class Product:
     count: int
     tile: int
     place: Index
+    gate: int = 0
+    """The number of the first gate of a part that it gives."""
 
     @property
     def width(self) -> int:
@@ -83,16 +86,14 @@ class Layer:
     """Builds one kernel; subclasses say what a step does."""
 
     STATES = 1
-    GATES: ClassVar[tuple[int, ...]] = (1,)
-    """How many gates each operand that is panels has; they stand behind the gates' first part."""
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         self.anchor, self.target = anchor, target
         self.attributes = anchor.plain_attributes()
-        self.loops, _, results = open_kernel(kernel, target)
-        self.y, *self.states = results
-        places = [kernel.body.block.args.index(value) for value in anchor.operands]
-        self.inputs = [self.loops.buffers[place] for place in places]
+        self.loops, arguments, results = open_kernel(kernel, target)
+        self.y, *self.states = results[-1 - self.STATES :]
+        buffers = dict(zip(arguments, self.loops.buffers, strict=False))
+        self.inputs = [buffers.get(value, results[0]) for value in anchor.operands]
         self.gates = self.inputs[0]
         self.dtype: DType = anchor.specs[0].dtype
         self.steps, self.batch, self.width = anchor.specs[0].dims
@@ -107,13 +108,14 @@ class Layer:
         self.first: Index = 0
         self.stride = self.units
         """The columns of the state that are computed at a time, and how many they are."""
+        self.beside = Beside.of(anchor, buffers, self.gates, target)
+        """What computes the gates, where this kernel does."""
 
     # -- sizes ----------------------------------------------------------------------------
 
     def plan(self) -> None:
         """Decide the register tile and lay out the scratch."""
-        specs = self.anchor.specs[1 : 1 + len(self.GATES)]
-        shapes = [spec.static_shape for spec in specs]
+        shapes = panels_of(self.anchor)
         self.tile_lanes = lanes_of(self.target, self.dtype)
         while any(tile % self.tile_lanes for _, _, tile in shapes):
             self.tile_lanes //= 2
@@ -121,8 +123,8 @@ class Layer:
         most = (self.target.registers - 1) // 2 if self.batch == 1 else self.target.registers // 8
         self.vectors = min(widest, most)
         self.tall = 1 if self.batch == 1 else rows_for(self.target, self.vectors)
-        extra = self.tall * self.units if self.keeps else 0
-        self.parts = self.shares(shapes)
+        extra = self.tall * self.units if keeps(self.anchor) else 0
+        self.parts = 1 if self.loops.fine else max(1, parts_of(self.anchor))
         if self.parts > 1:
             self.stride = shapes[0][2]
             shapes = [(count // self.parts, depth, tile) for count, depth, tile in shapes]
@@ -131,29 +133,9 @@ class Layer:
         places = [self.loops.add(base, sum(sizes[:i])) for i in range(len(sizes) + 1)]
         self.kept = places[-1]
         self.products = [
-            Product(buffer, count, tile, place)
-            for buffer, (count, _, tile), place in zip(
-                self.inputs[1 : 1 + len(self.GATES)], shapes, places, strict=False
-            )
+            Product(self.inputs[1 + n], count, tile, places[n], sum(c for c, *_ in shapes[:n]))
+            for n, (count, _, tile) in enumerate(shapes)
         ]
-
-    def shares(self, shapes: Sequence[tuple[int, ...]]) -> int:
-        """Return the parts of the state that a step computes apart: panels that end with gates."""
-        tile = shapes[0][2]
-        parts, rest = divmod(self.units, tile)
-        fits = all(
-            each == tile and count == parts * self.GATES[number]
-            for number, (count, _, each) in enumerate(shapes)
-        )
-        work = sum(count for count, _, _ in shapes) * self.units * tile
-        large = isinstance(self.steps, int) and self.steps > 1 and work >= WORTH_SHARING
-        possible = fits and not rest and not self.keeps and not self.loops.fine
-        return parts if large and possible else 1
-
-    @property
-    def keeps(self) -> bool:
-        """Say whether a step needs further scratch as large as the state."""
-        return False
 
     # -- loops ----------------------------------------------------------------------------
 
@@ -164,7 +146,7 @@ class Layer:
             return loops.finish(0)
         self.plan()
         blocks = RowBlocks(self.batch, self.tall, 1)
-        if self.parts > 1:
+        if self.parts > 1 or self.beside:
             self.shared(blocks)
             return loops.finish(blocks.count * self.parts)
         with loops.loop(loops.lo, loops.hi) as unit:
@@ -195,13 +177,19 @@ class Layer:
         begins = loops.compare("eq", self.round, 0)
         with loops.when(begins):
             self.walk(block, lambda row: self.begin(block, row, firsts))
-            for each in self.products:
-                self.multiply(each, (firsts[0], block.start), block)
+            if self.beside:
+                self.beside.begin(loops, self.first)
+            self.multiply_all((firsts[0], block.start), block)
         with loops.when(loops.compare("ne", self.round, 0)):
             step = 1 if self.attributes["reverse"] else -1
             before = loops.multiply(loops.add(self.time, step), self.batch)
-            for each in self.products:
-                self.multiply(each, (self.y, loops.add(before, block.start)), block)
+            state = (self.y, loops.add(before, block.start))
+            last = self.beside.rounds if self.beside else 0
+            if self.beside:
+                with loops.when(loops.compare("sle", self.round, last)):
+                    self.multiply_all(state, block, self.beside)
+            with loops.when(loops.compare("sgt", self.round, last)):
+                self.multiply_all(state, block)
         self.walk(block, lambda row: self.cell(block, row))
 
     def block(self, block: Block) -> None:
@@ -247,8 +235,21 @@ class Layer:
         with self.loops.loop(0, block.rows) as one:
             vectors(one.index)
 
-    def multiply(self, product: Product, state: tuple[SSAValue, Index], block: Block) -> None:
-        """Multiply the rows of a block by all panels; `state` is a buffer and its first row."""
+    def multiply_all(
+        self, state: tuple[SSAValue, Index], block: Block, beside: Beside | None = None
+    ) -> None:
+        """Multiply a state by all weights."""
+        for each in self.products:
+            self.multiply(each, state, block, beside)
+
+    def multiply(
+        self, product: Product, state: tuple[SSAValue, Index], block: Block,
+        beside: Beside | None = None,
+    ) -> None:  # fmt: skip
+        """Multiply the rows of a block by all panels; `state` is a buffer and its first row.
+
+        `beside` computes a part of later gates in the loop of each panel.
+        """
         loops = self.loops
         buffer, row = state
         at = self.kept if buffer is self.scratch else loops.multiply(row, self.units)
@@ -264,6 +265,7 @@ class Layer:
             further = loops.multiply(self.odd, loops.subtract(mirrored, panels.index))
             panel = loops.add(panels.index, further)
             c_at = loops.add(product.place, loops.multiply(panel, product.tile))
+            gate = loops.add(product.gate, panel)
             panel = loops.add(loops.multiply(panel, self.parts), self.part)
             b_at = loops.multiply(panel, self.units * product.tile)
             b_at = loops.add(b_at, loops.multiply(begin, product.tile))
@@ -273,7 +275,11 @@ class Layer:
                 b = (product.panels, loops.index(loops.add(b_at, shift)), down)
                 c = (self.scratch, loops.index(loops.add(c_at, shift)), width)
                 shape = gvk.Tile(block.rows, vectors, self.tile_lanes)
-                loops.here(gvk.GemmTile(a, b, c, sizes, shape))
+                if beside:
+                    column = loops.add(loops.multiply(gate, self.units), self.first)
+                    beside.multiply(loops, (a, b, c), sizes, (self.round, column))
+                else:
+                    loops.here(gvk.GemmTile(a, b, c, sizes, shape))
 
     # -- elements -------------------------------------------------------------------------
 
@@ -299,9 +305,8 @@ class Layer:
         )
         assert self.walked.value is not None, "the units are walked"
         column = loops.add(self.walked.value, number * self.units)
-        return self.load(
-            self.gates, loops.add(loops.multiply(line, self.width), column), constant=True
-        )
+        at = loops.add(loops.multiply(line, self.width), column)
+        return self.load(self.gates, at, constant=self.beside is None)
 
     def made(self, product: Product, row: Index, number: int) -> Element:
         """Return the state's part of a gate, which is the `number`th of a product."""
@@ -339,7 +344,6 @@ class Lstm(Layer):
     """Long short-term memory."""
 
     STATES = 2
-    GATES = (4,)
 
     def cell(self, block: Block, row: Index) -> None:
         """Forget, take in, put out."""
@@ -353,19 +357,12 @@ class Lstm(Layer):
 class Gru(Layer):
     """Gated recurrent unit."""
 
-    GATES = (2, 1)
-
-    @property
-    def keeps(self) -> bool:
-        """Say whether the state by the reset gate is multiplied."""
-        return not self.attributes["linear_before_reset"]
-
     def step(self, block: Block) -> None:
         """Compute the gates, then the new state."""
         gates, hidden = self.products
         state = (self.states[0], block.start)
         self.multiply(gates, state, block)
-        if self.keeps:
+        if keeps(self.anchor):
             self.walk(block, lambda row: self.reset(block, row))
             state = (self.scratch, 0)
         self.multiply(hidden, state, block)
@@ -384,7 +381,7 @@ class Gru(Layer):
         bias = self.load(self.inputs[3], self.walked.value, constant=True)
         made = math.add(self.made(self.products[1], row, 0), bias)
         given = self.given(block, row, 2)
-        if self.keeps:
+        if keeps(self.anchor):
             new = math.tanh(math.add(given, made))
         else:
             new = math.tanh(math.fma(self.sigmoid(self.gate(block, row, 1)), made, given))

@@ -27,6 +27,7 @@ from .emit_integer import INTEGER
 from .emit_memory import MEMORY
 from .emit_vector import VECTOR
 from .emitter import Emit, Emitter
+from .gemm_pair import PAIRS
 from .math import MATH, NEAR
 from .micro_kernels import MICRO_KERNELS
 from .shared import part
@@ -61,6 +62,7 @@ OPERATIONS: Mapping[str, Emit] = {
     **MEMORY,
     **CONTROL,
     **MICRO_KERNELS,
+    **PAIRS,
 }
 """Operation name to the function that emits it."""
 

@@ -21,7 +21,9 @@ from xdsl.ir import SSAValue
 from ...errors import CompileError
 from ...ir import Op
 from ...ir.gpu_ops import THREADS, Barrier
+from ...passes.analysis.recurrent import keeps, panels_of
 from ...target import Target
+from ..kernels.beside import Beside
 from ..kernels.elements import Element, computed
 from ..kernels.loops import Index
 from ..kernels.plan import returned_values
@@ -48,14 +50,10 @@ class Together(Layer):
     def build(self) -> FuncOp:
         """Fill the function."""
         loops = self.loops
-        widths = [
-            count * tile
-            for count, _, tile in (
-                s.static_shape for s in self.anchor.specs[1 : 1 + len(self.GATES)]
-            )
-        ]
+        shapes = panels_of(self.anchor)
+        widths = [count * tile for count, _, tile in shapes]
         places = [sum(widths[:i]) for i in range(len(widths) + 1)]
-        size = places[-1] + (self.units if self.keeps else 0)
+        size = places[-1] + (self.units if keeps(self.anchor) else 0)
         if size * self.dtype.size > SHARED_BYTES:
             raise CompileError(
                 f"{self.anchor.name}: {self.units} units take {size * self.dtype.size} bytes of"
@@ -65,12 +63,9 @@ class Together(Layer):
         self.kept = places[-1]
         self.threads = min(MOST_THREADS, max(32, 1 << (max(widths) - 1).bit_length()))
         self.products = [
-            Product(buffer, width // spec.static_shape[2], spec.static_shape[2], place)
-            for buffer, width, place, spec in zip(
-                self.inputs[1 : 1 + len(self.GATES)], widths, places, self.anchor.specs[1:],
-                strict=False,
-            )
-        ]  # fmt: skip
+            Product(self.inputs[1 + n], count, tile, places[n])
+            for n, (count, _, tile) in enumerate(shapes)
+        ]
         with loops.loop(loops.lo, loops.hi) as unit:
             self.block(Block(1, unit.index))
         function = loops.finish(self.batch)
@@ -86,8 +81,12 @@ class Together(Layer):
             body(0)
         self.loops.here(Barrier())
 
-    def multiply(self, product: Product, state: tuple[SSAValue, Index], block: Block) -> None:
+    def multiply(
+        self, product: Product, state: tuple[SSAValue, Index], block: Block,
+        beside: Beside | None = None,
+    ) -> None:  # fmt: skip
         """Multiply the state by this thread's columns, then wait for the others."""
+        assert beside is None, "gates are computed beside steps for processors"
         loops = self.loops
         buffer, row = state
         first = self.kept if buffer is self.scratch else loops.multiply(row, self.units)

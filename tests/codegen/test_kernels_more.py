@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from kernel_cases import Array, check_kernel
+from kernel_cases import Array, check_kernel, random_arguments
 
 import gravure as gv
 from gravure.codegen.kernels import attention as attention_kernel
-from gravure.codegen.kernels import rnn
+from gravure.codegen.kernels import lower
 from gravure.ir import Program, dims, interpret, parse, print_module, spec_of
 from gravure.ir.program import functions
+from gravure.passes.analysis import recurrent
+from gravure.target import Target
 
 RANDOM = np.random.default_rng(3)
 
@@ -117,9 +119,54 @@ def test_a_layer_takes_any_sizes(name: str, sizes: tuple[int, int, int, int]) ->
 def test_the_columns_of_a_step_are_shared(
     name: str, batch: int, tile: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rnn, "WORTH_SHARING", 1)
+    monkeypatch.setattr(recurrent, "WORTH_SHARING", 1)
     check_layer(name, 4, batch, 48, tile)
     check_layer(name, 4, batch, 40, tile)
+
+
+def with_inputs(name: str, steps: int, depth: int, hidden: int, tile: int, dtype: str) -> str:
+    """Return a kernel of a layer for one row whose gates are a product of the kernel's own."""
+    op, attributes, gates, panels, states = LAYERS[name]
+    width = gates * hidden
+    given = [(steps, depth), (-(-width // 64), depth, 64), (width,)]
+    more: list[tuple[int, ...]] = [(n * hidden // tile, hidden, tile) for n in panels]
+    more += [(hidden,)] * (op == "gv.gru_packed") + [(1, hidden)] * states
+    results = [(steps, 1, hidden)] + [(1, hidden)] * states
+
+    def kinds(*shapes: tuple[int, ...]) -> str:
+        return ", ".join(tensor(*shape, dtype=dtype) for shape in shapes)
+
+    x, w, b = (kinds(shape) for shape in given)
+    flat, whole = kinds((steps, width)), kinds((steps, 1, width))
+    others = ", ".join(f"%s{n}" for n in range(len(more)))
+    arguments = ", ".join(f"%s{n}: {kinds(shape)}" for n, shape in enumerate(more))
+    made = ", ".join(f"%r{n}" for n in range(len(results)))
+    return f"""
+func.func @k(%x: {x}, %w: {w}, %b: {b}, {arguments}) -> ({flat}, {kinds(*results)})
+    attributes {{gv.kind = "rnn"}} {{
+  %p = gv.matmul_packed %x, %w {{columns = {width} : i64}} : ({x}, {w}) -> {flat}
+  %g = gv.add %p, %b : ({flat}, {b}) -> {flat}
+  %v = gv.reshape %g {{shape = array<i64: {steps}, 1, {width}>}} : ({flat}) -> {whole}
+  {made} = {op} %v, {others} {{{attributes}}} : ({whole}, {kinds(*more)}) -> ({kinds(*results)})
+  func.return %g, {made} : {flat}, {kinds(*results)}
+}}"""
+
+
+@pytest.mark.parametrize("name", ["lstm", "lstm backwards", "gru by product", "relu"])
+@pytest.mark.parametrize(
+    ("sizes", "dtype"),
+    [((7, 48, 48, 48), "f32"), ((9, 20, 96, 48), "f32"), ((8, 50, 32, 16), "f64")],
+)
+def test_gates_are_computed_beside_the_steps_before(
+    name: str, sizes: tuple[int, int, int, int], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recurrent, "WORTH_SHARING", 1)
+    text = with_inputs(name, *sizes, dtype)
+    (function,) = functions(parse(text))
+    arrays = [small(*a.shape, dtype=a.dtype) for a in random_arguments(function, {})]
+    check_kernel(text, arrays, rtol=1e-12 if dtype == "f64" else 2e-5)
+    loops = lower(function, Target.parse("native"))
+    assert any(op.name == "gvk.gemm_pair" for op in loops.walk())
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru"])

@@ -216,6 +216,59 @@ def test_too_large_a_tile_is_a_mistake_of_the_template() -> None:
         module(target, gemm("f32", 7, 2, 8, masked=False, accumulate=False))
 
 
+def pair(kind: str, rows: int, vectors: int, lanes: int) -> str:
+    buffers = ("a", "b", "c", "x", "w", "g", "bias")
+    memrefs = ", ".join(f"%{name}: memref<?x{kind}>" for name in buffers)
+    sizes = ", ".join(f"%{name}: index" for name in ("ldb", "ldx", "ldw", "ldg", "k", "step", "at"))
+    operands = (
+        "%a, %at, %b, %one, %ldb, %c, %one, %x, %one, %ldx, %w, %one, %ldw, %g, %one, %ldg,"
+        " %bias, %one, %k, %step"
+    )
+    kinds = ", ".join(
+        f"memref<?x{kind}>" if name in ("%a", "%b", "%c", "%x", "%w", "%g", "%bias") else "index"
+        for name in operands.replace(",", " ").split()
+    )
+    return f"""
+func.func @k({memrefs}, {sizes}, %lo: index, %hi: index, %slot: index) {{
+  %one = arith.constant 1 : index
+  "gvk.gemm_pair"({operands})
+    <{{rows = {rows} : i64, vectors = {vectors} : i64, lanes = {lanes} : i64}}> : ({kinds}) -> ()
+  func.return
+}}"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("k", [0, 1, 6])
+def test_two_tiles_in_one_loop(both: Both, target: Target, kind: str, step: int, k: int) -> None:
+    lanes = target.lanes if kind == "f32" else target.lanes // 2
+    random = np.random.default_rng(3)
+    for rows, vectors in ((1, 1), (4, 2), (3, 5)):
+        width, depth = vectors * lanes, max(k, 1)
+        ldb, ldx, ldw, ldg = width + 3, depth + 2, lanes + 1, 2 * lanes
+        counts = (
+            1 + depth, 1 + (depth - 1) * ldb + width, 1 + width, 1 + (rows - 1) * ldx + depth,
+            1 + (depth - 1) * ldw + lanes, 1 + (rows - 1) * ldg + lanes, 1 + lanes,
+        )  # fmt: skip
+        arrays = [random.standard_normal(count).astype(DTYPES[kind]) for count in counts]
+        numbers = (ldb, ldx, ldw, ldg, k, step, 1 if step > 0 else depth)
+        results = both(pair(kind, rows, vectors, lanes), *arrays, *numbers, 0, 1, 0)
+        for expected, found in (results[2], results[5]):
+            if target.has_fma:
+                np.testing.assert_array_equal(found, expected)
+            else:
+                np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_two_tiles_stay_in_registers() -> None:
+    target = Target.parse("x86-64-v4")
+    code = assembly(module(target, pair("f32", 14, 14, 16)), target)
+    code = code.split("\ngv_pair_")[1].split("\n.Lfunc_end")[0]
+    assert not re.findall(r"\(%rsp\).*%zmm|%zmm.*\(%rsp\)", code)
+    with pytest.raises(AssertionError, match="needs 33 registers"):
+        module(target, pair("f32", 15, 15, 16))
+
+
 @pytest.mark.parametrize("kind", ["f32", "i32", "f64", "i8", "f16"])
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_transpose(both: Both, kind: str, lanes: int) -> None:
