@@ -33,7 +33,7 @@ from ..ir.program import functions, laid_over, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec, spec_of
 from .analysis.blocks import blocks_of
-from .analysis.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, WALKED, kind_of
+from .analysis.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, ROW_REDUCTIONS, WALKED, kind_of
 from .analysis.orders import segments
 from .analysis.reads import (
     BIJECTIVE_MOVES,
@@ -53,6 +53,9 @@ MAX_MEMBERS = 96
 
 PRODUCTS = ("gv.matmul", "gv.matmul_wide")
 """Products that walk operands through moves."""
+
+NEAR = 7
+"""Values among which rows of two reductions must have one in common to be walked by one kernel."""
 
 MAX_PATHS = 8
 """Data movements that are read in more ways than this are stored."""
@@ -372,7 +375,7 @@ class Grouping:
             root.dims == full.dims or _squeezed(root) == _squeezed(op.result_specs[0])
         ):
             return False
-        if not self._row_aligned(group, op):
+        if not self._row_aligned(group, op) or not self.walks_along(group, op):
             return False
         group.kind, group.row = "row", row
         group.anchor = group.anchor or op
@@ -395,6 +398,30 @@ class Grouping:
                     seen.add(user)
                     stack.append(user)
         return True
+
+    def walks_along(self, group: Group, op: Op) -> bool:
+        """Say whether a reduction has a row in common with the others of a group, if there are any.
+
+        The others read some of what it reads, or what they walk is made of its total. Sums of rows
+        that have nothing in common are better off as kernels of their own: those are often alike.
+        """
+        others = [one for one in group.members if _reduces(one)]
+        full = op.specs[0].dims
+        if not others or group.root.result_specs[0].dims == full:
+            return True
+        read = row_of(op)
+        if any(not read.isdisjoint(row_of(other)) for other in others):
+            return True
+        seen: set[Operation] = {op}
+        stack: list[Operation] = [op]
+        while stack:
+            for user in (u.operation for r in stack.pop().results for u in r.uses):
+                if isinstance(user, Op) and user.result_specs[0].dims == full:
+                    return True
+                if user in group.members and user not in seen:
+                    seen.add(user)
+                    stack.append(user)
+        return False
 
     # -- building -------------------------------------------------------------------------
 
@@ -585,6 +612,23 @@ def _row(op: Op) -> tuple[tuple[object, ...], tuple[int, ...]]:
     dims = op.specs[0].dims
     axes = normalize_axes(op.plain_attributes()["axes"], len(dims))
     return dims, tuple(a for a in axes if dims[a] != 1)
+
+
+def _reduces(op: Operation) -> bool:
+    return isinstance(op, Op) and op.name in ROW_REDUCTIONS
+
+
+def row_of(op: Op) -> set[SSAValue]:
+    """Return what a reduction reads: the nearest values that its rows are made of."""
+    full = op.specs[0].dims
+    found, stack = set[SSAValue](), [op.operands[0]]
+    while stack and len(found) < NEAR:
+        value = stack.pop(0)
+        if value not in found and spec_of(value.type).dims == full:
+            found.add(value)
+            if isinstance(value.owner, Op) and is_elementwise(value.owner):
+                stack += value.owner.operands
+    return found
 
 
 def _squeezed(spec: TensorSpec) -> tuple[object, ...]:

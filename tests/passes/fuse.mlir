@@ -210,3 +210,36 @@ func.func @two_products_with_biases(%x: tensor<3x8xf32>, %w: tensor<8x5xf32>, %b
 //     func.return %3 : tensor<3x5xf32>
 //   }
 // }
+
+// -----
+// Sums of rows that have nothing in common are not walked by one kernel.
+// count: gv.kernel 2
+func.func @sums_apart(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> tensor<3xf32> {
+  %0 = gv.sum %x {axes = array<i64: 1>} : (tensor<3x8xf32>) -> tensor<3xf32>
+  %1 = gv.sum %y {axes = array<i64: 1>} : (tensor<3x8xf32>) -> tensor<3xf32>
+  %2 = gv.add %0, %1 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return %2 : tensor<3xf32>
+}
+
+// -----
+// Those that read the same are.
+// count: gv.kernel 1
+func.func @sums_of_the_same(%x: tensor<3x8xf32>) -> tensor<3xf32> {
+  %0 = gv.sum %x {axes = array<i64: 1>} : (tensor<3x8xf32>) -> tensor<3xf32>
+  %1 = gv.mul %x, %x : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x8xf32>
+  %2 = gv.sum %1 {axes = array<i64: 1>} : (tensor<3x8xf32>) -> tensor<3xf32>
+  %3 = gv.add %0, %2 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return %3 : tensor<3xf32>
+}
+
+// -----
+// A sum stays with what walks the row with its total, however far away the row was read.
+// count: gv.kernel 1
+func.func @sum_of_a_total(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> tensor<3x1xf32> {
+  %0 = gv.sum %x {axes = array<i64: 1>, keepdims = true} : (tensor<3x8xf32>) -> tensor<3x1xf32>
+  %1 = gv.neg %0 : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %2 = gv.sub %y, %1 : (tensor<3x8xf32>, tensor<3x1xf32>) -> tensor<3x8xf32>
+  %3 = gv.exp %2 : (tensor<3x8xf32>) -> tensor<3x8xf32>
+  %4 = gv.sum %3 {axes = array<i64: 1>, keepdims = true} : (tensor<3x8xf32>) -> tensor<3x1xf32>
+  func.return %4 : tensor<3x1xf32>
+}
