@@ -405,7 +405,9 @@ class Grouping:
         The others read some of what it reads, or what they walk is made of its total. Sums of rows
         that have nothing in common are better off as kernels of their own: those are often alike.
         """
-        others = [one for one in group.members if _reduces(one)]
+        others = [
+            one for one in group.members if isinstance(one, Op) and one.name in ROW_REDUCTIONS
+        ]
         full = op.specs[0].dims
         if not others or group.root.result_specs[0].dims == full:
             return True
@@ -612,10 +614,6 @@ def _row(op: Op) -> tuple[tuple[object, ...], tuple[int, ...]]:
     dims = op.specs[0].dims
     axes = normalize_axes(op.plain_attributes()["axes"], len(dims))
     return dims, tuple(a for a in axes if dims[a] != 1)
-
-
-def _reduces(op: Operation) -> bool:
-    return isinstance(op, Op) and op.name in ROW_REDUCTIONS
 
 
 def row_of(op: Op) -> set[SSAValue]:
