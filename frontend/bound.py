@@ -62,9 +62,20 @@ class Bound:
                 f"Binding inputs to function {self.function.label!r} failed due to "
                 f"{len(values)} values, expected {len(wanted)}"
             )
+        try:
+            given = [self.arguments[n] for n in names]
+            nest.assert_same([*map(in_order, signature)], given, check_types=False)
+        except ValueError as error:
+            raise TypeError(
+                f"Binding inputs to function {self.function.label!r} failed due to `{error}`"
+            ) from None
         for place, (value, declared) in enumerate(zip(values, wanted, strict=True)):
             spec = spec_for(declared)
-            assert spec is not None, "a signature consists of specs"
+            if spec is None:
+                raise TypeError(
+                    "input_signature must be a possibly nested sequence of specs of tensors, got "
+                    f"{declared!r}"
+                )
             if not isinstance(value, Tensor) and spec_for(value) is None:
                 convert = getattr(self.function, "to_tensor", as_tensor)
                 value = convert(value, spec.dtype)  # noqa: PLW2901  (is the same argument)

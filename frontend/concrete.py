@@ -183,8 +183,11 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph for tensors, by position or by name."""
-        names = [op.op.name for op in self.graph.inputs]
-        values = [*args, *(kwargs[n] for n in names[len(args) :])]
+        names = [x.op.name for x in self.graph.inputs]
+        if len(args) + len(kwargs) == len(names) and kwargs.keys() == {*names[len(args) :]}:
+            values = [*args, *(kwargs[n] for n in names[len(args) :])]
+        else:
+            values = self._of_parameters(args, kwargs)
         made = []
         for place, (value, slot) in enumerate(zip(values, self.graph.inputs, strict=True)):
             convert = getattr(self.function, "to_tensor", as_tensor)
@@ -196,6 +199,17 @@ class ConcreteFunction:
                 )
             made.append(tensor)
         return self.call(made)
+
+    def _of_parameters(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        """Return the tensors among the arguments of the function; the others are as traced."""
+        bound = self.function.bind(args, kwargs)
+        start = f"Binding inputs to function {self.function.label!r} failed due to "
+        if structure_key(bound.arguments) != structure_key(self.bound.arguments):
+            raise TypeError(f"{start}`the arguments have another structure than the trace's`")
+        for place, (given, known) in enumerate(zip(bound.leaves, self.bound.leaves, strict=True)):
+            if place not in self.bound.specs and value_key(given) != value_key(known):
+                raise TypeError(f"{start}`Can not cast {given!r} to Literal[{known!r}]`")
+        return [x for place, x in enumerate(bound.leaves) if place in self.bound.specs]
 
     def call(self, values: Sequence[Tensor]) -> Any:
         """Run the graph, or add a call of it to the graph that is being made."""

@@ -97,6 +97,8 @@ class State(threading.local):
     """Where operations run at once (`device.Device`); None: where their operands are."""
     soft: bool = True
     """Whether an operation that the device has no kernel for may run on the processor."""
+    part: str = ""
+    """The operation of several that is being carried out, while recorders see its parts."""
     rules: dict[str, Rule] | None = None
     """Gradients that stand in for those of operations, by the operation's name."""
 

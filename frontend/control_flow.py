@@ -115,17 +115,22 @@ def choose(
 ) -> Any:
     """Add a choice between functions to a graph."""
     made = [traced("a branch", graph, f, (), ()) for f in functions]
-    first, structure = made[0]
+    structure = made[0][1]
     rows = [[t.spec.dtype for t in b.outputs] for b, _ in made]
     if any(row != rows[0] for row in rows):
         raise ControlFlowError(
             f"branches of {type_} give different types: {' and '.join(map(str, rows))}"
         )
+    for other, given in made[1:]:
+        try:
+            nest.assert_same(structure, given, check_types=False)
+        except (TypeError, ValueError) as error:
+            raise ControlFlowError(
+                f"branches of {type_} must give values of one structure: {error} ({other.name})"
+            ) from None
     inputs = [index, *(x for b, _ in made for x in b.captures)]
     branches = [b for b, _ in made]
     found = iter(add(graph, If(branches, type_), inputs, name, branches))
-    if not first.outputs:
-        return None
     return nest.pack(
         structure, [None if x is None else next(found) for x in nest.flatten(structure)]
     )

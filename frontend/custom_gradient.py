@@ -29,6 +29,10 @@ from .tensor import Tensor, apply, as_tensor
 _NUMBERS = count(1)
 
 
+class GradientCountError(TapeError, ValueError):
+    """A gradient function gives more or fewer gradients than there are operands."""
+
+
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function its own gradient (a decorator).
 
@@ -48,7 +52,12 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
         with recording(seen):
             made, rule = function(*nest.pack(arguments, operands), **options)
         given = [as_tensor(r) for r in nest.flatten(made)]
-        used = seen.variables if takes_variables(rule) else []
+        used = seen.variables
+        if used and not takes_variables(rule):
+            raise TypeError(
+                f"the gradient of {name} must accept keyword argument 'variables', since the "
+                f"function uses variables: {used}"
+            )
 
         def gradients(*grads: Any) -> list[Any]:
             more: list[Any] = []
@@ -58,7 +67,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
                 found = rule(*grads)
             flat = list(found) if isinstance(found, list | tuple) else [found]
             if len(flat) != len(operands):
-                raise TapeError(
+                raise GradientCountError(
                     f"the gradient of {name} gave {len(flat)} values, expected {len(operands)}"
                 )
             return [*flat, *more]

@@ -67,7 +67,7 @@ def _apply_anywhere(op: type[Op], operands: tuple[Any, ...], attributes: dict[st
     if STATE.recorders:
         results = result if isinstance(result, tuple) else (result,)
         rule = STATE.rules.get(op.name) if STATE.rules else None
-        show(Use(values, results, op, attributes, None, rule, op.name))
+        show(Use(values, results, op, attributes, None, rule, STATE.part or op.name))
     return result
 
 

@@ -273,21 +273,26 @@ class Variable(Operators):
         """Return the value."""
         return np.array(self.state.value_in(ACTIVE[-1]))
 
-    def load(self, value: Any, session: Any) -> None:
-        """Put a value in a session's store."""
+    def load(self, value: Any, session: Any = None) -> None:
+        """Put a value in a session's store: that of the default one, if none is given."""
+        session = self._session(session)
         self.state.put_in(session.store, np.asarray(value, self.spec.dtype.numpy))
 
     def eval(self, session: Any = None) -> Any:
         """Return the value in a session."""
+        return self._session(session).run(self)
+
+    def _session(self, given: Any) -> Any:
+        """Return a session, or the default one."""
         from .session import default_session  # noqa: PLC0415
 
-        found = session or default_session()
+        found = given or default_session()
         if found is None:
             raise VariableError(
                 f"the value of {self.name!r} is that of a session, and there is none",
                 hint="pass a session, or enter one",
             )
-        return found.run(self)
+        return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.asarray(self.numpy(), dtype)

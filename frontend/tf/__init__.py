@@ -172,8 +172,9 @@ from .scopes import AUTO_REUSE, get_variable, variable_scope
 from .sessions import InitialisingSession as Session
 from .shapes import TensorShape, broadcast_static_shape
 from .sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
+from .specs import TensorSpec, type_spec_from_value
+from .state import TfGraph as Graph
 from .state import (
-    TensorSpec,
     Variable,
     control_dependencies,
     device,
@@ -183,7 +184,6 @@ from .state import (
     no_op,
     placeholder,
 )
-from .state import TfGraph as Graph
 from .strings import as_string
 from .tensor_array import TensorArray
 from .v1 import V1 as _V1
@@ -424,6 +424,7 @@ __all__ = [
     "truediv",
     "truncatemod",
     "tuple",
+    "type_spec_from_value",
     "uint8",
     "uint16",
     "uint32",

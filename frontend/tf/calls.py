@@ -64,6 +64,16 @@ def perform(type_: str, tensors: Sequence[Any], *, name: str | None = None, **op
 
 def compute(rule: Rule, tensors: Sequence[Any], options: dict[str, Any]) -> Any:
     """Carry out an operation on computed tensors."""
+    if not STATE.recorders or STATE.part:
+        return _compute(rule, tensors, options)
+    STATE.part = rule.type
+    try:
+        return _compute(rule, tensors, options)
+    finally:
+        STATE.part = ""
+
+
+def _compute(rule: Rule, tensors: Sequence[Any], options: dict[str, Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
             texts = any(x._array.dtype.kind == "O" for x in tensors)

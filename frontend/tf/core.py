@@ -340,6 +340,10 @@ class SymbolicTfTensor(Common, GraphTensor):  # type: ignore[misc]
             raise AttributeError("'SymbolicTensor' object has no attribute 'assign'")
         return functools.partial(assign_slice, *SLICED[self.op])
 
+    def consumers(self) -> list[Any]:
+        """Return the operations that take the tensor, one for each input that it is."""
+        return list(self.users)
+
     def set_shape(self, shape: Any) -> None:
         """State what is known of the shape."""
         super().set_shape(TensorShape(shape).as_list())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import finfo
+from ..dtypes import as_dtype, finfo
 from ..kinds import PyFunction
 from ..run_errors import InvalidArgumentError
 from .calls import op
@@ -17,18 +17,29 @@ from .values import InGraph, convert, graph_of, same
 def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., Any]:
     """Return a check of two tensors."""
 
-    def check(x: Any, y: Any, message: Any = None, summarize: Any = None, name: Any = None) -> Any:
+    def check(
+        x: Any,
+        y: Any,
+        message: Any = None,
+        summarize: Any = None,
+        name: Any = None,
+        data: Any = None,
+    ) -> Any:
         """Raise unless the relation holds for all elements."""
+        start = [*(data or ()), *([message] if message else ())]
 
         def run(a: Any, b: Any) -> Any:
             if not np.all(holds(a, b)):
-                text = f"{message or ''} Condition x {sign} y did not hold. x = {a}, y = {b}"
+                text = " ".join(map(str, [*start, f"Condition x {sign} y did not hold."]))
+                text = f"{text} x = {a}, y = {b}"
                 raise InvalidArgumentError(text)
             return ()
 
         graph = graph_of([x, y])
         with InGraph(graph):
             values = same(x, y)
+            if graph is not None and sign != "~" and all(v.op.type == "Const" for v in values):
+                run(*[v.op.attributes["value"] for v in values])  # it never holds: said at once
             return _checked(graph, run, values, name)
 
     return check
@@ -136,6 +147,29 @@ def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
     found = convert(x).dtype
     if not found.is_integer:
         raise TypeError(f'{message or ""} Expected "x" to be integer type. Found: {found}')
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raise unless a value can be gone through, and is no tensor, text or array."""
+    single = hasattr(values, "spec") or isinstance(values, str | bytes | np.ndarray)
+    if single or not hasattr(values, "__iter__"):
+        raise TypeError(
+            f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
+        )
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+    """Return the element type that tensors share, which is one of floats; float32 of nothing."""
+    wanted = None if dtype is None else as_dtype(dtype)
+    for tensor in tensors or ():
+        found = convert(tensor).dtype
+        if wanted is not None and found != wanted:
+            raise ValueError(f"{tensor} must be of the same type ({wanted})")
+        wanted = found
+    wanted = wanted or as_dtype("float32")
+    if not wanted.is_floating:
+        raise ValueError(f"Expected floating point type, got {wanted}.")
+    return wanted
 
 
 def assert_near(

@@ -6,9 +6,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ...ir import dtypes as rows
+from ...ir.compositions import Maker
 from .. import nest
 from ..context import Use
 from ..control_flow import choose
+from ..custom_gradient import GradientCountError
 from ..gradients import OVERRIDES
 from ..gradients import gradients as graph_gradients
 from ..kinds import (
@@ -30,9 +35,11 @@ from ..run_errors import (
     UnknownError,
 )
 from ..tape import GradientTape as CoreTape
+from .calls import perform, rule
 from .core import dressed, row_of, wrap
 from .creation import zeros_like
 from .indexed_slices import of_use
+from .required import known, require
 from .values import InGraph, convert, graph_of
 
 SWITCH, MERGE = Switch(), Merge()
@@ -77,7 +84,7 @@ def switch_case(
     branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
 ) -> Any:
     """Run one of several functions, by its number."""
-    if isinstance(branch_index, int):
+    if not hasattr(branch_index, "spec"):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
     by_number: dict[int, Any] = dict(p[1] if isinstance(p[1], tuple) else p for p in listed)
@@ -101,16 +108,47 @@ def case(
 ) -> Any:
     """Run the function of the first condition that holds."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    if graph_of([p for p, _ in pairs]) is None:
-        hold = [bool(p) for p, _ in pairs]
-        if exclusive and sum(hold) > 1:
-            raise InvalidArgumentError("Input error: more than one condition evaluated as True")
-        if default is None and not any(hold):
-            raise InvalidArgumentError("Input error: None of conditions evaluated as True")
+    if not pairs:
+        raise ValueError("case: there must be at least one pair of a condition and a function")
+    graph = graph_of([p for p, _ in pairs])
+    preds = [p for p, _ in pairs]
+    if exclusive or default is None:
+        with InGraph(graph):
+            preds = [_counted(pred, preds, exclusive=exclusive, some=default is None)
+                     for pred in map(truth, preds)]  # fmt: skip
     chosen = default if default is not None else pairs[-1][1]
-    for pred, each in reversed(pairs):
+    for pred, (_, each) in reversed([*zip(preds, pairs, strict=True)]):
         chosen = _either(pred, each, chosen)
     return chosen()
+
+
+@rule("CaseCondition", refuses=True, differentiable=False)
+def _case_condition(m: Maker, pred: Any, *preds: Any, exclusive: bool, some: bool) -> Any:
+    """Return a condition; of all of them some must hold, or at most one."""
+    ones = [m.to(p, rows.i32) for p in preds]
+    count = functools.reduce(m.add, ones)
+    one = m.number(1, rows.i32)
+    if some:
+        _require(
+            m, count, lambda n: m.greater_equal(n, one), "None of conditions evaluated as True"
+        )
+    if exclusive:
+        _require(
+            m, count, lambda n: m.less_equal(n, one), "more than one condition evaluated as True"
+        )
+    return m.logical_and(pred, m.greater_equal(count, m.number(0, rows.i32)))
+
+
+def _require(m: Maker, count: Any, holds: Callable[[Any], Any], message: str) -> None:
+    found = known(count)
+    if found is None:
+        require(m, count, holds, f"Input error: {message}")
+    elif not np.asarray(holds(found)).all():
+        raise ValueError(f"Input error: {message}")
+
+
+def _counted(pred: Any, preds: Sequence[Any], **options: Any) -> Any:
+    return perform("CaseCondition", [pred, *map(truth, preds)], **options)
 
 
 def _either(pred: Any, yes: Any, no: Any) -> Callable[[], Any]:
@@ -206,11 +244,26 @@ class GradientTape(CoreTape):
                 raise UnimplementedError(f"gradients by complex numbers are not supported: {x!r}")
         try:
             made = super().gradient(target, sources, output_gradients, unconnected_gradients)
+        except GradientCountError:
+            raise
         except RuntimeError as error:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients"
             ) from error
         return nest.pack(made, [None if x is None else dressed(x) for x in nest.flatten(made)])
+
+    def batch_jacobian(
+        self, target: Any, source: Any, unconnected_gradients: Any = "none", **_: Any
+    ) -> Any:
+        """Return the derivatives of each example of the target by the same of the source."""
+        for x in (target, source):
+            x.shape.with_rank_at_least(2)
+        if not target.shape[:1].is_compatible_with(source.shape[:1]):
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape "
+                f"({source.shape}) to match."
+            )
+        return dressed(super().batch_jacobian(target, source, unconnected_gradients))
 
     def jacobian(
         self, target: Any, sources: Any, unconnected_gradients: Any = "none", **_: Any
@@ -313,10 +366,18 @@ def _with_errors(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def _given(made: Any, dtype: Any) -> Any:
+    """Return what Python gave as a tensor of the type that was stated."""
+    try:
+        return convert(made, dtype)
+    except TypeError as error:
+        raise InvalidArgumentError(f"TypeError: {error}") from None
+
+
 def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
     """Call Python with eager tensors, also from a graph."""
     single = not isinstance(Tout, list | tuple)
-    outs = [Tout] if single else list(Tout)
+    outs = [getattr(t, "dtype", t) for t in ([Tout] if single else Tout)]
     func = _with_errors(func)
     graph = graph_of(list(inp))
     if graph is None:
@@ -324,9 +385,9 @@ def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
         if not outs:
             return []
         return (
-            convert(made, outs[0])
+            _given(made, outs[0])
             if single
-            else [convert(m, t) for m, t in zip(made, outs, strict=True)]
+            else [_given(m, t) for m, t in zip(made, outs, strict=True)]
         )
 
     rows = [row for t in outs if (row := row_of(t)) is not None]

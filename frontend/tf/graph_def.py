@@ -64,6 +64,11 @@ class GraphDef:
         ]  # fmt: skip
 
     @property
+    def versions(self) -> Any:
+        """Return the version of the form."""
+        return SimpleNamespace(producer=self.data["version"])
+
+    @property
     def library(self) -> Any:
         """Return the functions that are called."""
         named = [SimpleNamespace(signature=SimpleNamespace(name=n)) for n in self.data["functions"]]

@@ -137,6 +137,8 @@ def of_use(use: Use, grads: Sequence[Any]) -> Sequence[Any] | None:
     """Return the gradients of a use that takes rows, None of any other."""
     if use.op is None or use.op.name != "gv.gather" or (use.attributes or {}).get("axis") != 0:
         return None
+    if use.name not in ("GatherV2", "gv.gather"):
+        return None
     params = dressed(use.operands[0])
     if grads[0] is None or not all(isinstance(d, int) for d in params.spec.dims[1:]):
         return None

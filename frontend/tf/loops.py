@@ -13,11 +13,11 @@ from ..control_flow import loop, traced
 from ..graph import Graph, dims_or_none
 from ..run_errors import InvalidArgumentError
 from .array_ops import shape, stack, unstack
-from .creation import constant
+from .creation import constant, zeros
 from .flow import truth
 from .gathering import gather
 from .shapes import TensorShape
-from .state import TensorSpec
+from .specs import TensorSpec
 from .tensor_array import TensorArray
 from .values import InGraph, convert, graph_of, shape_spec
 
@@ -172,6 +172,8 @@ def _count(elems: Any) -> int | None:
     """Return how many slices there are, None if that is known only when it is run."""
     first = convert(nest.flatten(elems)[0])
     dims = first.shape._dims
+    if dims == ():
+        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     found: int | None = None if dims is None else dims[0]
     return found
 
@@ -242,6 +244,10 @@ def map_fn(
             made = [nest.map_structure(convert, fn(row)) for row in rows]
             _check_types(made[0], elems, fn_output_signature or dtype)
             return _stacked(made)
+        graph = graph_of(nest.flatten(elems))
+        if graph is not None:
+            with InGraph(graph):
+                return _nothing(graph, fn, elems)
     slices, signature = _Slices(elems), fn_output_signature or dtype
     arrays = _arrays(_types(signature, elems), slices.count)
 
@@ -250,6 +256,15 @@ def map_fn(
 
     _, found = while_loop(lambda i, made: i < slices.count, body, (constant(0), arrays), name=name)
     return nest.map_structure(lambda a: a.stack(), found)
+
+
+def _nothing(graph: Graph, fn: Body, elems: Any) -> Any:
+    """Return what a function gives for no slices: nothing, of the shapes that it would have."""
+    flat = [convert(x) for x in nest.flatten(elems)]
+    specs = [shape_spec(x.dtype, x.shape[1:]) for x in flat]
+    inner, made = traced("a function", graph, lambda *xs: fn(nest.pack(elems, xs)), specs, flat)
+    empty = iter([zeros([0, *TensorShape(x.shape).as_list()], x.dtype) for x in inner.outputs])
+    return nest.map_structure(lambda _: next(empty), made)
 
 
 def vectorized_map(

@@ -14,6 +14,7 @@ from ..threads import ask as _ask_threads
 from . import averages as _av
 from . import checkpoints as _ck
 from . import composed as _co
+from . import coordinator as _cd
 from . import creation as _c
 from . import gathering as _g
 from . import generator as _gen
@@ -253,6 +254,12 @@ train = Space(
     global_step=lambda sess, global_step_tensor: int(sess.run(global_step_tensor)),
     checkpoint_exists=_t.checkpoint_exists,
     load_checkpoint=_t.load_checkpoint,
+    create_global_step=_t.create_global_step,
+    NewCheckpointReader=_t.load_checkpoint,
+    Coordinator=_cd.Coordinator,
+    QueueRunner=_cd.QueueRunner,
+    add_queue_runner=_cd.add_queue_runner,
+    start_queue_runners=_cd.start_queue_runners,
     ExponentialMovingAverage=_av.ExponentialMovingAverage,
     **_ra.V1,
 )

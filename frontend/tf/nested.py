@@ -53,6 +53,10 @@ def map_structure(
     func: Callable[..., Any], *structure: Any, check_types: bool = True, **_: Any
 ) -> Any:
     """Return a structure of what the function gives for the leaves at each place."""
+    if not callable(func):
+        raise TypeError(f"Argument `func` must be callable, got: {func!r}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
     for other in structure[1:]:
         assert_same(structure[0], other, check_types=check_types)
     columns = [flatten(each) for each in structure]

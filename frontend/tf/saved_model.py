@@ -25,7 +25,8 @@ from ..graph_data import GraphTextError, NotSerialisableError, Reader, Writer
 from ..variables import VariableState
 from .core import wrap
 from .modules import Module
-from .state import TensorSpec, TfFunction, Variable
+from .specs import TensorSpec
+from .state import TfFunction, Variable
 
 GRAPH, VALUES = "graph.json", "values.safetensors"
 DEFAULT_SIGNATURE = "serving_default"

@@ -141,6 +141,13 @@ class Saver:
         sess.run(self._restore, {self._path: save_path})
 
 
+def create_global_step(graph: Any = None) -> Any:
+    """Return the count of steps of a graph, which has none yet."""
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    return get_or_create_global_step(graph)
+
+
 def get_or_create_global_step(graph: Any = None) -> Any:
     """Return the count of steps of a graph, made now if there is none."""
     found = get_global_step(graph)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
@@ -59,6 +60,21 @@ _SCOPES: WeakKeyDictionary[Graph, Scopes] = WeakKeyDictionary()
 def scopes() -> Scopes:
     """Return the scopes of the default graph."""
     return _SCOPES.setdefault(get_default_graph(), Scopes())
+
+
+@contextmanager
+def scopes_are(known: Scopes) -> Iterator[None]:
+    """Let the default graph have these scopes, and the variables that they know."""
+    graph = get_default_graph()
+    before = _SCOPES.get(graph)
+    _SCOPES[graph] = known
+    try:
+        yield
+    finally:
+        if before is None:
+            _SCOPES.pop(graph)
+        else:
+            _SCOPES[graph] = before
 
 
 def get_variable_scope() -> VariableScope:
@@ -130,6 +146,7 @@ def get_variable(
     trainable: bool | None = None,
     collections: Any = None,
     use_resource: Any = None,
+    constraint: Any = None,
     **refused: Any,
 ) -> Any:
     """Return the variable of a name in the present scope, made now or shared."""
@@ -151,11 +168,33 @@ def get_variable(
     first = scope.initializer if initializer is None else initializer
     value = _initial(first, full, shape, wanted, given=dtype)
     with get_default_graph().name_scope(None):
-        made = Variable(value, name=full, trainable=trainable is not False, collections=collections)
+        options: dict[str, Any] = {"collections": collections, "constraint": constraint}
+        made = Variable(value, name=full, trainable=trainable is not False, **options)
     if regularizer is not None:
         get_default_graph().add_to_collection("regularization_losses", regularizer(made))
     known.variables[full] = made
     return made
+
+
+def get_local_variable(name: str, *args: Any, **options: Any) -> Any:
+    """Return a variable that is not shared or saved."""
+    options = {**options, "collections": ["local_variables"], "trainable": False}
+    return get_variable(name, *args, **options)
+
+
+def make_template(name_: str, func_: Callable[..., Any], **kwargs: Any) -> Callable[..., Any]:
+    """Return a function that makes its variables at its first call, and shares them later."""
+    made: list[VariableScope] = []
+
+    def call(*args: Any, **more: Any) -> Any:
+        first = not made
+        place: Any = None if first else made[0]
+        with variable_scope(place, name_, reuse=None if first else True) as scope:
+            if first:
+                made.append(scope)
+            return func_(*args, **{**kwargs, **more})
+
+    return call
 
 
 def _refuse(name: str, options: dict[str, Any]) -> None:
@@ -197,6 +236,8 @@ def _initial(initializer: Any, name: str, shape: Any, dtype: Any, given: Any) ->
         from .values import convert  # noqa: PLC0415
 
         return convert(initializer, given)
+    if shape is None and inspect.isfunction(initializer):
+        return initializer
     if shape is None:
         raise ValueError(
             f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>."

@@ -8,9 +8,11 @@ from typing import Any
 
 from ..context import STATE, entered
 from ..func_graph import FuncGraph
+from ..graph import ForeignTensorError, Graph, op_of
 from ..session import Session as CoreSession
 from ..session import stack
 from ..variables import CONTAINERS
+from .graph_def import GraphDef
 from .state import get_default_graph
 
 
@@ -21,8 +23,30 @@ class Session(CoreSession):
         self, target: str = "", graph: Any = None, config: Any = None, strict: bool = True
     ) -> None:
         del target
+        if not isinstance(graph, Graph | None):
+            raise TypeError(
+                f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
+            )
         super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
         self.soft_placement = bool(getattr(config, "allow_soft_placement", False))
+
+    @property
+    def graph_def(self) -> GraphDef:
+        """Return the graph as data."""
+        return GraphDef(self.graph)
+
+    def element(self, value: Any) -> Any:
+        """Return the tensor or operation that a fetch names, which must not be forbidden."""
+        found = super().element(value.decode() if isinstance(value, bytes) else value)
+        if op_of(found) in getattr(self.graph, "unfetchable", ()):
+            raise ForeignTensorError(f"{found!r} has been marked as not fetchable.")
+        return found
+
+    def _feed_key(self, key: Any) -> Any:
+        found = super()._feed_key(key)
+        if found in getattr(self.graph, "unfeedable", ()):
+            raise ValueError(f"Tensor {key} may not be fed.")
+        return found
 
     @staticmethod
     def reset(

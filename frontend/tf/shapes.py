@@ -73,6 +73,12 @@ class TensorShape:
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
+    def assert_same_rank(self, other: Any) -> None:
+        """Raise if another shape has another number of axes."""
+        ranks = self.rank, TensorShape(other).rank
+        if None not in ranks and ranks[0] != ranks[1]:
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} must have the same rank")
+
     def with_rank(self, rank: int) -> TensorShape:
         """Return what is known of the shape when it has so many axes."""
         self.assert_has_rank(rank)

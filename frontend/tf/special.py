@@ -209,8 +209,8 @@ def erfinv(m: Maker, x: Any) -> Any:
     for _ in range(2):  # Newton
         slope = w.mul(w.exp(w.neg(w.mul(found, found))), 2 / math.sqrt(math.pi))
         found = w.sub(found, w.div(w.sub(w.erf(found), wide), slope))
-    ends = w.equal(w.abs(wide), 1.0)
-    return m.to(w.select(ends, w.mul(wide, math.inf), found), row)
+    ends = w.select(w.less(wide, 0.0), -math.inf, math.inf)
+    return m.to(w.select(w.equal(w.abs(wide), 1.0), ends, found), row)
 
 
 def erfcinv(x: Any, name: str | None = None) -> Any:

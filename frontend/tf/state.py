@@ -28,7 +28,6 @@ from .core import (
     Reference,
     SymbolicTfTensor,
     dressed,
-    row_of,
     wrap,
 )
 from .gathering import (
@@ -42,6 +41,7 @@ from .gathering import (
 from .indexed_slices import as_parts, of_node
 from .math_ops import identity
 from .shapes import TensorShape
+from .specs import TensorSpec
 from .values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
 
 NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
@@ -56,6 +56,8 @@ class TfGraph(Graph):
         super().__init__(*args)
         self._overriding: dict[str, str] = {}
         self._overridden: dict[Operation, str] = {}
+        self.unfeedable: set[Any] = set()
+        self.unfetchable: set[Any] = set()
 
     def unique_name(self, name: str, *, mark: bool = True, mark_as_used: bool | None = None) -> str:
         """Return the name, within the scope, with a number if it is taken."""
@@ -83,12 +85,11 @@ class TfGraph(Graph):
 
     def _node(self, value: Any) -> Any:
         """Return the operation or tensor that is waited for; a name is looked up."""
-        found = self.as_graph_element(value)
-        if not (isinstance(found, Operation) or hasattr(found, "spec")):
+        if not isinstance(value, str | Operation) and not hasattr(value, "spec"):
             raise TypeError(
                 f"Control input must be an Operation, a Tensor, or IndexedSlices: {value!r}"
             )
-        return found
+        return self.as_graph_element(value) if isinstance(value, str) else value
 
     @contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
@@ -121,6 +122,13 @@ class TfGraph(Graph):
         """Say whether it is the graph of a function."""
         return isinstance(self, FuncGraph)
 
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """Return a list of the graph; of those with names that begin as the scope says."""
+        found = super().get_collection(name)
+        if scope is None:
+            return found
+        return [x for x in found if re.match(scope, getattr(x, "name", ""))]
+
     def get_all_collection_keys(self) -> list[str]:
         """Return the names of the lists that hold something."""
         return [name for name, values in self.collections.items() if values]
@@ -147,17 +155,37 @@ class TfGraph(Graph):
         """Return the class of graphs inside of it: branches and bodies."""
         return TfFuncGraph
 
-    def is_feedable(self, tensor: Any) -> bool:
-        """Say whether a tensor may be fed: all may."""
-        return isinstance(tensor, GraphTensor)
+    def prevent_feeding(self, tensor: Any) -> None:
+        """Let a tensor never be fed."""
+        self.unfeedable.add(tensor)
 
-    def as_graph_element(self, value: Any, **_: Any) -> Any:
+    def is_feedable(self, tensor: Any) -> bool:
+        """Say whether a tensor may be fed: all may, but those that must not."""
+        return isinstance(tensor, GraphTensor) and tensor not in self.unfeedable
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Let an operation never be fetched."""
+        self.unfetchable.add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Say whether a tensor or an operation may be fetched."""
+        return op_of(tensor_or_op) not in self.unfetchable
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
         """Return the tensor or operation of a name or an object."""
-        if isinstance(value, str):
-            by_port = ":" in value
-            return self.get_tensor_by_name(value) if by_port else self.get_operation_by_name(value)
-        found = getattr(value, "as_graph_element", None)
-        return found() if found is not None else value
+        if isinstance(obj, str):
+            if (":" in obj and allow_tensor) or not allow_operation:
+                return self.get_tensor_by_name(obj)
+            return self.get_operation_by_name(obj)
+        node = getattr(obj, "as_graph_element", None)
+        found = node() if node is not None else obj
+        kinds = (GraphTensor,) * allow_tensor + (Operation,) * allow_operation
+        if not isinstance(found, kinds):
+            wanted = " or ".join(k.__name__.removeprefix("Graph") for k in kinds)
+            raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+        return found
 
 
 class TfFuncGraph(FuncGraph, TfGraph):
@@ -173,60 +201,6 @@ def get_default_graph() -> TfGraph:
     """Return the graph that operations go to, or the process's own."""
     context = STATE.context
     return context if isinstance(context, TfGraph) else DEFAULT[0]
-
-
-class TensorSpec:
-    """Element type, shape and name of an argument."""
-
-    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
-        self.shape, self.name = TensorShape(shape), name
-        self._row = row_of(dtype)
-        self.dtype = convert_dtype(dtype)
-        self.argument_name = name
-        self._spec = shape_spec(dtype, shape)
-
-    @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """Return the spec of a tensor."""
-        return cls(tensor.shape, tensor.dtype, name)
-
-    def traced_spec(self) -> Any:
-        """Return what a function is traced by."""
-        return self._spec
-
-    def is_subtype_of(self, other: TensorSpec) -> bool:
-        """Say whether all values that can be given for this can be given for the other one."""
-        return bool(self.dtype == other.dtype and self.shape.is_subtype_of(other.shape))
-
-    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
-        """Return the spec of what both describe."""
-        if self.dtype != other.dtype:
-            raise ValueError(f"no spec describes {self} and {other}: their types differ")
-        return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype)
-
-    def is_compatible_with(self, value: Any) -> bool:
-        """Say whether a value can be given for this."""
-        return bool(value.dtype == self.dtype and self.shape.is_compatible_with(value.shape))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, TensorSpec) and (self.shape, self.dtype, self.name) == (
-            other.shape,
-            other.dtype,
-            other.name,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.shape, self.dtype))
-
-    def __repr__(self) -> str:
-        return f"TensorSpec(shape={self.shape}, dtype=tf.{self.dtype}, name={self.name!r})"
-
-
-def convert_dtype(dtype: Any) -> Any:
-    """Return an element type."""
-    from .. import dtypes  # noqa: PLC0415
-
-    return dtypes.as_dtype(dtype)
 
 
 class TfFunction(Function):
@@ -257,8 +231,19 @@ class TfFunction(Function):
         return nest.pack(made, [dressed(x) for x in nest.flatten(made)])
 
 
+IGNORED = {
+    *("autograph", "jit_compile", "experimental_implements", "experimental_autograph_options"),
+    *("experimental_attributes", "experimental_relax_shapes", "experimental_compile"),
+    *("experimental_follow_type_hints",),
+}
+"""Options of `function` that say how TensorFlow makes its program."""
+
+
 def function(func: Any = None, **options: Any) -> Any:
     """Let a Python function run as a graph."""
+    unknown = sorted(options.keys() - IGNORED - {"input_signature", "reduce_retracing"})
+    if unknown:
+        raise TypeError(f"function() got an unexpected keyword argument {unknown[0]!r}")
     kept = {k: v for k, v in options.items() if k in ("input_signature", "reduce_retracing")}
     return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)
 
@@ -384,7 +369,9 @@ class Variable(Common, CoreVariable):
     def _change_with(self, method: Callable[..., Any], value: Any, read: bool = True) -> Any:
         with InGraph(self._home() or graph_of([value])):
             made = method(value)
-        return None if not read and made is self else made
+        if read:
+            return made
+        return None if made is self else made.op
 
     def is_initialized(self) -> Any:
         """Say whether it has a value: one outside of graphs has."""
@@ -563,7 +550,11 @@ def control_dependencies(inputs: Any) -> Iterator[None]:
 class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
     """Puts operations under a name."""
 
+    needs_text = True
+
     def __init__(self, name: Any, default_name: Any = None, values: Any = None) -> None:
+        if self.needs_text and not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
         self._name = default_name if name is None else name
         self._entered: list[Any] = []
 
@@ -630,6 +621,8 @@ def tuple_(
     tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None
 ) -> list[Any]:
     """Return tensors that are ready only when all of them are."""
+    if not tensors:
+        raise ValueError("'tensors' must have at least one Tensor. Received: [].")
     graph = graph_of(list(tensors))
     if graph is None:
         return list(tensors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -90,6 +91,13 @@ def of_variable(method: str) -> Any:
     return change
 
 
+def scatter_div(
+    ref: Any, indices: Any, updates: Any, use_locking: Any = None, name: Any = None
+) -> Any:
+    """Divide rows of a variable."""
+    return sliced("scatter_mul")(ref, indices, 1.0 / convert(updates, ref.dtype))
+
+
 def assigning(method: str) -> Any:
     """Return what changes a variable."""
 
@@ -126,7 +134,21 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
 
 def wrap_function(fn: Any, signature: Any, name: str | None = None) -> Any:
     """Return the trace of a function that builds a graph, for arguments of a signature."""
-    return _st.function(fn, input_signature=signature).get_concrete_function()
+    kept = _sc.Scopes()
+    kept.stack[0].reuse = _sc.AUTO_REUSE
+
+    @functools.wraps(fn)
+    def shared(*args: Any) -> Any:
+        with _sc.scopes_are(kept):
+            return fn(*args)
+
+    return _st.function(shared, input_signature=signature).get_concrete_function()
+
+
+class name_scope(_st.name_scope):  # noqa: N801  (TensorFlow's name)
+    """Puts operations under a name; None is the scope of the whole graph."""
+
+    needs_text = False
 
 
 class V1:
@@ -153,6 +175,11 @@ class V1:
     is_variable_initialized = staticmethod(is_variable_initialized)
     get_default_session = staticmethod(default_session)
     get_variable = staticmethod(_sc.get_variable)
+    get_local_variable = staticmethod(_sc.get_local_variable)
+    make_template = staticmethod(_sc.make_template)
+    name_scope = name_scope
+    initialize_variables = staticmethod(_st.variables_initializer)
+    scatter_div = staticmethod(scatter_div)
     variable_scope = staticmethod(_sc.variable_scope)
     get_variable_scope = staticmethod(_sc.get_variable_scope)
     VariableScope = _sc.VariableScope

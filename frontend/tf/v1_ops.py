@@ -145,6 +145,21 @@ def div(x: Any, y: Any, name: str | None = None) -> Any:
         return (_m.FUNCTIONS["floordiv"] if whole else _m.truediv)(a, b, name=name)
 
 
+def cond(
+    pred: Any,
+    true_fn: Any = None,
+    false_fn: Any = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Any = None,
+    fn2: Any = None,
+) -> Any:
+    """Run one of two functions, which have older names too."""
+    from .flow import cond as structured  # noqa: PLC0415  (flow needs the namespaces)
+
+    return structured(pred, true_fn or fn1, false_fn or fn2, name)
+
+
 def while_loop(
     cond: Any,
     body: Any,
@@ -232,6 +247,7 @@ TOP = {
     **{name: check for name, check in vars(debugging).items() if name.startswith("assert_")},
     **{name: getattr(_math, name) for name in AT_THE_TOP},
     **{old: getattr(_linalg, new) for old, new in MATRICES.items()},
+    "cond": cond,
     "while_loop": while_loop,
     "arg_max": _m.argmax,
     "arg_min": _m.argmin,

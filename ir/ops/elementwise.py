@@ -293,5 +293,5 @@ class Reciprocal(Unary):
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
-        """-1 / (x * x)."""
-        return (-grad * y * y,)
+        """-1 / (x * x); 0 where nothing comes back, whatever x is."""
+        return (grad.equals(0.0).where(0.0, -grad * y * y),)

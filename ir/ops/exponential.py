@@ -122,8 +122,8 @@ class Sqrt(Unary):
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
-        """1 / (2 * sqrt(x))."""
-        return (grad * 0.5 / y,)
+        """1 / (2 * sqrt(x)); 0 where nothing comes back, whatever x is."""
+        return (grad.equals(0.0).where(0.0, grad * 0.5 / y),)
 
 
 @register
@@ -135,8 +135,8 @@ class Rsqrt(Unary):
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
-        """-1 / (2 * x * sqrt(x))."""
-        return (grad * -0.5 * y / x,)
+        """-1 / (2 * x * sqrt(x)); 0 where nothing comes back, whatever x is."""
+        return (grad.equals(0.0).where(0.0, grad * -0.5 * y / x),)
 
 
 @register

@@ -90,9 +90,9 @@ class CumProd(Scan):
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
-        """Add up gradient times result from each element on, over the element (not 0)."""
+        """Add up gradient times result from each element on, over the element; 0 of 0."""
         math = EmitMath(call.emit)
         grad, y, x = (Term(math, v) for v in (grads[0], call.results[0], call.operands[0]))
         turned = {**call.attributes, "reverse": not call.attributes["reverse"]}
         total = call.emit(CumSum, (grad * y).value, **turned)
-        return ((Term(math, total) / x).value,)
+        return (x.equals(0.0).where(0.0, Term(math, total) / x).value,)
