@@ -295,9 +295,9 @@ class GemmTile(IRDLOperation):
     bf16, or c is i32, a has 8 bits without a sign, and b is i8; or a is i16, and b words in i32 of
     eight numbers 0..15 (see `words`).
 
-    Meanwhile memory can be asked for what comes next: in every two steps, `lines` cache lines
-    `ahead` elements behind the row of b, which need not lie inside the buffer; and `beside`, what
-    lies in another buffer where c lies in its own.
+    Meanwhile memory can be asked for what comes next: in every two steps, `lines` more cache lines
+    from `ahead` elements behind the segment of b on, which need not lie inside the buffer; and
+    `beside`, what lies in another buffer where c lies in its own.
 
     At the end the sums can be finished, in this order: when accumulating, `bias[j]` is added; what
     lies beside c is, with `added`; and where it is beyond `low` or `high`, that is taken instead.

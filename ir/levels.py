@@ -26,6 +26,12 @@ KIND = "gv.kind"
 STREAMED = "gv.streamed"
 """The attribute of a kernel whose large results only the caller reads: written past the caches."""
 
+BEHIND = "gv.behind"
+"""The attribute of a product: bytes of weights of what is launched next, which lie behind its own.
+
+It asks memory for them meanwhile.
+"""
+
 _STRUCTURE = frozenset({"builtin.module", "func.func", "func.return", "func.call"})
 _VALUES = frozenset({"gv.constant", "gv.weight", "gv.reshape"})
 _CONTROL = frozenset({"gv.if", "gv.while", "gv.yield"})

@@ -6,6 +6,8 @@
 
 Kernels are the same when their text is: same operations, types, attributes and choices.
 Large results that only the caller reads are marked `gv.streamed`, to be written past the caches.
+A product of weights is told how many bytes of weights are read next, up to the next such product:
+`gv.behind`, for weights lie in the order of their use.
 Needs `fuse`. Dimension symbols that a kernel uses become its `gv.symbols`.
 """
 
@@ -13,20 +15,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ..ir import SOURCE, Program, dims, erase, take_apart
 from ..ir.attributes import to_python
 from ..ir.interpret_launch import SYMBOLS
-from ..ir.levels import KIND, STREAMED
-from ..ir.ops.structure import Kernel
+from ..ir.levels import BEHIND, KIND, STREAMED
+from ..ir.ops.structure import Kernel, Weight
 from ..ir.program import functions
 from ..ir.tensor import TensorSpec, spec_of
-from .analysis.blocks import operations_of
+from .analysis.blocks import blocks_of, operations_of
 from .analysis.numbers import Numbers
 from .base import Pass
+from .pack_weights import target_of
 
 LARGE = 8 << 20
 """Bytes of a result of the program from which it is written past the caches."""
@@ -41,8 +51,10 @@ class OutlineKernels(Pass):
     def apply(self, program: Program) -> None:
         """Outline the kernels of every function."""
         known: dict[object, Outlined] = {}
-        number = Numbers()
+        number, asks = Numbers(), not target_of(program).is_gpu
         for function in functions(program.module):
+            for block in blocks_of(function) if asks else ():
+                self.count("told what lies behind", mark_behind(block))
             for op in list(operations_of(function)):
                 if isinstance(op, Kernel):
                     if is_streamed(op):
@@ -100,6 +112,23 @@ def is_streamed(kernel: Kernel) -> bool:
     return all(isinstance(use.operation, ReturnOp) for use in uses) and all(
         isinstance(size, int) and size >= LARGE for size in sizes
     )
+
+
+def mark_behind(block: Block) -> int:
+    """Tell products of weights in a block how much is read next; return how many there are."""
+    behind, told = 0, 0
+    for kernel in reversed([op for op in block.ops if isinstance(op, Kernel)]):
+        weights = [spec_of(o.type).nbytes for o in kernel.operands if isinstance(o.owner, Weight)]
+        size = sum(each for each in weights if isinstance(each, int))
+        names = [op.name for op in kernel.body.ops]
+        if kernel.kind != "gemm" or "gv.matmul_packed" not in names or not weights:
+            behind += size
+            continue
+        if behind:
+            kernel.attributes[BEHIND] = IntegerAttr(behind, 64)
+            told += 1
+        behind = size
+    return told
 
 
 def structure(kernel: Kernel, number: Numbers) -> object:

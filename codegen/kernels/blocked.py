@@ -20,7 +20,7 @@ from ...ir import kernel_ops as gvk
 from ...ir.dtypes import f32, i32
 from ...ir.ops.blocked import BLOCK, WORD
 from ...target import Target
-from .blocks import RowBlocks
+from .blocks import Asks, RowBlocks
 from .elements import Element, LoopsMath
 from .gemm import Gemm, How
 from .index import flatten
@@ -48,9 +48,9 @@ class Blocked(Gemm):
         """Return 1: a tile stays where it is over the whole depth."""
         return 1
 
-    def lines_ahead(self, blocks: RowBlocks) -> int:
-        """Return 0: the words of a block are few."""
-        return 0
+    def asks_for(self, blocks: RowBlocks) -> Asks | None:
+        """Return None: the words of a block are few."""
+        return None
 
     def panel_of_b(self, panel: Index, left: Index) -> gvk.Strided:
         """Return where the words of a panel lie."""

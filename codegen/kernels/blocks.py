@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
 
 from ...ir.dims import Dim, ceil_divide
 from .loops import Index, Loops
@@ -11,8 +15,67 @@ LINE = 64
 """Bytes of a cache line."""
 CLASH = 8
 """Lines that rows are apart of which a tile has several in one set of L1, or multiples of them."""
+MOST_LINES = 4
+"""The most lines that a tile asks for in two steps: more, and what is multiplied would wait."""
 BLOCK_ROWS = 192
 """Rows of which A and a part of a panel of B stay in L2 together."""
+
+
+@dataclass(frozen=True)
+class Asks:
+    """What the tiles of a product ask memory for: parts of B that come next, then what is behind B.
+
+    All sizes are in elements of B. Behind B lie the weights of what is launched next.
+    """
+
+    lines: int
+    """Cache lines that a tile asks for in two steps of k."""
+    chunk: int
+    """What a tile asks for in all."""
+    part: int
+    """Of a panel, what is multiplied at a time."""
+    tiles: int
+    """Tiles that read a part one after the other; the first `own` ask for the next one."""
+    own: int
+    all: int
+    """The size of B."""
+    behind: int
+
+    @classmethod
+    def plan(cls, part: tuple[int, int], tiles: int, panels: int, size: int, *, behind: int,
+             next_part: bool) -> Asks | None:  # fmt: skip
+        """Return the fewest lines that do; None if nothing is to be asked for.
+
+        A part has so many rows and columns of `size` bytes; `behind` is in bytes.
+        """
+        depth, width = part
+        for lines in range(1, MOST_LINES + 1):
+            chunk = lines * (LINE // size) * (depth // 2)
+            own = -(-depth * width // max(chunk, 1)) if next_part else 0
+            if own <= tiles and (tiles - own) * panels * chunk * size >= behind:
+                break
+        own = min(own, tiles)
+        most = (tiles - own) * panels * chunk
+        behind = min(behind // size, most)
+        if not chunk or not (next_part or behind):
+            return None
+        return cls(lines, chunk, depth * width, tiles, own, panels * depth * width, behind)
+
+    def place(self, loops: Loops, panel: Index, tile: Index) -> Index:
+        """Return how far behind the part in hand the lines lie that a tile asks for."""
+        near = loops.add(loops.multiply(tile, self.chunk), self.part)
+        if not self.behind:
+            return near
+        number = loops.add(
+            loops.multiply(panel, self.tiles - self.own), loops.subtract(tile, self.own)
+        )
+        far = loops.minimum(loops.multiply(number, self.chunk), max(0, self.behind - self.chunk))
+        far = loops.add(far, loops.subtract(self.all, loops.multiply(panel, self.part)))
+        if not self.own:
+            return far
+        is_near = loops.compare("slt", tile, self.own)
+        pair = (is_near, loops.index(near), loops.index(far))
+        return loops.pure(arith.SelectOp, pair, IndexType())
 
 
 def lines_ahead(width: int, size: int, tiles: int) -> int:

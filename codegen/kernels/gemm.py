@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
@@ -30,10 +31,11 @@ from ...ir import Op
 from ...ir import kernel_ops as gvk
 from ...ir.dims import Dim, ceil_divide, floor_divide, product
 from ...ir.dtypes import DType
+from ...ir.levels import BEHIND
 from ...ir.tensor import TensorSpec, spec_of
 from ...passes.analysis.tiles import DEEP, lanes_in, rows_for, vectors_for
 from ...target import Target
-from .blocks import BLOCK_ROWS, LINE, RowBlocks, lines_ahead
+from .blocks import BLOCK_ROWS, Asks, RowBlocks
 from .epilogue import Epilogue
 from .index import Linear, Token, flatten
 from .left import LeftBlock, block_rows
@@ -52,6 +54,8 @@ STREAMED = 256 << 10
 """Bytes of packed B from which the next part is asked for while one is used."""
 SHARED = 12
 """Tiles that share a part of B so long that waiting for it does not count."""
+MANY = 32
+"""Rows from which multiplying takes longer than reading B: there is time to ask for more."""
 CHUNK = 256
 """Rows of a panel that are packed at a time where the depth is a symbol."""
 
@@ -89,6 +93,8 @@ class Gemm:
         self.lanes = lanes_in(target, self.dtype, width)
         self.loops, self.arguments, (self.out,) = open_kernel(kernel, target)
         self.left: LeftBlock | None = None
+        behind = kernel.attributes.get(BEHIND)
+        self.behind = behind.value.data if isinstance(behind, IntegerAttr) else 0
         self.plan_dims()
 
     # -- dims -----------------------------------------------------------------------------
@@ -202,7 +208,7 @@ class Gemm:
         batch = product(tuple(g.extent for g in self.batch))
         if copied:
             self.left = LeftBlock.make(loops, self.rows, self.k_groups[0], blocks, self.dtype)
-        self.lines = self.lines_ahead(blocks)
+        self.asks = self.asks_for(blocks)
         reads = self.packed or self.in_place
         panel_first = reads and (copied > 0 or blocks.count != 1)
         if reads and blocks.count == 1:
@@ -229,20 +235,22 @@ class Gemm:
             self.panel(panel, block, blocks)
         return loops.finish(batch * blocks.count * self.panels)
 
-    def lines_ahead(self, blocks: RowBlocks) -> int:
-        """Return the lines of the next part of B that a tile asks for in two steps, if any.
+    def asks_for(self, blocks: RowBlocks) -> Asks | None:
+        """Return what tiles ask memory for, if anything.
 
-        One tile alone reads B as fast as it comes, and many wait for the first of them only.
+        For the next part of B: one tile alone reads it as fast as it comes, and many wait for the
+        first of them only. For what lies behind B where tiles are tall enough to be slower.
         """
-        known = self.packed and isinstance(self.depth, int) and isinstance(self.rows.extent, int)
-        if not known or self.dots > 1:
-            return 0
-        tiles = min(blocks.tiles, blocks.per_block)
-        panels = self.anchor.specs[1]
-        if not 2 <= tiles <= SHARED or int(panels.nbytes) < STREAMED:
-            return 0
-        self.height = max(blocks.height, 1)
-        return lines_ahead(self.width, panels.dtype.size, tiles)
+        depth, rows, panels = self.depth, self.rows.extent, self.panels
+        if not (self.packed and isinstance(depth, int) and isinstance(rows, int)) or self.dots > 1:
+            return None
+        assert isinstance(panels, int), "the columns of packed panels are known"
+        tiles, parts = min(blocks.tiles, blocks.per_block), self.parts(blocks)
+        own = 2 <= tiles <= SHARED and int(self.anchor.specs[1].nbytes) >= STREAMED
+        behind = self.behind if parts == 1 and rows >= MANY else 0
+        part = (-(-depth // parts), self.width)
+        size = self.anchor.specs[1].dtype.size
+        return Asks.plan(part, blocks.tiles, panels, size, behind=behind, next_part=own)
 
     def panel_vectors(self, rows: Dim) -> int:
         """Return the vectors of a panel: as packed, or as the sizes ask for."""
@@ -254,6 +262,7 @@ class Gemm:
     def panel(self, panel: Index, block: Index, blocks: RowBlocks) -> None:
         """Compute one block of rows against one panel."""
         loops = self.loops
+        self.number = panel
         self.columns_group.value = loops.multiply(panel, self.width)
         left = loops.subtract(loops.index(self.columns), self.columns_group.value)
         if self.in_chunks:
@@ -363,22 +372,21 @@ class Gemm:
             loops.index(self.b_segment(outer)),
             loops.index(left if left is not None else self.width),
             loops.index(step),
-            self.ahead(start, length),
+            self.ahead(start),
         )
         masked = left is not None and self.epilogue.aside is None
-        shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, self.dots, self.lines)
+        lines = self.asks.lines if self.asks else 0
+        shape = gvk.Tile(rows, self.vectors, self.lanes, accumulate, masked, self.dots, lines)
         return a, b, sizes, shape
 
-    def ahead(self, start: Index, length: Index | Dim) -> tuple[SSAValue, ...]:
-        """Return how far behind a row of B the lines lie that the tile from `start` on asks for."""
-        if not self.lines:
+    def ahead(self, start: Index) -> tuple[SSAValue, ...]:
+        """Return how far behind B the lines lie that the tile from row `start` on asks for."""
+        if self.asks is None:
             return ()
-        assert isinstance(length, int), "parts of a known depth"
-        line = LINE // self.anchor.specs[1].dtype.size
-        loops = self.loops
-        number = loops.divide(start, self.height)
-        share = loops.multiply(number, self.lines * line)
-        return (loops.index(loops.add(share, length * self.width)),)
+        loops, rows = self.loops, self.rows.extent
+        assert isinstance(rows, int), "rows of a known number"
+        tile = loops.divide(loops.multiply(start, self.asks.tiles), rows)
+        return (loops.index(self.asks.place(loops, self.number, tile)),)
 
     def strided(self, operand: Operand, walked: Group) -> gvk.Strided:
         """Return buffer, offset and row stride of an operand at the current position."""

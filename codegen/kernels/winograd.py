@@ -249,7 +249,8 @@ class Winograd:
         wide, line = loops.index(self.tile_width), LINE // self.dtype.size
         zero, one = loops.index(0), loops.index(1)
         lines = lines_ahead(self.tile_width, self.dtype.size, -(-self.block // self.tall))
-        ahead = loops.add(loops.multiply(number, lines * line), self.channels * self.tile_width)
+        share = loops.multiply(number, lines * line * (self.channels // 2))
+        ahead = loops.add(share, self.channels * self.tile_width)
         sizes = gvk.GemmSizes(
             loops.index(self.channels), one, zero, zero, wide, one, (loops.index(ahead),)
         )

@@ -231,6 +231,7 @@ class Gemm:
         """Emit the loop over k, two steps a turn, and the step that may be left."""
         text = self.text
         start, loop, tested = text.block, text.fresh_label(), text.fresh_label()
+        first = self._offset_b(panel, "%ahead") if self.tile.ahead else ""
         pairs = text.value("ashr i64 %k, 1")
         if self.form.even:
             text.line(f"br label %{loop}")
@@ -242,8 +243,8 @@ class Gemm:
         left, index_2, row_2 = text.fresh(), text.fresh(), text.fresh()
         inner = [text.fresh() for _ in self.places]
         place = len(text.lines)
-        asked, asked_2 = text.fresh(), text.fresh()
-        self._ask(row, asked)
+        asked, asked_2, far, far_2 = (text.fresh() for _ in range(4))
+        self._ask(far, asked)
         once = self._step(here, row, inner)
         middle = text.value(f"add i64 {here}, %a_step")
         twice = self._step(middle, self._offset_b(row, "%ldb"), once)
@@ -251,6 +252,9 @@ class Gemm:
         rows = [(counter, "i64", pairs, left), (here, "i64", index, index_2)]
         rows += [(row, "ptr", panel, row_2), (asked, "i64", "0", asked_2)]
         rows += [(n, self.shape.name, a, b) for n, a, b in zip(inner, sums, twice, strict=True)]
+        if self.tile.ahead:
+            rows.append((far, "ptr", first, far_2))
+            text.define(far_2, f"getelementptr i8, ptr {far}, i64 {self.tile.ahead * LINE}")
         text.lines[place:place] = [
             f"  {name} = phi {kind} [ {first}, %{start} ], [ {last}, %{end} ]"
             for name, kind, first, last in rows
@@ -270,7 +274,7 @@ class Gemm:
         row = text.value(f"phi ptr [ {panel}, %{start} ], [ {row_2}, %{end} ]")
         return self._last_step(here, row, self._phis([(start, sums), (end, twice)]))
 
-    def _ask(self, row: str, asked: str) -> None:
+    def _ask(self, far: str, asked: str) -> None:
         """Emit what asks for lines: of C and beside it a row each turn, and of what comes later.
 
         All at once would fill the queue of what is asked for, and what is multiplied would wait.
@@ -285,13 +289,9 @@ class Gemm:
             self._ask_row(self._offset(buffer, asked), write=buffer == "%c")
         text.line(f"br label %{done}")
         text.label(done)
-        if tile.ahead:
-            element = self.form.stored or self.shape.element
-            line = LINE // (Shape(element, 1).bits // 8)
-            first = self._offset_b(row, "%ahead")
-            for number in range(tile.ahead):
-                place = self._offset_b(first, number * line)
-                prefetch(text, place, write=False, locality=2)
+        for number in range(tile.ahead):
+            place = text.value(f"getelementptr i8, ptr {far}, i64 {number * LINE}")
+            prefetch(text, place, write=False, locality=2)
 
     def _ask_row(self, row: str, *, write: bool) -> None:
         """Emit what asks for the lines of a row of the tile."""

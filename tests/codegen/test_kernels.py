@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gravure.codegen.kernels import gemm, lower
-from gravure.ir import parse
+from gravure.ir import interpret_loops, parse
 from gravure.ir.kernel_ops import GemmTile, Prefetch
 from gravure.ir.program import functions
 from gravure.target import Target
@@ -114,6 +114,32 @@ def test_a_map_reads_padding_and_slices() -> None:
         f" : ({p}) -> {s}"
     )
     check_kernel(kernel("map", {"x": x}, body, s))
+
+
+@pytest.mark.parametrize(("rows", "depth", "panels"), [(40, 20, 3), (196, 30, 2), (49, 352, 3)])
+@pytest.mark.parametrize("behind", [300, 40_000])
+def test_a_product_asks_for_what_is_read_next(
+    monkeypatch: pytest.MonkeyPatch, rows: int, depth: int, panels: int, behind: int
+) -> None:
+    size, line = panels * depth * 64 * 4, 64
+    x, w, y = tensor(rows, depth), tensor(panels, depth, 64), tensor(rows, panels * 64)
+    body = f"  %r = gv.matmul_packed %x, %w {{columns = {panels * 64} : i64}} : ({x}, {w}) -> {y}"
+    text = kernel("gemm", {"x": x, "w": w}, body, y)
+    text = text.replace("attributes {", f"attributes {{gv.behind = {behind} : i64, ")
+    asked: set[int] = set()
+    inner = interpret_loops.EFFECTS["gvk.gemm_tile"]
+
+    def noted(op: GemmTile, values: dict[object, int]) -> None:
+        first, (ahead,) = int(values[op.b_offset]), op.ahead
+        start = 4 * (first + int(values[ahead])) // line
+        asked.update(range(start, start + op.tile.ahead * (int(values[op.k]) // 2)))
+        inner(op, values)
+
+    monkeypatch.setitem(interpret_loops.EFFECTS, "gvk.gemm_tile", noted)
+    check_kernel(text)
+    next_panels = range(depth * 64 * 4 // line, size // line) if size >= gemm.STREAMED else range(0)
+    assert asked >= {*next_panels, *range(size // line, (size + behind) // line)}
+    assert len(asked) < 2 * (len(next_panels) + behind // line) + depth * 64 // line * 4
 
 
 @pytest.mark.parametrize("columns", [64, 70, 10, 24, 37, 200])
