@@ -15,10 +15,14 @@ from .build import (
     EagerEmit,
     GraphEmit,
     erase,
+    move_operations,
     operands_of,
     operations,
     replace,
+    replace_uses,
+    set_operands,
     take_apart,
+    uses_of,
 )
 from .dims import Dim, DimExpr, Range
 from .dtypes import DTYPES, DType
@@ -60,6 +64,7 @@ __all__ = [
     "erase",
     "interpret",
     "memref_of",
+    "move_operations",
     "operands_of",
     "operations",
     "ops",
@@ -67,9 +72,12 @@ __all__ = [
     "print_module",
     "register",
     "replace",
+    "replace_uses",
+    "set_operands",
     "spec",
     "spec_of",
     "spec_of_array",
     "take_apart",
+    "uses_of",
     "verify",
 ]

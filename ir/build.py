@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues, Use
 from xdsl.rewriter import InsertPoint
 
 from .op import Op
@@ -89,13 +89,48 @@ def operations(block: Block) -> list[Operation]:
     op = block.first_op
     while op is not None:
         found.append(op)
-        op = op.next_op
+        op = op._next_op
     return found
 
 
 def operands_of(op: Operation) -> tuple[SSAValue, ...]:
     """Return the operands of an operation as they are now; a tenth of the time of `op.operands`."""
     return op._operands
+
+
+def uses_of(op: Operation) -> list[Use]:
+    """Return the uses of the results of an operation as they are now."""
+    found = []
+    for result in op.results:
+        use = result.first_use
+        while use is not None:
+            found.append(use)
+            use = use._next_use
+    return found
+
+
+def move_operations(source: Block, target: Block) -> None:
+    """Move all operations of a block behind those of another."""
+    first, before = source._first_op, target._last_op
+    for op in operations(source):
+        op.parent = target
+    if first is None:
+        return
+    if before is None:
+        target._first_op = first
+    else:
+        before._next_op, first._prev_op = first, before
+    target._last_op = source._last_op
+    source._first_op = source._last_op = None
+
+
+def set_operands(op: Operation, values: Sequence[SSAValue]) -> None:
+    """Give an operation as many other operands; those that stay keep their uses."""
+    for use, old, new in zip(op._operand_uses, op._operands, values, strict=True):
+        if old is not new:
+            old.remove_use(use)
+            new.add_use(use)
+    op._operands = SSAValues(values)
 
 
 def erase(op: Operation) -> None:
@@ -130,5 +165,19 @@ def take_apart(regions: Iterable[Region]) -> None:
 def replace(op: Op, *values: SSAValue) -> None:
     """Let `values` stand for the results of `op`, and erase it."""
     for old, new in zip(op.results, values, strict=True):
-        old.replace_all_uses_with(new)
+        replace_uses(old, new)
     erase(op)
+
+
+def replace_uses(old: SSAValue, new: SSAValue) -> None:
+    """Let one value stand where another is used: xDSL's own does the same in twice the time."""
+    use = old.first_use
+    while use is not None and old is not new:
+        behind, operands = use._next_use, use._operation._operands
+        use._operation._operands = SSAValues(
+            [*operands[: use._index], new, *operands[use._index + 1 :]]
+        )
+        new.add_use(use)
+        use = old.first_use = behind
+    if new.name_hint is None:
+        new.name_hint = old.name_hint

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, get_type_hints
 from xdsl.dialects.builtin import ModuleOp
 
 from ..errors import CompileError, GravureError
-from ..ir import Program
+from ..ir import Program, operations
 
 
 class PipelineError(GravureError, ValueError):
@@ -216,15 +216,13 @@ class Observer:
 
 def count_operations(module: ModuleOp) -> Counter[str]:
     """Return how many operations of each name there are at all depths, the module left out."""
-    found, blocks = Counter[str](), [block for region in module.regions for block in region.blocks]
-    while blocks:
-        op = blocks.pop().first_op
-        while op is not None:
-            found[op.name] += 1
-            for region in op.regions:
-                blocks.extend(region.blocks)
-            op = op.next_op
-    return found
+    names, blocks = list[str](), [block for region in module.regions for block in region.blocks]
+    for block in blocks:
+        for op in operations(block):
+            names.append(op.name)
+            if op.regions:
+                blocks += [inner for region in op.regions for inner in region.blocks]
+    return Counter(names)
 
 
 def _options(cls: type[Pass]) -> list[Any]:

@@ -26,7 +26,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
 from ..errors import UnsupportedOp
-from ..ir import SOURCE, Op, Program, erase, operations
+from ..ir import SOURCE, Op, Program, erase, operands_of, operations, set_operands, uses_of
 from ..ir.ops.control import Control
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, laid_over, set_level
@@ -56,6 +56,9 @@ PRODUCTS = ("gv.matmul", "gv.matmul_wide")
 
 NEAR = 7
 """Values among which rows of two reductions must have one in common to be walked by one kernel."""
+
+STRAIGHT: frozenset[object] = frozenset((None,))
+"""The path to what is read where it is used, by no moves."""
 
 MAX_PATHS = 8
 """Data movements that are read in more ways than this are stored."""
@@ -120,7 +123,7 @@ class Grouping:
 
     def place(self, op: Op) -> None:
         """Put one operation into a group of its users or into its own."""
-        users = {use.operation for result in op.results for use in result.uses}
+        users = {use._operation for use in uses_of(op)}
         groups = {id(g): g for user in users for g in self.of.get(user, ())}
         escapes = any(user not in self.of for user in users)
         if groups and not escapes and self.joins(op, list(groups.values())):
@@ -185,8 +188,8 @@ class Grouping:
     def uses_by_group(self, op: Op) -> dict[int, list[Use]]:
         """Return the uses of an operation by the identity of the group they are in."""
         found: dict[int, list[Use]] = {}
-        for use in (use for result in op.results for use in result.uses):
-            for group in self.of[use.operation]:
+        for use in uses_of(op):
+            for group in self.of[use._operation]:
                 found.setdefault(id(group), []).append(use)
         return found
 
@@ -278,21 +281,21 @@ class Grouping:
         What is read at several places is computed that often: a stencil of a stencil would
         grow without bound.
         """
-        found: set[object] = set()
-        for user in {use.operation for use in uses}:
-            above = group.paths.get(user, frozenset((None,)))
+        found: set[frozenset[object]] = set()
+        for user in {use._operation for use in uses}:
+            above = group.paths.get(user, STRAIGHT)
             if user.name in MOVES or user.name in INDEXED:
                 above = frozenset((user, path) for path in above)
-            found |= above
-        return frozenset(found)
+            found.add(above)
+        return found.pop() if len(found) == 1 else frozenset().union(*found)
 
     def feeds(self, group: Group, op: Operation) -> bool:
         """Say whether a member lies on the side of the operands that the anchor walks."""
         seen, stack = set(), [op]
         while stack:
             one = stack.pop()
-            for use in (u for r in one.results for u in r.uses):
-                user = use.operation
+            for use in uses_of(one):
+                user = use._operation
                 if user is group.anchor:
                     if is_walked(user, use):
                         return True
@@ -326,7 +329,7 @@ class Grouping:
         only_moves = kind == "attention"
         value: Operation = op
         while value is not group.root:
-            users = {u.operation for r in value.results for u in r.uses}
+            users = {use._operation for use in uses_of(value)}
             if any(user not in group.members for user in users):
                 return False
             if len(users) == 1:
@@ -356,7 +359,7 @@ class Grouping:
             one = stack.pop()
             if one is group.root:
                 continue
-            for user in {u.operation for r in one.results for u in r.uses}:
+            for user in {use._operation for use in uses_of(one)}:
                 if user not in group.members or not self._keeps(user, like, frozenset()):
                     return False
                 if user not in seen:
@@ -390,8 +393,8 @@ class Grouping:
             one = stack.pop()
             if one is group.root:
                 continue
-            for use in [u for r in one.results for u in r.uses]:
-                user = use.operation
+            for use in uses_of(one):
+                user = use._operation
                 if user not in group.members or not _stays(user, use.index, rank):
                     return False
                 if user not in seen:
@@ -473,7 +476,7 @@ class Grouping:
         """Return what the members of a group read that others make; splats are copied in."""
         found: dict[SSAValue, None] = {}
         for op in members:
-            for operand in op.operands:
+            for operand in operands_of(op):
                 owner = operand.owner
                 if owner in group.members or operand in found:
                     continue
@@ -488,7 +491,7 @@ class Grouping:
         values: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
         for argument, operand in zip(body.args, operands, strict=True):
             argument.name_hint = operand.name_hint
-        uses, behind = [list(r.uses) for r in group.root.results], group.root.next_op
+        uses, behind = uses_of(group.root), group.root.next_op
         assert behind is not None, "a block ends in a return or a yield"
         for op in members:
             _copy_splats(op, values, body)
@@ -496,18 +499,21 @@ class Grouping:
                 body.add_op(op.clone(values))
                 continue
             self.block.detach_op(op)
-            op.operands = [values.get(v, v) for v in op.operands]
-            values.update([(result, result) for result in op.results])
+            set_operands(op, [values.get(v, v) for v in operands_of(op)])
+            for result in op.results:
+                values[result] = result
             body.add_op(op)
-        body.add_op(Yield.make(*group.root.results))
+        body.add_op(Yield.create(operands=group.root.results))
         kernel = Kernel.make_from(operands, body, group.kind)
         if sources := _sources(members):
             kernel.attributes[SOURCE] = ArrayAttr(sources)
         self.block.insert_op_before(kernel, behind)
-        for old, behind_it, new in zip(group.root.results, uses, kernel.results, strict=True):
+        for old, new in zip(group.root.results, kernel.results, strict=True):
             new.name_hint = old.name_hint
-            for use in behind_it:
-                use.operation.operands[use.index] = new
+        behind_it = dict(zip(group.root.results, kernel.results, strict=True))
+        for use in uses:
+            op = use._operation
+            set_operands(op, [behind_it.get(v, v) for v in operands_of(op)])
 
 
 def laid_over_values(block: Block) -> set[SSAValue]:
@@ -602,7 +608,7 @@ def _copied(owner: object) -> bool:
 
 
 def _copy_splats(op: Operation, values: dict[SSAValue, SSAValue], body: Block) -> None:
-    for operand in op.operands:
+    for operand in operands_of(op):
         if operand not in values and _copied(operand.owner):
             assert isinstance(operand.owner, Operation), "a splat is made by an operation"
             copy = operand.owner.clone()

@@ -19,7 +19,16 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ..ir import SOURCE, Program, erase, operations
+from ..ir import (
+    SOURCE,
+    Program,
+    erase,
+    move_operations,
+    operands_of,
+    operations,
+    replace_uses,
+    uses_of,
+)
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions
 from .analysis.blocks import blocks_of
@@ -57,34 +66,31 @@ Order: TypeAlias = dict[Operation, int]
 
 def find_maker(reader: Kernel, order: Order) -> Kernel | None:
     """Return a kernel that can be computed together with the reader of its result."""
-    for operand in reader.operands:
-        maker = operand.owner
-        if isinstance(maker, Kernel) and maker in order and fits(maker, reader, order):
-            return maker
+    if reader.kind == "map":
+        for operand in operands_of(reader):
+            maker = operand.owner
+            if isinstance(maker, Kernel) and maker in order and fits(maker, reader, order):
+                return maker
     return None
 
 
 def fits(maker: Kernel, reader: Kernel, order: Order) -> bool:
-    """Say whether two kernels can be one."""
-    if maker.kind != "map" or reader.kind != "map":
+    """Say whether a kernel and the map that reads it can be one."""
+    if maker.kind != "map":
         return False
     place = order[reader]
-    if any(order.get(user, -1) <= place for user in users(maker) if user is not reader):
-        return False
+    for use in uses_of(maker):
+        if order.get(use._operation, -1) <= place and use._operation is not reader:
+            return False
     dims = reader.result_specs[0].dims
     if any(spec.dims != dims for spec in (*maker.result_specs, *reader.result_specs)):
         return False
     if len(operations(maker.body)) + len(operations(reader.body)) > MAX_MEMBERS:
         return False
-    for operand, argument in zip(reader.operands, reader.body.args, strict=True):
+    for operand, argument in zip(operands_of(reader), reader.body.args, strict=True):
         if operand.owner is maker and not is_aligned(argument, dims):
             return False
     return True
-
-
-def users(kernel: Kernel) -> list[Operation]:
-    """Return the operations that use a result."""
-    return [use.operation for result in kernel.results for use in result.uses]
 
 
 def merge(
@@ -94,9 +100,8 @@ def merge(
 
     It also gives what others need of the first one's results, or all of them, to `keep` them.
     """
-    operands = list(dict.fromkeys(
-        [*maker.operands, *(v for v in reader.operands if v.owner is not maker)]
-    ))  # fmt: skip
+    read_too = [v for v in operands_of(reader) if v.owner is not maker]
+    operands = list(dict.fromkeys([*operands_of(maker), *read_too]))
     body = Block(arg_types=[v.type for v in operands])
     outer: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
     for argument, operand in zip(body.args, operands, strict=True):
@@ -104,8 +109,9 @@ def merge(
     made = move_body(maker, outer, body)
     outer.update(zip(maker.results, made, strict=True))
     read = move_body(reader, outer, body)
-    kept = [r for r in maker.results if keep or any(u.operation is not reader for u in r.uses)]
-    body.add_op(Yield.make(*(outer[r] for r in kept), *read))
+    users = [{use._operation for use in result.uses} for result in maker.results]
+    kept = [r for r, of in zip(maker.results, users, strict=True) if keep or of - {reader}]
+    body.add_op(Yield.create(operands=[*(outer[r] for r in kept), *read]))
     kernel = Kernel.make_from(operands, body, kind)
     sources = merged_sources(maker, reader)
     if sources:
@@ -113,7 +119,7 @@ def merge(
     block.insert_op_before(kernel, reader)
     for old, new in zip([*kept, *reader.results], kernel.results, strict=True):
         new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
+        replace_uses(old, new)
     erase(reader)
     erase(maker)
     return kernel
@@ -121,13 +127,13 @@ def merge(
 
 def move_body(kernel: Kernel, outer: dict[SSAValue, SSAValue], body: Block) -> Sequence[SSAValue]:
     """Move a kernel's operations into a block; return what it yields."""
-    for argument, operand in zip(kernel.body.args, kernel.operands, strict=True):
-        argument.replace_all_uses_with(outer[operand])
-    for op in operations(kernel.body):
-        if not isinstance(op, Yield):
-            kernel.body.detach_op(op)
-            body.add_op(op)
-    return kernel.yielded
+    for argument, operand in zip(kernel.body.args, operands_of(kernel), strict=True):
+        replace_uses(argument, outer[operand])
+    made, last = kernel.yielded, kernel.body.last_op
+    assert last is not None, "the body of a kernel ends in gv.yield"
+    erase(last)
+    move_operations(kernel.body, body)
+    return made
 
 
 def merged_sources(*kernels: Kernel) -> Sequence[Attribute]:

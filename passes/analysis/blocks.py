@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
+from ...ir import operations
 from ...ir.ops.control import Control
 from ...ir.ops.steps import Steps
 
@@ -15,7 +16,7 @@ def blocks_of(function: FuncOp) -> list[Block]:
     """Return the blocks of a function, outer ones first, without the insides of kernels."""
     found = list(function.body.blocks)
     for block in found:
-        found += [inner for op in block.ops for inner in inner_blocks(op)]
+        found += [inner for op in operations(block) if op.regions for inner in inner_blocks(op)]
     return found
 
 
@@ -28,11 +29,12 @@ def inner_blocks(op: Operation) -> list[Block]:
 
 def operations_of(function: FuncOp) -> Iterator[Operation]:
     """Give the operations of all blocks of a function, in the order of its text."""
-    waiting = [iter(function.body.block.ops)]
+    waiting = [function.body.block.first_op]
     while waiting:
-        op = next(waiting[-1], None)
+        op = waiting.pop()
         if op is None:
-            waiting.pop()
             continue
+        waiting.append(op._next_op)
         yield op
-        waiting += [iter(block.ops) for block in reversed(inner_blocks(op))]
+        if op.regions:
+            waiting += [block.first_op for block in reversed(inner_blocks(op))]

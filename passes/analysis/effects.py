@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ...ir import Op
+from ...ir import Op, operations
 
 
 def is_pure(op: Operation) -> bool:
@@ -21,7 +21,7 @@ def is_pure(op: Operation) -> bool:
         is_pure(inner) or inner.name == "gv.yield"
         for region in op.regions
         for block in region.blocks
-        for inner in block.ops
+        for inner in operations(block)
     )
 
 
@@ -35,7 +35,7 @@ def all_operations(module: ModuleOp) -> list[Operation]:
         if op is None:
             continue
         found.append(op)
-        waiting.append(op.next_op)
+        waiting.append(op._next_op)
         if op.regions:
             waiting += [b.first_op for r in reversed(op.regions) for b in reversed(r.blocks)]
     return found
