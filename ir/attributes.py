@@ -17,16 +17,19 @@ from __future__ import annotations
 
 import base64
 import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BytesAttr,
     DenseArrayBase,
     FloatAttr,
+    IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
@@ -45,6 +48,10 @@ from .dims import Dim, DimExpr
 from .dtypes import DTYPES, DType, string
 from .tensor import Array, DimsAttr, parse_shape
 
+AttrT = TypeVar("AttrT", bound=Attribute)
+
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
+"""What an integer attribute holds."""
 INLINE_ELEMENTS = 32
 """Arrays up to this many elements are written as numbers, longer ones as base64."""
 
@@ -235,11 +242,17 @@ def _integer_to_python(attribute: Any) -> int | bool:
     return bool(value) if of_one_bit else value
 
 
+def _array_to_python(attribute: Any) -> tuple[Any, ...]:
+    if attribute.elt_type is i64:
+        return struct.unpack(f"<{len(attribute.data.data) // 8}q", attribute.data.data)
+    return tuple(attribute.get_values())
+
+
 _TO_PYTHON: dict[type[Attribute], Callable[[Any], Any]] = {
     IntegerAttr: _integer_to_python,
     FloatAttr: lambda a: a.value.data,
     StringAttr: lambda a: a.data,
-    DenseArrayBase: lambda a: tuple(a.get_values()),
+    DenseArrayBase: _array_to_python,
     ArrayAttr: lambda a: tuple(map(to_python, a.data)),
     ArrayValueAttr: lambda a: a.data.array,
     DTypeAttr: lambda a: a.data,
@@ -280,10 +293,31 @@ def _to_attribute(kind: Any, value: Any) -> Attribute:
     return rule(value)
 
 
+def _unchecked(kind: type[AttrT], **fields: object) -> AttrT:
+    """Create an attribute of fields that are right: xDSL's checks take most of the time."""
+    made = kind.__new__(kind)
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _integer_attribute(value: int) -> Attribute:
+    if not LOWEST <= value <= HIGHEST:
+        return IntegerAttr(value, i64)  # which raises
+    return _unchecked(IntegerAttr, value=_unchecked(IntAttr, data=value), type=i64)
+
+
+def _integers_attribute(values: tuple[int, ...]) -> Attribute:
+    if values and not (min(values) >= LOWEST and max(values) <= HIGHEST):
+        return DenseArrayBase.from_list(i64, values)  # which raises
+    data = _unchecked(BytesAttr, data=struct.pack(f"<{len(values)}q", *values))
+    return _unchecked(DenseArrayBase, elt_type=i64, data=data)
+
+
 def _tuple_attribute(value: tuple[Any, ...]) -> Attribute:
     kinds = {type(v) for v in value}
     if kinds <= {int}:
-        return DenseArrayBase.from_list(i64, value)
+        return _integers_attribute(value)
     if kinds == {float}:
         return DenseArrayBase.from_list(f64, value)
     if kinds <= {int, DimExpr}:
@@ -293,7 +327,7 @@ def _tuple_attribute(value: tuple[Any, ...]) -> Attribute:
 
 _TO_ATTRIBUTE: dict[type[Any], Callable[[Any], Attribute]] = {
     bool: lambda v: IntegerAttr(int(v), IntegerType(1)),
-    int: lambda v: IntegerAttr(v, i64),
+    int: _integer_attribute,
     float: lambda v: FloatAttr(v, f64),
     Symbol: lambda v: SymbolRefAttr(str(v)),
     str: StringAttr,

@@ -46,6 +46,7 @@ from .tensor import Array, TensorSpec, check_size
 from .values import value_spec
 
 OpT = TypeVar("OpT", bound="Op")
+OperationT = TypeVar("OperationT", bound=Operation)
 
 REGISTRY: dict[str, type[Op]] = {}
 
@@ -106,6 +107,26 @@ class Result(OpResult):
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
+
+
+def created(
+    kind: type[OperationT],
+    operands: Sequence[SSAValue],
+    types: Sequence[Attribute],
+    properties: Mapping[str, Attribute] | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+) -> OperationT:
+    """Return an operation made from its parts."""
+    made = kind.__new__(kind)
+    made._operands = values = SSAValues(operands)
+    made._operand_uses = tuple([Use(made, i) for i in range(len(values))])
+    for value, use in zip(values, made._operand_uses, strict=True):
+        value.add_use(use)
+    made.results = SSAValues([Result(each, made, i) for i, each in enumerate(types)])
+    made.properties = dict(properties) if properties else {}
+    made.attributes = dict(attributes) if attributes else {}
+    made.location = UNKNOWN_LOC
+    return made
 
 
 class Op(Operation, metaclass=OpKind):
@@ -258,7 +279,7 @@ class Op(Operation, metaclass=OpKind):
         return {**signature.defaults, **attributes}
 
     @classmethod
-    def create(
+    def create(  # noqa: PLR0913  (as xDSL has it)
         cls: type[OpT],
         *,
         operands: Sequence[SSAValue] = (),
@@ -271,15 +292,9 @@ class Op(Operation, metaclass=OpKind):
     ) -> OpT:
         """Create the operation from its parts: what xDSL does, in half of the time."""
         assert not successors, f"{cls.name} gives control to no block"
-        made = cls.__new__(cls)
-        made._operands = values = SSAValues(operands)
-        made._operand_uses = tuple([Use(made, i) for i in range(len(values))])
-        for value, use in zip(values, made._operand_uses, strict=True):
-            value.add_use(use)
-        made.results = SSAValues([Result(type, made, i) for i, type in enumerate(result_types)])
-        made.properties = dict(properties) if properties else {}
-        made.attributes = dict(attributes) if attributes else {}
-        made.location = UNKNOWN_LOC if location is None else location
+        made = created(cls, operands, result_types, properties, attributes)
+        if location is not None:
+            made.location = location
         for region in regions:
             made.add_region(region)
         return made

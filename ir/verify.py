@@ -14,6 +14,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..errors import VerifyError
+from .build import operands_of
 from .levels import fault_of_level
 from .op import Op
 
@@ -75,7 +76,7 @@ def _visit(module: Operation, defined: set[int]) -> Iterator[Operation]:
             defined.difference_update(top.values)
             stack.pop()
             continue
-        op, top.next = top.next, top.next.next_op
+        op, top.next = top.next, top.next._next_op
         yield op
         top.define(op.results, defined)
         if not op.regions:
@@ -107,7 +108,7 @@ class _Scope:
 
 def _fault(op: Operation, defined: set[int], sound: set[object]) -> str | None:
     """Return what is wrong with an operation; `sound` is how those look that were found right."""
-    for index, operand in enumerate(op.operands):
+    for index, operand in enumerate(operands_of(op)):
         if id(operand) not in defined:
             what = "an argument of another block" if isinstance(operand, BlockArgument) else "later"
             return f"operand {index} is used before its definition ({what})"
@@ -133,9 +134,10 @@ def _looks(op: Operation) -> object:
     """
     if not isinstance(op, Op) or op.regions or op.next_op is None:
         return None
-    types = [id(value.type) for value in (*op.operands, *op.results)]
+    operands = operands_of(op)
+    types = [id(value.type) for value in (*operands, *op.results)]
     given = [(name, id(value)) for name, value in op.properties.items()]
-    return type(op), len(op.operands), *types, *given
+    return type(op), len(operands), *types, *given
 
 
 def _required(op: Operation) -> Sequence[str]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -36,8 +37,8 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from ..errors import CompileError
-from ..ir import SOURCE, Op, Program, dims, erase, operations
-from ..ir.attributes import Symbol, to_attribute
+from ..ir import SOURCE, Op, Program, dims, erase, operands_of, operations
+from ..ir.attributes import to_attribute
 from ..ir.dims import Dim
 from ..ir.interpret_launch import kernel_symbols
 from ..ir.levels import KIND
@@ -271,13 +272,14 @@ class Bufferiser:
             self.buffers[result] = self.destination(call, result)
         if all(spec_of(result.type).size == 0 for result in call.results):
             return
-        name = call.callee.root_reference.data
-        attributes = {"kernel": Symbol(name), "inputs": len(call.operands)}
-        symbols = kernel_symbols(self.kernels[name])
+        inputs, results = operands_of(call), call.results
+        callee: Any = call.properties["callee"]
+        properties = {"kernel": callee, "inputs": to_attribute(len(inputs))}
+        symbols = kernel_symbols(self.kernels[callee.root_reference.data])
         if symbols:
-            attributes["dims"] = tuple(dims.symbol(s) for s in symbols)
-        operands = [self.buffers[v] for v in (*call.operands, *call.results)]
-        made = Launch.build_unchecked(operands, [], attributes)
+            properties["dims"] = to_attribute(tuple(dims.symbol(s) for s in symbols))
+        operands = [self.buffers[v] for v in (*inputs, *results)]
+        made = Launch.create(operands=operands, properties=properties)
         if SOURCE in call.attributes:
             made.attributes[SOURCE] = call.attributes[SOURCE]
         _block_of(call).insert_op_before(made, call)
@@ -408,11 +410,12 @@ class Bufferiser:
 
     def output(self, value: SSAValue) -> SSAValue | None:
         """Return the output that a value is, itself or through reshapes."""
-        if value in self.outputs:
-            return self.outputs[value]
-        views = [use.operation for use in value.uses if use.operation.name == "gv.reshape"]
-        found = (self.output(view.results[0]) for view in views)
-        return next((output for output in found if output is not None), None)
+        output, use = self.outputs.get(value), value.first_use
+        while output is None and use is not None:
+            if use.operation.name == "gv.reshape":
+                output = self.output(use.operation.results[0])
+            use = use._next_use
+        return output
 
     def highest(self, nbytes: Dim) -> int:
         """Return the bytes at the largest values of the symbols."""

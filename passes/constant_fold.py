@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ..ir import SOURCE, Array, Op, Program, erase
+from ..ir import SOURCE, Array, Op, Program, erase, operands_of
 from ..ir.ops.structure import Constant, Weight
 from .analysis.constants import constant_of, has_symbols
 from .analysis.effects import all_operations
@@ -51,13 +51,13 @@ class Folder:
     def sweep(self, module: ModuleOp) -> None:
         """Fold every operation that can be, at all depths."""
         for op in all_operations(module):
-            if isinstance(op, Op) and op.operands and op.PURE:
+            if isinstance(op, Op) and operands_of(op) and op.PURE:
                 self.fold(op)
 
     def fold(self, op: Op) -> None:
         """Replace one operation by constants, if its operands are known."""
         arrays: list[Array] = []
-        for operand in op.operands:
+        for operand in operands_of(op):
             array = self.value_of(operand)
             if array is None:
                 return
@@ -85,7 +85,7 @@ class Folder:
         if array is not None:
             return array if array.size <= self.limit else None
         owner = value.owner
-        if not isinstance(owner, Op) or owner.operands or isinstance(owner, Weight):
+        if not isinstance(owner, Op) or operands_of(owner) or isinstance(owner, Weight):
             return None
         if value not in self.sources:
             results = self.evaluate(owner, ())

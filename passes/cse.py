@@ -17,7 +17,7 @@ from typing import Any
 
 from xdsl.ir import Block, Operation
 
-from ..ir import Op, Program, erase, operations
+from ..ir import Op, Program, erase, operands_of, operations, replace_uses
 from ..ir.ops.control import Control
 from ..ir.program import functions
 from .analysis.numbers import Numbers
@@ -74,7 +74,7 @@ class Merger:
                 added.append(key)
                 continue
             for old, new in zip(op.results, earlier.results, strict=True):
-                old.replace_all_uses_with(new)
+                replace_uses(old, new)
             erase(op)
             self.merged += 1
         for key in added:  # what a region computes is not visible behind it
@@ -82,7 +82,7 @@ class Merger:
 
     def key(self, op: Op) -> Any:
         """Return what equal operations have in common."""
-        operands = [id(operand) for operand in op.operands]
+        operands = [id(operand) for operand in operands_of(op)]
         if op.name in COMMUTATIVE:
             operands.sort()
         properties = op.properties

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ..ir import Op, Program
+from ..ir import Op, Program, operands_of
 from ..ir.dtypes import f32
 from .analysis.constants import Known
 from .analysis.linear import Linear, find_linear, shaped
@@ -85,7 +85,8 @@ class Folding:
 
     def factor(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w + b) * s -> x @ (w * s) + b * s, for convolutions as well."""
-        for value, scale in (op.operands, tuple(op.operands)[::-1]):
+        lhs, rhs = operands_of(op)
+        for value, scale in ((lhs, rhs), (rhs, lhs)):
             if not self.known.is_fixed(scale) or value.type != op.results[0].type:
                 continue
             linear, offset = self.linear_and_offset(value)
@@ -118,7 +119,8 @@ class Folding:
 
     def offsets(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w + a) + b -> x @ w + (a + b)."""
-        for value, second in (op.operands, tuple(op.operands)[::-1]):
+        lhs, rhs = operands_of(op)
+        for value, second in ((lhs, rhs), (rhs, lhs)):
             linear, first = self.linear_and_offset(value)
             if linear is None or first is None or not self.known.is_fixed(second):
                 continue

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ..ir import Op, Program
+from ..ir import Op, Program, operands_of
 from .analysis.constants import Known, scalar_of
 from .analysis.linear import find_linear, is_infinite, shaped
 from .analysis.rewrite import Rewriter, producer, spec
@@ -56,7 +56,8 @@ class Moving:
 
     def factor(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """`x * s -> x`, computed with a weight times s."""
-        for value, scale in (op.operands, tuple(op.operands)[::-1]):
+        lhs, rhs = operands_of(op)
+        for value, scale in ((lhs, rhs), (rhs, lhs)):
             if self.is_factor(value, scale, op) and self.goes_back(value, scale):
                 return self.scaled(value, shaped(rewriter, scale, ()), rewriter)
         return None

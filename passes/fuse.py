@@ -500,8 +500,7 @@ class Grouping:
                 continue
             self.block.detach_op(op)
             set_operands(op, [values.get(v, v) for v in operands_of(op)])
-            for result in op.results:
-                values[result] = result
+            values |= zip(op.results, op.results, strict=True)
             body.add_op(op)
         body.add_op(Yield.create(operands=group.root.results))
         kernel = Kernel.make_from(operands, body, group.kind)
@@ -510,7 +509,9 @@ class Grouping:
         self.block.insert_op_before(kernel, behind)
         for old, new in zip(group.root.results, kernel.results, strict=True):
             new.name_hint = old.name_hint
-        behind_it = dict(zip(group.root.results, kernel.results, strict=True))
+        behind_it: dict[SSAValue, SSAValue] = dict(
+            zip(group.root.results, kernel.results, strict=True)
+        )
         for use in uses:
             op = use._operation
             set_operands(op, [behind_it.get(v, v) for v in operands_of(op)])

@@ -26,10 +26,21 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, SSAValue
 
-from ..ir import SOURCE, Program, dims, erase, take_apart
+from ..ir import (
+    SOURCE,
+    Program,
+    dims,
+    erase,
+    operands_of,
+    operations,
+    replace_uses,
+    take_apart,
+    uses_of,
+)
 from ..ir.attributes import to_python
 from ..ir.interpret_launch import SYMBOLS
 from ..ir.levels import BEHIND, KIND, STREAMED
+from ..ir.op import created
 from ..ir.ops.structure import Kernel, Weight
 from ..ir.program import functions
 from ..ir.tensor import TensorSpec, spec_of
@@ -80,11 +91,8 @@ class OutlineKernels(Pass):
         source = kernel.attributes.get(SOURCE)
         if isinstance(source, ArrayAttr):
             known[key].sources.update(dict.fromkeys(source.data))
-        call = CallOp.create(
-            operands=kernel.operands,
-            result_types=kernel.result_types,
-            properties={"callee": known[key].symbol},
-        )
+        types = [result.type for result in kernel.results]
+        call = created(CallOp, operands_of(kernel), types, {"callee": known[key].symbol})
         if SOURCE in kernel.attributes:
             call.attributes[SOURCE] = kernel.attributes[SOURCE]
         parent = kernel.parent_block()
@@ -92,7 +100,7 @@ class OutlineKernels(Pass):
         parent.insert_op_before(call, kernel)
         for old, new in zip(kernel.results, call.results, strict=True):
             new.name_hint = old.name_hint
-            old.replace_all_uses_with(new)
+            replace_uses(old, new)
         erase(kernel)
 
 
@@ -107,21 +115,23 @@ class Outlined:
 
 def is_streamed(kernel: Kernel) -> bool:
     """Say whether nothing here reads the results, and they are too large to stay in a cache."""
-    uses = [use for result in kernel.results for use in result.uses]
-    sizes = [spec_of(result.type).nbytes for result in kernel.results]
-    return all(isinstance(use.operation, ReturnOp) for use in uses) and all(
-        isinstance(size, int) and size >= LARGE for size in sizes
-    )
+    for result in kernel.results:
+        size = spec_of(result.type).nbytes
+        if not isinstance(size, int) or size < LARGE:
+            return False
+    return all(isinstance(use.operation, ReturnOp) for use in uses_of(kernel))
 
 
 def mark_behind(block: Block) -> int:
     """Tell products of weights in a block how much is read next; return how many there are."""
     behind, told = 0, 0
-    for kernel in reversed([op for op in block.ops if isinstance(op, Kernel)]):
-        weights = [spec_of(o.type).nbytes for o in kernel.operands if isinstance(o.owner, Weight)]
-        size = sum(each for each in weights if isinstance(each, int))
+    for kernel in reversed([op for op in operations(block) if isinstance(op, Kernel)]):
+        read = [v.type for v in operands_of(kernel) if isinstance(v.owner, Weight)]
+        if not read:
+            continue
+        size = sum(each for each in [spec_of(t).nbytes for t in read] if isinstance(each, int))
         names = [op.name for op in kernel.body.ops]
-        if kernel.kind != "gemm" or "gv.matmul_packed" not in names or not weights:
+        if kernel.kind != "gemm" or "gv.matmul_packed" not in names:
             behind += size
             continue
         if behind:
@@ -137,8 +147,9 @@ def structure(kernel: Kernel, number: Numbers) -> object:
     choices = [(n, number(a)) for n, a in sorted(kernel.attributes.items()) if n != SOURCE]
     row: list[object] = [number(kernel.properties["kind"]), *choices]
     row += [number(a.type) for a in kernel.body.args]
-    for op in kernel.body.ops:
-        row += [op.name, len(op.operands), *(numbers[o] for o in op.operands)]
+    for op in operations(kernel.body):
+        operands = operands_of(op)
+        row += [op.name, len(operands), *[numbers[o] for o in operands]]
         if op.properties:
             row += [(n, number(op.properties[n])) for n in sorted(op.properties)]
         for result in op.results:

@@ -18,7 +18,7 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from ..ir import GraphEmit, Op, Program, replace
+from ..ir import GraphEmit, Op, Program, operands_of, replace
 from ..ir.dims import Dim, product
 from ..ir.dtypes import DType, bf16, i8, i32, u8
 from ..ir.op import REGISTRY
@@ -104,8 +104,9 @@ def mark_fixed(op: Operation, fixed: dict[SSAValue, bool]) -> None:
     """Note whether results depend on weights and constants only."""
     if not isinstance(op, Op) or not op.PURE or op.regions:
         return
+    operands = operands_of(op)
     known = op.name in ("gv.weight", "gv.constant") or (
-        bool(op.operands) and all(fixed.get(o, False) for o in op.operands)
+        bool(operands) and all(fixed.get(o, False) for o in operands)
     )
     for result in op.results:
         fixed[result] = known

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
-from ..ir import Program, erase, replace
+from ..ir import Program, erase, operands_of, operations, replace
 from ..ir.attributes import to_attribute
 from ..ir.levels import KIND
 from ..ir.ops.steps import Steps
@@ -198,7 +198,7 @@ class Timeline:
     def write(self, block: Block) -> None:
         """Go through a block."""
         waits = Waits()
-        for op in block.ops:
+        for op in operations(block):
             if isinstance(op, Launch):
                 self.launch(op, waits)
             elif isinstance(op, Steps):
@@ -210,7 +210,7 @@ class Timeline:
         """Find what a launch waits for."""
         inputs = launch.inputs
         before: set[int] = set()
-        for position, operand in enumerate(launch.operands):
+        for position, operand in enumerate(operands_of(launch)):
             storage = self.sharing.storage_of(operand)
             if storage is not None and storage.output is None:
                 span = (storage.offset, storage.offset + storage.size)

@@ -14,13 +14,14 @@ place; the same holds for arguments that results lie over. Needs `outline-kernel
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..ir import Program, dims, operations
+from ..ir import Program, dims, operands_of, operations
 from ..ir.dims import Range
 from ..ir.levels import KIND
 from ..ir.ops.control import Control, While
@@ -50,8 +51,8 @@ class ScheduleMemory(Pass):
 
     def schedule(self, block: Block, ranges: dict[str, Range]) -> None:
         """Reorder one block if that lowers the peak."""
-        given = operations(block)
         graph = Graph(block, ranges, readers_first(block))
+        given = graph.ops
         calm = graph.order(by_memory=False) if graph.first else given
         order = graph.order()
         before, after = graph.peak(calm), graph.peak(order)
@@ -77,9 +78,12 @@ class Graph:
     size: dict[SSAValue, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for op in operations(self.block):
+        self.ops = operations(self.block)
+        self.takes = [list(dict.fromkeys(operands_of(op))) for op in self.ops]
+        """The values that each operation uses, each once."""
+        for op in self.ops:
+            owns = isinstance(op, CallOp | Control)
             for result in op.results:
-                owns = isinstance(op, CallOp | Control)
                 self.size[result] = self.bytes(result) if owns else 0
 
     def bytes(self, value: SSAValue) -> int:
@@ -94,65 +98,62 @@ class Graph:
 
     def order(self, *, by_memory: bool = True) -> list[Operation]:
         """Return a topological order that frees memory early, or else is near the given one."""
-        ops = operations(self.block)
-        number = {op: i for i, op in enumerate(ops)}
-        missing = {op: len(self._makers(op)) for op in ops}
-        for later in self.first.values():
-            for op in later:
-                missing[op] += 1
+        ops = self.ops
+        number = {id(op): i for i, op in enumerate(ops)}
+        makers = [
+            {number[id(v.owner)] for v in taken if id(v.owner) in number} for taken in self.takes
+        ]
+        behind: list[list[int]] = [[] for _ in ops]
+        for index, found in enumerate(makers):
+            for maker in found:
+                behind[maker].append(index)
+        missing = [len(found) for found in makers]
+        for op, later in self.first.items():
+            for other in later:
+                missing[number[id(other)]] += 1
+                behind[number[id(op)]].append(number[id(other)])
         uses = self.uses()
 
-        def rank(op: Operation) -> tuple[int, int]:
-            return (self.cost(op, uses) if by_memory else 0), number[op]
+        def rank(index: int) -> tuple[int, int]:
+            return (self.cost(index, uses) if by_memory else 0), index
 
-        ready = [rank(op) for op in ops if not missing[op]]
+        ready = [rank(index) for index, count in enumerate(missing) if not count]
         heapq.heapify(ready)
         done: list[Operation] = []
-        last = ops[-1]
+        last = len(ops) - 1
         while ready:
             _, index = heapq.heappop(ready)
-            op = ops[index]
-            done.append(op)
-            for value in set(op.operands):
-                uses[value] = uses.get(value, 1) - 1
-            users = {u.operation for r in op.results for u in r.uses}
-            for user in (*users, *self.first.get(op, ())):
+            done.append(ops[index])
+            for value in self.takes[index]:
+                uses[value] -= 1
+            for user in behind[index]:
                 missing[user] -= 1
-                if not missing[user] and user is not last:
+                if not missing[user] and user != last:
                     heapq.heappush(ready, rank(user))
-        done = [op for op in done if op is not last]
-        return [*done, last]
+        return [*(op for op in done if op is not ops[last]), ops[last]]
 
     def uses(self) -> dict[SSAValue, int]:
         """Return how many operations use each value."""
-        count: dict[SSAValue, int] = {}
-        for op in operations(self.block):
-            for value in set(op.operands):
-                count[value] = count.get(value, 0) + 1
-        return count
+        return Counter(value for taken in self.takes for value in taken)
 
-    def cost(self, op: Operation, uses: dict[SSAValue, int]) -> int:
+    def cost(self, index: int, uses: dict[SSAValue, int]) -> int:
         """Return the bytes that an operation makes less those that die with it."""
-        made = sum(self.size[r] for r in op.results)
-        dies = sum(self.size.get(v, 0) for v in set(op.operands) if uses.get(v) == 1)
-        return made - dies
+        made = sum([self.size[r] for r in self.ops[index].results])
+        return made - sum([self.size.get(v, 0) for v in self.takes[index] if uses[v] == 1])
 
     def peak(self, order: Sequence[Operation]) -> int:
         """Return the largest sum of live values in this order."""
         uses = self.uses()
+        taken = {id(op): values for op, values in zip(self.ops, self.takes, strict=True)}
         live = most = 0
         for op in order:
-            live += sum(self.size[r] for r in op.results)
+            live += sum([self.size[r] for r in op.results])
             most = max(most, live)
-            for value in set(op.operands):
+            for value in taken[id(op)]:
                 uses[value] -= 1
                 if not uses[value]:
                     live -= self.size.get(value, 0)
         return most
-
-    def _makers(self, op: Operation) -> set[Operation]:
-        owners = {v.owner for v in op.operands}
-        return {o for o in owners if isinstance(o, Operation) and o.parent is self.block}
 
 
 def readers_first(block: Block) -> dict[Operation, list[Operation]]:

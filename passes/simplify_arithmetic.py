@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ..ir import Array, Op, Program
+from ..ir import Array, Op, Program, operands_of
 from .analysis.constants import is_scalar, scalar_of
 from .analysis.rewrite import Rewriter, Rules, producer, spec
 from .base import Pass
@@ -99,7 +99,8 @@ def join_constants(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`(x * a) * b -> x * (a * b)`, and so for sums."""
     if not spec(op.results[0]).dtype.is_float:
         return None
-    for value, constant in (op.operands, tuple(op.operands)[::-1]):
+    lhs, rhs = operands_of(op)
+    for value, constant in ((lhs, rhs), (rhs, lhs)):
         inner = value.owner
         second = scalar_of(constant)
         if second is None or not isinstance(inner, Op) or inner.name != op.name:

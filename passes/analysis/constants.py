@@ -7,7 +7,7 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, SSAValue
 
-from ...ir import Array, DimExpr, Op
+from ...ir import Array, DimExpr, Op, operands_of, operations
 from ...ir.attributes import DimAttr, to_python
 from ...ir.ops.structure import Constant, Weight
 from ...ir.tensor import DimsAttr
@@ -68,7 +68,7 @@ class Known:
 
     def sweep(self, block: Block) -> None:
         """Find the kinds of all values of a block, in order and so without recursion."""
-        for op in block.ops:
+        for op in operations(block):
             for result in op.results:
                 self.kind(result)
 
@@ -95,10 +95,11 @@ class Known:
         if type(owner) is Weight:
             found = WEIGHT
         elif isinstance(owner, Op) and owner.PURE and not owner.regions:
-            kinds = [self._kinds.get(operand) for operand in owner.operands]
+            operands = operands_of(owner)
+            kinds = [self._kinds.get(operand) for operand in operands]
             if CHANGING not in kinds:
                 if None in kinds:
-                    return [v for v in owner.operands if v not in self._kinds]
+                    return [v for v in operands if v not in self._kinds]
                 static = all(result.is_static for result in owner.result_specs)
                 if static and not _is_symbolic(owner):
                     found = max((kind for kind in kinds if kind is not None), default=CONSTANT)

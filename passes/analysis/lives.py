@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...ir import operands_of, operations
 from ...ir.ops.steps import Choose, Loop, Steps
 from ...ir.ops.structure import Buffer, Launch, View
 from ...ir.placement import roles
@@ -94,9 +95,8 @@ class Lives:
 
     def root(self, value: SSAValue) -> SSAValue | None:
         """Return the buffer behind a value through views; None for inputs and weights."""
-        found = self.roots.get(value, value)
-        if found is not value or value in self.roots:
-            return found
+        if value in self.roots:
+            return self.roots[value]
         owner = value.owner
         if isinstance(owner, View):
             found = self.root(owner.operands[0])
@@ -111,7 +111,7 @@ class Lives:
     def _enumerate(self, block: Block, depth: int) -> None:
         """Give each step its number, and note who writes and reads what."""
         first = self._step()
-        for op in block.ops:
+        for op in operations(block):
             if isinstance(op, Launch):
                 self._launch(op, depth)
             elif isinstance(op, Choose):
@@ -136,7 +136,7 @@ class Lives:
         step = self.number[op] = self._step()
         self.steps.append(op)
         inputs = op.inputs
-        for position, operand in enumerate(op.operands):
+        for position, operand in enumerate(operands_of(op)):
             root = self.root(operand)
             if root is None:
                 continue
@@ -159,7 +159,7 @@ class Lives:
         Returns those that are needed before it.
         """
         first, _ = self._ends[block]
-        for op in reversed(list(block.ops)):
+        for op in reversed(operations(block)):
             if isinstance(op, Launch):
                 self._pass(op, live, record)
             elif isinstance(op, Steps):
@@ -172,7 +172,7 @@ class Lives:
 
     def _pass(self, op: Launch, live: dict[SSAValue, int], record: bool) -> None:
         step, inputs = self.number[op], op.inputs
-        roots = [self.root(operand) for operand in op.operands]
+        roots = [self.root(operand) for operand in operands_of(op)]
         for root in roots[inputs:]:
             if root is not None:
                 end = max(live.pop(root, 0), 2 * step + 1)

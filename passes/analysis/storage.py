@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from ...ir import operands_of
 from ...ir.ops.structure import Buffer, Launch
-from ...ir.program import functions
+from ...ir.program import by_name
 from .copies import is_copy
 from .in_place import overwritable
 from .lives import Access, Life, Lives, Span
@@ -27,6 +27,11 @@ class Storage:
     buffers: list[SSAValue] = field(default_factory=list)
     """Buffers in the workspace, and at most one output."""
     offset: int = 0
+    output: SSAValue | None = None
+    """The output that it is, if it is one and lies in no workspace."""
+
+    def __post_init__(self) -> None:
+        self.output = next((b for b in self.buffers if not isinstance(b.owner, Buffer)), None)
 
     @property
     def spans(self) -> Sequence[Span]:
@@ -43,25 +48,20 @@ class Storage:
         """Return the last point where it is in use."""
         return self.spans[-1][1]
 
-    @property
-    def output(self) -> SSAValue | None:
-        """Return the output that it is, if it is one and lies in no workspace."""
-        return next((b for b in self.buffers if not isinstance(b.owner, Buffer)), None)
-
 
 class Sharing:
     """Finds buffers that can be one storage: what is copied, and what is written over."""
 
     def __init__(self, module: ModuleOp, lives: Lives, sizes: dict[SSAValue, int]) -> None:
-        self.kernels = {each.sym_name.data: each for each in functions(module)}
+        self.kernels = by_name(module)
         self.lives = lives
         self.of: dict[SSAValue, Storage] = {
             root: Storage(sizes[root], life, [root])
             for root, life in lives.lives.items()
             if sizes[root] and life.spans
         }
-        self._copies: dict[FuncOp, bool] = {}
-        self._over: dict[tuple[FuncOp, int], list[int]] = {}
+        self._copies: dict[str, bool] = {}
+        self._over: dict[tuple[str, int], list[int]] = {}
 
     def storages(self) -> list[Storage]:
         """Return the storages, in the order of their first use."""
@@ -98,14 +98,14 @@ class Sharing:
         inputs = launch.inputs
         return sum(
             self._lies_over(launch, self.storage_of(result), number)
-            for number, result in enumerate(launch.operands[inputs:])
+            for number, result in enumerate(operands_of(launch)[inputs:])
         )
 
     def _lies_over(self, launch: Launch, result: Storage | None, number: int) -> bool:
         if result is None or result.output is not None:
             return False
         for index in self.overwritable(launch, number):
-            operand = self.storage_of(launch.operands[index])
+            operand = self.storage_of(operands_of(launch)[index])
             if operand is None or operand.output is not None or operand is result:
                 continue
             if self.joins(operand, result):
@@ -124,6 +124,7 @@ class Sharing:
         for buffer in b.buffers:
             self.of[buffer] = a
         a.buffers += b.buffers
+        a.output = a.output or b.output
         a.life.take(b.life)
         return True
 
@@ -147,22 +148,18 @@ class Sharing:
 
     # -- kernels --------------------------------------------------------------------------
 
-    def kernel(self, launch: Launch) -> FuncOp:
-        """Return the kernel of a launch."""
-        return self.kernels[launch.kernel]
-
     def is_copy(self, launch: Launch) -> bool:
         """Say whether a launch does nothing but copy."""
-        kernel = self.kernel(launch)
-        if kernel not in self._copies:
-            self._copies[kernel] = is_copy(kernel)
-        return self._copies[kernel]
+        name = launch.kernel
+        if name not in self._copies:
+            self._copies[name] = is_copy(self.kernels[name])
+        return self._copies[name]
 
     def overwritable(self, launch: Launch, result: int) -> list[int]:
         """Return the operands that a result may be written over."""
-        key = self.kernel(launch), result
+        key = launch.kernel, result
         if key not in self._over:
-            self._over[key] = overwritable(*key)
+            self._over[key] = overwritable(self.kernels[launch.kernel], result)
         return self._over[key]
 
 

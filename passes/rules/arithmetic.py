@@ -10,14 +10,14 @@ import math
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...ir import Op
+from ...ir import Op, operands_of
 from ..analysis.constants import is_scalar, scalar_of
 from ..analysis.rewrite import Rewriter, Rules, producer, spec
 
 
 def neutral(op: Op, number: float, *, left: bool) -> SSAValue | None:
     """Return the other operand, if one is `number` everywhere and does not widen the result."""
-    lhs, rhs = op.operands
+    lhs, rhs = operands_of(op)
     kind = op.results[0].type
     if lhs.type == kind and is_scalar(rhs, number):
         return lhs
@@ -102,7 +102,7 @@ def double_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
 
 def add_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x + -y -> x - y`, and `-x + y -> y - x`."""
-    lhs, rhs = op.operands
+    lhs, rhs = operands_of(op)
     if (inner := producer(rhs, "neg")) is not None:
         return rewriter("sub", lhs, inner.operands[0])
     if (inner := producer(lhs, "neg")) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...ir import REGISTRY, Op
+from ...ir import REGISTRY, Op, operands_of
 from ...ir.dims import Dim
 from ...ir.shapes import broadcast
 from ..analysis.constants import constant_of, scalar_of
@@ -16,7 +16,8 @@ from ..analysis.rewrite import Rewriter, Rule, Rules, producer, spec
 
 def same_type(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """reshape(x), broadcast_to(x) -> x, if it has that shape already."""
-    return op.operands[0] if op.operands[0].type == op.results[0].type else None
+    (source,) = operands_of(op)
+    return source if source.type == op.results[0].type else None
 
 
 def reshape_of_reshape(op: Op, rewriter: Rewriter) -> SSAValue | None:
@@ -61,7 +62,7 @@ def broadcast_of_broadcast(op: Op, rewriter: Rewriter) -> SSAValue | None:
 
 def broadcast_operand(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """f(x, broadcast_to(y)) -> f(x, y), if the element-wise f broadcasts y as far itself."""
-    operands = list(op.operands)
+    operands = list(operands_of(op))
     for index, operand in enumerate(operands):
         inner = producer(operand, "broadcast_to")
         if inner is not None and _still_as_wide(op, operands, index, spec(inner.operands[0]).dims):
@@ -71,7 +72,7 @@ def broadcast_operand(op: Op, rewriter: Rewriter) -> SSAValue | None:
 
 def shrink_splat(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """f(x, constant [c, c, ...]) -> f(x, constant c) for element-wise f."""
-    operands = list(op.operands)
+    operands = list(operands_of(op))
     for index, operand in enumerate(operands):
         array = constant_of(operand)
         if array is None or array.ndim == 0 or array.size == 0:
@@ -93,7 +94,7 @@ def _still_as_wide(
 
 
 def _with_operands(op: Op, rewriter: Rewriter, operands: list[SSAValue]) -> SSAValue | None:
-    if operands == list(op.operands):
+    if operands == list(operands_of(op)):
         return None
     return rewriter(op.name.removeprefix("gv."), *operands, **op.plain_attributes())
 
