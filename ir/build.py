@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues, Use
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint
 
-from .op import Op
+from .op import Op, Values
 from .tensor import Array, spec_of_array
 
 SOURCE = "source"
@@ -130,7 +130,7 @@ def set_operands(op: Operation, values: Sequence[SSAValue]) -> None:
         if old is not new:
             old.remove_use(use)
             new.add_use(use)
-    op._operands = SSAValues(values)
+    op._operands = type(op._operands)(values)
 
 
 def erase(op: Operation) -> None:
@@ -142,7 +142,7 @@ def erase(op: Operation) -> None:
         op.parent.detach_op(op)
     op.drop_all_references()
     take_apart(op.regions)
-    op.results, op.regions = SSAValues(), ()
+    op.results, op.regions = Values(), ()
 
 
 def take_apart(regions: Iterable[Region]) -> None:
@@ -174,7 +174,7 @@ def replace_uses(old: SSAValue, new: SSAValue) -> None:
     use = old.first_use
     while use is not None and old is not new:
         behind, operands = use._next_use, use._operation._operands
-        use._operation._operands = SSAValues(
+        use._operation._operands = type(operands)(
             [*operands[: use._index], new, *operands[use._index + 1 :]]
         )
         new.add_use(use)

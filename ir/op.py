@@ -99,6 +99,12 @@ class OpKind(ABCMeta):
     __instancecheck__ = type.__instancecheck__
 
 
+class Values(SSAValues[Any]):
+    """Operands or results of an operation of ours; parts of them are plain tuples."""
+
+    __getitem__ = tuple.__getitem__  # type: ignore[assignment]
+
+
 class Result(OpResult):
     """A result of an operation; passes make very many, and look them up in dictionaries."""
 
@@ -118,11 +124,12 @@ def created(
 ) -> OperationT:
     """Return an operation made from its parts."""
     made = kind.__new__(kind)
-    made._operands = values = SSAValues(operands)
+    row = Values if isinstance(made, Op) else SSAValues
+    made._operands = values = row(operands)
     made._operand_uses = tuple([Use(made, i) for i in range(len(values))])
     for value, use in zip(values, made._operand_uses, strict=True):
         value.add_use(use)
-    made.results = SSAValues([Result(each, made, i) for i, each in enumerate(types)])
+    made.results = row([Result(each, made, i) for i, each in enumerate(types)])
     made.properties = dict(properties) if properties else {}
     made.attributes = dict(attributes) if attributes else {}
     made.location = UNKNOWN_LOC
@@ -149,6 +156,9 @@ class Op(Operation, metaclass=OpKind):
 
     LEVEL: ClassVar[str] = "graph"
     """The first level of the ladder on which the operation may stand."""
+
+    FREE: ClassVar[frozenset[str]] = frozenset()
+    """Attributes on whose value, beside its type, nothing else depends: they are right."""
 
     traits = OpTraits(lambda: (Pure(),))
 

@@ -136,7 +136,10 @@ def _looks(op: Operation) -> object:
         return None
     operands = operands_of(op)
     types = [id(value.type) for value in (*operands, *op.results)]
-    given = [(name, id(value)) for name, value in op.properties.items()]
+    free = op.FREE
+    given = [
+        (name, type(value) if name in free else id(value)) for name, value in op.properties.items()
+    ]
     return type(op), len(operands), *types, *given
 
 

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, get_type_hints
 from xdsl.dialects.builtin import ModuleOp
 
 from ..errors import CompileError, GravureError
-from ..ir import Program, operations
+from ..ir import Program
 
 
 class PipelineError(GravureError, ValueError):
@@ -218,10 +218,12 @@ def count_operations(module: ModuleOp) -> Counter[str]:
     """Return how many operations of each name there are at all depths, the module left out."""
     names, blocks = list[str](), [block for region in module.regions for block in region.blocks]
     for block in blocks:
-        for op in operations(block):
+        op = block._first_op
+        while op is not None:
             names.append(op.name)
             if op.regions:
                 blocks += [inner for region in op.regions for inner in region.blocks]
+            op = op._next_op
     return Counter(names)
 
 

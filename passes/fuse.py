@@ -95,6 +95,8 @@ class Group:
     anchor: Op | None = None
     paths: dict[Operation, frozenset[object]] = field(default_factory=dict)
     """The chains of moves through which the root reads each member."""
+    feeding: dict[Operation, bool] = field(default_factory=dict)
+    """Of members, whether they lie on the side of the operands that the anchor walks."""
     row: tuple[tuple[object, ...], tuple[int, ...]] | None = None
     """Shape and reduced axes of a row kernel."""
     awaited: Op | None = None
@@ -290,19 +292,18 @@ class Grouping:
         return found.pop() if len(found) == 1 else frozenset().union(*found)
 
     def feeds(self, group: Group, op: Operation) -> bool:
-        """Say whether a member lies on the side of the operands that the anchor walks."""
-        seen, stack = set(), [op]
-        while stack:
-            one = stack.pop()
-            for use in uses_of(one):
-                user = use._operation
-                if user is group.anchor:
-                    if is_walked(user, use):
-                        return True
-                elif user in group.members and user not in seen:
-                    seen.add(user)
-                    stack.append(user)
-        return False
+        """Say whether a member lies on the side of the operands that the anchor walks.
+
+        What joins later makes what is here: it changes no answer once there is an anchor.
+        """
+        if op not in group.feeding:
+            group.feeding[op] = any(
+                is_walked(group.anchor, use)
+                if use._operation is group.anchor
+                else use._operation in group.members and self.feeds(group, use._operation)
+                for use in uses_of(op)
+            )
+        return group.feeding[op]
 
     def anchors(self, group: Group, op: Op) -> bool:
         """Say whether an operation with its own loop nest can join, as anchor or as row."""

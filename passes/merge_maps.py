@@ -27,7 +27,6 @@ from ..ir import (
     operands_of,
     operations,
     replace_uses,
-    uses_of,
 )
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions
@@ -78,13 +77,16 @@ def fits(maker: Kernel, reader: Kernel, order: Order) -> bool:
     """Say whether a kernel and the map that reads it can be one."""
     if maker.kind != "map":
         return False
-    place = order[reader]
-    for use in uses_of(maker):
-        if order.get(use._operation, -1) <= place and use._operation is not reader:
-            return False
     dims = reader.result_specs[0].dims
     if any(spec.dims != dims for spec in (*maker.result_specs, *reader.result_specs)):
         return False
+    place = order[reader]
+    for result in maker.results:
+        use = result.first_use
+        while use is not None:
+            if order.get(use._operation, -1) <= place and use._operation is not reader:
+                return False
+            use = use._next_use
     if len(operations(maker.body)) + len(operations(reader.body)) > MAX_MEMBERS:
         return False
     for operand, argument in zip(operands_of(reader), reader.body.args, strict=True):

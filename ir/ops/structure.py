@@ -136,6 +136,7 @@ class Buffer(Op):
 
     name = "gv.buffer"
     LEVEL: ClassVar = "planned"
+    FREE: ClassVar = frozenset({"offset"})
 
     @classmethod
     def infer(
@@ -223,6 +224,7 @@ class Launch(Op):
     name = "gv.launch"
     LEVEL: ClassVar = "planned"
     PURE: ClassVar = False
+    FREE: ClassVar = frozenset({"after", "kernel"})
 
     @classmethod
     def infer(

@@ -14,16 +14,32 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...ir import REGISTRY, SOURCE, Array, Op, Program, TensorSpec, erase, operations, spec_of
+from ...ir import (
+    REGISTRY,
+    SOURCE,
+    Array,
+    Op,
+    Program,
+    TensorSpec,
+    erase,
+    operands_of,
+    operations,
+    replace_uses,
+    spec_of,
+)
 from ...ir.program import functions
 
 Rule: TypeAlias = "Callable[[Op, Rewriter], SSAValue | None]"
 Rules: TypeAlias = Mapping[str, Sequence[Rule]]
 """The rules of each operation by its name, tried in order."""
+
+
+FIRST_USE = attrgetter("first_use")
 
 
 class Rewriter:
@@ -56,8 +72,8 @@ class Rewriter:
         for op in operations(block):
             if op.name in self.rules and isinstance(op, Op):
                 self.later(op)
-            for region in op.regions:
-                for inner in region.blocks:
+            if op.regions:
+                for inner in [b for region in op.regions for b in region.blocks]:
                     self.collect(inner)
 
     def later(self, op: Op) -> None:
@@ -108,7 +124,7 @@ class Rewriter:
             for use in result.uses:
                 if use.operation.name in self.rules and isinstance(use.operation, Op):
                     self.later(use.operation)
-            result.replace_all_uses_with(value)
+            replace_uses(result, value)
             if isinstance(value.owner, Op) and value.owner.name in self.rules:
                 self.later(value.owner)
         if result.first_use is None:
@@ -121,7 +137,7 @@ class Rewriter:
             gone = dead.pop()
             if gone.parent is None:
                 continue
-            operands = tuple(gone.operands)
+            operands = operands_of(gone)
             erase(gone)
             for operand in operands:
                 owner = operand.owner
@@ -135,7 +151,7 @@ class Rewriter:
 
 def is_unused(op: Operation) -> bool:
     """Say whether nothing uses a result."""
-    return all(result.first_use is None for result in op.results)
+    return not any(map(FIRST_USE, op.results))
 
 
 def spec(value: SSAValue) -> TensorSpec:
