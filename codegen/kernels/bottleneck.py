@@ -1,16 +1,18 @@
 """An expansion, the windows that slide over it and its projection, an output row at a time.
 
     for unit in lo..hi                        parallel: image x output row
-      for source row that is new              all the windows see, where this call begins
-        for panel: for tile of pixels         E[row % R][pixel][C] = epilogue(x U), or of a conv
-      for vector of channels                  by the template of sliding windows
-        for tile of pixels                    D[pixel][C] = epilogue(sum over taps of E)
+      for vector of channels
+        for source row that is new            all the windows see, where this call begins
+          for tile of pixels                  E[v][row % R][pixel] = epilogue(x U), or of a conv
+        for tile of pixels                    by the template of sliding windows
+          D[pixel][v] = epilogue(sum over taps of E)
       for panel: for tile of pixels           out = epilogue(D P)
 
 Each tensor in between has many more channels than what goes in and comes out. E is a ring of the
-rows that the windows see, and D is one row: they lie in this slot's scratch and stay in L2. A row
-of E is computed once, but for those at the beginning of a call, which the call before has too.
-Without a projection, D is the result.
+rows that the windows see, for each vector of channels, and D is one row: they lie in this slot's
+scratch and stay in L2. What the windows see of a vector's new rows is still in L1. A row of E is
+computed once, but for those at the beginning of a call, which the call before has too. Without a
+projection, D is the result.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ from ...ir.dims import product
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_in, rows_for
 from ...target import Target
-from .blocks import LINE, apart, walk_equal
-from .conv import Conv
+from .blocks import LINE, apart, odd_lines, walk_equal
+from .conv import Conv, Place
 from .elements import Element
 from .epilogue import Epilogue
 from .index import Linear, Opaque, flatten, of
@@ -56,8 +58,12 @@ class Bottleneck:
         opened = open_kernel(kernel, target)
         self.loops, _, (self.out,) = opened
         inner = projections[0].operands[0] if projections else root
-        expand = RowConv if expansion.name == "gv.conv_packed" else RowProduct
-        self.expand = expand(opened, windows.operands[0], expansion, target)
+        source = windows.operands[0]
+        self.expand = (
+            RowConv(opened, source, expansion, target)
+            if expansion.name == "gv.conv_packed"
+            else RowProduct(opened, source, expansion, target, vectors=1)
+        )
         self.slide = RingWindows(opened, inner, windows, target)
         self.project = RowProduct(opened, root, projections[0], target) if projections else None
         self.lay_out()
@@ -68,13 +74,13 @@ class Bottleneck:
         width, channels = (int(d) for d in slide.anchor.specs[0].dims[2:])  # type: ignore[arg-type]
         pitch = apart(channels, max(slide.lanes, LINE // slide.dtype.size))
         self.ring = 1 << (slide.rows.taps - 1).bit_length()
-        self.ring_row = width * pitch
+        self.ring_row = odd_lines(width * slide.lanes, LINE // slide.dtype.size)
+        rings = channels // slide.lanes * self.ring * self.ring_row
         after = int(slide.pixel.extent) * pitch if self.project else 0  # type: ignore[arg-type]
-        size = self.ring * self.ring_row + after
-        self.scratch, self.start = self.loops.scratch(slide.dtype, size)
-        slide.ring, slide.apart = self.scratch, pitch
+        self.scratch, self.start = self.loops.scratch(slide.dtype, rings + after)
+        slide.ring, slide.apart = self.scratch, slide.lanes
         if self.project:
-            row = loops.index(loops.add(self.start, self.ring * self.ring_row))
+            row = loops.index(loops.add(self.start, rings))
             self.between = Row(self.scratch, row, pitch)
             slide.out, slide.offset = self.scratch, self.between.offset(slide.plan.index)
 
@@ -85,33 +91,40 @@ class Bottleneck:
             row = loops.remainder(unit.index, slide.row.extent)
             image = loops.divide(unit.index, slide.row.extent)
             slide.row.value, slide.image.value = row, image
-            self.fill(image, row, loops.minimum(row, loops.subtract(unit.index, loops.lo)))
+            before = loops.minimum(row, loops.subtract(unit.index, loops.lo))
             first = slide.rows.first(loops, row)
-            slide.bases = [
-                loops.index(self.ring_at(loops.add(first, tap))) for tap in range(slide.rows.taps)
-            ]
-            slide.over_row((0, int(slide.channel.extent)))  # type: ignore[arg-type]
+            taps = [loops.add(first, tap) for tap in range(slide.rows.taps)]
+            with loops.loop(0, loops.index(slide.channel.extent), slide.lanes) as one:
+                self.fill((image, row), one.index, before)
+                slide.bases = [self.ring_at(tap, one.index) for tap in taps]
+                slide.over_row((one.index, slide.lanes))
             if self.project:
-                self.project.compute((image, row), self.between, None)
+                self.project.compute((image, row), self.between)
         return loops.finish(product((slide.image.extent, slide.row.extent)))
 
-    def fill(self, image: Index, row: Index, before: Index) -> None:
-        """Compute the source rows that are not in the ring; `before` rows of results were made."""
+    def fill(self, at: tuple[Index, Index], channel: SSAValue, before: Index) -> None:
+        """Compute a vector of the source rows that are not in the ring.
+
+        `before` rows of results were made.
+        """
         loops, rows = self.loops, self.slide.rows
+        image, row = at
         first = rows.first(loops, row)
         kept = loops.multiply(loops.minimum(before, 1), rows.taps - rows.stride)
         low = loops.maximum(loops.add(first, kept), 0)
         assert isinstance(rows.source, int), "the image is known"
         high = loops.minimum(loops.add(first, rows.taps), rows.source)
         with loops.loop(low, high) as one:
-            into = Row(self.scratch, loops.index(self.ring_at(one.index)), self.slide.apart)
-            self.expand.compute((image, one.index), None, into)
+            into = Row(self.scratch, self.ring_at(one.index, channel), self.slide.apart)
+            self.expand.vector((image, one.index), channel, into)
 
-    def ring_at(self, row: Index) -> Index:
-        """Return where a source row lies."""
+    def ring_at(self, row: Index, channel: SSAValue) -> SSAValue:
+        """Return where a source row of a vector lies, without what its first channel adds."""
         loops = self.loops
+        ring = loops.multiply(loops.divide(channel, self.slide.lanes), self.ring * self.ring_row)
         place = loops.multiply(loops.remainder(row, self.ring), self.ring_row)
-        return loops.add(self.start, place)
+        start = loops.add(self.start, loops.subtract(loops.index(ring), channel))
+        return loops.index(loops.add(start, place))
 
 
 @dataclass(frozen=True)
@@ -155,27 +168,39 @@ class RingWindows(Sliding):
 
 
 class RowConv(Conv):
-    """A convolution of which a row at a time is computed."""
+    """A convolution of which a vector of a row at a time is computed."""
 
-    def compute(self, at: tuple[Index, Index], _: Row | None, into: Row) -> None:
-        """Compute a row of an image."""
+    def __init__(self, opened: Opened, root: SSAValue, anchor: Op, target: Target) -> None:
+        super().__init__(opened, root, anchor, target)
+        self.vectors, self.tall = 1, rows_for(target, 1)
+
+    def vector(self, at: tuple[Index, Index], channel: SSAValue, into: Row) -> None:
+        """Compute a vector of channels of a row."""
+        loops = self.loops
         self.axes[0].value, self.axes[1].value = at
         offset = into.offset(self.plan.index)
-        self.epilogue = replace(self.epilogue, offset=offset, out=into.buffer)
-        with self.loops.loop(0, self.per_group) as panel:
-            self.panel(panel.index)
+        self.epilogue = replace(self.epilogue, offset=offset, out=into.buffer, vectors=1)
+        self.columns.value = channel
+        panel = loops.divide(channel, self.width)
+        start = loops.multiply(panel, self.depth * self.width)
+        self.row(Place(panel, 0, loops.add(start, loops.remainder(channel, self.width))), None)
 
 
 class RowProduct:
-    """Multiplies the pixels of a row by packed weights, up to the value `root`."""
+    """Multiplies the pixels of a row by packed weights, up to the value `root`.
 
-    def __init__(self, opened: Opened, root: SSAValue, anchor: Op, target: Target) -> None:
+    `vectors` are those of a register tile, by default of a whole panel.
+    """
+
+    def __init__(
+        self, opened: Opened, root: SSAValue, anchor: Op, target: Target, vectors: int = 0
+    ) -> None:
         self.loops, self.arguments, (self.out,) = opened
         self.root, self.anchor = root, anchor
         result, panels = anchor.result_specs[0], anchor.specs[1]
         self.panels, self.depth, self.wide = (int(d) for d in panels.dims)  # type: ignore[arg-type]
         self.lanes = lanes_in(target, result.dtype, self.wide)
-        self.vectors = self.wide // self.lanes
+        self.vectors = vectors or self.wide // self.lanes
         self.tall = rows_for(target, self.vectors)
         self.filters = int(result.dims[-1])  # type: ignore[arg-type]
 
@@ -188,21 +213,28 @@ class RowProduct:
         self.image, self.row, self.pixel, self.channel = self.axes
         self.space = Space(self.axes, self.channel, self.lanes)
 
-    def compute(self, at: tuple[Index, Index], source: Row | None, into: Row | None) -> None:
-        """Compute a row of an image from one, by default the operand's, into one or the result."""
-        loops, index = self.loops, self.plan.index
-        source = source or self.operand_row(at)
-        self.image.value, self.row.value = at
-        offset = into.offset(index) if into else flatten(index, spec_of(self.root.type).dims)
-        self.epilogue = Epilogue(
-            loops, self.arguments, self.space, self.root, self.anchor, index, offset,
-            into.buffer if into else self.out, self.pixel, self.channel, self.vectors,
-        )  # fmt: skip
+    def compute(self, at: tuple[Index, Index], source: Row) -> None:
+        """Compute a row of the result from one that lies elsewhere."""
+        loops = self.loops
+        self.begin(at, self.out, flatten(self.plan.index, spec_of(self.root.type).dims))
         whole = self.filters // self.wide
         with loops.loop(0, whole) as panel:
-            self.panel(panel.index, source, None)
+            self.tiles(loops.multiply(panel.index, self.wide), source, None)
         if whole < self.panels:
-            self.panel(loops.index(whole), source, self.filters - whole * self.wide)
+            self.tiles(whole * self.wide, source, self.filters - whole * self.wide)
+
+    def vector(self, at: tuple[Index, Index], channel: SSAValue, into: Row) -> None:
+        """Compute a vector of channels of a row from the operand's."""
+        self.begin(at, into.buffer, into.offset(self.plan.index))
+        self.tiles(channel, self.operand_row(at), None)
+
+    def begin(self, at: tuple[Index, Index], out: SSAValue, offset: Linear) -> None:
+        """Say which row is computed, and where it is written."""
+        self.image.value, self.row.value = at
+        self.epilogue = Epilogue(
+            self.loops, self.arguments, self.space, self.root, self.anchor, self.plan.index,
+            offset, out, self.pixel, self.channel, self.vectors,
+        )  # fmt: skip
 
     def operand_row(self, at: tuple[Index, Index]) -> Row:
         """Return the row of the operand that a row of the result is made of."""
@@ -213,10 +245,11 @@ class RowProduct:
         start = loops.index(loops.multiply(row, width * channels))
         return Row(loops.buffers[x.index], start, channels)
 
-    def panel(self, panel: SSAValue, source: Row, left: int | None) -> None:
-        """Multiply the pixels by one panel, of which `left` columns are there if given."""
-        start = self.loops.multiply(panel, self.wide)
-        weights = self.loops.index(self.loops.multiply(start, self.depth))
+    def tiles(self, start: Index, source: Row, left: int | None) -> None:
+        """Multiply the pixels by the columns from one on, of which `left` are there if given."""
+        loops = self.loops
+        panel = loops.multiply(loops.divide(start, self.wide), self.depth * self.wide)
+        weights = loops.index(loops.add(panel, loops.remainder(start, self.wide)))
         count = self.pixel.extent
         assert isinstance(count, int), "the row is known"
 
@@ -225,7 +258,7 @@ class RowProduct:
             if not self.product(rows, source, weights, left):
                 self.epilogue.finish(rows, first, left)
 
-        walk_equal(self.loops, count, self.tall, tile)
+        walk_equal(loops, count, self.tall, tile)
 
     def product(self, rows: int, source: Row, weights: SSAValue, left: int | None) -> bool:
         """Append one register tile; say if it is finished."""
