@@ -33,7 +33,7 @@ from ..ir.program import functions, laid_over, set_level
 from ..ir.shapes import normalize_axes
 from ..ir.tensor import TensorSpec, spec_of
 from .analysis.blocks import blocks_of
-from .analysis.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, ROW_REDUCTIONS, WALKED, kind_of
+from .analysis.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, WALKED, kind_of
 from .analysis.orders import segments
 from .analysis.reads import (
     BIJECTIVE_MOVES,
@@ -51,11 +51,11 @@ from .pack_weights import target_of
 MAX_MEMBERS = 96
 """A kernel with more operations would spill registers and take long to compile."""
 
+MAX_ROWS = 8
+"""Reductions of rows that one kernel adds up: more would be seldom alike, and share nothing."""
+
 PRODUCTS = ("gv.matmul", "gv.matmul_wide")
 """Products that walk operands through moves."""
-
-NEAR = 7
-"""Values among which rows of two reductions must have one in common to be walked by one kernel."""
 
 STRAIGHT: frozenset[object] = frozenset((None,))
 """The path to what is read where it is used, by no moves."""
@@ -99,6 +99,8 @@ class Group:
     """Of members, whether they lie on the side of the operands that the anchor walks."""
     row: tuple[tuple[object, ...], tuple[int, ...]] | None = None
     """Shape and reduced axes of a row kernel."""
+    rows: int = 0
+    """How many reductions there are in a row kernel."""
     awaited: Op | None = None
     """The product that is finished by what has joined: no second one can."""
 
@@ -139,7 +141,7 @@ class Grouping:
         if not is_readable(op):
             group.anchor = op
             if kind == "row":
-                group.row = _row(op)
+                group.row, group.rows = _row(op), 1
         self.groups.append(group)
         self.of[op] = [group]
 
@@ -157,7 +159,7 @@ class Grouping:
 
     def joins(self, op: Op, groups: Sequence[Group]) -> bool:
         """Add the operation to its users' groups if all of them can take it."""
-        if any(len(g.members) >= MAX_MEMBERS for g in groups):
+        if any(len(g.members) >= MAX_MEMBERS or adds_enough(g, op) for g in groups):
             return False
         if len(groups) > 1 and (op.name not in CHEAP or narrows(op)):
             return False
@@ -379,9 +381,9 @@ class Grouping:
             root.dims == full.dims or _squeezed(root) == _squeezed(op.result_specs[0])
         ):
             return False
-        if not self._row_aligned(group, op) or not self.walks_along(group, op):
+        if not self._row_aligned(group, op):
             return False
-        group.kind, group.row = "row", row
+        group.kind, group.row, group.rows = "row", row, group.rows + 1
         group.anchor = group.anchor or op
         return True
 
@@ -402,32 +404,6 @@ class Grouping:
                     seen.add(user)
                     stack.append(user)
         return True
-
-    def walks_along(self, group: Group, op: Op) -> bool:
-        """Say whether a reduction has a row in common with the others of a group, if there are any.
-
-        The others read some of what it reads, or what they walk is made of its total. Sums of rows
-        that have nothing in common are better off as kernels of their own: those are often alike.
-        """
-        others = [
-            one for one in group.members if isinstance(one, Op) and one.name in ROW_REDUCTIONS
-        ]
-        full = op.specs[0].dims
-        if not others or group.root.result_specs[0].dims == full:
-            return True
-        read = row_of(op)
-        if any(not read.isdisjoint(row_of(other)) for other in others):
-            return True
-        seen: set[Operation] = {op}
-        stack: list[Operation] = [op]
-        while stack:
-            for user in (u.operation for r in stack.pop().results for u in r.uses):
-                if isinstance(user, Op) and user.result_specs[0].dims == full:
-                    return True
-                if user in group.members and user not in seen:
-                    seen.add(user)
-                    stack.append(user)
-        return False
 
     # -- building -------------------------------------------------------------------------
 
@@ -516,6 +492,17 @@ class Grouping:
         for use in uses:
             op = use._operation
             set_operands(op, [behind_it.get(v, v) for v in operands_of(op)])
+
+
+def adds_enough(group: Group, op: Op) -> bool:
+    """Say whether a group has reduced enough rows, and an operation only brings more of them.
+
+    A long sum of sums would else be cut by the number of operations, each time in another way.
+    """
+    if group.row is None or group.rows < MAX_ROWS:
+        return False
+    root = group.root.result_specs[0]
+    return root.dims != group.row[0] and _squeezed(op.result_specs[0]) == _squeezed(root)
 
 
 def laid_over_values(block: Block) -> set[SSAValue]:
@@ -622,19 +609,6 @@ def _row(op: Op) -> tuple[tuple[object, ...], tuple[int, ...]]:
     dims = op.specs[0].dims
     axes = normalize_axes(op.plain_attributes()["axes"], len(dims))
     return dims, tuple(a for a in axes if dims[a] != 1)
-
-
-def row_of(op: Op) -> set[SSAValue]:
-    """Return what a reduction reads: the nearest values that its rows are made of."""
-    full = op.specs[0].dims
-    found, stack = set[SSAValue](), [op.operands[0]]
-    while stack and len(found) < NEAR:
-        value = stack.pop(0)
-        if value not in found and spec_of(value.type).dims == full:
-            found.add(value)
-            if isinstance(value.owner, Op) and is_elementwise(value.owner):
-                stack += value.owner.operands
-    return found
 
 
 def _squeezed(spec: TensorSpec) -> tuple[object, ...]:
