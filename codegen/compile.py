@@ -37,7 +37,7 @@ from ..target import Target
 from . import kernels
 from .compiled import Compiled, Options, object_cache, spell
 from .describe import Names, describe
-from .objects import Objects, digest_of
+from .objects import Digests, Objects
 from .ptx import kernels as gpu_kernels
 from .ptx.compile import SLOTS, compile_gpu
 
@@ -131,9 +131,10 @@ def name_kernels(program: Program, digests: dict[str, str]) -> None:
     `digests` gets the whole digests by name; those that are in it are named already.
     """
     names: dict[str, SymbolRefAttr] = {}
+    texts = Digests()
     for function in kernels_of(program):
         if function.sym_name.data not in digests:
-            kind, digest = function.attributes[KIND], digest_of(function)
+            kind, digest = function.attributes[KIND], texts.of(function)
             assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
             name = f"{kind.data}_{digest[:16]}"
             names[function.sym_name.data] = SymbolRefAttr(name)

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..ir import take_apart
+from ..ir import SOURCE, take_apart
 from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
-from ..ir.text import print_function
 from ..target import Target
 from . import kernels
 from .children import MOST, Children, processes
@@ -45,6 +45,9 @@ WEIGHTS = {
 }
 """How long kinds take to compile, against a map."""
 
+
+UNSEEN = ("sym_name", SOURCE)
+"""What is not seen in a kernel's code, but for its name."""
 
 SIZES = (UNITS, SCRATCH, ROUNDS)
 """Attributes of a kernel that are known when its loops are."""
@@ -133,7 +136,7 @@ class Objects:
         """Return the key of a kernel: its canonical text, its name, the target."""
         name = function.sym_name.data
         if name not in self.digests:
-            self.digests[name] = digest_of(function)
+            self.digests[name] = Digests().of(function)
         return key_of(f"kernel {name} {self.digests[name]}", self.target)
 
     def find(self, function: FuncOp) -> bool:
@@ -212,13 +215,41 @@ class Objects:
         return made
 
 
-def digest_of(function: FuncOp) -> str:
-    """Return the digest of a kernel's text, in which its name does not stand."""
-    name = function.properties["sym_name"]
-    function.properties["sym_name"] = StringAttr("kernel")
-    digest = hashlib.sha256(print_function(function).encode()).hexdigest()
-    function.properties["sym_name"] = name
-    return digest
+@dataclass
+class Digests:
+    """Digests of kernels: of all that they are but their names and where they come from."""
+
+    texts: dict[int, tuple[str, Attribute]] = field(default_factory=dict)
+    """By id, each with its attribute, which holds the id: printing one is slow."""
+
+    def of(self, function: FuncOp) -> str:
+        """Return the digest of a kernel, alike in all programs."""
+        numbers: dict[SSAValue, int] = {}
+        parts = self.lines(function, numbers)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def lines(self, op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
+        """Give the lines of an operation and of all in it; values are numbers in their order."""
+        rows = [*op.properties.items(), *op.attributes.items()]
+        named = [f"{n}={self.text(a)}" for n, a in sorted(rows) if n not in UNSEEN]
+        made = [self.text(result.type) for result in op.results]
+        yield " ".join([op.name, *(str(numbers[v]) for v in op.operands), *named, "->", *made])
+        for block in (block for region in op.regions for block in region.blocks):
+            for value in block.args:
+                numbers[value] = len(numbers)
+            yield " ".join(["{", *(self.text(value.type) for value in block.args)])
+            for inner in block.ops:
+                yield from self.lines(inner, numbers)
+            yield "}"
+        for value in op.results:
+            numbers[value] = len(numbers)
+
+    def text(self, attribute: Attribute) -> str:
+        """Return the text of an attribute."""
+        known = self.texts.get(id(attribute))
+        if known is None:
+            known = self.texts[id(attribute)] = (str(attribute), attribute)
+        return known[0]
 
 
 def weight(function: FuncOp) -> int:

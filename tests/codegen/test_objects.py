@@ -6,14 +6,16 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from xdsl.dialects.builtin import StringAttr
 
 from gravure.codegen import objects as module
 from gravure.codegen.children import Children
 from gravure.codegen.compile import Options, are_kernels_done, compile_program
 from gravure.codegen.compiled import Compiled
-from gravure.codegen.objects import WORTH_A_CHILD, Objects
+from gravure.codegen.objects import WORTH_A_CHILD, Digests, Objects
 from gravure.errors import CompileError
-from gravure.ir import Program
+from gravure.ir import SOURCE, Program
+from gravure.ir.program import functions
 from gravure.ir.text import parse
 from gravure.passes.manager import parse_pipeline
 from gravure.passes.pipelines import LEVELS
@@ -98,6 +100,35 @@ def test_no_child_is_left_when_a_pass_fails(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(stopped) == 1
     with pytest.raises(ProcessLookupError):
         os.kill(stopped[0], 0)
+
+
+def digest(text: str, source: str = "") -> str:
+    """Return the digest of the only function of a text, whose operations come from a source."""
+    (function,) = functions(parse(text))
+    for op in function.body.block.ops if source else ():
+        op.attributes[SOURCE] = StringAttr(source)
+    return Digests().of(function)
+
+
+def test_a_digest_is_of_what_a_kernel_computes() -> None:
+    def kernel(body: str, name: str = "k0", attributes: str = 'gv.kind = "map"') -> str:
+        head = f"func.func private @{name}(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>"
+        return f"{head} attributes {{{attributes}}} {{\n{body}\n func.return %b : tensor<4xf32>\n}}"
+
+    kinds = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
+    body = f"%a = gv.sub %x, %y : {kinds}\n %b = gv.sub %a, %y : {kinds}"
+    one = kernel(body)
+    assert digest(one) == digest(kernel(body.replace("%a", "%c"), "k1"), source="line 1")
+    others = [
+        kernel(body.replace("%x, %y", "%y, %x")),
+        kernel(body.replace("%a, %y", "%a, %x")),
+        kernel(body.replace("%a, %y", "%y, %a")),
+        kernel(body.replace("= gv.sub %x", "= gv.add %x")),
+        kernel(body, attributes='gv.kind = "row"'),
+        kernel(body, attributes='gv.kind = "map", gv.streamed'),
+        one.replace("4xf32", "5xf32"),
+    ]
+    assert len({digest(text) for text in (one, *others)}) == 1 + len(others)
 
 
 def test_kernels_are_begun_when_nothing_changes_them_any_more() -> None:
