@@ -52,8 +52,6 @@ LARGE = 64
 narrower the panels, the fewer sets of the cache do their rows lie in."""
 STREAMED = 256 << 10
 """Bytes of packed B from which the next part is asked for while one is used."""
-SHARED = 12
-"""Tiles that share a part of B so long that waiting for it does not count."""
 MANY = 32
 """Rows from which multiplying takes longer than reading B: there is time to ask for more."""
 CHUNK = 256
@@ -238,15 +236,15 @@ class Gemm:
     def asks_for(self, blocks: RowBlocks) -> Asks | None:
         """Return what tiles ask memory for, if anything.
 
-        For the next part of B: one tile alone reads it as fast as it comes, and many wait for the
-        first of them only. For what lies behind B where tiles are tall enough to be slower.
+        For the next part of B: one tile alone reads it as fast as it comes. For what lies
+        behind B where tiles are tall enough to be slower.
         """
         depth, rows, panels = self.depth, self.rows.extent, self.panels
         if not (self.packed and isinstance(depth, int) and isinstance(rows, int)) or self.dots > 1:
             return None
         assert isinstance(panels, int), "the columns of packed panels are known"
         tiles, parts = min(blocks.tiles, blocks.per_block), self.parts(blocks)
-        own = 2 <= tiles <= SHARED and int(self.anchor.specs[1].nbytes) >= STREAMED
+        own = tiles >= 2 and int(self.anchor.specs[1].nbytes) >= STREAMED
         behind = self.behind if parts == 1 and rows >= MANY else 0
         part = (-(-depth // parts), self.width)
         size = self.anchor.specs[1].dtype.size
