@@ -301,13 +301,15 @@ def _unchecked(kind: type[AttrT], **fields: object) -> AttrT:
     return made
 
 
-def _integer_attribute(value: int) -> Attribute:
+def integer_attribute(value: int) -> Attribute:
+    """Return what `to_attribute` gives of an integer; where there are many different ones."""
     if not LOWEST <= value <= HIGHEST:
         return IntegerAttr(value, i64)  # which raises
     return _unchecked(IntegerAttr, value=_unchecked(IntAttr, data=value), type=i64)
 
 
-def _integers_attribute(values: tuple[int, ...]) -> Attribute:
+def integers_attribute(values: tuple[int, ...]) -> Attribute:
+    """Return what `to_attribute` gives of a tuple of integers."""
     if values and not (min(values) >= LOWEST and max(values) <= HIGHEST):
         return DenseArrayBase.from_list(i64, values)  # which raises
     data = _unchecked(BytesAttr, data=struct.pack(f"<{len(values)}q", *values))
@@ -317,7 +319,7 @@ def _integers_attribute(values: tuple[int, ...]) -> Attribute:
 def _tuple_attribute(value: tuple[Any, ...]) -> Attribute:
     kinds = {type(v) for v in value}
     if kinds <= {int}:
-        return _integers_attribute(value)
+        return integers_attribute(value)
     if kinds == {float}:
         return DenseArrayBase.from_list(f64, value)
     if kinds <= {int, DimExpr}:
@@ -327,7 +329,7 @@ def _tuple_attribute(value: tuple[Any, ...]) -> Attribute:
 
 _TO_ATTRIBUTE: dict[type[Any], Callable[[Any], Attribute]] = {
     bool: lambda v: IntegerAttr(int(v), IntegerType(1)),
-    int: _integer_attribute,
+    int: integer_attribute,
     float: lambda v: FloatAttr(v, f64),
     Symbol: lambda v: SymbolRefAttr(str(v)),
     str: StringAttr,

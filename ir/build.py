@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint
 
-from .op import Op, Values
+from .op import Argument, Op, Values
 from .tensor import Array, spec_of_array
 
 SOURCE = "source"
@@ -107,6 +107,13 @@ def uses_of(op: Operation) -> list[Use]:
             found.append(use)
             use = use._next_use
     return found
+
+
+def block_for(values: Sequence[SSAValue]) -> Block:
+    """Return an empty block with an argument for each value, of its type and name."""
+    block = Block()
+    block._args = tuple([Argument(value, block, i) for i, value in enumerate(values)])
+    return block
 
 
 def move_operations(source: Block, target: Block) -> None:

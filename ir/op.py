@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import (
     Attribute,
     Block,
+    BlockArgument,
     Operation,
     OpResult,
     OpTraits,
@@ -110,6 +111,17 @@ class Result(OpResult):
 
     def __init__(self, type: Attribute, op: Operation, index: int) -> None:
         self._type, self.op, self.index = type, op, index
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
+class Argument(BlockArgument):
+    """An argument of a kernel's block."""
+
+    def __init__(self, value: SSAValue, block: Block, index: int) -> None:
+        self._type, self._name, self.block, self.index = value._type, value._name, block, index
+        self.location = UNKNOWN_LOC
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__

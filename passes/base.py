@@ -67,6 +67,10 @@ class Pass:
     NUMERICS: ClassVar[str] = "exact"
     """What the pass may do to results, one of `CONTRACTS`."""
 
+    KEEPS: ClassVar[frozenset[str]] = frozenset()
+    """Passes for which this one leaves nothing to do where there was nothing before; its own name:
+    it leaves nothing for itself."""
+
     counts: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What `count` counted, by name of the statistic: something if anything was changed."""
 

@@ -37,6 +37,8 @@ COMMUTATIVE = frozenset(
 class CSE(Pass):
     """Merge equal operations."""
 
+    KEEPS = frozenset({"cse"})
+
     def apply(self, program: Program) -> None:
         """Sweep each function once."""
         for function in functions(program.module):

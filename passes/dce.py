@@ -27,6 +27,8 @@ from .base import Pass
 class DCE(Pass):
     """Erase what is not used."""
 
+    KEEPS = frozenset({"cse", "dce"})
+
     def apply(self, program: Program) -> None:
         """Sweep each function, then drop the private functions that are left alone."""
         for function in functions(program.module):

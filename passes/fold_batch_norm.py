@@ -101,8 +101,8 @@ class Folding:
     def divisor(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w + b) / s -> (x @ w + b) * (1 / s)."""
         value, scale = op.operands
-        linear, _ = self.linear_and_offset(value)
-        if linear is None or not self.known.is_fixed(scale) or not linear.takes(scale):
+        linear = self.linear_and_offset(value)[0] if self.known.is_fixed(scale) else None
+        if linear is None or not linear.takes(scale):
             return None
         if value.type != op.results[0].type:
             return None
@@ -112,8 +112,7 @@ class Folding:
     def negative_offset(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w) - b -> (x @ w) + -b."""
         value, offset = op.operands
-        linear, _ = self.linear_and_offset(value)
-        if linear is None or not self.known.is_fixed(offset):
+        if not self.known.is_fixed(offset) or self.linear_and_offset(value)[0] is None:
             return None
         return rewriter("add", value, rewriter("neg", offset))
 
@@ -121,8 +120,10 @@ class Folding:
         """(x @ w + a) + b -> x @ w + (a + b)."""
         lhs, rhs = operands_of(op)
         for value, second in ((lhs, rhs), (rhs, lhs)):
+            if not self.known.is_fixed(second):
+                continue
             linear, first = self.linear_and_offset(value)
-            if linear is None or first is None or not self.known.is_fixed(second):
+            if linear is None or first is None:
                 continue
             return rewriter("add", linear.op.results[0], rewriter("add", first, second))
         return None

@@ -26,7 +26,17 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
 from ..errors import UnsupportedOp
-from ..ir import SOURCE, Op, Program, erase, operands_of, operations, set_operands, uses_of
+from ..ir import (
+    SOURCE,
+    Op,
+    Program,
+    block_for,
+    erase,
+    operands_of,
+    operations,
+    set_operands,
+    uses_of,
+)
 from ..ir.ops.control import Control
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, laid_over, set_level
@@ -464,10 +474,8 @@ class Grouping:
     def build(self, group: Group, members: list[Operation]) -> None:
         """Create the kernel of one group."""
         operands = self.read_outside(group, members)
-        body = Block(arg_types=[v.type for v in operands])
+        body = block_for(operands)
         values: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
-        for argument, operand in zip(body.args, operands, strict=True):
-            argument.name_hint = operand.name_hint
         uses, behind = uses_of(group.root), group.root.next_op
         assert behind is not None, "a block ends in a return or a yield"
         for op in members:
@@ -633,5 +641,5 @@ def _source(op: Operation) -> str:
 
 
 def _sources(members: Sequence[Operation]) -> list[Attribute]:
-    found = [op.attributes.get(SOURCE) for op in members]
-    return list(dict.fromkeys(s for s in found if isinstance(s, StringAttr)))
+    found = dict.fromkeys([op.attributes.get(SOURCE) for op in members])
+    return [source for source in found if isinstance(source, StringAttr)]

@@ -216,8 +216,8 @@ class _Runner:
         """Count the operations anew if the pass changed anything."""
         if rewrite.changed:
             self.names = count_operations(self.program.module)
-            self.idle.clear()
-        else:
+            self.idle &= rewrite.KEEPS
+        if not rewrite.changed or rewrite.name in rewrite.KEEPS:
             self.idle.add(str(rewrite))
 
     def verify(self, step: Step) -> None:

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..ir import (
     SOURCE,
     Program,
+    block_for,
     erase,
     move_operations,
     operands_of,
@@ -104,10 +105,8 @@ def merge(
     """
     read_too = [v for v in operands_of(reader) if v.owner is not maker]
     operands = list(dict.fromkeys([*operands_of(maker), *read_too]))
-    body = Block(arg_types=[v.type for v in operands])
+    body = block_for(operands)
     outer: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
-    for argument, operand in zip(body.args, operands, strict=True):
-        argument.name_hint = operand.name_hint
     made = move_body(maker, outer, body)
     outer.update(zip(maker.results, made, strict=True))
     read = move_body(reader, outer, body)

@@ -24,7 +24,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
 from ..ir import Program, erase, operands_of, operations, replace
-from ..ir.attributes import to_attribute
+from ..ir.attributes import integer_attribute, integers_attribute
 from ..ir.levels import KIND
 from ..ir.ops.steps import Steps
 from ..ir.ops.structure import Buffer, Launch, View
@@ -106,7 +106,7 @@ def settle(function: FuncOp, sharing: Sharing) -> None:
         elif result.first_use is None:
             erase(buffer)
         else:
-            buffer.properties["offset"] = to_attribute(storage.offset if storage else 0)
+            buffer.properties["offset"] = integer_attribute(storage.offset if storage else 0)
 
 
 def view_of(output: SSAValue, buffer: Buffer) -> SSAValue:
@@ -217,5 +217,5 @@ class Timeline:
                 before |= waits.access(span, self.now, write=position >= inputs)
         before.discard(self.now)
         if before:
-            launch.properties["after"] = to_attribute(tuple(sorted(before)))
+            launch.properties["after"] = integers_attribute(tuple(sorted(before)))
         self.now += 1

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, OpTraits, Region, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ..attributes import Symbol, to_attribute, to_python
+from ..attributes import Symbol, integer_attribute, to_attribute, to_python
 from ..dims import Dim, evaluate
 from ..dtypes import DType, string
 from ..op import Array, Op, register
@@ -148,7 +148,8 @@ class Buffer(Op):
     @classmethod
     def at(cls, base: SSAValue, offset: Dim, spec: TensorSpec) -> Buffer:
         """Create a buffer for a tensor."""
-        properties = {"offset": to_attribute(offset), **_layout(spec)}
+        place = integer_attribute(offset) if isinstance(offset, int) else to_attribute(offset)
+        properties = {"offset": place, **_layout(spec)}
         return cls.create(operands=[base], properties=properties, result_types=[memref_of(spec)])
 
     @property

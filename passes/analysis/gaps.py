@@ -31,7 +31,10 @@ class Gaps:
 
     def lowest(self, size: int) -> int:
         """Return the lowest place where so many bytes are free."""
-        return next(low for low, high in self.places if high - low >= size)
+        for low, high in zip(self.starts, self.ends, strict=True):
+            if high - low >= size:
+                return low
+        raise AssertionError("the last place has no end")
 
     def take(self, low: int, high: int) -> None:
         """Take what is free."""

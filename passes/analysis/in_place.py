@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from ...ir import Op
+from ...ir import Op, operations, uses_of
 from ...ir.levels import KIND
 from ...ir.ops.structure import Yield
 from ...ir.tensor import spec_of
@@ -32,11 +32,13 @@ def overwritable(kernel: FuncOp, result: int) -> list[int]:
     if not isinstance(kind, StringAttr) or kind.data not in SAFE_KINDS:
         return []
     spec = spec_of(last.operands[result].type)
-    found = []
-    for index, argument in enumerate(kernel.body.block.args):
-        if spec_of(argument.type) == spec and is_aligned(argument, spec.dims):
-            found.append(index)
-    return found
+    strays = straying(kernel.body.block, spec.dims)
+    return [
+        index
+        for index, argument in enumerate(kernel.body.block.args)
+        if spec_of(argument.type) == spec
+        and not any(use.operation in strays for use in argument.uses)
+    ]
 
 
 def changed_by(scatter: object, kernel: FuncOp) -> list[int]:
@@ -49,24 +51,22 @@ def changed_by(scatter: object, kernel: FuncOp) -> list[int]:
     return [arguments.index(changed)]
 
 
-def is_aligned(argument: SSAValue, dims: object) -> bool:
+def is_aligned(argument: BlockArgument, dims: object) -> bool:
     """Say whether an argument is only used by element-wise operations of the result's shape."""
-    seen: set[Operation] = set()
-    stack = [argument]
-    while stack:
-        for use in stack.pop().uses:
-            op = use.operation
-            if op in seen or isinstance(op, ReturnOp | Yield):
-                continue
-            seen.add(op)
-            if not isinstance(op, Op):
-                return False
-            if is_elementwise(op):
-                if op.result_specs[0].dims != dims:
-                    return False
-                stack.append(op.results[0])
-            elif op.has("iteration"):
-                continue
-            else:
-                return False
-    return True
+    strays = straying(argument.block, dims)
+    return not any(use.operation in strays for use in argument.uses)
+
+
+def straying(block: Block, dims: object) -> set[Operation]:
+    """Return the operations from which a way leads to what is no element-wise one of a shape.
+
+    A way ends where something is reduced.
+    """
+    found: set[Operation] = set()
+    for op in reversed(operations(block)):
+        if isinstance(op, Op) and is_elementwise(op):
+            if op.result_specs[0].dims != dims or any(u._operation in found for u in uses_of(op)):
+                found.add(op)
+        elif not (isinstance(op, ReturnOp | Yield) or (isinstance(op, Op) and op.has("iteration"))):
+            found.add(op)
+    return found

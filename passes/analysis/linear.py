@@ -16,6 +16,9 @@ from ...ir.dims import Dim
 from .constants import Known, scalar_of
 from .rewrite import Rewriter, spec
 
+LINEAR = ("gv.matmul", "gv.conv", "gv.conv_transpose")
+"""Operations by which a factor of a weight is a factor of the result."""
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -77,7 +80,9 @@ class Linear:
 def find_linear(value: SSAValue, known: Known) -> Linear | None:
     """Return how a value is made, if by a linear operation that nothing else uses."""
     op = value.owner
-    if not isinstance(op, Op) or not value.has_one_use() or not spec(value).dtype.is_float:
+    if not isinstance(op, Op) or op.name not in LINEAR or not value.has_one_use():
+        return None
+    if not spec(value).dtype.is_float:
         return None
     rank = spec(value).rank
     if op.name in ("gv.conv", "gv.conv_transpose"):

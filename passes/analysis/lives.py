@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -47,8 +48,7 @@ class Life:
             self.reads.setdefault(step, []).extend(positions)
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """A write of a launch."""
 
     step: int

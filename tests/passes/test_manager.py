@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -270,3 +271,22 @@ def test_a_pass_refuses_a_program_of_another_level() -> None:
 
     with pytest.raises(CompileError, match="works on level planned, the program is on level graph"):
         run([Low()], program(), observers=[])
+
+
+def test_passes_that_would_find_nothing_more_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    for each in map(load, ("cse", "dce", "canonicalize")):
+        apply = each.apply
+
+        def noted(self: Pass, whole: Program, apply: Any = apply) -> None:
+            ran.append(self.name)
+            apply(self, whole)
+
+        monkeypatch.setattr(each, "apply", noted)
+    whole = program()
+    run("cse,dce,cse,dce,canonicalize,cse", whole, observers=[])
+    again = program()
+    for name in ("cse", "dce", "cse", "dce", "canonicalize", "cse"):
+        load(name)().apply(again)
+    assert print_module(whole.module) == print_module(again.module)
+    assert ran[:3] == ["cse", "dce", "canonicalize"]
