@@ -36,7 +36,7 @@ from ...target import Target
 from .blocks import LINE, RowBlocks
 from .combine import Part, accumulate, across_lanes
 from .elements import Element, LoopsMath
-from .gemm import ENOUGH, Operand, is_walked_as_one
+from .gemm import Operand, is_walked_as_one
 from .index import Term, Token, flatten
 from .loops import Index
 from .map import walk_vectors
@@ -49,6 +49,8 @@ MOST = 1024
 """Keys whose scores for a tile stay near L1."""
 QUERIES = 768
 """Queries that a block of keys is packed for: it is read from afar once for all of them."""
+ENOUGH = 8
+"""Units that there are to be if there can be."""
 MANY = 64
 """Queries from which values that lie apart are copied, if they are many blocks: each tile reads
 them again."""

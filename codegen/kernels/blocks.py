@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
@@ -100,6 +101,12 @@ def apart(count: int, line: int) -> int:
     return odd_lines(count, line) if count % (CLASH * line) == 0 else count
 
 
+THREADS = (2, 2, 4)
+"""The numbers of threads whose shares are to be equal; two count twice."""
+EVEN = 1.03
+"""So near to the most equal shares, blocks are rather large than small."""
+
+
 class RowBlocks:
     """Cuts rows into blocks, and blocks into tiles of nearly equal height."""
 
@@ -123,6 +130,39 @@ class RowBlocks:
         while self.per_block > 1 and -(-self.tiles // self.per_block) * others < enough:
             self.per_block = -(-self.per_block // 2)
         self.count = -(-self.tiles // self.per_block)
+
+    def share(self, others: Dim, *, least: int, inner: bool) -> None:
+        """Make blocks of fewer tiles, `least` or more, if threads get more equal shares then.
+
+        There are so many others of each block, which follow each other unless blocks are `inner`.
+        """
+        if not isinstance(self.rows, int) or not isinstance(others, int):
+            return
+        waste = {
+            tiles: sum(self.largest(tiles, others, threads, inner=inner) for threads in THREADS)
+            for tiles in range(self.per_block, max(1, least) - 1, -1)
+        }
+        enough = EVEN * min(waste.values(), default=0)
+        self.per_block = next((n for n, each in waste.items() if each <= enough), self.per_block)
+        self.count = -(-self.tiles // self.per_block)
+
+    def largest(self, tiles: int, others: int, threads: int, *, inner: bool) -> float:
+        """Return the largest share of so many threads, of blocks of so many tiles; 1 is equal."""
+        blocks = -(-self.tiles // tiles)
+        outer, rest = (others, blocks) if inner else (blocks, others)
+        units = outer * rest
+        size, longer = divmod(units, min(threads, units))
+        ends = [i * size + min(i, longer) for i in range(min(threads, units) + 1)]
+
+        def work(end: int) -> int:
+            group, part = divmod(end, rest)
+            if inner:
+                return group * self.tiles + min(part * tiles, self.tiles)
+            done = min(group * tiles, self.tiles)
+            return done * rest + part * (min(done + tiles, self.tiles) - done)
+
+        shares = [work(end) - work(start) for start, end in pairwise(ends)]
+        return max(shares) * threads / (self.tiles * others)
 
     @property
     def most(self) -> int:

@@ -45,8 +45,6 @@ from .read import Indices, Reader, Tracer
 from .space import Group, Space, merge
 
 PRODUCTS = ("gv.matmul", "gv.matmul_packed", "gv.matmul_blocked")
-ENOUGH = 8
-"""Units that a product is cut into if it can be."""
 LARGE = 64
 """Depth and columns, in vectors, from which B is packed although it could be used in place: the
 narrower the panels, the fewer sets of the cache do their rows lie in."""
@@ -209,8 +207,9 @@ class Gemm:
         self.asks = self.asks_for(blocks)
         reads = self.packed or self.in_place
         panel_first = reads and (copied > 0 or blocks.count != 1)
-        if reads and blocks.count == 1:
-            blocks.cut(ENOUGH, batch * self.panels)
+        if reads:
+            least = blocks.per_block // 2 if panel_first and not self.is_near() else 1
+            blocks.share(batch * self.panels, least=least, inner=not panel_first)
         inner, outer = (self.panels, blocks.count)[:: 1 if panel_first else -1]
         with loops.loop(loops.lo, loops.hi) as unit:
             rest: Index = unit.index
@@ -232,6 +231,11 @@ class Gemm:
                     self.left.fill(blocks.most, source, self.lanes)
             self.panel(panel, block, blocks)
         return loops.finish(batch * blocks.count * self.panels)
+
+    def is_near(self) -> bool:
+        """Say whether all of B stays in L2, from where blocks of few rows can read it again."""
+        size = product((self.depth, self.columns))
+        return isinstance(size, int) and size * self.anchor.specs[1].dtype.size < STREAMED
 
     def asks_for(self, blocks: RowBlocks) -> Asks | None:
         """Return what tiles ask memory for, if anything.

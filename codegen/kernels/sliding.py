@@ -1,6 +1,6 @@
 """Windows that slide over channels-last images, each channel for itself: depthwise and pooling.
 
-    for unit in lo..hi                   parallel: channel block x image x output row
+    for unit in lo..hi                   parallel: image x rows' group x channel block x output row
       for v in channels step L           taps' weights are loaded once and stay in registers
         left tile                        whole row if it is short
         for tiles of T pixels            T accumulators; nothing is tested inside
@@ -24,7 +24,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir.dims import Dim, product
+from ...ir.dims import Dim, floor_divide, product
 from ...ir.iteration import Iteration
 from ...ir.tensor import spec_of
 from ...passes.analysis.tiles import lanes_of
@@ -47,6 +47,8 @@ MAX_CODE = 256
 """Taps times distinct ranges of kernel rows: beyond, the code would not pay."""
 BLOCK = 4
 """Vectors of a channel block."""
+GROUPS = 4
+"""The most groups of rows."""
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -137,13 +139,14 @@ class Sliding:
         channels = self.channel.extent
         assert isinstance(channels, int), "the channels are known"
         block = channel_block(channels, max(1, self.lanes))
-        blocks: Dim = channels // block
+        blocks, groups = channels // block, row_groups(self.row.extent)
+        rows = floor_divide(self.row.extent, groups)
         with loops.loop(loops.lo, loops.hi) as unit:
-            self.row.value = loops.remainder(unit.index, self.row.extent)
-            rest = loops.divide(unit.index, self.row.extent)
-            self.image.value = loops.remainder(rest, self.image.extent)
-            start = loops.multiply(loops.divide(rest, self.image.extent), block)
-            self.over_row((start, block))
+            row, rest = loops.remainder(unit.index, rows), loops.divide(unit.index, rows)
+            start, rest = loops.remainder(rest, blocks), loops.divide(rest, blocks)
+            group, self.image.value = loops.remainder(rest, groups), loops.divide(rest, groups)
+            self.row.value = loops.add(loops.multiply(group, rows), row)
+            self.over_row((loops.multiply(start, block), block))
         return loops.finish(product((blocks, self.image.extent, self.row.extent)))
 
     def over_row(self, channels: tuple[Index, int]) -> None:
@@ -302,6 +305,16 @@ class Sliding:
         base, _, _ = self.space.split(self.loops, self.offset)
         value = math.narrow(math.spread(element, self.lanes))
         self.loops.store(value, self.out, base, reader.mask)
+
+
+def row_groups(rows: Dim) -> int:
+    """Return how many groups rows are cut into, of which each is walked for all channels.
+
+    So threads share images by rows, as products of many rows do: what one of them wrote, it reads.
+    """
+    if not isinstance(rows, int):
+        return 1
+    return next(groups for groups in range(GROUPS, 0, -1) if rows % groups == 0)
 
 
 def channel_block(channels: int, lanes: int) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gravure.codegen.kernels import gemm, lower
+from gravure.codegen.kernels.blocks import RowBlocks
 from gravure.ir import interpret_loops, parse
 from gravure.ir.kernel_ops import GemmTile, Prefetch
 from gravure.ir.program import functions
@@ -114,6 +115,27 @@ def test_a_map_reads_padding_and_slices() -> None:
         f" : ({p}) -> {s}"
     )
     check_kernel(kernel("map", {"x": x}, body, s))
+
+
+@pytest.mark.parametrize(
+    ("rows", "tall", "others", "before", "after"),
+    [
+        (784, 14, 1, 1.28, 1.0),
+        (784, 6, 3, 1.09, 1.01),
+        (49, 6, 15, 1.06, 1.03),
+        (7, 6, 1, 1.0, 1.0),
+    ],
+)
+def test_threads_get_equal_shares_of_blocks(
+    rows: int, tall: int, others: int, before: float, after: float
+) -> None:
+    blocks = RowBlocks(rows, tall)
+    inner = blocks.count == 1
+    assert blocks.largest(blocks.per_block, others, 2, inner=inner) >= before
+    blocks.share(others, least=1, inner=inner)
+    assert blocks.largest(blocks.per_block, others, 2, inner=inner) <= after
+    assert isinstance(blocks.count, int)
+    assert (blocks.count - 1) * blocks.per_block < blocks.tiles <= blocks.count * blocks.per_block
 
 
 @pytest.mark.parametrize(("rows", "depth", "panels"), [(40, 20, 3), (196, 30, 2), (49, 352, 3)])
