@@ -21,7 +21,6 @@ import numpy as np
 
 from .. import run_errors as errors
 from ..context import STATE as _STATE
-from ..custom_gradient import custom_gradient
 from ..dtypes import DataType as DType
 from ..dtypes import (
     as_dtype,
@@ -90,6 +89,7 @@ from .composed import (
     unravel_index,
 )
 from .core import Common as Tensor
+from .core import custom_gradient
 from .creation import (
     constant,
     eye,
@@ -149,6 +149,7 @@ from .namespaces import (
     bitwise,
     config,
     constant_initializer,
+    image,
     initializers,
     keras,
     linalg,
@@ -163,6 +164,7 @@ from .namespaces import (
     random_normal_initializer,
     random_uniform_initializer,
     saved_model,
+    signal,
     train,
     zeros_initializer,
 )
@@ -351,6 +353,7 @@ __all__ = [
     "histogram_fixed_width",
     "identity",
     "identity_n",
+    "image",
     "import_graph_def",
     "init_scope",
     "initializers",
@@ -400,6 +403,7 @@ __all__ = [
     "sequence_mask",
     "shape",
     "shape_n",
+    "signal",
     "size",
     "slice",
     "sort",

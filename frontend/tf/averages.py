@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..context import entered
-from .graph_lists import AVERAGED, moving_average_variables, trainable_variables
+from .graph_lists import (
+    AVERAGED,
+    global_variables,
+    moving_average_variables,
+    trainable_variables,
+)
 from .math_ops import FUNCTIONS, cast
 from .state import Variable, group
 from .values import convert
@@ -67,5 +72,7 @@ class ExponentialMovingAverage:
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
         """Return variables by the names that their averages are saved under."""
-        averaged = moving_avg_variables or moving_average_variables()
-        return {self.average_name(variable): variable for variable in averaged}
+        averaged = moving_avg_variables or [*trainable_variables(), *moving_average_variables()]
+        found = {self.average_name(variable): variable for variable in averaged}
+        others = [v for v in global_variables() if all(v is not a for a in averaged)]
+        return {**{v.state.name: v for v in others}, **found}

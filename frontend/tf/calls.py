@@ -17,7 +17,7 @@ from ...ir.compositions import Maker
 from ..context import STATE, record
 from ..eager import OperandError
 from ..gradients import node_backward
-from ..kinds import RULES, Composite, Rule, register_rule
+from ..kinds import RULES, Composite, NoGradientError, Rule, register_rule
 from ..origin import short, user_line
 from ..planned import remembered
 from ..run_errors import OpError
@@ -68,9 +68,17 @@ def compute(rule: Rule, tensors: Sequence[Any], options: dict[str, Any]) -> Any:
         return _compute(rule, tensors, options)
     STATE.part = rule.type
     try:
-        return _compute(rule, tensors, options)
+        made = _compute(rule, tensors, options)
     finally:
         STATE.part = ""
+    if rule.differentiable is None:
+        results = made if isinstance(made, list) else [made]
+        record(rule.type, tensors, results, functools.partial(_refused, rule.type))
+    return made
+
+
+def _refused(type_: str, *grads: Any) -> Sequence[Any]:
+    raise NoGradientError(f"No gradient defined for operation {type_!r}")
 
 
 def _compute(rule: Rule, tensors: Sequence[Any], options: dict[str, Any]) -> Any:

@@ -110,6 +110,12 @@ class Checkpoint:
     """The variables that can be reached from named objects, by the names on the way."""
 
     def __init__(self, root: Any = None, **objects: Any) -> None:
+        strange = [n for n, x in objects.items() if isinstance(x, int | float | str | bytes)]
+        if strange:
+            raise ValueError(
+                f"`Checkpoint` was expecting {strange[0]} to be a trackable object, got "
+                f"{objects[strange[0]]!r}."
+            )
         self._root = root
         self._objects = dict(objects)
         vars(self).update(objects)

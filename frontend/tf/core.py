@@ -15,9 +15,10 @@ import numpy as np
 from ...ir.dtypes import DType
 from ...ir.op import REGISTRY
 from ...ir.tensor import Array, TensorSpec
-from .. import dtypes
+from .. import dtypes, nest
 from ..abstract import TEXT
 from ..context import STATE
+from ..custom_gradient import custom_gradient as core_custom_gradient
 from ..device import CPU, HOST, as_device
 from ..eager import kernels_of
 from ..graph import GraphTensor, dims_or_none
@@ -373,6 +374,22 @@ def dressed(value: Any) -> Any:
     elif value.__class__ is Watched:
         value.__class__ = WatchedEagerTensor
     return value
+
+
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function its own gradient (a decorator), which is given TensorFlow's tensors."""
+
+    @functools.wraps(f)
+    def function(*args: Any, **options: Any) -> Any:
+        made, rule = f(*nest.map_structure(dressed, args), **options)
+
+        @functools.wraps(rule)
+        def gradient(*grads: Any, **more: Any) -> Any:
+            return rule(*[None if g is None else dressed(g) for g in grads], **more)
+
+        return made, gradient
+
+    return core_custom_gradient(function)
 
 
 def row_of(dtype: Any) -> DType | None:

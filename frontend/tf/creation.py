@@ -69,6 +69,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
 @op("Fill", "dims", "value", strict=False)
 def fill(m: Maker, dims: Any, value: Any) -> Any:
     """Make a tensor of one element many times."""
+    if spec_of_value(value).rank != 0:
+        raise TypeError(f"value must represent a scalar, got shape {spec_of_value(value).dims}")
     return m.broadcast_to(value, shape=tuple(ints(dims)))
 
 

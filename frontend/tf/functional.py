@@ -7,9 +7,8 @@ from functools import wraps
 from typing import Any
 
 from .. import nest
-from ..custom_gradient import custom_gradient
 from .array_ops import reshape, stack
-from .core import dressed
+from .core import custom_gradient
 from .creation import zeros_like
 from .flow import GradientTape, gradients
 from .values import convert
@@ -34,14 +33,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @custom_gradient
     def run(*args: Any) -> Any:
         def gradient(*grads: Any, variables: Any = ()) -> Any:
-            given = nest.map_structure(dressed, args)
             with GradientTape() as tape:
-                tape.watch(given)
-                made = f(*given)
-            of_args, of_variables = tape.gradient(made, [list(given), list(variables)], grads)
+                tape.watch(args)
+                made = f(*args)
+            of_args, of_variables = tape.gradient(made, [list(args), list(variables)], grads)
             return (of_args, of_variables) if variables else of_args
 
-        return f(*nest.map_structure(dressed, args)), gradient
+        return f(*args), gradient
 
     return run
 
@@ -52,7 +50,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(f)
     @custom_gradient
     def run(x: Any) -> Any:
-        return f(dressed(x)), lambda grad: grad
+        return f(x), lambda grad: grad
 
     return run
 

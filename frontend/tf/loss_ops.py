@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -63,9 +64,13 @@ def _is_binary(truth: Any) -> bool:
     return bool(truth.eager and set(truth.numpy().ravel().tolist()) <= {0.0, 1.0})
 
 
-def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False) -> Any:
+def categorical_crossentropy(
+    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0
+) -> Any:
     """Return the cross entropy of labels and predictions along the last axis."""
     truth, found = _same(y_true, y_pred)
+    if label_smoothing:
+        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape[-1]
     if from_logits:
         return softmax_cross_entropy_with_logits(labels=truth, logits=found)
     found = found / _sum(found, axis=-1, keepdims=True)
@@ -84,9 +89,13 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
     return -_sum(hits * _log(clip_by_value(found, EPSILON, 1.0 - EPSILON)), axis=-1)
 
 
-def binary_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False) -> Any:
+def binary_crossentropy(
+    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0
+) -> Any:
     """Return the mean cross entropy of yes and no along the last axis."""
     truth, found = _same(y_true, y_pred)
+    if label_smoothing:
+        truth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing
     if from_logits:
         each = sigmoid_cross_entropy_with_logits(labels=truth, logits=found)
     else:
@@ -101,6 +110,28 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     truth = clip_by_value(truth, EPSILON, 1.0)
     found = clip_by_value(found, EPSILON, 1.0)
     return _sum(truth * _log(truth / found), axis=-1)
+
+
+def log_cosh(y_true: Any, y_pred: Any) -> Any:
+    """Return the mean logarithm of the hyperbolic cosine of the differences."""
+    truth, found = _same(y_true, y_pred)
+    error = found - truth
+    softplus = FUNCTIONS["softplus"]
+    return reduce_mean(error + softplus(error * -2.0) - math.log(2.0), axis=-1)
+
+
+def poisson(y_true: Any, y_pred: Any) -> Any:
+    """Return the mean loss of predicted counts."""
+    truth, found = _same(y_true, y_pred)
+    return reduce_mean(found - truth * _log(found + EPSILON), axis=-1)
+
+
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """Return the negated cosine of the angle between labels and predictions."""
+    from .window_ops import l2_normalize  # noqa: PLC0415  (window_ops -> nn_ops)
+
+    truth, found = _same(y_true, y_pred)
+    return -_sum(l2_normalize(truth, axis) * l2_normalize(found, axis), axis=axis)
 
 
 def _as_class(function: Callable[..., Any]) -> type:
@@ -131,6 +162,16 @@ KERAS = SimpleNamespace(
     SparseCategoricalCrossentropy=_as_class(sparse_categorical_crossentropy),
     BinaryCrossentropy=_as_class(binary_crossentropy),
     KLDivergence=_as_class(kl_divergence),
+    LogCosh=_as_class(log_cosh),
+    Poisson=_as_class(poisson),
+    CosineSimilarity=_as_class(cosine_similarity),
+    mse=mean_squared_error,
+    MSE=mean_squared_error,
+    mae=mean_absolute_error,
+    MAE=mean_absolute_error,
+    log_cosh=log_cosh,
+    poisson=poisson,
+    cosine_similarity=cosine_similarity,
     mean_squared_error=mean_squared_error,
     mean_absolute_error=mean_absolute_error,
     huber=huber,
@@ -213,30 +254,37 @@ def _v1_sigmoid(multi_class_labels: Any, logits: Any, label_smoothing: float = 0
     return sigmoid_cross_entropy_with_logits(labels=truth, logits=found)
 
 
-def _v1_squares(labels: Any, predictions: Any) -> Any:
+def _alike(labels: Any, predictions: Any) -> tuple[Any, Any]:
+    """Return labels and predictions, which must have one shape."""
     truth, found = _same(labels, predictions)
+    found.shape.assert_is_compatible_with(truth.shape)
+    return truth, found
+
+
+def _v1_squares(labels: Any, predictions: Any) -> Any:
+    truth, found = _alike(labels, predictions)
     return square(found - truth)
 
 
 def _v1_sizes(labels: Any, predictions: Any) -> Any:
-    truth, found = _same(labels, predictions)
+    truth, found = _alike(labels, predictions)
     return _abs(found - truth)
 
 
 def _v1_huber(labels: Any, predictions: Any, delta: float = 1.0) -> Any:
-    truth, found = _same(labels, predictions)
+    truth, found = _alike(labels, predictions)
     error = _abs(found - truth)
     small = FUNCTIONS["minimum"](error, delta)
     return 0.5 * square(small) + delta * (error - small)
 
 
 def _v1_log(labels: Any, predictions: Any, epsilon: float = 1e-7) -> Any:
-    truth, found = _same(labels, predictions)
+    truth, found = _alike(labels, predictions)
     return -truth * _log(found + epsilon) - (1.0 - truth) * _log(1.0 - found + epsilon)
 
 
 def _v1_hinge(labels: Any, logits: Any) -> Any:
-    truth, found = _same(labels, logits)
+    truth, found = _alike(labels, logits)
     return _max(1.0 - (2.0 * truth - 1.0) * found, 0.0)
 
 
@@ -271,6 +319,19 @@ V1 = SimpleNamespace(
         _losses(scope) + (_penalties(scope) if add_regularization_losses else []), name=name
     ),
 )
+
+
+def compute_average_loss(
+    per_example_loss: Any,
+    sample_weight: Any = None,
+    global_batch_size: Any = None,
+) -> Any:
+    """Return the sum of the losses of examples over how many there are."""
+    loss = convert(per_example_loss)
+    if sample_weight is not None:
+        loss *= convert(sample_weight, loss.dtype)
+    count = loss.shape[0] if global_batch_size is None else global_batch_size
+    return REDUCTIONS["reduce_sum"](loss) / cast(count, loss.dtype)
 
 
 remember_all(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -224,6 +224,8 @@ def _add_n(m: Maker, *xs: Any) -> Any:
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
     """Add several tensors of one shape."""
+    if not isinstance(inputs, Sequence) or not inputs:
+        raise ValueError("Inputs must be an iterable of at least one Tensor/IndexedSlices")
     with InGraph(graph_of(inputs)):
         return perform("AddN", same(*inputs), name=name)
 
@@ -293,15 +295,22 @@ def _variance(m: Maker, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return m.mean(m.mul(centred, centred), axes=axes, keepdims=keepdims)
 
 
+def _refuse_integers(x: Any) -> None:
+    if spec_of_value(x).dtype.is_integer:
+        raise InvalidTypesError("Input must be either real or complex, not integers")
+
+
 @op("Variance", "input_tensor", strict=False)
 def reduce_variance(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the variance along axes."""
+    _refuse_integers(input_tensor)
     return _variance(m, input_tensor, _axes(input_tensor, axis), keepdims)
 
 
 @op("Std", "input_tensor", strict=False)
 def reduce_std(m: Maker, input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the standard deviation along axes."""
+    _refuse_integers(input_tensor)
     return m.sqrt(_variance(m, input_tensor, _axes(input_tensor, axis), keepdims))
 
 
@@ -318,6 +327,8 @@ def _extreme(type_: str, gv: str) -> Callable[..., Any]:
     @op(type_, "input", strict=False, differentiable=False)
     def function(m: Maker, input: Any, axis: Any = 0, output_type: Any = "int64") -> Any:
         """Return where the extreme element is along an axis."""
+        if spec_of_value(input).dtype.kind == "b":
+            input = m.to(input, rows.u8)
         made = getattr(m, gv)(input, axis=axis_in(static(axis or 0), spec_of_value(input).rank))
         row = row_of(output_type)
         return made if row is None else m.to(made, row)

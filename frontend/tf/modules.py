@@ -39,6 +39,8 @@ class Module:
         if name is not None and not name.isidentifier():
             raise ValueError(f"{name!r} is not a valid module name: it is no identifier of Python")
         self._name = name or snake(type(self).__name__)
+        with name_scope(self._name) as scope:
+            self._scope = scope
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; values of a checkpoint that wait for it are given to it."""
@@ -52,8 +54,8 @@ class Module:
 
     @property
     def name_scope(self) -> Any:
-        """Return the scope under the module's name."""
-        return name_scope(self._name)
+        """Return the scope under the module's name, where the module was made."""
+        return name_scope(self._scope)
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,8 +16,10 @@ from . import checkpoints as _ck
 from . import composed as _co
 from . import coordinator as _cd
 from . import creation as _c
+from . import decompositions as _de
 from . import gathering as _g
 from . import generator as _gen
+from . import image_ops as _im
 from . import initial_values as _i
 from . import linear_ops as _la
 from . import loss_ops as _l
@@ -29,6 +31,7 @@ from . import optimiser_ops as _o
 from . import random_ops as _r
 from . import rates as _ra
 from . import savers as _t
+from . import signal_ops as _si
 from . import sorting as _s
 from . import special as _sp
 from . import window_ops as _w
@@ -85,6 +88,7 @@ math = Space(
         )
     },
     divide=_m.truediv,
+    scalar_mul=_m.FUNCTIONS["multiply"],
     mod=_m.FUNCTIONS["floormod"],
     rint=_m.FUNCTIONS["round"],
     in_top_k=lambda targets, predictions, k, name=None: _w.in_top_k(targets, predictions, k=k),
@@ -112,6 +116,7 @@ nn = Space(
             *("local_response_normalization", "embedding_lookup", "max_pool1d", "avg_pool1d"),
             *("max_pool", "avg_pool", "max_pool3d", "avg_pool3d", "conv3d"),
             *("separable_conv2d", "atrous_conv2d", "space_to_depth", "depth_to_space"),
+            *("conv1d_transpose", "conv3d_transpose", "convolution", "conv_transpose", "pool"),
         )
     },
     lrn=_w.local_response_normalization,
@@ -122,6 +127,9 @@ nn = Space(
     silu=_n.swish,
     top_k=_s.top_k,
     in_top_k=_w.in_top_k,
+    compute_average_loss=_l.compute_average_loss,
+    scale_regularization_loss=_m.identity,
+    space_to_batch=_co.space_to_batch,
     weighted_cross_entropy_with_logits=_sp.weighted_cross_entropy_with_logits,
 )
 bitwise = Space(
@@ -142,6 +150,13 @@ linalg = Space(
             *("tensor_diag_part", "adjoint", "cross", "cholesky_solve"),
         )
     },
+    **{
+        n: getattr(_de, n)
+        for n in (
+            *("eigh", "eigvalsh", "svd", "qr", "expm", "pinv", "lstsq", "matrix_rank"),
+            *("normalize",),
+        )
+    },
     band_part=_n.band_part,
     matmul=_m.matmul,
     eye=_c.eye,
@@ -153,8 +168,29 @@ linalg = Space(
     global_norm=_n.global_norm,
     l2_normalize=_w.l2_normalize,
 )
+image = Space(
+    "image",
+    **_im.NAMES,
+    transpose=_im.turned,
+    image_gradients=_im.steps,
+)
+signal = Space(
+    "signal",
+    **{
+        n: getattr(_si, n)
+        for n in (
+            *("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d", "rfft", "irfft", "rfft2d"),
+            *("irfft2d", "fftshift", "ifftshift", "hann_window", "hamming_window", "frame"),
+            *("overlap_and_add", "stft", "dct"),
+        )
+    },
+)
 random = Space(
     "random",
+    split=_r.split,
+    fold_in=_r.fold_in,
+    stateless_categorical=_r.stateless_categorical,
+    experimental=SimpleNamespace(stateless_split=_r.split, stateless_fold_in=_r.fold_in),
     uniform=_r.uniform,
     normal=_r.normal,
     truncated_normal=_r.truncated_normal,
@@ -227,6 +263,8 @@ keras = Space(
         AdamW=_o.KerasAdamW,
         Adagrad=_o.KerasAdagrad,
         RMSprop=_o.KerasRMSprop,
+        Adadelta=_o.KerasAdadelta,
+        Adamax=_o.KerasAdamax,
         schedules=_ra.SCHEDULES,
     ),
     losses=_l.KERAS,
@@ -249,6 +287,7 @@ train = Space(
     AdamOptimizer=_o.Adam,
     AdagradOptimizer=_o.Adagrad,
     RMSPropOptimizer=_o.RMSProp,
+    AdadeltaOptimizer=_o.Adadelta,
     get_or_create_global_step=_t.get_or_create_global_step,
     get_global_step=_t.get_global_step,
     global_step=lambda sess, global_step_tensor: int(sess.run(global_step_tensor)),

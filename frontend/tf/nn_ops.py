@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ...ir import compositions as c
 from ...ir import dtypes as rows
@@ -150,7 +153,9 @@ def clip_by_value(m: Maker, t: Any, clip_value_min: Any, clip_value_max: Any) ->
 def clip_by_norm(m: Maker, t: Any, clip_norm: Any, axes: Any = None) -> Any:
     """Scale down to a norm."""
     spec = spec_of_value(t)
-    along = tuple(range(spec.rank)) if axes is None else tuple(static(axes))
+    along = tuple(range(spec.rank))
+    if axes is not None:
+        along = tuple(axis_in(a, spec.rank) for a in np.ravel(static(axes)).tolist())
     square = m.sum(m.mul(t, t), axes=along, keepdims=True) if along else m.mul(t, t)
     some = m.greater(square, m.number(0, spec.dtype))
     root = m.sqrt(m.select(some, square, m.number(1, spec.dtype)))  # its slope at 0 is infinite
@@ -174,6 +179,8 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: Any = None) -> Any:
     """Scale several tensors down together."""
+    if not isinstance(t_list, Sequence):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     norm = global_norm(t_list) if use_norm is None else use_norm
     scale = clip_norm / _maximum(norm, clip_norm)
     return [None if t is None else convert(t) * scale for t in t_list], norm

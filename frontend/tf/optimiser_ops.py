@@ -100,7 +100,7 @@ class Optimizer:
         made: dict[str, Any] = {"iterations": self.iterations}
         if self._rate_variable is not None:
             made["learning_rate"] = self._rate_variable
-        return {**made, "_variables": self.variables()}
+        return {**made, "_variables": self.kept_variables()}
 
     def start(self, name: str) -> float:
         """Return what a slot starts with."""
@@ -204,9 +204,13 @@ class Optimizer:
         """Return what is kept for a variable under a name, None if there is nothing."""
         return self._kept.get(var.number, {}).get(name)
 
+    def kept_variables(self) -> list[Any]:
+        """Return what is kept for variables."""
+        return [v for kept in self._kept.values() for v in kept.values()]
+
     def variables(self) -> list[Any]:
         """Return what the optimiser keeps."""
-        return [v for kept in self._kept.values() for v in kept.values()]
+        return self.kept_variables()
 
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Change one variable."""
@@ -253,6 +257,29 @@ class KerasRules(Optimizer):
         self.decay_of_weights = weight_decay or 0.0
         self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
         self.name = name or self.name
+
+    # Keras makes a property of what the graph API has as a method.
+    @property
+    def variables(self) -> list[Any]:  # type: ignore[override]
+        """Return what the optimiser keeps: steps, learning rate, and what is kept for variables."""
+        number = isinstance(self._rate, int | float)
+        rate = [self._own_rate()] if number else []
+        return [self.iterations, *rate, *self.kept_variables()]
+
+    def build(self, variables: Sequence[Any]) -> None:
+        """Make what is kept for variables."""
+        for variable in variables:
+            for name in self.slots:
+                if self.keeps(name):
+                    self.slot(variable, name)
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return True
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any]) -> Any:
+        """Change variables by their gradients."""
+        return self.apply_gradients(zip(grads, trainable_variables, strict=True))
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, **_: Any) -> Any:
         """Clip, let weights decay, then change variables by their gradients."""
@@ -365,6 +392,10 @@ class KerasAdam(KerasRules, Adam):
         Adam.__init__(self, learning_rate, beta_1, beta_2, epsilon, amsgrad=amsgrad)
         self.configure(**more)
 
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return name != "largest_v" or self.amsgrad
+
 
 class KerasAdamW(KerasAdam):
     """Adam whose weights decay on their own."""
@@ -373,6 +404,69 @@ class KerasAdamW(KerasAdam):
         self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **more: Any
     ) -> None:
         super().__init__(learning_rate, weight_decay=weight_decay, **more)
+
+
+class KerasAdamax(KerasRules):
+    """Adam whose second mean is the largest size so far, which fades."""
+
+    slots: ClassVar[dict[str, float]] = {"m": 0.0, "u": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        **more: Any,
+    ) -> None:
+        super().__init__(learning_rate)
+        self.beta1, self.beta2, self.epsilon = beta_1, beta_2, epsilon
+        self.configure(**more)
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Divide a running mean by the largest size."""
+        m, u = self.slot(variable, "m"), self.slot(variable, "u")
+        first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
+        size = FUNCTIONS["maximum"](u.read_value() * self.beta2, FUNCTIONS["abs"](grad))
+        largest = convert(u.assign(size))
+        scale = rate / (1.0 - FUNCTIONS["pow"](self.beta1, step))
+        return variable.assign_sub(first * scale / (largest + self.epsilon))
+
+
+class Adadelta(Optimizer):
+    """Adadelta, as in the graph API."""
+
+    slots: ClassVar[dict[str, float]] = {"accum": 0.0, "accum_update": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.95,
+        epsilon: float = 1e-8,
+        use_locking: bool = False,
+        name: str = "",
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.rho, self.epsilon = rho, epsilon
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Scale by the root of the ratio of the running means of squares."""
+        squares, steps = self.slot(variable, "accum"), self.slot(variable, "accum_update")
+        before, rest = steps.read_value(), 1.0 - self.rho
+        seen = convert(squares.assign(squares.read_value() * self.rho + self.squared(grad) * rest))
+        change = sqrt(before + self.epsilon) / sqrt(seen + self.epsilon) * grad
+        made = convert(steps.assign(before * self.rho + square(change) * rest))
+        return variable.assign_sub(change * rate + made * 0.0)
+
+
+class KerasAdadelta(KerasRules, Adadelta):
+    """Adadelta, as in Keras."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **more: Any
+    ) -> None:
+        Adadelta.__init__(self, learning_rate, rho, epsilon)
+        self.configure(**more)
 
 
 class Adagrad(Optimizer):
@@ -477,6 +571,10 @@ class KerasRMSprop(KerasRules, RMSProp):
         RMSProp.__init__(self, learning_rate, rho, momentum, epsilon, centered=centered)
         self.configure(**more)
 
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return bool({"momentum": self.momentum, "mean": self.centered}.get(name, True))
+
 
 class KerasSGD(KerasRules):
     """Gradient descent with momentum, as in Keras."""
@@ -489,6 +587,10 @@ class KerasSGD(KerasRules):
         super().__init__(learning_rate)
         self.momentum, self.nesterov = momentum, nesterov
         self.configure(**more)
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return bool(self.momentum)
 
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Keep a running step."""

@@ -77,6 +77,13 @@ def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
     return found if any(found) else (0, MOST)
 
 
+def _counters(type_: str, dims: Sequence[int]) -> int:
+    """Return how many counters a draw uses up."""
+    if type_ == "Multinomial":
+        return STRIDE * 2 * dims[0] * (-(-dims[1] // 4) * 4)
+    return STRIDE * prod(dims)
+
+
 Drawing = Any
 DRAWS: dict[str, Drawing] = {}
 """By type: a function of a `Maker`, a key, a shape, an element type and options."""
@@ -102,7 +109,7 @@ class Draw(Kind):
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Draw."""
         shape = tuple(ints(inputs[0]))
-        key = frame.key(op, self.seeds, STRIDE * prod(shape))
+        key = frame.key(op, self.seeds, _counters(self.type, shape))
         return (DRAWS[self.type](Maker(frame.emit), key, shape, self.row, **self.options),)
 
     def gradient(self, op: Operation, grads: Sequence[Any], emit: Any) -> Sequence[Any]:
@@ -119,7 +126,7 @@ def draw(type_: str, shape: Any, row: rows.DType, seed: Any, name: Any, **option
     seeds = seeds_of(seed, None)
     kind = type_, row.name, seeds
     used = Seeds.used.get(kind, 0)
-    Seeds.used[kind] = used + STRIDE * prod(dims)
+    Seeds.used[kind] = used + _counters(type_, dims)
     return drawn_now(type_, Tensor(drawn_key(seeds, used)), dims, row, **options)
 
 
@@ -162,6 +169,7 @@ DRAWS.update(
     RandomUniformInt=_integers,
     RandomStandardNormal=_by(ir.normal),
     TruncatedNormal=_by(ir.truncated),
+    Multinomial=_by(ir.uniform),
 )
 
 
@@ -361,18 +369,50 @@ def stateless_truncated_normal(
     return Stateless(seed).truncated_normal(shape, mean, stddev, dtype)
 
 
+def _classes(source: Source, logits: Any, num_samples: Any, dtype: Any) -> Any:
+    """Return the first class of each row up to which the chances add up to more than a draw."""
+    from .array_ops import shape, where  # noqa: PLC0415  (array_ops -> calls)
+    from .math_ops import FUNCTIONS, REDUCTIONS, cast, cumsum  # noqa: PLC0415
+
+    x = convert(logits)
+    if len(x.shape) != 2:
+        raise InvalidShapesError(f"logits should be a matrix, got shape {x.shape}")
+    rows_ = shape(x)[0] if x.shape[0] is None else x.shape[0]
+    wide = cast(x, "float64")
+    some = FUNCTIONS["is_finite"](wide)
+    top = REDUCTIONS["reduce_max"](where(some, wide, -np.inf), axis=1, keepdims=True)
+    sums = cumsum(where(some, FUNCTIONS["exp"](wide - top), 0.0), axis=1)
+    drawn = source.draw("Multinomial", [rows_, num_samples], rows.f64) * sums[:, -1:]
+    before = cast(sums[:, None, :] <= drawn[:, :, None], dtype)
+    return REDUCTIONS["reduce_sum"](before, axis=2)
+
+
 def categorical(
     logits: Any, num_samples: Any, dtype: Any = "int64", seed: Any = None, name: Any = None
 ) -> Any:
-    """Draw classes of each row of logarithms of their chances."""
-    from .array_ops import expand_dims, shape  # noqa: PLC0415
-    from .math_ops import FUNCTIONS, argmax  # noqa: PLC0415
+    """Draw classes of each row of logarithms of their chances; the numbers are TensorFlow's."""
+    with InGraph(graph_of([logits])):
+        return _classes(Seeded(seed, name), logits, num_samples, dtype)
 
-    x = convert(logits)
-    dims = [shape(x)[0], num_samples, shape(x)[1]]
-    known = x.shape.as_list()
-    if None not in known:
-        dims = [known[0], num_samples, known[1]]
-    drawn, log = uniform(dims, 1e-20, 1.0, x.dtype, seed), FUNCTIONS["log"]
-    noise = -log(-log(drawn))
-    return argmax(noise + expand_dims(x, 1), axis=2, output_type=dtype, name=name)
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = "int64", name: Any = None
+) -> Any:
+    """Draw what the seed says: classes of each row; the numbers are TensorFlow's."""
+    with InGraph(graph_of([logits, seed])):
+        return _classes(Stateless(seed), logits, num_samples, dtype)
+
+
+def split(seed: Any, num: int = 2, alg: Any = "auto_select") -> Any:
+    """Return seeds that a seed gives."""
+    kind = convert(seed).dtype
+    return stateless_uniform([num, 2], seed, None, None, kind)
+
+
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
+    """Return the seed that a seed and a number give."""
+    from .array_ops import stack  # noqa: PLC0415  (array_ops -> calls)
+    from .math_ops import cast  # noqa: PLC0415
+
+    kind = convert(seed).dtype
+    return stack([stateless_uniform([], seed, None, None, kind), cast(data, kind)])

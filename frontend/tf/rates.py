@@ -121,14 +121,59 @@ class CosineDecay(Schedule):
     """Half a wave of a cosine from the first rate to a part of it."""
 
     def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, alpha: Any = 0.0, name: Any = None
+        self,
+        initial_learning_rate: Any,
+        decay_steps: Any,
+        alpha: Any = 0.0,
+        name: Any = None,
+        warmup_target: Any = None,
+        warmup_steps: Any = 0,
     ) -> None:
         self.first, self.steps, self.alpha = initial_learning_rate, decay_steps, alpha
+        self.target, self.warmup = warmup_target, warmup_steps
 
     def at(self, step: Any) -> Any:
         """Return the rate."""
+        if self.target is None:
+            return self._wave(step, self.first)
+        rising = self.first + step / float(self.warmup) * (self.target - self.first)
+        falling = self._wave(step - float(self.warmup), self.target)
+        return where(step < float(self.warmup), rising, falling)
+
+    def _wave(self, step: Any, first: Any) -> Any:
         passed = minimum(step, float(self.steps)) / self.steps
         wave = (FUNCTIONS["cos"](passed * math.pi) + 1.0) * 0.5
+        return (wave * (1.0 - self.alpha) + self.alpha) * first
+
+
+class CosineDecayRestarts(Schedule):
+    """Half waves of a cosine, one after the other, each longer and lower than the one before."""
+
+    def __init__(
+        self,
+        initial_learning_rate: Any,
+        first_decay_steps: Any,
+        t_mul: float = 2.0,
+        m_mul: float = 1.0,
+        alpha: float = 0.0,
+        name: Any = None,
+    ) -> None:
+        self.first, self.steps, self.alpha = initial_learning_rate, first_decay_steps, alpha
+        self.longer, self.lower = t_mul, m_mul
+
+    def at(self, step: Any) -> Any:
+        """Return the rate."""
+        passed, floor = step / float(self.steps), FUNCTIONS["floor"]
+        if self.longer == 1.0:
+            number = floor(passed)
+            passed = passed - number
+        else:
+            grown = 1.0 - passed * (1.0 - self.longer)
+            number = floor(FUNCTIONS["log"](grown) / math.log(self.longer))
+            scale = power(convert(self.longer, "float32"), number)
+            passed = (passed - (1.0 - scale) / (1.0 - self.longer)) / scale
+        height = power(convert(self.lower, "float32"), number) * 0.5
+        wave = (FUNCTIONS["cos"](passed * math.pi) + 1.0) * height
         return (wave * (1.0 - self.alpha) + self.alpha) * self.first
 
 
@@ -155,6 +200,7 @@ V1 = {
     "inverse_time_decay": _v1(InverseTimeDecay),
     "polynomial_decay": _v1(PolynomialDecay),
     "cosine_decay": _v1(CosineDecay),
+    "cosine_decay_restarts": _v1(CosineDecayRestarts),
     "piecewise_constant": piecewise_constant,
     "piecewise_constant_decay": piecewise_constant,
 }
@@ -165,4 +211,5 @@ SCHEDULES = SimpleNamespace(
     PiecewiseConstantDecay=PiecewiseConstantDecay,
     PolynomialDecay=PolynomialDecay,
     CosineDecay=CosineDecay,
+    CosineDecayRestarts=CosineDecayRestarts,
 )

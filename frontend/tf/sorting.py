@@ -39,9 +39,16 @@ def _top_k(m: Maker, input: Any, k: int = 1, sorted: bool = True) -> Any:
     return values, m.cast(places, dtype=rows.i32)
 
 
-def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> TopKV2:
+def top_k(
+    input: Any,
+    k: Any = 1,
+    sorted: bool = True,
+    index_type: Any = "int32",
+    name: str | None = None,
+) -> TopKV2:
     """Return the largest elements of each row, and where they are."""
-    return TopKV2(*_top_k(input, k=int(static(k)), sorted=sorted, name=name))
+    values, places = _top_k(input, k=int(static(k)), sorted=sorted, name=name)
+    return TopKV2(values, cast(places, index_type))
 
 
 @rule("Sort", label="sort")

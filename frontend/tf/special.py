@@ -81,7 +81,16 @@ def _lgamma_mirror(w: Wide, x: Any, found: Any) -> Any:
 @op("Lgamma", "x", strict=False)
 def lgamma(m: Maker, x: Any) -> Any:
     """Return the logarithm of the absolute value of the gamma function."""
-    return _reflected(m, x, _lgamma_above, _lgamma_mirror)
+    row = spec_of_value(x).dtype
+    found = _reflected(m, x, _lgamma_above, _lgamma_mirror)
+    return m.select(_at_pole(m, x), m.number(math.inf, row), found)
+
+
+def _at_pole(m: Maker, x: Any) -> Any:
+    """Say where the gamma function is infinite: at 0 and whole numbers below."""
+    return m.logical_and(
+        m.equal(m.floor(x), x), m.less_equal(x, m.number(0, spec_of_value(x).dtype))
+    )
 
 
 def _digamma_above(w: Wide, y: Any) -> Any:
@@ -103,9 +112,8 @@ def _digamma_mirror(w: Wide, x: Any, found: Any) -> Any:
 def digamma(m: Maker, x: Any) -> Any:
     """Return the derivative of the logarithm of the gamma function."""
     row = spec_of_value(x).dtype
-    pole = m.logical_and(m.equal(m.floor(x), x), m.less_equal(x, m.number(0, row)))
     found = _reflected(m, x, _digamma_above, _digamma_mirror)
-    return m.select(pole, m.number(math.nan, row), found)
+    return m.select(_at_pole(m, x), m.number(math.nan, row), found)
 
 
 BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)

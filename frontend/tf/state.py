@@ -306,6 +306,12 @@ class Variable(Common, CoreVariable):
         if STATE.context is None and SCOPE.name:
             name = f"{SCOPE.name}{name or 'Variable'}"
         super().__init__(initial_value, trainable, name, dtype, shape)
+        found: Any = self.initial_value if self.graph is not None else self.state.value
+        if shape is not None and not TensorShape(shape).is_compatible_with(found.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({found.shape}) is not "
+                f"compatible with the explicitly supplied `shape` argument ({shape})."
+            )
         if self.graph is not None:
             names = list(collections) if collections is not None else [GLOBAL]
             for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
@@ -494,7 +500,10 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
     def assign(self, value: Any) -> Variable:
         """Change this part of the variable."""
         array = self._of.numpy()
-        array[self._where] = np.asarray(value, array.dtype)
+        try:
+            array[self._where] = np.asarray(value, array.dtype)
+        except ValueError as error:
+            raise InvalidShapesError(str(error)) from None
         self._of.assign(array)
         return self._of
 

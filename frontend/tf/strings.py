@@ -100,11 +100,15 @@ def _part(text: bytes, start: int, length: int) -> bytes:
 
 
 @op("RegexReplace", "input", strict=False, differentiable=False)
-def regex_replace(m: Maker, input: Any, pattern: str, rewrite: str) -> Any:
-    """Replace what fits a pattern in each text."""
+def regex_replace(
+    m: Maker, input: Any, pattern: str, rewrite: str, replace_global: bool = True
+) -> Any:
+    """Replace what fits a pattern in each text, everywhere or once."""
     fitting = re.compile(pattern.encode())
     new = rewrite.encode()
-    return _unknown([input], TEXT) or texts(lambda x: fitting.sub(new, x), input)
+    return _unknown([input], TEXT) or texts(
+        lambda x: fitting.sub(new, x, 0 if replace_global else 1), input
+    )
 
 
 def written(value: Any) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any
 from . import array_ops as _a
 from . import debugging, strings
 from . import gathering as _g
+from . import image_ops as _im
 from . import math_ops as _m
 from . import nn_ops as _n
 from . import window_ops as _w
@@ -145,6 +146,31 @@ def div(x: Any, y: Any, name: str | None = None) -> Any:
         return (_m.FUNCTIONS["floordiv"] if whole else _m.truediv)(a, b, name=name)
 
 
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Choose elements by a condition, or rows by one for each; alone, return where it holds."""
+    with InGraph(graph_of([condition, x, y])):
+        test = convert(condition)
+        if x is not None and len(test.shape) == 1 and len(convert(x).shape) > 1:
+            test = _a.reshape(test, [-1] + [1] * (len(convert(x).shape) - 1))
+        return _a.where(test, x, y, name)
+
+
+def resize_images(
+    images: Any,
+    size: Any,
+    method: Any = 0,
+    align_corners: bool = False,
+    preserve_aspect_ratio: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return images of another height and width, by a method or its number."""
+    known = ("bilinear", "nearest", "bicubic")
+    mode = known[method] if isinstance(method, int) and method < len(known) else method
+    if mode not in known or preserve_aspect_ratio:
+        raise NotImplementedError(f"resize_images: method {method!r} is not supported")
+    return _im.old_resize(mode)(images, size, align_corners)
+
+
 def cond(
     pred: Any,
     true_fn: Any = None,
@@ -202,6 +228,12 @@ MATRICES = {
     "diag": "tensor_diag",
     "diag_part": "tensor_diag_part",
     "trace": "trace",
+    "svd": "svd",
+    "qr": "qr",
+    "self_adjoint_eig": "eigh",
+    "self_adjoint_eigvals": "eigvalsh",
+    "matrix_solve_ls": "lstsq",
+    "norm": "norm",
     "cross": "cross",
     "global_norm": "global_norm",
 }
@@ -223,6 +255,7 @@ NN = SimpleNamespace(
             softmax_cross_entropy_with_logits, through_labels=True
         ),
         "conv2d": renamed(_w.conv2d, filter="filters"),
+        "conv2d_backprop_input": renamed(_w.conv2d_backprop_input, filter="filters"),
         "conv2d_transpose": renamed(_w.conv2d_transpose, filter="filters", value="input"),
         "conv1d": renamed(_w.conv1d, value="input"),
         "depthwise_conv2d": renamed(_w.depthwise_conv2d, rate="dilations"),
@@ -248,6 +281,15 @@ TOP = {
     **{name: getattr(_math, name) for name in AT_THE_TOP},
     **{old: getattr(_linalg, new) for old, new in MATRICES.items()},
     "cond": cond,
+    "where": where,
+    "string_to_number": strings.to_number,
+    "image": SimpleNamespace(
+        **_im.NAMES,
+        **{f"resize_{mode}": _im.old_resize(mode) for mode in ("bilinear", "bicubic")},
+        resize_nearest_neighbor=_im.old_resize("nearest"),
+        resize_images=resize_images,
+        transpose_image=_im.turned,
+    ),
     "while_loop": while_loop,
     "arg_max": _m.argmax,
     "arg_min": _m.argmin,

@@ -35,6 +35,8 @@ def array_of(value: Any, dtype: DType | None = None) -> Array:
         return array if typed and array.dtype == dtype.numpy else array.astype(dtype.numpy)
     if typed:
         return array
+    if array.dtype.kind == "u":
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
     if array.dtype.kind == "i":
         return array.astype(np.int32) if _fits(array) else array
     if array.dtype.kind == "f":

@@ -25,6 +25,8 @@ def _pair(value: Any, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
     if len(listed) == 1:
         return tuple(listed * rank)
     if len(listed) == rank + 2:
+        if {listed[0], listed[-1 if channels_last else 1]} != {1}:
+            raise UnimplementedError(f"{listed}: nothing but 1 is supported along batch and depth")
         listed = listed[1:-1] if channels_last else listed[2:]
     return tuple(listed)
 
@@ -144,47 +146,121 @@ def depthwise_conv2d(
     )  # fmt: skip
 
 
+@rule("Conv1DBackpropInput", label="conv1d_transpose")
 @rule("Conv2DBackpropInput", label="conv2d_transpose")
-def _conv2d_transpose(
+@rule("Conv3DBackpropInputV2", label="conv3d_transpose")
+def _conv_transpose(
     m: Maker, x: Any, f: Any, wanted: tuple[int, ...], strides: Any, padding: Any
 ) -> Any:
-    h, w, _, _ = spec_of_value(f).dims
-    steps = _pair(strides, True)
-    pads = _pads(padding, wanted[1:3], (h, w), steps, (1, 1))
-    kernel = m.transpose(f, order=(3, 2, 0, 1))
+    window = spec_of_value(f).dims[:-2]
+    rank = len(window)
+    steps, ones = _pair(strides, True, rank), (1,) * rank
+    pads = _pads(padding, wanted[1:-1], window, steps, ones)
+    kernel = m.transpose(f, order=(rank + 1, rank, *range(rank)))
     sizes = _spatial(x, True)
-    for want, size, step, extent in zip(wanted[1:3], sizes, steps, (h, w), strict=True):
+    for want, size, step, extent in zip(wanted[1:-1], sizes, steps, window, strict=True):
         least = want if padding == "SAME" else want - extent + 1
         if isinstance(padding, str) and isinstance(size, int) and size != -(-least // step):
             raise TypeError(f"an output of {want} is that of {-(-least // step)}, not of {size}")
     extra = tuple(
         want - ((n - 1) * s + k - lo - hi)
-        for want, n, s, k, (lo, hi) in zip(wanted[1:3], sizes, steps, (h, w), pads, strict=True)
+        for want, n, s, k, (lo, hi) in zip(wanted[1:-1], sizes, steps, window, pads, strict=True)
     )
     return m.conv_transpose(
-        x, kernel, strides=steps, pads=pads, dilations=(1, 1), output_pads=extra, groups=1,
+        x, kernel, strides=steps, pads=pads, dilations=ones, output_pads=extra, groups=1,
         channels_last=True,
     )  # fmt: skip
 
 
-def conv2d_transpose(
+def _transposed(label: str, type_: str) -> Any:
+    """Return the function that is the gradient of a convolution."""
+
+    def function(
+        input: Any,
+        filters: Any,
+        output_shape: Any,
+        strides: Any = 1,
+        padding: Any = "SAME",
+        data_format: str | None = None,
+        dilations: Any = None,
+        name: Any = None,
+    ) -> Any:
+        """Return what the gradient of a convolution is; filters are [*sizes, out, in]."""
+        refuse_channels_first(label, data_format)
+        if set(np.ravel(static(dilations or 1)).tolist()) != {1}:
+            raise UnimplementedError(f"{label}: dilations are not supported")
+        wanted = tuple(int(d) for d in static(output_shape))
+        given = {"wanted": wanted, "strides": static(strides), "padding": padding}
+        with InGraph(graph_of([input, filters])):
+            return perform(type_, same(input, filters), name=name, **given)
+
+    return function
+
+
+conv1d_transpose = _transposed("conv1d_transpose", "Conv1DBackpropInput")
+conv2d_transpose = _transposed("conv2d_transpose", "Conv2DBackpropInput")
+conv3d_transpose = _transposed("conv3d_transpose", "Conv3DBackpropInputV2")
+
+
+def convolution(
+    input: Any,
+    filters: Any,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Slide filters over images of as many axes as the filters have."""
+    rank = len(convert(filters).shape) - 2
+    functions = {1: conv1d, 2: conv2d, 3: conv3d}
+    if rank not in functions:
+        raise ValueError(f"`num_spatial_dims` must be 1, 2, or 3. Received: {rank}")
+    more = {"padding": padding, "data_format": data_format, "dilations": dilations or 1}
+    return functions[rank](input, filters, strides or 1, name=name, **more)
+
+
+def conv_transpose(
     input: Any,
     filters: Any,
     output_shape: Any,
-    strides: Any = 1,
+    strides: Any,
     padding: Any = "SAME",
-    data_format: str = "NHWC",
+    data_format: str | None = None,
     dilations: Any = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
-    """Return what the gradient of a convolution is; filters are [height, width, out, in]."""
-    refuse_channels_first("conv2d_transpose", data_format)
+    """Return what the gradient of a convolution of as many axes is."""
+    rank = len(convert(filters).shape) - 2
+    functions = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
+    more = {"data_format": data_format, "dilations": dilations, "name": name}
+    return functions[rank](input, filters, output_shape, strides, padding, **more)
+
+
+def pool(
+    input: Any,
+    window_shape: Any,
+    pooling_type: str,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Combine the elements of windows by their greatest ("MAX") or their mean ("AVG")."""
     if set(np.ravel(static(dilations or 1)).tolist()) != {1}:
-        raise UnimplementedError("conv2d_transpose: dilations are not supported")
-    wanted = tuple(int(d) for d in static(output_shape))
-    given = {"wanted": wanted, "strides": static(strides), "padding": padding}
-    with InGraph(graph_of([input, filters])):
-        return perform("Conv2DBackpropInput", same(input, filters), name=name, **given)
+        raise UnimplementedError("pool: dilations are not supported")
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"Unsupported pooling_type: {pooling_type}.")
+    function = max_pool if pooling_type == "MAX" else avg_pool
+    return function(input, window_shape, strides or 1, padding, data_format, name=name)
+
+
+def conv2d_backprop_input(
+    input_sizes: Any, filters: Any, out_backprop: Any, strides: Any, padding: Any, **more: Any
+) -> Any:
+    """Return the gradient of a convolution's images."""
+    return conv2d_transpose(out_backprop, filters, input_sizes, strides, padding, **more)
 
 
 def _pool(type_: str, gv: str, rank: int | None = None) -> Any:

@@ -185,7 +185,7 @@ def test_a_module_saves_its_only_declared_function_as_the_default(tmp_path):
 
     model = Model()
     assert model.non_trainable_variables == (model.v,)
-    assert model.name_scope.name == "m"
+    assert model.name_scope.name == "m/"
     tf.saved_model.save(model, str(tmp_path))
     loaded = tf.saved_model.load(str(tmp_path))
     assert list(loaded.signatures) == ["serving_default"]
