@@ -39,7 +39,7 @@ from .entry_status import (
     status,
     status_function,
 )
-from .entry_steps import LAUNCH, Steps, counters
+from .entry_steps import LAUNCH, ROW, Steps, counters
 from .pool import emit_pool
 from .python_call import emit_python_call
 from .routine import DIVISION, Routine, c_string
@@ -88,6 +88,7 @@ def emit_support(model: Description, *, python: bool = True) -> str:
             f'target triple = "{model.triple}"',
             emit_check(model),
             LAUNCH.replace("TAG", tag),
+            ROW.replace("TAG", tag),
             emit_pool(tag) if model.triple.startswith(X86.name) else "",
             emit_python_call(tag) if python else "",
         ]
@@ -123,6 +124,7 @@ class Entry:
         self.embedded = embedded and model.weights > 0
         names = dict.fromkeys(counters((*model.prepare, *model.steps)))
         self.frame = Frame(model, tuple(names))
+        self.steps = self.steps_of(model)
         self.alloca = f"%frame = alloca [{self.frame.slots} x i64], align 16"
 
     def text(self) -> str:
@@ -139,6 +141,7 @@ class Entry:
             [
                 f'target triple = "{model.triple}"',
                 self.outside(),
+                self.steps.table(),
                 *declarations,
                 *([f"@{tag}{WEIGHTS_SUFFIX} = external hidden global i8"] if self.embedded else []),
                 f"@{tag}_manifest = constant [{size} x i8] {manifest}",
@@ -150,6 +153,13 @@ class Entry:
             ]
         )
 
+    def steps_of(self, model: Description) -> Steps:
+        """Return what makes the functions that run steps."""
+        profile = model.extras.get("profile")
+        if profile:
+            return ProfiledSteps(model, self.frame, profile["offset"])
+        return Steps(model, self.frame)
+
     def outside(self) -> str:
         """Declare what other modules have."""
         return "\n".join(
@@ -157,6 +167,7 @@ class Entry:
                 *(f"declare hidden void @{k}(ptr, i64, i64, i64)" for k in self.model.kernels),
                 f"declare hidden i32 @{self.tag}.check_cpu()",
                 f"declare hidden void @{self.tag}.launch(ptr, ptr, i64, i64, ptr)",
+                f"declare hidden void @{self.tag}.row(ptr, ptr, ptr, ptr)",
             ]
         )
 
@@ -171,12 +182,7 @@ class Entry:
     def functions(self) -> Iterator[tuple[Routine, str]]:
         """Give every function that returns a status, with its head."""
         tag, model = self.tag, self.model
-        profile = model.extras.get("profile")
-        steps = (
-            ProfiledSteps(model, self.frame, profile["offset"])
-            if profile
-            else Steps(model, self.frame)
-        )
+        steps = self.steps
         yield from Checks(model, self.frame).functions()
         yield (
             self.context(),

@@ -11,8 +11,9 @@ import pytest
 from gravure.codegen.aot.library import link
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.entry import emit_entry, entry_target
+from gravure.codegen.llvm.entry_checks import Frame
 from gravure.codegen.llvm.entry_cpu import check_cpu
-from gravure.codegen.llvm.entry_steps import PIECE
+from gravure.codegen.llvm.entry_steps import PIECE, SLOT_BITS, Steps
 from gravure.errors import RuntimeInputError
 from gravure.runtime.artifact import (
     DTYPE_CODES,
@@ -22,6 +23,7 @@ from gravure.runtime.artifact import (
     Launch,
     Pointer,
     Repeat,
+    Scalar,
     TensorInfo,
     While,
 )
@@ -340,6 +342,24 @@ def test_sizes_round_down_and_never_trap(kit: Any) -> None:
 
 def test_long_programs_are_cut_into_pieces(kit: Any) -> None:
     assert count(kit, 1, True, *[ADD_ONE] * 150) == [150]
+
+
+def test_launches_of_which_all_is_known_are_rows_of_a_table(kit: Any) -> None:
+    far = Pointer("output", 0, 16)
+    known = (Launch("increment", (far,)), Launch("increment", (COUNTER,), count=1, grain=3))
+    sized = Launch("increment", (COUNTER,), count="min(N, 1)")
+    at = Launch("increment", (Pointer("output", 0, "8 * (N - 1)"),))
+    assert count(kit, 3, True, *known, sized, at) == [2, 0, 2]
+    steps = Steps(CONTROL, Frame(CONTROL))
+    slot = steps.frame.bases["output"]
+    assert [steps.row(each) for each in known] == [
+        [1, 1, 1, 16 << SLOT_BITS | slot],
+        [1, 3, 1, slot],
+    ]
+    beyond = Launch("increment", (Pointer("output", 0, 1 << 63 - SLOT_BITS),))
+    behind = Launch("increment", (Pointer("output", 1 << SLOT_BITS),))
+    number = Launch("increment", (COUNTER, Scalar(3)))
+    assert [steps.row(each) for each in (sized, at, beyond, behind, number)] == [None] * 5
 
 
 def test_checks_can_be_left_out(kit: Any) -> None:
