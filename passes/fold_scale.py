@@ -73,12 +73,12 @@ class Moving:
     def is_factor(self, value: SSAValue, scale: SSAValue, op: Op) -> bool:
         """Say whether one fixed number multiplies a tensor that is not fixed."""
         return (
-            spec(scale).size == 1
+            self.known.is_fixed(scale)
+            and not self.known.is_fixed(value)
+            and spec(scale).size == 1
             and not is_infinite(scale)
             and value.type == op.results[0].type
             and spec(value).dtype.is_float
-            and self.known.is_fixed(scale)
-            and not self.known.is_fixed(value)
         )
 
     def goes_back(self, value: SSAValue, scale: SSAValue) -> bool:

@@ -105,11 +105,8 @@ def mark_fixed(op: Operation, fixed: dict[SSAValue, bool]) -> None:
     if not isinstance(op, Op) or not op.PURE or op.regions:
         return
     operands = operands_of(op)
-    known = op.name in ("gv.weight", "gv.constant") or (
-        bool(operands) and all(fixed.get(o, False) for o in operands)
-    )
-    for result in op.results:
-        fixed[result] = known
+    if all(map(fixed.get, operands)) if operands else op.name in ("gv.weight", "gv.constant"):
+        fixed |= dict.fromkeys(op.results, True)
 
 
 def target_of(program: Program) -> Target:

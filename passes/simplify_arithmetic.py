@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from ..ir import Array, Op, Program, operands_of
 from .analysis.constants import is_scalar, scalar_of
-from .analysis.rewrite import Rewriter, Rules, producer, spec
+from .analysis.rewrite import Rewriter, Rules, producer, reads, spec
 from .base import Pass
 
 
@@ -95,6 +95,7 @@ def root_of_reciprocal(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("rsqrt", inner.operands[0])
 
 
+@reads("constant")
 def join_constants(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`(x * a) * b -> x * (a * b)`, and so for sums."""
     if not spec(op.results[0]).dtype.is_float:

@@ -3,6 +3,7 @@
 A rule is a function of an operation and the `Rewriter`. It refuses by returning None, or
 returns the value that stands for the operation's result; its docstring is its equation:
 
+    @reads("constant")
     def add_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
         \"\"\"x + 0 -> x.\"\"\"
 
@@ -17,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ...ir import (
     REGISTRY,
@@ -41,6 +42,19 @@ Rules: TypeAlias = Mapping[str, Sequence[Rule]]
 
 FIRST_USE = attrgetter("first_use")
 
+READS: dict[Rule, frozenset[str]] = {}
+"""Of which operations a rule must read one, where it says so by `reads`."""
+
+
+def reads(*names: str) -> Callable[[Rule], Rule]:
+    """Say that a rule refuses where no operand is made by one of these operations `gv.<name>`."""
+
+    def mark(rule: Rule) -> Rule:
+        READS[rule] = frozenset(f"gv.{name}" for name in names)
+        return rule
+
+    return mark
+
 
 class Rewriter:
     """Applies rules to the operations of a program, and makes the operations they ask for."""
@@ -52,6 +66,12 @@ class Rewriter:
         self.current: Op | None = None
         self.hits: dict[str, int] = {}
         """How often each rule applied, by its name."""
+        self.reads = {
+            name: frozenset().union(*(READS[rule] for rule in each))
+            for name, each in rules.items()
+            if each and all(rule in READS for rule in each)
+        }
+        """Of operations whose rules all say what they read: one of which must be there."""
 
     def run(self, program: Program) -> None:
         """Apply the rules everywhere until none applies."""
@@ -86,6 +106,9 @@ class Rewriter:
         """Try the rules of one operation."""
         if op.PURE and is_unused(op):
             self.erase(op)
+            return
+        needed = self.reads.get(op.name)
+        if needed is not None and not reads_any(op, needed):
             return
         self.current = op
         for rule in self.rules.get(op.name, ()):
@@ -152,6 +175,12 @@ class Rewriter:
 def is_unused(op: Operation) -> bool:
     """Say whether nothing uses a result."""
     return not any(map(FIRST_USE, op.results))
+
+
+def reads_any(op: Operation, names: frozenset[str]) -> bool:
+    """Say whether an operation with one of these names makes an operand."""
+    made = [value.op.name for value in operands_of(op) if isinstance(value, OpResult)]
+    return not names.isdisjoint(made)
 
 
 def spec(value: SSAValue) -> TensorSpec:

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from ...ir import Op, operands_of
 from ..analysis.constants import is_scalar, scalar_of
-from ..analysis.rewrite import Rewriter, Rules, producer, spec
+from ..analysis.rewrite import Rewriter, Rules, producer, reads, spec
 
 
 def neutral(op: Op, number: float, *, left: bool) -> SSAValue | None:
@@ -34,31 +34,37 @@ def as_wide(op: Op, rewriter: Rewriter, value: SSAValue) -> SSAValue:
     return rewriter("broadcast_to", value, shape=spec(result).dims)
 
 
+@reads("constant")
 def add_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x + 0 -> x`."""
     return neutral(op, 0, left=True)
 
 
+@reads("constant")
 def subtract_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x - 0 -> x`."""
     return neutral(op, 0, left=False)
 
 
+@reads("constant")
 def multiply_by_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x * 1 -> x`."""
     return neutral(op, 1, left=True)
 
 
+@reads("constant")
 def divide_by_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x / 1 -> x`."""
     return neutral(op, 1, left=False)
 
 
+@reads("constant")
 def power_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x ** 1 -> x`."""
     return neutral(op, 1, left=False)
 
 
+@reads("constant")
 def multiply_by_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`i * 0 -> 0` for integers."""
     if spec(op.results[0]).dtype.is_float:
@@ -69,6 +75,7 @@ def multiply_by_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None
 
 
+@reads("constant")
 def multiply_by_minus_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x * -1 -> -x`."""
     if spec(op.results[0]).dtype.kind not in "if":
@@ -77,6 +84,7 @@ def multiply_by_minus_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None if value is None else rewriter("neg", value)
 
 
+@reads("constant")
 def divide_by_power_of_two(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x / 2**n -> x * 2**-n`, which rounds the same."""
     lhs, rhs = op.operands
@@ -100,6 +108,7 @@ def double_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return inner.operands[0] if isinstance(inner, Op) and inner.name == op.name else None
 
 
+@reads("neg")
 def add_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x + -y -> x - y`, and `-x + y -> y - x`."""
     lhs, rhs = operands_of(op)
@@ -110,6 +119,7 @@ def add_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None
 
 
+@reads("neg")
 def subtract_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x - -y -> x + y`."""
     lhs, rhs = op.operands

@@ -11,7 +11,7 @@ from ...ir import REGISTRY, Op, operands_of
 from ...ir.dims import Dim
 from ...ir.shapes import broadcast
 from ..analysis.constants import constant_of, scalar_of
-from ..analysis.rewrite import Rewriter, Rule, Rules, producer, spec
+from ..analysis.rewrite import Rewriter, Rule, Rules, producer, reads, spec
 
 
 def same_type(op: Op, rewriter: Rewriter) -> SSAValue | None:
@@ -60,6 +60,7 @@ def broadcast_of_broadcast(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("broadcast_to", inner.operands[0], shape=spec(op.results[0]).dims)
 
 
+@reads("broadcast_to")
 def broadcast_operand(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """f(x, broadcast_to(y)) -> f(x, y), if the element-wise f broadcasts y as far itself."""
     operands = list(operands_of(op))
@@ -70,6 +71,7 @@ def broadcast_operand(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return _with_operands(op, rewriter, operands)
 
 
+@reads("constant")
 def shrink_splat(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """f(x, constant [c, c, ...]) -> f(x, constant c) for element-wise f."""
     operands = list(operands_of(op))
@@ -168,6 +170,7 @@ def gather_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("reshape", part, shape=spec(op.results[0]).dims)
 
 
+@reads("transpose")
 def matmul_of_transpose(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x @ transpose(y) -> matmul(x, y, transpose_rhs)`, and so on the left.
 
@@ -188,6 +191,7 @@ def matmul_of_transpose(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("matmul", *operands, **attributes) if found else None
 
 
+@reads("pad")
 def conv_of_pad(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """conv(pad(x, zeros)) -> conv(x) with wider pads."""
     inner = producer(op.operands[0], "pad")
