@@ -18,7 +18,7 @@ from ..ir.dims import Range
 from ..ir.ops.structure import Buffer
 from ..ir.placement import align
 from ..ir.tensor import spec_of
-from ..passes.analysis.gaps import Gaps
+from ..passes.analysis.gaps import ENDLESS, Gaps
 from ..passes.analysis.lives import Lives
 from ..passes.bufferise import highest
 
@@ -59,9 +59,13 @@ def place_scratch(
     for number, begins, finished in zip(numbers, starts, ends, strict=True):
         for span in begins:
             gaps.enter(span)
-        length = max(length, gaps.free.lowest(needs[number]) + needs[number])
-        most = max(most, needs[number] + gaps.free.taken)
-        rooms.append(gaps.free.places)
+        size, end = needs[number], gaps.free.end
+        most = max(most, size + gaps.free.taken)
+        if end + size <= length:
+            rooms.append([(end, ENDLESS)])  # behind everything: no other place is looked at
+        else:
+            length = max(length, gaps.free.lowest(size) + size)
+            rooms.append(gaps.free.places)
         for span in finished:
             gaps.leave(span)
     offsets = [0 for _ in needs]

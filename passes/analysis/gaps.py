@@ -29,6 +29,11 @@ class Gaps:
         """Return the free places, in order."""
         return list(zip(self.starts, self.ends, strict=True))
 
+    @property
+    def end(self) -> int:
+        """Return from where on everything is free."""
+        return self.starts[-1]
+
     def lowest(self, size: int) -> int:
         """Return the lowest place where so many bytes are free."""
         for low, high in zip(self.starts, self.ends, strict=True):
