@@ -41,19 +41,7 @@ def place_scratch(
     lives = Lives(function)
     numbers = [number for number, need in enumerate(needs) if need]
     points = [2 * lives.number[lives.steps[number]] for number in numbers]
-    starts: list[list[Span]] = [[] for _ in numbers]
-    ends: list[list[Span]] = [[] for _ in numbers]
-    for root, life in lives.lives.items():
-        buffer = root.owner
-        if not isinstance(buffer, Buffer):
-            continue  # an output
-        low: Any = buffer.offset
-        span = low, low + align(highest(spec_of(root.type).nbytes, ranges))
-        for first, last in life.spans:
-            begin, end = bisect_left(points, first - 1), bisect_right(points, last)
-            if begin < end and span[0] < span[1]:
-                starts[begin].append(span)
-                ends[end - 1].append(span)
+    starts, ends = spans_at(points, lives, ranges)
     gaps, most = Shared(), 0
     rooms: list[list[Span]] = []
     for number, begins, finished in zip(numbers, starts, ends, strict=True):
@@ -72,6 +60,26 @@ def place_scratch(
     for number, room in zip(numbers, rooms, strict=True):
         offsets[number] = last_place(room, needs[number], length)
     return offsets, most
+
+
+def spans_at(
+    points: Sequence[int], lives: Lives, ranges: dict[str, Range]
+) -> tuple[list[list[Span]], list[list[Span]]]:
+    """Return the spans of buffers by the first and by the last of the points at which they live."""
+    starts: list[list[Span]] = [[] for _ in points]
+    ends: list[list[Span]] = [[] for _ in points]
+    for root, life in lives.lives.items():
+        buffer = root.owner
+        if not isinstance(buffer, Buffer):
+            continue  # an output
+        low: Any = buffer.offset
+        span = low, low + align(highest(spec_of(root.type).nbytes, ranges))
+        for first, last in life.spans:
+            begin, end = bisect_left(points, first - 1), bisect_right(points, last)
+            if begin < end and span[0] < span[1]:
+                starts[begin].append(span)
+                ends[end - 1].append(span)
+    return starts, ends
 
 
 def last_place(room: Sequence[Span], size: int, length: int) -> int:
