@@ -191,8 +191,10 @@ def expand_dims(m: Maker, input: Any, axis: Any) -> Any:
 
 @op("Squeeze", "input", strict=False)
 def squeeze(m: Maker, input: Any, axis: Any = None) -> Any:
-    """Drop axes of extent 1."""
+    """Drop axes of extent 1: those named, or all, which are known when it is run."""
     dims = spec_of_value(input).dims
+    if axis is None and is_unknown(input) and not all(isinstance(d, int) for d in dims):
+        return Abstract(TensorSpec(spec_of_value(input).dtype, None))
     given = np.asarray(static(axis)).ravel().tolist() if axis is not None else []
     axes = [axis_in(a, len(dims)) for a in given] or [i for i, d in enumerate(dims) if d == 1]
     for axis_ in axes:
@@ -291,6 +293,8 @@ def shape(input: Any, out_type: Any = "int32", name: str | None = None) -> Any:
 @op("Rank", "input", strict=False, differentiable=False)
 def rank(m: Maker, input: Any) -> Any:
     """Return the number of axes."""
+    if is_unknown(input) and input.spec.shape is None:
+        return Abstract(TensorSpec(named_row("int32"), ()))
     return m.number(spec_of_value(input).rank, named_row("int32"))
 
 

@@ -401,4 +401,16 @@ def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
 
 def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None, **_: Any) -> Any:  # noqa: N803
     """Call Python with arrays, also from a graph."""
-    return py_function(lambda *xs: func(*[x.numpy() for x in xs]), inp, Tout, name)
+    rows_ = [row_of(t) for t in (Tout if isinstance(Tout, list | tuple) else [Tout])]
+
+    def called(*xs: Any) -> Any:
+        made = func(*[x.numpy() for x in xs])
+        listed = made if isinstance(made, list | tuple) else [made]
+        for at, (value, row) in enumerate(zip(listed, rows_, strict=False)):
+            kind = getattr(value, "dtype", None)
+            if graph is not None and row is not None and kind not in (None, row.numpy):
+                raise TypeError(f"{at}-th value returned is {kind}, but expects {row}")
+        return made
+
+    graph = graph_of(list(inp))
+    return py_function(called, inp, Tout, name)

@@ -84,6 +84,7 @@ class Optimizer:
         if name not in kept:
             start, label = self.start(name), f"{variable.state.name}/{name}"
             if variable.graph is not None:
+                label = f"{variable.state.name}/{self.name}"
                 graph = variable.graph
                 with graph.name_scope(None), graph.control_dependencies(None):
                     value = zeros_like(variable.initial_value) + start
@@ -105,6 +106,10 @@ class Optimizer:
     def start(self, name: str) -> float:
         """Return what a slot starts with."""
         return self.slots[name]
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return True
 
     def compute_gradients(
         self, loss: Any, var_list: Any = None, grad_loss: Any = None, **_: Any
@@ -152,21 +157,19 @@ class Optimizer:
     def _apply_in_graph(self, pairs: Sequence[Any], global_step: Any) -> Any:
         graph: Graph = pairs[0][1].graph
         with entered(graph), graph.control_dependencies([g for g, _ in pairs]):
-            made = []
-            count: Any = None
-            if self.counts:
-                if self._steps is None:
-                    self._steps = Variable(np.int64(0), trainable=False, name="beta_steps")
-                count = self._steps.assign_add(np.int64(1))
-            for grad, variable in pairs:
-                step = None if count is None else cast(count, variable.dtype)
-                made.append(self.apply_one(grad, variable, self.rate(variable), step))
+            powers = self.powers(pairs[0][1])
+            before = [p.read_value() for p in powers]
+            made = [self.apply_one(g, v, self.rate(v), before) for g, v in pairs]
+            with graph.control_dependencies(made):
+                made += [p.assign(p.read_value() * p.initial_value) for p in powers]
             if global_step is not None:
                 with graph.control_dependencies(made):
                     made.append(global_step.assign_add(1))
             return group(*made)
 
-    counts = False
+    def powers(self, first: Any) -> list[Any]:
+        """Return variables of a graph that are multiplied by what they start with at each step."""
+        return []
 
     def apply_one(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Change one variable by its gradient, which may be slices with indices."""
@@ -273,10 +276,6 @@ class KerasRules(Optimizer):
                 if self.keeps(name):
                     self.slot(variable, name)
 
-    def keeps(self, name: str) -> bool:
-        """Say whether something is kept for variables under a name."""
-        return True
-
     def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any]) -> Any:
         """Change variables by their gradients."""
         return self.apply_gradients(zip(grads, trainable_variables, strict=True))
@@ -346,7 +345,6 @@ class Adam(Optimizer):
     """Adam, as in the graph API."""
 
     slots: ClassVar[dict[str, float]] = {"m": 0.0, "v": 0.0, "largest_v": 0.0}
-    counts = True
 
     def __init__(
         self,
@@ -361,12 +359,28 @@ class Adam(Optimizer):
         super().__init__(learning_rate, name)
         self.beta1, self.beta2 = beta1, beta2
         self.epsilon, self.amsgrad = epsilon, amsgrad
+        self._powers: list[Any] = []
+
+    def powers(self, first: Any) -> list[Any]:
+        """Return the powers of both factors."""
+        if not self._powers:
+            with first.graph.name_scope(None):
+                self._powers = [
+                    Variable(beta, trainable=False, name=f"beta{i}_power", dtype=first.dtype)
+                    for i, beta in ((1, self.beta1), (2, self.beta2))
+                ]
+        return self._powers
 
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Keep running means of the gradient and of its square."""
         m, v = self.slot(variable, "m"), self.slot(variable, "v")
-        power = FUNCTIONS["pow"]
-        scale = rate * sqrt(1.0 - power(self.beta2, step)) / (1.0 - power(self.beta1, step))
+        if isinstance(step, list):  # in a graph: the powers themselves
+            first_power, second_power = (cast(p, variable.dtype) for p in step)
+        else:
+            first_power, second_power = (
+                FUNCTIONS["pow"](beta, step) for beta in (self.beta1, self.beta2)
+            )
+        scale = rate * sqrt(1.0 - second_power) / (1.0 - first_power)
         first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
         second = convert(
             v.assign(v.read_value() * self.beta2 + self.squared(grad) * (1.0 - self.beta2))
@@ -429,6 +443,8 @@ class KerasAdamax(KerasRules):
         first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
         size = FUNCTIONS["maximum"](u.read_value() * self.beta2, FUNCTIONS["abs"](grad))
         largest = convert(u.assign(size))
+        if isinstance(step, list):
+            raise NotImplementedError("Adamax in a graph is not supported")
         scale = rate / (1.0 - FUNCTIONS["pow"](self.beta1, step))
         return variable.assign_sub(first * scale / (largest + self.epsilon))
 
@@ -519,7 +535,7 @@ class KerasAdagrad(KerasRules, Adagrad):
 class RMSProp(Optimizer):
     """RMSProp, as in the graph API."""
 
-    slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0, "mean": 0.0}
+    slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0, "mg": 0.0}
 
     def __init__(
         self,
@@ -535,14 +551,21 @@ class RMSProp(Optimizer):
         self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
         self.centered = centered
 
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return name != "mg" or self.centered
+
     def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
         """Divide by the root of the running mean of squares."""
+        for name in ("rms", "mg", "momentum"):
+            if self.keeps(name):
+                self.slot(variable, name)
         rms = self.slot(variable, "rms")
         old = rms.read_value()
         new = old * self.decay + self.squared(grad) * (1.0 - self.decay)
         mean = convert(rms.assign(self.touched(new, old)))
         if self.centered:
-            kept = self.slot(variable, "mean")
+            kept = self.slot(variable, "mg")
             before = kept.read_value()
             now = before * self.decay + grad * (1.0 - self.decay)
             mean = mean - square(convert(kept.assign(self.touched(now, before))))
@@ -557,7 +580,7 @@ class RMSProp(Optimizer):
 class KerasRMSprop(KerasRules, RMSProp):
     """RMSProp, as in Keras."""
 
-    slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0, "mean": 0.0}
+    slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0, "mg": 0.0}
 
     def __init__(
         self,
@@ -573,7 +596,7 @@ class KerasRMSprop(KerasRules, RMSProp):
 
     def keeps(self, name: str) -> bool:
         """Say whether something is kept for variables under a name."""
-        return bool({"momentum": self.momentum, "mean": self.centered}.get(name, True))
+        return bool({"momentum": self.momentum, "mg": self.centered}.get(name, True))
 
 
 class KerasSGD(KerasRules):

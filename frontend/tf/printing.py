@@ -53,7 +53,7 @@ def shown(array: Any, ends: int, depth: int = 0, *, quoted: bool = False) -> str
 def _texts(value: Any, given: Iterator[Any], ends: int, *, inside: bool = False) -> str:
     """Return a structure as it is printed, with the values of its tensors."""
     if hasattr(value, "spec"):
-        return shown(np.asarray(next(given)), ends, quoted=inside)
+        return shown(np.asarray(next(given)), ends, quoted=True)
     if isinstance(value, dict):
         pairs = [f"{k!r}: {_texts(v, given, ends, inside=True)}" for k, v in value.items()]
         return f"{{{', '.join(pairs)}}}"
@@ -89,6 +89,9 @@ def write(inputs: Any, stream: Any, sep: str, end: str, summarize: Any = None) -
 
     def run(*values: Any) -> Any:
         given = iter(values)
+        if len(inputs) == 1 and len(values) == 1 and not np.ndim(values[0]):
+            _put(shown(np.asarray(values[0]), ends) + end, stream)  # one text has no quotes
+            return ()
         _put(sep.join(_texts(x, given, ends) for x in inputs) + end, stream)
         return ()
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.tensor import TensorSpec
-from ..graph import GraphTensor, unknown_dim
+from ..graph import GraphTensor, spec_with_unknowns, unknown_dim
 from ..kinds import Composite
 
 DEPTH = 8
@@ -80,6 +80,9 @@ def infer_sizes(
     try:
         return kind.infer([x.spec for x in inputs], {"known": {**known, **partly}})
     except (TypeError, ValueError, ArithmeticError, AttributeError, IndexError):
+        if kind.type == "Reshape" and 1 in partly:
+            dims = [d if isinstance(d, int) and d >= 0 else None for d in partly[1]]
+            return (spec_with_unknowns(inputs[0].spec.dtype, dims),)
         return None  # the rule wants numbers: what is said without them is inferred instead
 
 

@@ -279,3 +279,54 @@ def test_classes_are_drawn_as_tensorflow_draws_them():
     assert tf.random.categorical([[0.1, 0.5, 0.9]], 5).numpy().tolist() == [[1, 0, 1, 2, 1]]
     staged = tf.function(lambda: tf.random.stateless_categorical([[0.1, 0.5]], 4, [1, 2]))
     assert staged().numpy().tolist() == [[1, 1, 0, 1]]
+
+
+def test_optimisers_of_graphs_name_what_they_keep():
+    for make, expected in (
+        (lambda: v1.train.AdamOptimizer(0.1), ["beta1_power", "beta2_power", "w/Adam", "w/Adam_1"]),
+        (lambda: v1.train.MomentumOptimizer(0.1, 0.9), ["w/Momentum"]),
+        (
+            lambda: v1.train.RMSPropOptimizer(0.1, centered=True),
+            ["w/RMSProp", "w/RMSProp_1", "w/RMSProp_2"],
+        ),
+    ):
+        with tf.Graph().as_default():
+            w = v1.Variable([1.0, -2.0], name="w")
+            optimizer = make()
+            step = optimizer.minimize(tf.reduce_sum(w * w))
+            names = [v.op.name for v in v1.global_variables()]
+            assert names == ["w", *expected]
+            session = ready()
+            for _ in range(3):
+                session.run(step)
+            if "beta1_power" in names:
+                np.testing.assert_allclose(session.run(w), [0.701587, -1.700625], rtol=1e-5)
+                power = session.graph.get_tensor_by_name("beta1_power:0")
+                assert session.run(power) == pytest.approx(0.9**4)
+            else:
+                assert "momentum" in optimizer.get_slot_names()
+
+
+def test_shapes_that_depend_on_the_run_are_not_claimed():
+    with tf.Graph().as_default():
+        x, unknown = v1.placeholder(tf.float32, [None, 3]), v1.placeholder(tf.float32)
+        squeezed = tf.squeeze(tf.expand_dims(x, 1))
+        assert squeezed.shape.rank is None
+        assert v1.Session().run(squeezed, {x: [[1.0, 2.0, 3.0]]}).shape == (3,)
+        assert tf.rank(unknown).shape == []
+        like = v1.placeholder(tf.float32, [None, 3])
+        assert tf.reshape(x, tf.shape(like)).shape.as_list() == [None, 3]
+
+
+def test_numpy_gives_the_type_that_was_stated():
+    with tf.Graph().as_default():
+        made = v1.py_func(lambda: np.int32(1), [], tf.float32)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="expects"):
+            v1.Session().run(made)
+
+
+def test_texts_are_printed_in_quotes_unless_they_are_alone(tmp_path):
+    out = f"file://{tmp_path / 'out'}"
+    tf.print(tf.constant("alone"), output_stream=out)
+    tf.print("a", tf.constant("s"), [tf.constant("t")], output_stream=out)
+    assert (tmp_path / "out").read_text() == 'alone\na "s" ["t"]\n'
