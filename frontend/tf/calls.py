@@ -103,6 +103,26 @@ def _tensor(value: Any) -> Any:
     return value if isinstance(value, Tensor) else Tensor(np.asarray(value))
 
 
+def arguments_of(
+    signature: inspect.Signature,
+    names: Sequence[str],
+    defaults: dict[str, Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the arguments of a call by name, defaults included, or raise `TypeError`.
+
+    `names` are the parameters where all are plain ones: then nothing has to be looked for.
+    """
+    made = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+    plain = len(args) <= len(names) == len(made) and all(map(made.__contains__, names))
+    if plain and kwargs.keys().isdisjoint(names[: len(args)]):
+        return made
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
 def op(
     type_: str,
     *operands: str,
@@ -119,13 +139,14 @@ def op(
         signature = inspect.signature(function)
         parameters = list(signature.parameters.values())[1:]
         public = signature.replace(parameters=parameters)
+        names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        names = names if len(names) == len(parameters) else []
 
         @functools.wraps(function)
         def called(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
-            bound = public.bind(*args, **kwargs)
-            bound.apply_defaults()
-            values = [bound.arguments.pop(each) for each in operands]
-            rest = dict(bound.arguments)
+            rest = arguments_of(public, names, defaults, args, kwargs)
+            values = [rest.pop(each) for each in operands]
             rest.pop("_", None)
             graph = graph_of(values)
             with InGraph(graph):

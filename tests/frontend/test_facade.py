@@ -1,11 +1,14 @@
 """What TensorFlow's names do beyond the rows: loops over slices, variables by name, text, sizes."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import gravure.tf as tf
 from gravure.frontend.ahead import program_of
 from gravure.frontend.execute import Store
+from gravure.frontend.tf.calls import arguments_of
 from gravure.passes.manager import run
 from gravure.passes.pipelines import pipeline_of
 
@@ -102,6 +105,27 @@ def test_matrices_with_a_zero_pivot_are_inverted():
     assert np.allclose(tf.linalg.inv(a) @ a, np.eye(2), atol=1e-6)
     with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
         tf.linalg.inv(tf.ones([2, 2]))
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "said"),
+    [
+        ((1.0,), {}, "missing a required argument: 'b'"),
+        ((1.0,), {"c": 2.0}, "missing a required argument: 'b'"),
+        ((1.0, 2.0), {"b": 3.0}, "multiple values for argument 'b'"),
+        ((1.0, 2.0, 3.0, 4.0), {}, "too many positional arguments"),
+        ((1.0, 2.0), {"loud": True}, "unexpected keyword argument 'loud'"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_by_name(args, kwargs, said):
+    takes = inspect.signature(lambda a, b, scale=1.0: None)
+    with pytest.raises(TypeError, match=said):
+        arguments_of(takes, ["a", "b", "scale"], {"scale": 1.0}, args, kwargs)
+    assert arguments_of(takes, ["a", "b", "scale"], {"scale": 1.0}, (5,), {"b": 6}) == {
+        "a": 5,
+        "b": 6,
+        "scale": 1.0,
+    }
 
 
 def test_constants_of_numpy_take_the_type_of_a_tensor():
