@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import BlockArgument, SSAValue
@@ -80,12 +81,17 @@ def viewed(value: SSAValue) -> SSAValue:
 def goes_along(layer: Op, panels: TensorSpec, target: Target) -> bool:
     """Say whether the gates of later steps are computed in the loops of those before.
 
-    For one row of the batch: a step's product waits for weights then, and has few sums.
+    For one row of the batch, whose weights stay in L2: a step's product waits for them there, and
+    has few sums. From L3, the weights of the inputs would be waited for as well. Inputs are about
+    as wide as the state, so that neither product is much longer than the other.
     """
     steps, batch, _ = layer.specs[0].dims
     if batch != 1 or not parts_of(layer) or not isinstance(steps, int):
         return False
-    lanes = lanes_of(target, panels.dtype)
-    vectors, rest = divmod(panels_of(layer)[0][2], lanes)
-    full = rest == 0 and panels.static_shape[2] % lanes == 0
-    return full and 2 * vectors + 3 <= target.registers and steps > 2 * vectors
+    shapes, lanes = panels_of(layer), lanes_of(target, panels.dtype)
+    near = sum(map(prod, shapes)) * panels.dtype.size <= target.l2
+    _, depth, width = panels.static_shape
+    alike = shapes[0][1] <= 2 * depth and depth <= 2 * shapes[0][1]
+    vectors, rest = divmod(shapes[0][2], lanes)
+    full = rest == 0 and width % lanes == 0
+    return near and alike and full and 2 * vectors + 3 <= target.registers and steps > 2 * vectors
