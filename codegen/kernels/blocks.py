@@ -103,7 +103,7 @@ def apart(count: int, line: int) -> int:
 
 THREADS = (2, 2, 4)
 """The numbers of threads whose shares are to be equal; two count twice."""
-EVEN = 1.03
+EVEN = 1.02
 """So near to the most equal shares, blocks are rather large than small."""
 
 
