@@ -75,11 +75,25 @@ class Identity(Initializer):
 
 
 class Random(Initializer):
-    """What random numbers have in common: a seed."""
+    """What random numbers have in common: a seed, which gives the same numbers at each call."""
+
+    stateless = True
+    """Whether a seed means numbers; in the first version it is that of an operation."""
 
     def __init__(self, seed: Any = None, dtype: Any = None, **_: Any) -> None:
         super().__init__(dtype)
         self.seed = seed
+
+    def drawn(self, name: str, shape: Sequence[int], a: Any, b: Any, dtype: Any) -> Any:
+        """Draw by the function of a name, with two numbers that say how."""
+        if self.stateless and isinstance(self.seed, int):
+            return getattr(r, f"stateless_{name}")(shape, [self.seed, 0], a, b, dtype)
+        return getattr(r, name)(shape, a, b, dtype, self.seed)
+
+
+def first_version(kind: type[Random]) -> type[Random]:
+    """Return the initializer as the first version has it."""
+    return type(f"V1{kind.__name__}", (kind,), {"stateless": False, "__doc__": kind.__doc__})
 
 
 class RandomUniform(Random):
@@ -98,13 +112,13 @@ class RandomUniform(Random):
 
     def make(self, shape: Sequence[int], dtype: Any) -> Any:
         """Draw."""
-        return r.uniform(shape, self.minval, self.maxval, dtype, self.seed)
+        return self.drawn("uniform", shape, self.minval, self.maxval, dtype)
 
 
 class RandomNormal(Random):
     """The normal distribution."""
 
-    draw = staticmethod(r.normal)
+    name = "normal"
 
     def __init__(
         self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None, dtype: Any = None, **_: Any
@@ -114,17 +128,19 @@ class RandomNormal(Random):
 
     def make(self, shape: Sequence[int], dtype: Any) -> Any:
         """Draw."""
-        return self.draw(shape, self.mean, self.stddev, dtype, self.seed)
+        return self.drawn(self.name, shape, self.mean, self.stddev, dtype)
 
 
 class TruncatedNormal(RandomNormal):
     """The normal distribution within two deviations."""
 
-    draw = staticmethod(r.truncated_normal)
+    name = "truncated_normal"
 
 
 class V1RandomNormal(RandomNormal):
     """The normal distribution of deviation 1."""
+
+    stateless = False
 
     def __init__(self, mean: float = 0.0, stddev: float = 1.0, seed: Any = None, **more: Any):
         super().__init__(mean, stddev, seed, **more)
@@ -133,7 +149,7 @@ class V1RandomNormal(RandomNormal):
 class V1TruncatedNormal(V1RandomNormal):
     """The normal distribution of deviation 1 within two deviations."""
 
-    draw = staticmethod(r.truncated_normal)
+    name = "truncated_normal"
 
 
 def fans(shape: Sequence[int]) -> tuple[float, float]:
@@ -169,12 +185,12 @@ class VarianceScaling(Random):
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             bound = math.sqrt(3 * variance)
-            return r.uniform(shape, -bound, bound, dtype, self.seed)
+            return self.drawn("uniform", shape, -bound, bound, dtype)
         if self.distribution == "untruncated_normal":
-            return r.normal(shape, 0.0, math.sqrt(variance), dtype, self.seed)
+            return self.drawn("normal", shape, 0.0, math.sqrt(variance), dtype)
         # the deviation of what is left within two deviations is 0.8796...
         deviation = math.sqrt(variance) / 0.87962566103423978
-        return r.truncated_normal(shape, 0.0, deviation, dtype, self.seed)
+        return self.drawn("truncated_normal", shape, 0.0, deviation, dtype)
 
 
 def _scaling(scale: float, mode: str, distribution: str, doc: str) -> type[VarianceScaling]:

@@ -219,13 +219,13 @@ class V1:
     zeros_initializer = _i.Zeros
     ones_initializer = _i.Ones
     constant_initializer = _i.Constant
-    random_uniform_initializer = _i.RandomUniform
+    random_uniform_initializer = _i.first_version(_i.RandomUniform)
     random_normal_initializer = _i.V1RandomNormal
     truncated_normal_initializer = _i.V1TruncatedNormal
-    glorot_uniform_initializer = _i.GlorotUniform
-    glorot_normal_initializer = _i.GlorotNormal
+    glorot_uniform_initializer = _i.first_version(_i.GlorotUniform)
+    glorot_normal_initializer = _i.first_version(_i.GlorotNormal)
     orthogonal_initializer = _i.Orthogonal
-    variance_scaling_initializer = _i.VarianceScaling
+    variance_scaling_initializer = _i.first_version(_i.VarianceScaling)
     wrap_function = staticmethod(wrap_function)
     py_func = staticmethod(_fl.numpy_function)
     disable_eager_execution = staticmethod(_ss.disable_eager_execution)

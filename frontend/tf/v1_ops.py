@@ -210,7 +210,7 @@ AT_THE_TOP = (
     *("segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod", "rint"),
     *("unsorted_segment_sum", "unsorted_segment_max", "lgamma", "digamma", "erf", "erfc"),
     *("count_nonzero", "invert_permutation", "squared_difference", "bincount", "zeta"),
-    *("confusion_matrix", "accumulate_n", "cumprod", "polygamma", "igamma", "igammac"),
+    *("confusion_matrix", "lbeta", "accumulate_n", "cumprod", "polygamma", "igamma", "igammac"),
 )
 """Functions of `tf.math` that stood at the top."""
 MATRICES = {

@@ -330,3 +330,16 @@ def test_texts_are_printed_in_quotes_unless_they_are_alone(tmp_path):
     tf.print(tf.constant("alone"), output_stream=out)
     tf.print("a", tf.constant("s"), [tf.constant("t")], output_stream=out)
     assert (tmp_path / "out").read_text() == 'alone\na "s" ["t"]\n'
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda k: k.GlorotUniform(seed=3), [-0.744858, 1.076172, 0.079058, 0.835377]),
+        (lambda k: k.HeNormal(seed=2), [-0.726934, -0.212597, -0.941827, -0.212958]),
+    ],
+)
+def test_seeds_of_initial_values_give_the_numbers_of_keras_each_time(make, expected):
+    initial = make(tf.keras.initializers)
+    for _ in range(2):
+        np.testing.assert_allclose(initial([2, 2]).numpy().ravel(), expected, rtol=1e-5)
