@@ -16,6 +16,7 @@ from ..control_flow import choose
 from ..custom_gradient import GradientCountError
 from ..gradients import OVERRIDES
 from ..gradients import gradients as graph_gradients
+from ..graph import Operation
 from ..kinds import (
     ENTER,
     EXIT,
@@ -77,7 +78,19 @@ def cond(
     if isinstance(pred, bool):
         return true_fn() if pred else false_fn()
     with InGraph(graph):
-        return choose(graph, truth(pred), [false_fn, true_fn], name, "If")
+        return choose(graph, truth(pred), [_done(false_fn), _done(true_fn)], name, "If")
+
+
+def _done(branch: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a branch in whose result true stands for each operation, once it has been run."""
+
+    def leaf(value: Any) -> Any:
+        if not isinstance(value, Operation):
+            return value
+        with value.graph.control_dependencies([value]):
+            return convert(True)
+
+    return lambda: nest.map_structure(leaf, branch())
 
 
 def switch_case(

@@ -343,3 +343,15 @@ def test_seeds_of_initial_values_give_the_numbers_of_keras_each_time(make, expec
     initial = make(tf.keras.initializers)
     for _ in range(2):
         np.testing.assert_allclose(initial([2, 2]).numpy().ravel(), expected, rtol=1e-5)
+
+
+def test_a_branch_may_give_an_operation():
+    with tf.Graph().as_default():
+        p, v = v1.placeholder(tf.bool, []), v1.Variable(1.0)
+        step = tf.cond(p, lambda: tf.group(v.assign_add(1.0)), tf.no_op)
+        session = ready()
+        seen = []
+        for given in (True, False, True):
+            session.run(step, {p: given})
+            seen.append(float(session.run(v)))
+    assert seen == [2.0, 2.0, 3.0]
