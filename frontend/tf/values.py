@@ -172,6 +172,8 @@ def same(*values: Any, names: Sequence[str | None] | None = None) -> list[Any]:
     made = []
     for value, x, label in zip(values, ready, labels, strict=True):
         if x is not None and row is not None and x.spec.dtype != row:
+            if isinstance(STATE.context, Graph):
+                STATE.context.owned(x)  # of which graph it is comes first
             raise InvalidTypesError(
                 f"cannot compute as an input was expected to be a {named(row)} tensor but is a "
                 f"{named(x.spec.dtype)} tensor"

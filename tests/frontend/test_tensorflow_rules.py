@@ -355,3 +355,10 @@ def test_a_branch_may_give_an_operation():
             session.run(step, {p: given})
             seen.append(float(session.run(v)))
     assert seen == [2.0, 2.0, 3.0]
+
+
+def test_another_graph_is_said_before_another_type():
+    with tf.Graph().as_default():
+        whole = tf.constant(1)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="same graph"):
+        tf.add(tf.constant(1.0), whole)
