@@ -8,7 +8,8 @@ and such a graph is run operation by operation instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -509,8 +510,9 @@ class Staged:
         frame = StagingFrame(main.body.block, shared, top=True)
         frame.device = where.device if where is not None else ""
         shared.fault = Fault() if options is None else None
-        made = plan.run(frame, [*main.body.block.args, *map(frame.value, taken)])
-        outputs = [frame.value(x) for x in made if x is not None]
+        with appending():
+            made = plan.run(frame, [*main.body.block.args, *map(frame.value, taken)])
+            outputs = [frame.value(x) for x in made if x is not None]
         self.is_value = [x is not None for x in made]
         self.count = len(outputs)
         results = [*outputs, *(frame.value(frame.state[v]) for v in frame.written)]
@@ -583,12 +585,21 @@ def name_argument(main: FuncOp, index: int) -> None:
     main.properties["arg_attrs"] = ArrayAttr([*old, row])
 
 
+@contextmanager
+def appending() -> Iterator[None]:
+    """Refuse what operations raise that look at elements, where these are known only in a run."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError) as error:
+        raise NotStageableError(str(error)) from error
+
+
 @paused()
 def staged(plan: Plan, specs: Sequence[TensorSpec]) -> Staged | None:
     """Return the compiled plan, None if it does what only Python can."""
     try:
         return Staged(plan, specs)
-    except (NotStageableError, GravureError, TypeError, ValueError, AttributeError) as error:
+    except (NotStageableError, GravureError) as error:
         plan.refusal = str(error)
         return None
 
@@ -628,7 +639,7 @@ def placed_for(plan: Plan, arrays: Sequence[Any], key: Any, where: Where) -> Sta
             known = plan.compiled[key] = Staged(plan, specs, where=where)
         except PlacementError:
             raise
-        except (NotStageableError, UnsupportedOp, TypeError, ValueError, AttributeError) as error:
+        except (NotStageableError, UnsupportedOp) as error:
             if where.soft:
                 return None
             raise PlacementError(

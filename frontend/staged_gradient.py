@@ -34,6 +34,7 @@ from .staged import (
     Shared,
     StagingFrame,
     Way,
+    appending,
     name_argument,
 )
 from .variables import Handle, VariableState
@@ -94,8 +95,9 @@ class StagedGradient:
         record = Recorded(way)
         inner = copy(frame)
         inner.emit, inner.recorded = record.emit, record
-        made = plan.run(inner, record.watch(list(block.args)))
-        outputs = list(record.results([frame.value(x) for x in made]))
+        with appending():
+            made = plan.run(inner, record.watch(list(block.args)))
+            outputs = list(record.results([frame.value(x) for x in made]))
         self.count = len(outputs)
         self.written = [Handle(v, weak=True) for v in frame.written]
         self.arguments = [
@@ -127,7 +129,8 @@ class StagedGradient:
         way.frame = frame = BackwardFrame(main.body.block, Shared(), block)
         arguments = iter(list(main.body.block.args))
         grads = [next(arguments) if smooth else None for smooth in self.smooth]
-        of_inputs, of_variables = record.backward(grads, self.variables)
+        with appending():
+            of_inputs, of_variables = record.backward(grads, self.variables)
         found = [*of_inputs, *of_variables]
         self.given = given
         self.has = [g is not None for g in found]
@@ -176,7 +179,7 @@ def staged_gradient(plan: Plan, specs: Sequence[TensorSpec]) -> StagedGradient |
     """Return both programs, None if they do what only Python can."""
     try:
         return StagedGradient(plan, specs)
-    except (NotStageableError, GravureError, TypeError, ValueError, AttributeError) as error:
+    except (NotStageableError, GravureError) as error:
         plan.refusal = str(error)
         return None
 

@@ -136,7 +136,7 @@ class RowBlocks:
 
         There are so many others of each block, which follow each other unless blocks are `inner`.
         """
-        if not isinstance(self.rows, int) or not isinstance(others, int):
+        if not isinstance(self.rows, int) or not isinstance(others, int) or not others:
             return
         waste = {
             tiles: sum(self.largest(tiles, others, threads, inner=inner) for threads in THREADS)
