@@ -56,7 +56,7 @@ class MergeRecurrent(Pass):
 
 def viewed_product(steps: Kernel) -> Op | None:
     """Return the view of a product through which a kernel, and nothing else, has its result."""
-    view = steps.operands[0].owner
+    view = steps.operands[0].owner if steps.operands else None
     if not isinstance(view, Op) or view.name != "gv.reshape":
         return None
     made = view.operands[0].owner
