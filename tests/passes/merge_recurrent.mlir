@@ -80,3 +80,14 @@ builtin.module attributes {gv.target = "x86-64-v4"} {
     func.return %4 : tensor<20x1x128xf32>
   }
 }
+// -----
+// Beside a kernel without operands.
+// count: gv.kernel 2
+builtin.module attributes {gv.target = "x86-64-v4"} {
+  func.func @alone(%x: tensor<2x1x16xf32>, %r: tensor<1x4x16xf32>, %h: tensor<1x4xf32>, %c: tensor<1x4xf32>) -> (tensor<2x1x4xf32>, tensor<1xf32>) {
+    %0 = gv.constant {value = #gv.array<f32, "1", [0.5]>} : () -> tensor<1xf32>
+    %1 = gv.exp %0 : (tensor<1xf32>) -> tensor<1xf32>
+    %2, %3, %4 = gv.lstm_packed %x, %r, %h, %c : (tensor<2x1x16xf32>, tensor<1x4x16xf32>, tensor<1x4xf32>, tensor<1x4xf32>) -> (tensor<2x1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>)
+    func.return %2, %1 : tensor<2x1x4xf32>, tensor<1xf32>
+  }
+}
