@@ -93,6 +93,8 @@ class Objects:
     portions: list[list[FuncOp]] = field(default_factory=list)
     """The kernels that are shared with children: each is one number to them."""
     children: Children | None = None
+    begun: bool = False
+    """Whether kernels were looked for in the cache."""
 
     def __enter__(self) -> Objects:
         return self
@@ -103,6 +105,7 @@ class Objects:
 
     def begin(self, functions: Sequence[FuncOp]) -> None:
         """Look for kernels in the cache, and let children begin with those that are missing."""
+        self.begun = True
         missing = [f for f in functions if not self.find(f)]
         others = processes(self.jobs) - 1
         if others and len(missing) >= WORTH_A_CHILD:
@@ -113,8 +116,8 @@ class Objects:
 
     def of(self, functions: Sequence[FuncOp]) -> tuple[list[Made], int]:
         """Return what is made of each kernel, and how many were found in the cache."""
-        if self.children is None:
-            self.begin([f for f in functions if f.sym_name.data not in self.found])
+        if not self.begun:
+            self.begin(functions)
         made = self.made_with_others()
         result = []
         for function in functions:

@@ -28,6 +28,7 @@ from ..ir import (
     operands_of,
     operations,
     replace_uses,
+    uses_of,
 )
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions
@@ -82,12 +83,9 @@ def fits(maker: Kernel, reader: Kernel, order: Order) -> bool:
     if any(spec.dims != dims for spec in (*maker.result_specs, *reader.result_specs)):
         return False
     place = order[reader]
-    for result in maker.results:
-        use = result.first_use
-        while use is not None:
-            if order.get(use._operation, -1) <= place and use._operation is not reader:
-                return False
-            use = use._next_use
+    users = [use._operation for use in uses_of(maker)]
+    if any(order.get(user, -1) <= place and user is not reader for user in users):
+        return False
     if len(operations(maker.body)) + len(operations(reader.body)) > MAX_MEMBERS:
         return False
     for operand, argument in zip(operands_of(reader), reader.body.args, strict=True):
