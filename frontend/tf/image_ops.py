@@ -73,11 +73,10 @@ def resize(
         wanted = round(height * scale), round(width * scale)
     if antialias and (wanted[0] < height or wanted[1] < width) and method != "nearest":
         raise NotImplementedError("resize: antialias of smaller images is not supported")
-    how = "asymmetric" if method == "nearest" else "half_pixel"
     if method == "nearest":
         # a place is the middle of a pixel: it lies in the pixel that it is scaled back into
         return _nearest(images, wanted)
-    return _resized(cast(images, "float32"), size=wanted, mode=MODES[method], how=how)
+    return _resized(cast(images, "float32"), size=wanted, mode=MODES[method], how="half_pixel")
 
 
 def _nearest(images: Any, wanted: Sequence[int]) -> Any:
