@@ -10,6 +10,7 @@ formats of files). llvmlite is imported in `codegen/llvm/` alone.
 - `describe`: the planned program as plain data, from which entry, header and manifest are made.
 - `prepare`: weights as the kernels want them.
 - `aot/`: objects and weights become libraries, archives and headers, without a linker.
-- `store`: whole compiled programs kept on disk.
+- `cache`: a folder of what was made before. `keys`: all that it depends on, as a name;
+  `digests`: of files, remembered. `store`: whole compiled programs in that folder.
 - `stages`: stop on the way down, or go on from there. `profile`: how long each launch takes.
 """

@@ -25,15 +25,15 @@ from ..ir.host import refuse_host_steps
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.placement import WORKSPACE, weight_rows
-from ..ir.program import functions, set_level
+from ..ir.program import forget_requirements, functions, set_level
 from ..passes.analysis.blocks import operations_of
 from ..passes.base import Observer, Pass, Step
 from ..passes.instruments import from_environment
 from ..passes.manager import parse_pipeline, run
 from ..passes.pipelines import KERNELS, PLACE, pipeline_of, remaining
 from ..runtime.artifact import launches
-from ..runtime.gpu_plan import GpuPlan
-from ..target import Target
+from ..runtime.gpu.plan import GpuPlan
+from ..target import Target, TargetError
 from . import kernels
 from .compiled import Compiled, Options, object_cache, spell
 from .describe import Names, describe
@@ -43,6 +43,15 @@ from .ptx.compile import SLOTS, compile_gpu
 
 
 @paused()
+def refuse_system(target: Target) -> None:
+    """Raise `TargetError` for a system whose object files gravure does not write."""
+    if not target.is_gpu and target.system not in ("linux", "none"):
+        raise TargetError(
+            f"{target.triple} wants Mach-O or COFF objects, gravure writes ELF: expected linux or"
+            " none as operating system"
+        )
+
+
 def compile_program(
     program: Program, options: Options | None = None, observers: Sequence[Observer] = ()
 ) -> Compiled:
@@ -52,11 +61,14 @@ def compile_program(
         raise CompileError(f"tag {options.tag!r} is no identifier of C")
     refuse_host_steps(program)
     target = Target.parse(options.target, options.mattr)
+    refuse_system(target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
     pipeline = options.passes or pipeline_of(options.level, options.dtype)
     extras = {"pipeline": str(pipeline), **options.extras}
     if target.choices:
         extras["records"] = target.records
+    if target.is_gpu:
+        forget_requirements(program)  # what is out of range is clamped there
     names = Names(options.tag, target, options.slots, options.checks, extras)
     passes = remaining(parse_pipeline(pipeline), program.level)
     seconds: dict[str, float] = {}
@@ -98,6 +110,7 @@ def compile_program(
         seconds=seconds,
         cached=cached,
         plan=plan,
+        again=compile_for_host,
     )
 
 

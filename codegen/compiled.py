@@ -6,19 +6,21 @@ tenth of the time and memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
 
 from ..runtime.artifact import Description
 from ..runtime.buffer import Array
-from ..runtime.gpu_plan import GpuPlan
+from ..runtime.gpu.plan import GpuPlan
 from ..target import Target
 from .aot.library import Library, link
 from .aot.manifest import manifest
 from .aot.weights import Weights
-from .llvm.cache import Cache, default_cache
+from .cache import Cache, default_cache
 from .prepare import prepared_weights
 
 if TYPE_CHECKING:
@@ -32,30 +34,67 @@ file beside them with nothing in it."""
 
 @dataclass(frozen=True)
 class Options:
-    """How to compile."""
+    """How to compile: what `gravure.compile` and the verbs that compile take by these names.
+
+    An instance does not change; `dataclasses.replace(options, level="O3")` makes another.
+
+    >>> Options(level="O3", disable=("fuse",)).level
+    'O3'
+    """
 
     target: str = "native"
+    """A processor or triple that `gravure targets` lists, or a GPU such as `cuda:sm_90a`."""
     mattr: str = ""
+    """Features of the processor to add and remove, such as `+avx2,-fma`."""
     host: str = ""
     """What a library for a GPU is loaded on: a processor or a triple; else this machine's kind."""
     tag: str = "model"
+    """What all symbols of a library begin with: an identifier of C; the file's name if not said."""
     level: str = "O2"
+    """The pipeline of passes: `O0`, `O1`, `O2` or `O3`."""
     passes: str = ""
-    """A pipeline instead of the level's."""
+    """A pipeline instead of the level's: `canonicalize,constant-fold{limit=8}`."""
     dtype: str = ""
-    """What weights of products are stored in: `bf16`, `i8`, or as they are; `tf32` on GPUs."""
+    """What weights of products become: `bf16`, `i8`, `i4` or as they are; `tf32` on GPUs."""
     disable: tuple[str, ...] = ()
+    """Passes to leave out, by name."""
+    settable: tuple[str, ...] = ()
+    """Tensors of an ONNX model that stay weights however small, so that others can be given."""
     slots: int = 64
     """The most threads that a run may be shared by."""
     embed: bool = True
-    """Whether the weights are put into the library."""
+    """Whether the weights are put into the library; else they are in a file beside it."""
     checks: bool = True
+    """Whether a run looks at its arguments; else wrong ones are read and written blindly."""
     cache: bool = True
+    """Whether kernels and programs that were compiled before are used, and new ones kept."""
     verify: bool = False
     """Whether to verify the module after each pass."""
     jobs: int = 0
     """Processes that compile kernels; 0: two where there are two processors."""
     extras: Mapping[str, Any] = field(default_factory=dict)
+    """What is noted in the library's manifest besides, by name: values of JSON."""
+
+
+class OptionFields(TypedDict, total=False):
+    """The fields of `Options` as keywords."""
+
+    target: str
+    mattr: str
+    host: str
+    tag: str
+    level: str
+    passes: str
+    dtype: str
+    disable: Sequence[str]
+    settable: Sequence[str]
+    slots: int
+    embed: bool
+    checks: bool
+    cache: bool
+    verify: bool
+    jobs: int
+    extras: Mapping[str, Any]
 
 
 @dataclass
@@ -85,6 +124,14 @@ class Compiled:
     plan: GpuPlan | None = None
     """The modules and launches where the target is a GPU; then there are no objects."""
 
+    again: Callable[[Compiled], Compiled] | None = None
+    """Compiles what prepares the weights for this machine; None: the code is this machine's."""
+
+    def for_host(self) -> Compiled:
+        """Return what prepares the weights compiled for this machine."""
+        assert self.again is not None, "only what was just compiled can be compiled again"
+        return self.again(self)
+
     @property
     def max_live(self) -> int:
         """Return the bytes of workspace that no plan can be below."""
@@ -95,7 +142,7 @@ class Compiled:
         """Return the model as callers of its library see it: on a GPU the code is elsewhere."""
         if self.plan is None:
             return self.description
-        from .llvm.entry_gpu import host_description, host_target  # noqa: PLC0415  (loads LLVM)
+        from .llvm.entry.gpu import host_description, host_target  # noqa: PLC0415  (loads LLVM)
 
         host = host_target(self.options.host)
         return host_description(self.description, self.assembled, host)
@@ -118,13 +165,29 @@ class Compiled:
         """Return the bytes of all weights, prepared."""
         return prepared_weights(self)
 
+    @property
+    def fixed(self) -> list[bytes]:
+        """Return the constants that are no weights, in the order of `Description.fixed`."""
+        names = {offset: name for name, offset, size in self.places if size}
+        return [
+            np.ascontiguousarray(self.weights[names[offset]]).tobytes()
+            for offset, _ in self.description.fixed
+        ]
+
     def entry(self, *, embedded: bool) -> tuple[bytes, ...]:
         """Return the objects with the functions that callers see."""
         if self.plan is None:
-            from .llvm.entry import entry_objects  # noqa: PLC0415  (loads LLVM)
+            from .llvm.entry.functions import entry_objects  # noqa: PLC0415  (loads LLVM)
 
-            return entry_objects(self.description, self.manifest, self.target, embedded=embedded)
-        from .llvm.entry_gpu import gpu_entry_object  # noqa: PLC0415  (loads LLVM)
+            return entry_objects(
+                self.description,
+                self.manifest,
+                self.target,
+                embedded=embedded,
+                fixed=() if embedded else self.fixed,
+                cache=object_cache(self.options),
+            )
+        from .llvm.entry.gpu import gpu_entry_object  # noqa: PLC0415  (loads LLVM)
 
         return (gpu_entry_object(self.face, self.assembled, self.manifest, embedded=embedded),)
 
@@ -138,7 +201,7 @@ class Compiled:
 
     def code(self) -> bytes:
         """Return a shared library without weights, for this process."""
-        assert self.plan is None, "what runs on a GPU is loaded by `frontend.gpu`"
+        assert self.plan is None, "what runs on a GPU is loaded by `frontend.models.gpu`"
         if not self.linked:
             objects = [*self.entry(embedded=False), *self.objects]
             self.linked = link(objects, self.description.tag).tobytes()

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
-from ..errors import CompileError
-from ..ir import Program, TensorSpec, dims
-from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS, kernel_symbols
-from ..ir.ops.steps import Choose, Loop
+from ..errors import unbounded
+from ..ir import Program, TensorSpec
+from ..ir.demands import Demand
+from ..ir.host import label
+from ..ir.interpret.launch import ROUNDS, SCRATCH, UNITS, kernel_symbols
+from ..ir.ops.control.steps import Choose, Loop
 from ..ir.ops.structure import Buffer, Launch, View
-from ..ir.placement import LOWER_BOUND, WORKSPACE, roles, weight_rows
-from ..ir.program import argument_names, by_name, laid_over, optional_function
-from ..ir.tensor import spec_of
+from ..ir.placement import LOWER_BOUND, WORKSPACE, constant_rows, roles, weight_rows
+from ..ir.program import (
+    argument_names,
+    by_name,
+    laid_over,
+    optional_function,
+    requirements_of,
+)
+from ..ir.types import dims
+from ..ir.types.tensor import spec_of, spec_of_array
 from ..passes.analysis.blocks import operations_of
+from ..passes.bounds.prover import Prover
+from ..passes.require_sizes import Requirements, required
 from ..runtime.artifact import (
     Argument,
     Description,
@@ -26,13 +38,17 @@ from ..runtime.artifact import (
     If,
     Pointer,
     Repeat,
+    Require,
     Scalar,
+    SizeDemand,
     Step,
     TensorInfo,
     While,
 )
 from ..runtime.artifact import Launch as LaunchStep
 from ..target import Target
+from .kernels.builder.plan import demands_of_kernel
+from .required import hide_fault
 from .scratch import place_scratch
 
 ROUND = "_round"
@@ -53,20 +69,25 @@ class Names:
 def describe(program: Program, names: Names) -> Description:
     """Return the description of a program of the level `loops`."""
     main, prepare = program.main, optional_function(program.module, "prepare")
-    run = Sequel(program, main, names.slots)
+    demands = Demands(program, only_first=names.target.is_gpu)
+    run = Sequel(program, main, names.slots, demands)
     made = Sequel(program, prepare, names.slots) if prepare is not None else None
     rows = weight_rows(program.module)
+    raw, copies = _raw(program, rows, _tensors(prepare, "raw") if prepare is not None else ())
     weights = max((offset + size for _, offset, size in rows), default=0)
-    return Description(
+    model = Description(
         tag=names.tag,
         inputs=_tensors(main, "input"),
         outputs=_tensors(main, "output"),
         steps=run.steps,
         dims=_dims(program),
+        demands=tuple(map(_size_demand, demands.first)),
         workspace=run.workspace,
         slots=names.slots,
         weights=-(-weights // 64) * 64,
-        raw=_tensors(prepare, "raw") if prepare is not None else (),
+        raw=raw,
+        copies=copies,
+        fixed=tuple((offset, size) for _, offset, size in constant_rows(rows)) if raw else (),
         prepare=made.steps if made is not None else (),
         prepare_workspace=made.workspace if made is not None else 0,
         max_live=max(_number(main, LOWER_BOUND), run.live),
@@ -76,6 +97,22 @@ def describe(program: Program, names: Names) -> Description:
         checks=names.checks,
         extras=names.extras,
     )
+    wanted = requirements_of(program.module)
+    return hide_fault(model, wanted) if wanted else model
+
+
+def _raw(
+    program: Program, rows: Sequence[tuple[str, int, int]], prepared: tuple[TensorInfo, ...]
+) -> tuple[tuple[TensorInfo, ...], tuple[tuple[int, int, int], ...]]:
+    """Return all weights that are given, and which of them are copied to which place."""
+    infos = {info.name: info for info in prepared}
+    constants = {name for name, _, _ in constant_rows(rows)}
+    direct = [row for row in rows if row[0] in program.weights and row[0] not in constants]
+    for name, _, _ in direct:
+        infos.setdefault(name, _info(name, spec_of_array(program.weights[name]), None))
+    numbers = {name: number for number, name in enumerate(infos)}
+    copies = tuple((numbers[name], offset, size) for name, offset, size in direct if size)
+    return tuple(infos.values()), copies
 
 
 def _tensors(function: FuncOp, role: str) -> tuple[TensorInfo, ...]:
@@ -105,10 +142,7 @@ def _dims(program: Program) -> tuple[DimInfo, ...]:
                 for name in sorted(dims.symbols(dims.parse(extent))):
                     low, high = ranges.get(name, (1, None))
                     if high is None:
-                        raise CompileError(
-                            f"dimension {name} has no upper bound, expected a range",
-                            hint=f"give one: --dim {name}=1..64",
-                        )
+                        raise unbounded(name)
                     found.setdefault(name, DimInfo(name, low, high))
     return tuple(found.values())
 
@@ -121,7 +155,10 @@ def _number(function: FuncOp, name: str) -> int:
 class Sequel:
     """The steps of one function in order, and the workspace that they need with scratch."""
 
-    def __init__(self, program: Program, function: FuncOp, slots: int) -> None:
+    def __init__(
+        self, program: Program, function: FuncOp, slots: int, demands: Demands | None = None
+    ) -> None:
+        self.demands = demands
         self.kernels, self.places = by_name(program.module), Places(function)
         launches = [op for op in operations_of(function) if isinstance(op, Launch)]
         needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
@@ -135,25 +172,62 @@ class Sequel:
         }
         self.steps = self.steps_of(function.body.block)
 
-    def steps_of(self, block: Block) -> tuple[Step, ...]:
-        """Return the steps of a block."""
+    def steps_of(self, block: Block, *, inside: bool = False) -> tuple[Step, ...]:
+        """Return the steps of a block; of one inside of another, not every run comes to them."""
         made: list[Step] = []
+        steps_of = partial(self.steps_of, inside=True)
         for op in block.ops:
             match op:
                 case Launch():
+                    if self.demands is not None:
+                        made += self.demands.before(op, self.kernel(op), inside=inside)
                     made.append(_launch(op, self.kernel(op), self.places, self.scratch[op]))
                 case Choose():
                     flag = self.places.pointer(op.operands[0])
-                    made.append(If(flag, *map(self.steps_of, op.blocks)))
+                    made.append(If(flag, *map(steps_of, op.blocks)))
                 case Loop():
                     flag = self.places.pointer(op.operands[0])
-                    test, body = map(self.steps_of, op.blocks)
+                    test, body = map(steps_of, op.blocks)
                     made.append(While(test, flag, body))
         return tuple(made)
 
     def kernel(self, op: Launch) -> FuncOp:
         """Return the kernel that is launched."""
         return self.kernels[op.kernel]
+
+
+class Demands:
+    """What runs must find of their dimensions: what was noted of the model, and of its kernels."""
+
+    def __init__(self, program: Program, *, only_first: bool) -> None:
+        self.requirements = Requirements(Prover(program.ranges))
+        for demand in required(program.module):
+            self.requirements.add(demand)
+        self.first: list[Demand] = self.requirements.demands
+        """Those that every run must meet."""
+        self.only_first = only_first
+        """Whether what not every run comes to counts as well."""
+        self.known: dict[str, Sequence[Demand]] = {}
+
+    def before(self, op: Launch, kernel: FuncOp, *, inside: bool) -> list[Step]:
+        """Return what must be looked at before a launch."""
+        name = kernel.sym_name.data
+        if name not in self.known:
+            self.known[name] = demands_of_kernel(kernel)
+        values = dict(zip(kernel_symbols(kernel), op.sizes, strict=True))
+        made: list[Step] = []
+        for demand in self.known[name]:
+            small, large = (dims.substitute(d, values) for d in (demand.small, demand.large))
+            here = Demand(small, large, f"{label(op)}: {demand.text}")
+            if not inside or self.only_first:
+                self.requirements.add(here)
+            elif not self.requirements.follows(here):
+                made.append(Require(_size_demand(here)))
+        return made
+
+
+def _size_demand(demand: Demand) -> SizeDemand:
+    return SizeDemand(_extent(demand.small), _extent(demand.large), demand.text)
 
 
 def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> Step:
@@ -209,8 +283,3 @@ class Places:
         assert isinstance(owner, Buffer), f"{owner} is no place in memory"
         base = self.pointer(owner.operands[0])
         return Pointer(base.base, base.index, _extent(owner.offset))
-
-
-def kernels_launched(steps: Sequence[LaunchStep]) -> list[str]:
-    """Return the kernels that steps launch, each once."""
-    return list(dict.fromkeys(step.kernel for step in steps))

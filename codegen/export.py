@@ -17,10 +17,10 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ..errors import CompileError
+from ..errors import Advice, CompileError
 from ..runtime.files import replacing
-from ..runtime.gpu_file import to_bytes
-from ..runtime.gpu_plan import GpuPlan
+from ..runtime.gpu.file import to_bytes
+from ..runtime.gpu.plan import GpuPlan
 from .aot.header import header
 from .aot.static import archive, merge
 from .aot.weights import Weights
@@ -73,7 +73,7 @@ def plan_of(compiled: Compiled) -> GpuPlan:
     if compiled.plan is None:
         raise CompileError(
             f"target {compiled.target} is a processor, expected a GPU",
-            hint="--target cuda:sm_80",
+            hint=Advice('target="cuda:sm_80"', "--target cuda:sm_80"),
         )
     return compiled.plan
 

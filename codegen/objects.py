@@ -22,14 +22,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir import SOURCE, take_apart
-from ..ir.interpret_launch import ROUNDS, SCRATCH, UNITS
+from ..ir.interpret.launch import ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
 from ..target import Target
 from . import kernels
+from .cache import Cache
 from .children import MOST, Children, processes
-from .llvm.cache import Cache, key_of
+from .keys import key_of
 from .llvm.compile import assemble
-from .llvm.emit import emit_parts
+from .llvm.emit.kernel import emit_parts
 
 WORTH_A_CHILD = 8
 """Kernels from which a second process pays: it costs ten milliseconds."""
@@ -174,17 +175,21 @@ class Objects:
         if loops is not function:
             take_apart(loops.regions)
         made = Made(sizes, tuple(modules), assemble(text, self.target))
-        self.cache.put(key, made.pack())
+        self.cache.put(key, made.pack(), label=f"kernel {function.sym_name.data}")
         return made
 
     def shared_object(self, name: str, module: str) -> bytes:
         """Return the object of a shared function, from the cache if it is there."""
-        return self.cache.get_or_make(self.shared_key(name), lambda: assemble(module, self.target))
+        key = self.shared_key(name)
+        return self.cache.get_or_make(key, lambda: assemble(module, self.target), f"shared {name}")
 
     def make_some(self, numbers: Iterator[int]) -> dict[str, Made]:
-        """Return what is made of the kernels of these portions, by name."""
+        """Return what is made of the kernels of these portions that are still there, by name.
+
+        Passes behind `begin` may erase some: a copy into a result that is written in its place.
+        """
         several = (function for number in numbers for function in self.portions[number])
-        return {function.sym_name.data: self.make(function) for function in several}
+        return {one.sym_name.data: self.make(one) for one in several if one.regions}
 
     def made_with_others(self) -> dict[str, Made]:
         """Return what this process and its children made of the portions, by name."""

@@ -10,30 +10,47 @@ from __future__ import annotations
 import ctypes
 import mmap
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import CompileError
-from ..runtime.artifact import TensorInfo
+from ..runtime.artifact import Description, TensorInfo
 from ..runtime.buffer import Array, address, aligned_bytes
 from ..runtime.library import Library
 from ..runtime.model import Context
 from ..runtime.pool import shared_pool
 from ..target import Target
 
-if TYPE_CHECKING:
-    from .compiled import Compiled
+
+class Unprepared(Protocol):
+    """A compiled program whose weights are to be prepared."""
+
+    description: Description
+    weights: Mapping[str, Array]
+    places: list[tuple[str, int, int]]
+    target: Target
+    threads: int
+
+    def code(self) -> bytes:
+        """Return its library without weights."""
+
+    def for_host(self) -> Unprepared:
+        """Return what prepares the weights compiled for this machine."""
+
 
 LARGE = 1 << 24
 """Bytes of mapped files from which on what was read is given back."""
+PREPARED = "prepared."
+"""What the names of weights that `prepare` computes begin with (`passes/hoist_prepare`)."""
+
 PAUSE = 0.02
 """Seconds between two times of giving back."""
 
 
-def prepared_weights(compiled: Compiled) -> Array:
+def prepared_weights(compiled: Unprepared) -> Array:
     """Return the bytes of all weights in their places."""
     description = compiled.description
     _require_data(compiled)
@@ -43,14 +60,14 @@ def prepared_weights(compiled: Compiled) -> Array:
     return blob
 
 
-def _fill(compiled: Compiled, blob: Array) -> None:
+def _fill(compiled: Unprepared, blob: Array) -> None:
     """Write all weights in their places."""
     description = compiled.description
     end = 0
     for name, offset, size in sorted(compiled.places, key=lambda row: row[1]):
         blob[end:offset] = 0
         end = offset + size
-        if name in compiled.weights:
+        if name in compiled.weights and not description.prepare:
             raw = np.ascontiguousarray(compiled.weights[name])
             blob[offset:end] = raw.reshape(-1).view(np.uint8)
     blob[end:] = 0
@@ -94,10 +111,12 @@ def _mapping(array: Array) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def _require_data(compiled: Compiled) -> None:
+def _require_data(compiled: Unprepared) -> None:
     """Refuse a program whose weights are only names: IR text that came without its data."""
     description = compiled.description
-    needed = [info.name for info in description.raw]
+    made = {name for name, _, _ in compiled.places if name.startswith(PREPARED)}
+    placed = [name for name, _, size in compiled.places if size and name not in made]
+    needed = [*(info.name for info in description.raw), *placed]
     if not description.prepare:
         needed = [name for name, _, size in compiled.places if size]
     missing = [name for name in needed if name not in compiled.weights]
@@ -108,7 +127,7 @@ def _require_data(compiled: Compiled) -> None:
         )
 
 
-def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
+def _run(compiled: Unprepared, blob: Array, raw: list[Array]) -> None:
     """Call the compiled `prepare`."""
     library = _library(compiled)
     arrays = [_checked(a, i) for a, i in zip(raw, compiled.description.raw, strict=True)]
@@ -123,12 +142,10 @@ def _run(compiled: Compiled, blob: Array, raw: list[Array]) -> None:
         raise CompileError(f"preparing the weights failed: {library.status(number)}")
 
 
-def _library(compiled: Compiled) -> Library:
+def _library(compiled: Unprepared) -> Library:
     """Return the program's code, loaded, for this machine."""
     if not runs_here(compiled.target):
-        from .compile import compile_for_host  # noqa: PLC0415  (compile uses this)
-
-        compiled = compile_for_host(compiled)
+        compiled = compiled.for_host()
     return Library.load(compiled.code())
 
 

@@ -17,16 +17,17 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from ..ir import SOURCE, Program, dims
-from ..ir.interpret_launch import UNITS, kernel_symbols
+from ..ir import SOURCE, Program
+from ..ir.interpret.launch import UNITS, kernel_symbols
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.program import by_name
+from ..ir.types import dims
 from ..passes.analysis.cost import Cost, cost_of_kernel
 from ..runtime.artifact import launches, round_up
 from ..runtime.profile import KEY
 from .compiled import Compiled
-from .llvm.entry_profile import HEAD
+from .llvm.entry.profile import HEAD
 
 
 def profiled(compiled: Compiled) -> Compiled:

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from ..ir import TensorSpec
 from ..ir.program import by_name
-from ..ir.tensor import spec_of
+from ..ir.types.tensor import spec_of
 from ..target import Target
 from . import kernels
 from .compiled import Compiled

@@ -14,12 +14,12 @@ from typing import Any
 
 from xdsl.dialects.func import FuncOp
 
-from ..ir.dims import Range
 from ..ir.ops.structure import Buffer
 from ..ir.placement import align
-from ..ir.tensor import spec_of
-from ..passes.analysis.gaps import ENDLESS, Gaps
-from ..passes.analysis.lives import Lives
+from ..ir.types.dims import Range
+from ..ir.types.tensor import spec_of
+from ..passes.analysis.memory.gaps import ENDLESS, Gaps
+from ..passes.analysis.memory.lives import Lives
 from ..passes.bufferise import highest
 
 Span = tuple[int, int]

@@ -26,8 +26,8 @@ from ..passes.pipelines import DESCENTS, pipeline_of, remaining
 from ..target import Target
 from .compile import lower_kernels, name_kernels
 from .compiled import Compiled, Options, spell
-from .llvm.emit import emit_kernel
-from .llvm.entry import emit_entry, emit_support
+from .llvm.emit.kernel import emit_kernel
+from .llvm.entry.functions import emit_entry, emit_support
 from .llvm.listing import listing, listing_assembly
 from .ptx.listing import llvm_text, ptx_text
 
@@ -163,6 +163,9 @@ def text_of(compiled: Compiled, stage: str) -> str:
         lower_kernels(program, target)
     kernels = [emit_kernel(f, target) for f in functions(program.module) if KIND in f.attributes]
     model = compiled.description
-    entry = emit_entry(model, compiled.manifest), emit_support(model, python=False)
+    entry = (
+        emit_entry(model, compiled.manifest, fixed=compiled.fixed),
+        emit_support(model, python=False),
+    )
     text = listing(entry, kernels, target)
     return text if stage == "llvm" else listing_assembly(text, target)

@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import CompileError
+from ..requirements import NUMBERS
 from ..runtime.artifact import ALIGNMENT, DTYPE_CODES, DTYPES, TensorInfo
 from ..runtime.files import replacing
 from .aot.header import C_TYPES, SHARED
@@ -27,10 +28,20 @@ from .aot.static import archive, merge
 from .compiled import Compiled
 from .export import object_of
 from .llvm.compile import assemble
-from .llvm.entry import entry_target
-from .llvm.entry_status import POINTER, SHAPE, status
-from .llvm.routine import c_string
+from .llvm.entry.functions import entry_target
+from .llvm.entry.routine import c_string
+from .llvm.entry.status import POINTER, REQUIREMENT, SHAPE, status
 
+FAULT_OF = (
+    "  %number = load i32, ptr %fault",
+    "  %wrong = icmp ne i32 %number, 0",
+    "  %above = shl i32 %number, 8",
+    f"  %told = or i32 %above, {REQUIREMENT}",
+    "  %faulty = select i1 %wrong, i32 %told, i32 0",
+    "  %ran = icmp eq i32 %status, 0",
+    "  %own = select i1 %ran, i32 %faulty, i32 %status",
+)
+"""Takes the status of a run, and gives that of its fault where it went well."""
 STATE_STATUS, DATA_STATUS = 127 << 24 | status(POINTER, 0), 127 << 24 | status(SHAPE, 0)
 """What is wrong with the state, and with data that is to be loaded."""
 RESERVED = frozenset({"init", "save", "load", "state", "status", "manifest"})
@@ -138,6 +149,9 @@ class Member:
     outputs: int
     """How many outputs callers get; the others are fields."""
     written: Sequence[int]
+    faults: Sequence[str] = ()
+    """What each requirement says that a run may find not to hold; the last output, behind those
+    that are written, is then the number of the first one, from 1."""
 
     @property
     def tag(self) -> str:
@@ -233,21 +247,31 @@ class StateLibrary:
             "begin:",
         ]
         lines += self.table("in", len(member.inputs), member.read)
-        lines += self.table("out", member.outputs, member.written)
+        lines += self.table("out", member.outputs, member.written, faults=bool(member.faults))
         more = "ptr null, ptr null" if member.name == "init" else "ptr %workspace, ptr %context"
         return "\n".join([
             *lines,
             f"  %status = call i32 @{member.tag}_run(ptr %in.all, ptr %out.all, {more})",
-            f"  %named = or i32 %status, {number << 24}",
-            "  %fine = icmp eq i32 %status, 0",
+            *(FAULT_OF if member.faults else ("  %own = add i32 %status, 0",)),
+            f"  %named = or i32 %own, {number << 24}",
+            "  %fine = icmp eq i32 %own, 0",
             "  %result = select i1 %fine, i32 0, i32 %named",
             "  ret i32 %result",
             "}",
         ])  # fmt: skip
 
-    def table(self, name: str, given: int, fields: Sequence[int]) -> list[str]:
-        """Return the lines that make a table: of tensors that are given, then of fields."""
-        lines = [f"  %{name}.all = alloca [{max(given + len(fields), 1)} x [3 x i64]], align 8"]
+    def table(
+        self, name: str, given: int, fields: Sequence[int], *, faults: bool = False
+    ) -> list[str]:
+        """Return the lines that make a table: of tensors that are given, of fields, of a fault."""
+        count = max(given + len(fields) + faults, 1)
+        lines = [f"  %{name}.all = alloca [{count} x [3 x i64]], align 8"]
+        if faults:
+            lines.append(f"  %fault = alloca [{NUMBERS} x i64], align 64")
+            row = ("ptr %fault", "i64 0", f"i64 {DTYPE_CODES['i64'] << 32 | 1}")
+            for word, value in enumerate(row):
+                at = f"%{name}.fault.{word}"
+                lines += _store(at, f"%{name}.all", 3 * (count - 1) + word, value)
         for word in range(3 * given):
             at = f"%{name}.{word}"
             lines += [
@@ -274,9 +298,22 @@ class StateLibrary:
         for value, text in texts.items():
             length, data = c_string(text)
             lines.append(f"@status.{value} = internal constant [{length} x i8] {data}")
+        faults = {
+            number << 24 | status(REQUIREMENT, place): text
+            for number, member in enumerate(self.members)
+            for place, text in enumerate(member.faults, 1)
+        }
+        for value, text in faults.items():
+            length, data = c_string(text)
+            lines.append(f"@status.{value} = internal constant [{length} x i8] {data}")
         lines += [f"declare ptr @{member.tag}_status(i32)" for member in self.members]
         lines += [
             f"define ptr @{self.tag}_status(i32 %status) nounwind {{",
+            "  switch i32 %status, label %no.fault [",
+            *(f"    i32 {value}, label %fault{value}" for value in faults),
+            "  ]",
+            *(f"fault{value}:\n  ret ptr @status.{value}" for value in faults),
+            "no.fault:",
             "  %own = and i32 %status, 16777215",
             "  %number = lshr i32 %status, 24",
             "  switch i32 %number, label %here [",

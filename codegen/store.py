@@ -1,24 +1,26 @@
 """Whole compiled programs on disk: everything but the weights, found by a key of the input.
 
-The frontend gives a key that stands for the graph (names, shapes, small constants, not the
-data of weights); together with the options and versions it finds objects, description and
-places of weights, so that only the weights have to be prepared again.
+The frontend gives a key that stands for every byte of the files that it read. Together with the
+options and versions it finds objects, description and places of weights in those files, so that
+only the weights have to be prepared again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from io import BytesIO
+from math import prod
 
 import numpy as np
 
 from .. import __version__
 from ..runtime.artifact import Description
-from ..runtime.buffer import Array
+from ..runtime.buffer import Array, address
 from ..target import Target
 from .compiled import Compiled, Options, object_cache
-from .llvm.cache import key_of
+from .keys import key_of
 
 UNSEEN = ("cache", "verify", "jobs")
 """Options that what is compiled does not depend on."""
@@ -30,16 +32,32 @@ def program_key(source: str, options: Options, target: Target) -> str:
     return key_of(f"program {__version__}\n{fields}\n{source}", target)
 
 
-Given = Mapping[str, int]
-"""Weights that come with the input again, each with the number it has there."""
+Given = Mapping[str, tuple[int, int]]
+"""Weights that lie in the input, each with the number of the file and the byte that it is at."""
 
 
-def keep(key: str, compiled: Compiled, given: Given) -> None:
-    """Store a compiled program; of weights that come again only name, type and shape."""
+def find_given(weights: Mapping[str, Array], files: Sequence[Array]) -> Given:
+    """Return the weights that are views of files, and where in them they are."""
+    starts = sorted((address(file), number) for number, file in enumerate(files) if file.size)
+    found: dict[str, tuple[int, int]] = {}
+    for name, array in weights.items():
+        place = bisect_right(starts, (address(array), len(files))) - 1
+        if place < 0 or not array.size or not array.flags.c_contiguous:
+            continue
+        start, number = starts[place]
+        offset = address(array) - start
+        if offset + array.nbytes <= files[number].size:
+            found[name] = number, offset
+    return found
+
+
+def keep(key: str, compiled: Compiled, files: Sequence[Array]) -> None:
+    """Store a compiled program; of weights that lie in the files only name, type and shape."""
+    given = find_given(compiled.weights, files)
     made = {name: a for name, a in compiled.weights.items() if name not in given}
     rows = [
-        [name, number, compiled.weights[name].dtype.str, list(compiled.weights[name].shape)]
-        for name, number in given.items()
+        [name, *place, compiled.weights[name].dtype.str, list(compiled.weights[name].shape)]
+        for name, place in given.items()
     ]
     head = {
         "description": compiled.description.to_json(),
@@ -57,13 +75,12 @@ def keep(key: str, compiled: Compiled, given: Given) -> None:
         stream.write(data)
     for array in made.values():
         np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
-    object_cache(compiled.options).put(key, stream.getvalue())
+    label = f"program {compiled.description.tag}"
+    object_cache(compiled.options).put(key, stream.getvalue(), label)
 
 
-def find(
-    key: str, options: Options, target: Target, payloads: Mapping[int, Array]
-) -> Compiled | None:
-    """Return a stored program, its weights taken from the numbered bytes; None if there is none."""
+def find(key: str, options: Options, target: Target, files: Sequence[Array]) -> Compiled | None:
+    """Return a stored program, its weights taken from the files; None if there is none."""
     content = object_cache(options).get(key)
     if content is None:
         return None
@@ -71,8 +88,10 @@ def find(
     head = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
     linked, *objects = [stream.read(size) for size in head["objects"]]
     weights: dict[str, Array] = {}
-    for name, number, dtype, shape in head["given"]:
-        weights[name] = np.frombuffer(payloads[number], np.dtype(dtype)).reshape(shape)
+    for name, number, offset, dtype, shape in head["given"]:
+        row = np.dtype(dtype)
+        data = files[number][offset : offset + prod(shape) * row.itemsize]
+        weights[name] = np.frombuffer(data, row).reshape(shape)
     for name in head["arrays"]:
         weights[name] = np.lib.format.read_array(stream, allow_pickle=False)
     compiled = Compiled(

@@ -20,16 +20,16 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from ..ir.build import GraphEmit
-from ..ir.dtypes import DType
 from ..ir.op import Op
 from ..ir.ops.structure import Constant
 from ..ir.program import NAME
-from ..ir.tensor import TensorSpec
-from .context import STATE, Context
-from .eager import OperandError
-from .origin import short, user_line
-from .symbolic import SymbolicTensor, leaked
-from .tensor import Tensor, as_tensor, cast
+from ..ir.types.dtypes import DType
+from ..ir.types.tensor import TensorSpec
+from .eager.kernels import OperandError
+from .eager.tensor import Tensor, as_tensor, cast
+from .graph.symbolic import SymbolicTensor, leaked
+from .values.context import STATE, Context
+from .values.origin import short, user_line
 
 
 class Trace(Context):
@@ -101,7 +101,7 @@ class Trace(Context):
         made: SSAValue = GraphEmit.at_end(self.block)(Constant, value=tensor.numpy())
         return made
 
-    def finish(self, name: str, results: Mapping[str, Any]) -> FuncOp:
+    def finish(self, name: str, results: Mapping[str, object]) -> FuncOp:
         """End the trace; return the function of its arguments with named results."""
         values = [self.owned(as_tensor(x)) for x in results.values()]
         self.is_finished = True

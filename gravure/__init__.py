@@ -8,13 +8,14 @@ leaves as native code that needs nothing else to run.
 Each level prints to text, reads back, is verified, and can be run by the reference interpreter.
 Read in this order; the docstring of each folder's `__init__.py` is its chapter:
 
-- `errors`, `target`: what all may import: faults that a user can cause, and machines as data.
+- `errors`, `requirements`, `knobs`, `target`: what all may import: faults that a user can cause,
+  what is said of values that are wrong, environment variables, and machines as data.
 - `ir`: the operations, the levels, text, verifier, reference interpreter. Imports nothing of ours.
 - `passes`: one rewrite a file, and the pipelines made of them.
 - `codegen`: kernel templates, the LLVM emitter, the writer of libraries.
 - `runtime`: loads and runs what was compiled; needs nothing of the compiler.
 - `frontend`: how programs come in: Python, ONNX, text.
-- `tools`: the `gravure` command.
+- `tools`: the `gravure` command, and its verbs as functions (`gravure.inspect` and so on).
 
 The public names below are imported when they are first used, so that `import gravure` is fast.
 """
@@ -23,10 +24,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .codegen.compiled import Options as Options
     from .errors import GravureError as GravureError
-    from .frontend import nn as nn
+    from .errors import PerformanceWarning as PerformanceWarning
+    from .frontend import distributed as distributed
     from .frontend.array import fft as fft
     from .frontend.array import linalg as linalg
+    from .frontend.array import nn as nn
     from .frontend.array.creation import *  # noqa: F403
     from .frontend.array.elementwise import *  # noqa: F403
     from .frontend.array.info import *  # noqa: F403
@@ -36,50 +40,85 @@ if TYPE_CHECKING:
     from .frontend.array.manipulation import *  # noqa: F403
     from .frontend.array.reduction import *  # noqa: F403
     from .frontend.array.searching import *  # noqa: F403
-    from .frontend.compile import compile as compile  # noqa: A004  (users write gravure.compile)
-    from .frontend.compile import load as load
-    from .frontend.context import executing_eagerly as executing_eagerly
-    from .frontend.custom_gradient import custom_gradient as custom_gradient
-    from .frontend.differentiate import gradient_override as gradient_override
-    from .frontend.dtypes import *  # noqa: F403
-    from .frontend.dtypes import bool_ as bool  # noqa: A004, F401
-    from .frontend.function import function as function
-    from .frontend.function import init_scope as init_scope
-    from .frontend.function import run_functions_eagerly as run_functions_eagerly
-    from .frontend.graph import Graph as Graph
-    from .frontend.graph import Operation as Operation
-    from .frontend.on_device import device as device
-    from .frontend.session import Session as Session
-    from .frontend.staging import *  # noqa: F403
-    from .frontend.state_functions import save_functions as save_functions
-    from .frontend.tape import GradientTape as GradientTape
-    from .frontend.tape import identity as identity
-    from .frontend.tape import stop_gradient as stop_gradient
-    from .frontend.tensor import Tensor as Tensor
-    from .frontend.variable import Variable as Variable
+    from .frontend.eager.backward import gradient_override as gradient_override
+    from .frontend.eager.tape import GradientTape as GradientTape
+    from .frontend.eager.tape import identity as identity
+    from .frontend.eager.tape import stop_gradient as stop_gradient
+    from .frontend.eager.tensor import Tensor as Tensor
+    from .frontend.function.custom_gradient import custom_gradient as custom_gradient
+    from .frontend.function.function import function as function
+    from .frontend.function.function import init_scope as init_scope
+    from .frontend.function.function import run_functions_eagerly as run_functions_eagerly
+    from .frontend.function.names import *  # noqa: F403
+    from .frontend.function.on_device import device as device
+    from .frontend.function.session import Session as Session
+    from .frontend.function.state_libraries import save_functions as save_functions
+    from .frontend.function.variable import Variable as Variable
+    from .frontend.graph.graph import Graph as Graph
+    from .frontend.graph.graph import Operation as Operation
+    from .frontend.programs.compile import compile as compile  # noqa: A004  (users write gravure.compile)
+    from .frontend.programs.compile import load as load
+    from .frontend.values.context import executing_eagerly as executing_eagerly
+    from .frontend.values.dtypes import *  # noqa: F403
+    from .frontend.values.dtypes import bool_ as bool  # noqa: A004, F401
+    from .tools.verbs.bench import bench as bench
+    from .tools.verbs.diff import diff_models as diff_models
+    from .tools.verbs.doctor import doctor as doctor
+    from .tools.verbs.emit import emit as emit
+    from .tools.verbs.emit import list_stages as list_stages
+    from .tools.verbs.explain import explain as explain
+    from .tools.verbs.explain import explain_shapes as explain_shapes
+    from .tools.verbs.inspect import inspect as inspect
+    from .tools.verbs.lists import list_operations as list_operations
+    from .tools.verbs.lists import list_passes as list_passes
+    from .tools.verbs.lists import list_pipeline as list_pipeline
+    from .tools.verbs.lists import list_targets as list_targets
+    from .tools.verbs.optimize import optimize as optimize
+    from .tools.verbs.peers import bench_peers as bench_peers
+    from .tools.verbs.reduce import reduce as reduce
+    from .tools.verbs.run import check_numerics as check_numerics
+    from .tools.verbs.run import run as run
+    from .tools.verbs.run import run_onnx_tests as run_onnx_tests
+    from .tools.verbs.surgery import convert as convert
+    from .tools.verbs.surgery import extract as extract
+    from .tools.verbs.surgery import rename_values as rename_values
+    from .tools.verbs.surgery import reshape_model as reshape_model
 
 __version__ = "0.1.0"
 
 _NAMES: dict[str, str] = {
-    "errors": "GravureError",
-    "frontend.compile": "compile load",
-    "frontend.tensor": "Tensor",
-    "frontend.tape": "GradientTape identity stop_gradient",
-    "frontend.custom_gradient": "custom_gradient",
-    "frontend.differentiate": "gradient_override",
-    "frontend.context": "executing_eagerly",
-    "frontend.function": "function init_scope run_functions_eagerly",
-    "frontend.variable": "Variable",
-    "frontend.graph": "Graph Operation",
-    "frontend.session": "Session",
-    "frontend.on_device": "device",
-    "frontend.state_functions": "save_functions",
-    "frontend.staging": "cond control_dependencies gradients graph_mode group map_fn name_scope "
-    "placeholder py_function scan switch_case while_loop",
-    "frontend.dtypes": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
+    "codegen.compiled": "Options",
+    "tools.verbs.bench": "bench",
+    "tools.verbs.diff": "diff_models",
+    "tools.verbs.doctor": "doctor",
+    "tools.verbs.emit": "emit list_stages",
+    "tools.verbs.explain": "explain explain_shapes",
+    "tools.verbs.inspect": "inspect",
+    "tools.verbs.lists": "list_operations list_passes list_pipeline list_targets",
+    "tools.verbs.optimize": "optimize",
+    "tools.verbs.peers": "bench_peers",
+    "tools.verbs.reduce": "reduce",
+    "tools.verbs.run": "check_numerics run run_onnx_tests",
+    "tools.verbs.surgery": "convert extract rename_values reshape_model",
+    "errors": "GravureError PerformanceWarning",
+    "frontend.programs.compile": "compile load",
+    "frontend.eager.tensor": "Tensor",
+    "frontend.eager.tape": "GradientTape identity stop_gradient",
+    "frontend.function.custom_gradient": "custom_gradient",
+    "frontend.eager.backward": "gradient_override",
+    "frontend.values.context": "executing_eagerly",
+    "frontend.function.function": "function init_scope run_functions_eagerly",
+    "frontend.function.variable": "Variable",
+    "frontend.graph.graph": "Graph Operation",
+    "frontend.function.session": "Session",
+    "frontend.function.on_device": "device",
+    "frontend.function.state_libraries": "save_functions",
+    "frontend.function.names": "cond control_dependencies gradients graph_mode group map_fn "
+    "name_scope placeholder py_function scan switch_case while_loop",
+    "frontend.values.dtypes": "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 "
     "float32 float64 complex64 complex128 string bool=bool_",
-    "frontend": "nn=",
-    "frontend.array": "fft= linalg=",
+    "frontend": "distributed=",
+    "frontend.array": "fft= linalg= nn=",
     "frontend.array.creation": "arange asarray empty empty_like eye from_dlpack full full_like "
     "linspace meshgrid ones ones_like tril triu zeros zeros_like",
     "frontend.array.elementwise": "abs acos acosh add asin asinh astype atan atan2 atanh "

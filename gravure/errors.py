@@ -10,7 +10,31 @@ found and what was expected; advice goes into `hint`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
+
+
+class Advice(str):
+    """A hint that Python and the shell spell differently; as text it is Python's.
+
+    >>> advice = Advice('give one: dims={"N": (1, 64)}', shell="give one: --dim N=1..64")
+    >>> error = CompileError("dimension N has no upper bound", hint=advice)
+    >>> print(error.hint_for_shell)
+    give one: --dim N=1..64
+    """
+
+    shell: str
+    """What a user of the command reads."""
+
+    def __new__(cls, python: str, shell: str) -> Advice:
+        """Make the text, with its other form beside it."""
+        made = super().__new__(cls, python)
+        made.shell = shell
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        """Return what a copy in another process is made of."""
+        return str(self), self.shell
 
 
 class GravureError(Exception):
@@ -31,7 +55,12 @@ class GravureError(Exception):
         self.location = location
         """A place `file:line:column`, a node's name, or a line of Python; empty if unknown."""
         self.hint = hint
-        """What the user can do about it; empty if there is nothing to say."""
+        """What the user can do about it, in Python; empty if there is nothing to say."""
+
+    @property
+    def hint_for_shell(self) -> str:
+        """Return what a user of the command can do about it."""
+        return self.hint.shell if isinstance(self.hint, Advice) else self.hint
 
     def __str__(self) -> str:
         text = f"{self.location}: {self.message}" if self.location else self.message
@@ -86,6 +115,23 @@ class CompileError(GravureError):
     exit_status = 69
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint with the nearest known name, if one is near."""
+    from difflib import get_close_matches  # noqa: PLC0415  (for those who went wrong)
+
+    close = get_close_matches(name, sorted(known), 1)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def unbounded(*names: str) -> CompileError:
+    """Return the error about dimensions that memory cannot be planned for."""
+    first = names[0] if names else "N"
+    return CompileError(
+        f"dimension {', '.join(names)} has no upper bound, expected a range",
+        hint=Advice(f'give one: dims={{"{first}": (1, 64)}}', f"give one: --dim {first}=1..64"),
+    )
+
+
 class ArtifactError(GravureError):
     """A compiled model cannot be loaded, or does not belong to what it is used with.
 
@@ -95,6 +141,14 @@ class ArtifactError(GravureError):
     """
 
     code = "GV5000"
+
+
+class PerformanceWarning(UserWarning):
+    """Something runs far slower than it could: what, where, and what it costs.
+
+    A function is run operation by operation, for one of them has no form in compiled code.
+    `explain()` of the function says the same.
+    """
 
 
 class CheckpointError(GravureError):
@@ -114,6 +168,26 @@ class RuntimeInputError(GravureError, TypeError, ValueError):
     """
 
     code = "GV6000"
+
+
+class RequirementError(GravureError, ValueError):
+    """A value in a run is not as an operation needs it: an index out of range, for one.
+
+    The message names the node, and the first element that is wrong where that is known. The
+    location is the line of the user's program, or the node of a model, that asked for it.
+    """
+
+    code = "GV6100"
+
+
+class OutOfMemoryError(GravureError, MemoryError):
+    """A model, or a run of it, needs more memory than there is.
+
+    The message says how many bytes. Smaller dimensions or bounds of them need less.
+    """
+
+    code = "GV6500"
+    exit_status = 69
 
 
 class DistError(GravureError):

@@ -4,7 +4,7 @@ import gravure.onnx_backend as backend
 backend.prepare(model).run([x])
 """
 
-from .frontend.onnx.backend import (
+from .frontend.programs.onnx_backend import (
     GravureBackend,
     prepare,
     run_model,

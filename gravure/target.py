@@ -230,7 +230,7 @@ PROCESSORS: Mapping[str, Processor] = {
             "apple-m1",
             _ARM8_2,
             (64 * _KB, 4 * _MB, 8 * _MB),
-            "Apple M1",
+            "Apple M1, with Linux on it",
         ),
         Processor(
             "riscv64", RISCV, "generic-rv64", _RV64GC, _SMALL_CACHES, "RISC-V rv64gc: no vectors"
@@ -344,16 +344,6 @@ class Target:
     def has_fma(self) -> bool:
         """Say whether the machine multiplies and adds with one rounding."""
         return self.architecture is not X86 or "fma" in self.features
-
-    @property
-    def has_gather(self) -> bool:
-        """Say whether the machine gathers by itself, rather than element by element."""
-        return self.lanes > 4
-
-    @property
-    def has_masks(self) -> bool:
-        """Say whether masked loads and stores are single instructions."""
-        return self.lanes > 4
 
     @property
     def system(self) -> str:

@@ -1,18 +1,16 @@
 """The IR: types, operations, text, verifier, interpreter.
 
-Imports xDSL and numpy, nothing else of gravure. Read in this order: `dtypes`, `dims`,
-`tensor` (types), `attributes`, `op` (what an operation is), `ops/` (the operations, one
-family a file), `build` (making graphs), `program` (module and weights), `levels` (what may
-stand where), `text`, `verify`, `interpret`. Values that are no tensors of numbers are in `values`,
-the operations that only a host carries out in `host`.
+Imports xDSL and numpy, nothing else of gravure. Read in this order: `types/` (elements,
+dimensions, tensors), `op` (what an operation is), `ops/` (the operations, one family a file),
+`build` (making graphs), `compose/` (operations made of others), `program` (module and weights),
+`gradient/` (the way back), `levels` (what may stand where), `text`, `verify`, `interpret/`,
+`dialects/` (what kernels say). The operations that only a host carries out are in `host`.
 """
 
-from . import dims, dtypes, ops
-from .attributes import Symbol
+from . import ops
 from .build import (
     DEVICE,
     SOURCE,
-    EagerEmit,
     GraphEmit,
     block_for,
     erase,
@@ -25,15 +23,17 @@ from .build import (
     take_apart,
     uses_of,
 )
-from .dims import Dim, DimExpr, Range
-from .dtypes import DTYPES, DType
-from .interpret import Interpreter, interpret
+from .interpret.graph import Interpreter, interpret
 from .iteration import Affine, Iteration
-from .op import REGISTRY, Array, Call, Op, register
+from .op import REGISTRY, Array, Call, EagerEmit, Op, register
 from .program import Program
 from .samples import Sample
-from .tensor import TensorSpec, memref_of, spec, spec_of, spec_of_array
 from .text import canonical_hash, context, parse, print_module
+from .types import dims, dtypes
+from .types.attributes import Symbol
+from .types.dims import Dim, DimExpr, Range
+from .types.dtypes import DTYPES, DType
+from .types.tensor import TensorSpec, memref_of, spec, spec_of, spec_of_array
 from .verify import InvalidModuleError, verify
 
 __all__ = [

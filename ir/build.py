@@ -10,13 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint
 
 from .op import Argument, Op, Values
-from .tensor import Array, spec_of_array
 
 SOURCE = "source"
 """The attribute that names the node or the Python line that an operation comes from."""
@@ -69,18 +67,6 @@ class GraphEmit:
     def at_end(cls, block: Any, source: str | None = None) -> GraphEmit:
         """Return an emit that appends to a block."""
         return cls(InsertPoint.at_end(block), StringAttr(source) if source else None)
-
-
-@dataclass(frozen=True)
-class EagerEmit:
-    """Carries out each operation at once on numpy arrays."""
-
-    def __call__(self, op: type[Op], *operands: Array, **attributes: Any) -> Any:
-        """Evaluate one operation; return its result, or the tuple of several."""
-        op.inferred([spec_of_array(x) for x in operands], attributes)
-        with np.errstate(all="ignore"):
-            results = tuple(op.evaluate(*operands, **op.complete(attributes)))
-        return results[0] if len(results) == 1 else results
 
 
 def operations(block: Block) -> list[Operation]:

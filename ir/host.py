@@ -19,17 +19,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation
 
 from ..errors import CompileError, RuntimeInputError
-from . import dims
 from .build import DEVICE, operations
-from .dims import Dim
 from .op import Op
 from .program import Program, optional_function
-from .tensor import TensorSpec
-from .values import ANY, Spec, is_compilable, value_spec
+from .types import dims
+from .types.dims import Dim
+from .types.tensor import TensorSpec
+from .types.values import ANY, Spec, is_compilable, value_spec
 
 
 class HostOp(Op):
@@ -52,6 +53,8 @@ class HostOp(Op):
 def label(op: Operation) -> str:
     """Return what errors call an operation: where it comes from, and its name."""
     source = getattr(op.attributes.get("source"), "data", None)
+    if isinstance(source, tuple):  # of a kernel, where several come from
+        source = ", ".join(each.data for each in source if isinstance(each, StringAttr))
     return f"node {source!r} ({op.name})" if source else op.name
 
 

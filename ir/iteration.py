@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .dims import Dim
+from .types.dims import Dim
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .dtypes import DType, f32, i32, u8
 from .scalar_math import Term
+from .types.dtypes import DType, f32, i32, u8
 
 
 @dataclass(frozen=True)

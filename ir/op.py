@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import (
     Attribute,
@@ -42,9 +43,12 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from .attributes import to_attribute, to_python
-from .tensor import Array, TensorSpec, check_size
-from .values import value_spec
+from .. import extensions
+from .reading import Reading
+from .types.attributes import to_attribute, to_python
+from .types.indices import Indices
+from .types.tensor import Array, TensorSpec, check_size, spec_of_array
+from .types.values import value_spec
 
 OpT = TypeVar("OpT", bound="Op")
 OperationT = TypeVar("OperationT", bound=Operation)
@@ -172,6 +176,12 @@ class Op(Operation, metaclass=OpKind):
     FREE: ClassVar[frozenset[str]] = frozenset()
     """Attributes on whose value, beside its type, nothing else depends: they are right."""
 
+    CHEAP: ClassVar[bool] = False
+    """Whether kernels compute it again rather than read what another stored, as with moves."""
+
+    BIJECTIVE: ClassVar[bool] = False
+    """Of an operation with `source_index`: whether it keeps every element, once."""
+
     traits = OpTraits(lambda: (Pure(),))
 
     @classmethod
@@ -185,8 +195,6 @@ class Op(Operation, metaclass=OpKind):
 
         An operation that only decomposes is evaluated through its decomposition.
         """
-        from .evaluate import evaluate_decomposition  # noqa: PLC0415  (op -> evaluate -> op)
-
         return evaluate_decomposition(cls, operands, attributes)
 
     @classmethod
@@ -198,6 +206,23 @@ class Op(Operation, metaclass=OpKind):
     def scalar(cls, math: Any, *elements: Any, **attributes: Any) -> Any:
         """Return one result element from one element of each operand (element-wise only)."""
         raise NotImplementedError(f"{cls.name} is not element-wise")
+
+    @classmethod
+    def source_index(
+        cls, index: Indices, source: TensorSpec, result: TensorSpec, **attributes: Any
+    ) -> Indices | None:
+        """Return the index of the operand's element that is the result's at an index (moves only).
+
+        None where that is not linear.
+        """
+        raise NotImplementedError(f"{cls.name} computes more than an index")
+
+    @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Return the element at an index by what it reads, where that is no linear index."""
+        raise NotImplementedError(f"{cls.name} is not read in place by a rule of its own")
 
     @classmethod
     def decompose(cls, call: Call) -> Any:
@@ -401,6 +426,7 @@ def register(cls: type[OpT]) -> type[OpT]:
     if not cls.PURE:
         cls.traits = OpTraits(lambda: ())
     REGISTRY[cls.name] = cls
+    extensions.note(cls)
     return cls
 
 
@@ -439,3 +465,26 @@ __all__ = [
     "TensorSpec",
     "register",
 ]
+
+
+@dataclass(frozen=True)
+class EagerEmit:
+    """Carries out each operation at once on numpy arrays."""
+
+    def __call__(self, op: type[Op], *operands: Array, **attributes: Any) -> Any:
+        """Evaluate one operation; return its result, or the tuple of several."""
+        op.inferred([spec_of_array(x) for x in operands], attributes)
+        with np.errstate(all="ignore"):
+            results = tuple(op.evaluate(*operands, **op.complete(attributes)))
+        return results[0] if len(results) == 1 else results
+
+
+def evaluate_decomposition(
+    op: type[Op], operands: Sequence[Array], attributes: dict[str, Any]
+) -> Sequence[Array]:
+    """Return the results of `op.decompose` on arrays."""
+    arrays = [np.asarray(x) for x in operands]
+    specs = [spec_of_array(x) for x in arrays]
+    result_specs = tuple(op.infer(*specs, **attributes))
+    made = op.decompose(Call(op, arrays, (), attributes, specs, EagerEmit(), result_specs))
+    return made if isinstance(made, tuple) else (made,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -14,13 +16,16 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from .attributes import to_python
+from .types.attributes import to_python
 
 ALIGNMENT = 64
 """Bytes that every buffer is aligned to: one cache line, one AVX-512 register."""
 
 WEIGHTS = "gv.weights"
 """Module attribute: for each weight its name, offset in the blob, and bytes."""
+
+CONSTANT = "constant."
+"""What the names of constants in the blob begin with."""
 
 ROLE = "gv.role"
 """Argument attribute: `input`, `output`, `raw`, `workspace` or `weights`."""
@@ -46,6 +51,11 @@ def weight_rows(module: ModuleOp) -> list[tuple[str, int, int]]:
     """Return name, offset and bytes of each weight in the blob."""
     rows = module.attributes.get(WEIGHTS)
     return list(to_python(rows)) if isinstance(rows, ArrayAttr) else []
+
+
+def constant_rows(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """Return the rows of what is in the blob and no weight."""
+    return [row for row in rows if row[0].startswith(CONSTANT) and row[2]]
 
 
 def roles(function: FuncOp) -> list[str]:

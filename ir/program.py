@@ -10,8 +10,10 @@ as further weights (its result names). Inputs, outputs and symbol ranges are att
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -26,14 +28,17 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from .dims import Range
-from .tensor import Array, TensorSpec, spec_of
-from .values import Spec
+from ..requirements import Requirement
+from .types.dims import Range
+from .types.tensor import Array, TensorSpec, spec_of
+from .types.values import Spec
 
 NAME = "gv.name"
 LEVEL = "gv.level"
 RANGES = "gv.ranges"
 OVER = "gv.over"
+REQUIREMENTS = "gv.requirements"
+"""Of a module: what it requires of values, as JSON; its last result says which was found wrong."""
 """Attribute of a result: the number of the argument in whose place it may be written.
 
 What the argument was is read before that, so callers may give one buffer for both, or two.
@@ -170,6 +175,32 @@ def finish(function: FuncOp, values: Sequence[SSAValue], names: Sequence[str]) -
     function.function_type = FunctionType.from_lists(inputs, [v.type for v in values])
     if names:
         function.properties["res_attrs"] = _name_attributes(names)
+
+
+def requirements_of(module: ModuleOp) -> list[Any]:
+    """Return what a program requires of values; if anything, its last result tells of it."""
+    row = module.attributes.get(REQUIREMENTS)
+    return json.loads(row.data) if isinstance(row, StringAttr) else []
+
+
+def set_requirements(module: ModuleOp, rows: Sequence[Requirement]) -> None:
+    """Say what the last result of a program tells of."""
+    if rows:
+        text = json.dumps([row.as_json() for row in rows])
+        module.attributes[REQUIREMENTS] = StringAttr(text)
+
+
+def forget_requirements(program: Program) -> None:
+    """Take the result away that tells of requirements."""
+    if not requirements_of(program.module):
+        return
+    main = program.main
+    end = main.body.block.last_op
+    assert isinstance(end, ReturnOp), "requirements are those of graphs"
+    names = result_names(main)[:-1]
+    main.body.block.erase_op(end)
+    finish(main, list(end.operands)[:-1], names)
+    del program.module.attributes[REQUIREMENTS]
 
 
 def lay_over(function: FuncOp, pairs: Mapping[int, int]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .dtypes import DType, f32
+from .types.dtypes import DType, f32
 
 
 @dataclass(frozen=True)

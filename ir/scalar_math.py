@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import numerics
-from .dtypes import DType, of_numpy
-from .numerics import in_wide
-from .tensor import Array
+from .types import numerics
+from .types.dtypes import DType, of_numpy
+from .types.numerics import in_wide
+from .types.tensor import Array
 
 
 class ScalarMath(Protocol):
@@ -259,8 +259,8 @@ class NumpyMath(ScalarMath):
     fmod = staticmethod(in_wide(numerics.truncated_remainder))
     pow = staticmethod(in_wide(np.power))
     atan2 = staticmethod(in_wide(np.arctan2))
-    minimum = staticmethod(np.minimum)
-    maximum = staticmethod(np.maximum)
+    minimum = staticmethod(numerics.smaller)
+    maximum = staticmethod(numerics.larger)
     neg = staticmethod(np.negative)
     abs = staticmethod(np.absolute)
     exp = staticmethod(in_wide(np.exp))

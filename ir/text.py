@@ -22,12 +22,12 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
 from ..errors import ParseError
-from .attributes import ArrayValueAttr, DimAttr, DTypeAttr
-from .dtypes import TextType
-from .kernel_ops import Gvk
+from .dialects.kernel import Gvk
 from .op import REGISTRY
-from .tensor import DimsAttr
-from .values import OptionalType, SequenceType
+from .types.attributes import ArrayValueAttr, DimAttr, DTypeAttr
+from .types.dtypes import TextType
+from .types.tensor import DimsAttr
+from .types.values import OptionalType, SequenceType
 from .verify import verify
 
 MAX_DEPTH = 100
@@ -167,12 +167,7 @@ def _refuse_what_xdsl_cannot(text: str, name: str) -> None:
     depth = 0
     for match in _STRUCTURE.finditer(text):
         kind = match.group()
-        if kind[0] == "/":
-            continue
-        if kind[0] == '"':
-            if len(kind) < 2 or kind[-1] != '"':
-                _refuse(text, name, match.start(), "unterminated string")
-        elif kind in "([{<":
+        if kind in "([{<":
             depth += 1
             if depth > MAX_DEPTH:
                 _refuse(text, name, match.start(), f"nesting deeper than {MAX_DEPTH}")
@@ -181,12 +176,24 @@ def _refuse_what_xdsl_cannot(text: str, name: str) -> None:
         elif kind == ">":
             if text[match.start() - 1] != "-":
                 depth -= 1
-        else:
-            _refuse(text, name, match.start(), f"character {kind!r} is not allowed")
+        elif reason := _fault_of_token(kind):
+            _refuse(text, name, match.start(), reason)
+
+
+def _fault_of_token(token: str) -> str:
+    """Return why a comment, a string, a type or a character is refused; nothing if it is not."""
+    if token[0] == "/":
+        return ""
+    if token[0] == '"':
+        return "" if len(token) > 1 and token[-1] == '"' else "unterminated string"
+    if token[0] in "siu":  # xDSL computes the range of such a type
+        return f"no element type {token[:40]}"
+    return f"character {token!r} is not allowed"
 
 
 _STRUCTURE = re.compile(
-    r'//[^\n]*|"(?:[^"\\\n]|\\.)*+"?|[(\[{<>)\]}]|[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]'
+    r'//[^\n]*|"(?:[^"\\\n]|\\.)*+"?|[(\[{<>)\]}]|(?<![\w%@#.!^$-])[su]?i\d{6,}'
+    r"|[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]"
 )
 # xDSL's own pattern backtracks exponentially on unterminated strings; possessive does not.
 assert hasattr(mlir_lexer, "MLIRLexer"), "xDSL's lexer has moved"

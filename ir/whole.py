@@ -6,19 +6,20 @@ for its launches, and arguments that say what they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 
-from .dims import symbols
-from .interpret_launch import SYMBOLS, kernel_symbols
-from .levels import KIND
+from .interpret.launch import SYMBOLS, kernel_symbols
+from .levels import KIND, fault_of_level
 from .op import Op
 from .ops.structure import Launch
 from .placement import ROLE
 from .program import LEVEL, functions
-from .tensor import spec_of
+from .types.dims import symbols
+from .types.tensor import check_size, spec_of
+from .types.values import value_spec
 from .verify import Fault, InvalidModuleError
 
 ROLES = frozenset({"input", "output", "raw", "workspace", "weights"})
@@ -36,6 +37,10 @@ def _faults(module: ModuleOp) -> Iterator[Fault]:
     if "main" not in found:
         yield Fault(module, "there is no function @main")
     level = module.attributes.get(LEVEL)
+    if level is None:
+        yield from _of_graph(module)
+    for function in found.values():
+        yield from _sizes(function)
     is_planned = isinstance(level, StringAttr) and level.data in ("planned", "loops")
     for function in found.values():
         if not function.body.blocks or not isinstance(function.body.block.last_op, ReturnOp):
@@ -44,11 +49,39 @@ def _faults(module: ModuleOp) -> Iterator[Fault]:
             yield from _symbols(function)
         elif is_planned:
             yield from _places(function)
+    yield from _launches(module, found)
+
+
+def _launches(module: ModuleOp, found: Mapping[str, FuncOp]) -> Iterator[Fault]:
+    """Find launches of what is no kernel."""
     for op in module.walk():
         if isinstance(op, Launch):
             kernel = str(op.plain_attributes().get("kernel"))
             if kernel not in found or KIND not in found[kernel].attributes:
                 yield Fault(op, f"there is no kernel @{kernel}")
+
+
+def _of_graph(module: ModuleOp) -> Iterator[Fault]:
+    """Find operations that a program which does not say its level cannot have."""
+    for op in module.walk():
+        if (reason := fault_of_level(op, "graph")) is not None:
+            yield Fault(op, reason)
+    for function in functions(module):
+        for value in function.body.block.args if function.body.blocks else ():
+            try:
+                value_spec(value.type)
+            except TypeError as error:
+                yield Fault(function, f"argument {value.index}: {error}")
+
+
+def _sizes(function: FuncOp) -> Iterator[Fault]:
+    """Find arguments whose bytes cannot be counted."""
+    for value in function.body.block.args if function.body.blocks else ():
+        try:
+            if isinstance(value.type, TensorType):
+                check_size(spec_of(value.type))
+        except TypeError as error:
+            yield Fault(function, f"argument {value.index}: {error}")
 
 
 def _symbols(kernel: FuncOp) -> Iterator[Fault]:

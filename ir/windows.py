@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .dims import Dim, ceil_divide
+from .demands import at_most
 from .iteration import Affine
-from .tensor import Array, TensorSpec
+from .types.dims import Dim, ceil_divide
+from .types.tensor import Array, TensorSpec
 
 
 def spatial_axes(rank: int, *, channels_last: bool) -> tuple[int, ...]:
@@ -96,9 +97,8 @@ class Windows:
         rows = zip(extents, self.spans, self.strides, self.pads, strict=True)
         for extent, span, stride, (low, high) in rows:
             room = extent + low + high - span
-            if isinstance(room, int) and room < 0:
-                padded = f"{extent} elements padded by {low} and {high}"
-                raise TypeError(f"a window over {span} elements does not fit in {padded}")
+            text = f"a window over {span} elements does not fit in {extent} elements padded by "
+            at_most(span, room + span, f"{text}{low} and {high}")
             found.append(room // stride + 1)
         return tuple(found)
 

@@ -5,11 +5,13 @@
     %p = gv.softmax %t                                   {scale = 0.125}
     %y = gv.matmul %p, %v
 
-Between the first product and the softmax may stand factors, a softcap c tanh(x / c), and biases
-or masks, in this order. A bias that hides by position what comes later makes it causal: then those
-scores are not computed at all. Rows without anything to see may be replaced by zero behind the
-softmax. For f32, on GPUs also f16 and bf16, and widths that are numbers. Weights that are kept in
-f32, and multiply values brought to f32, are rounded to the type of scores and values on GPUs.
+Between the first product and the softmax may stand factors, a softcap c tanh(x / c), and biases or
+masks, in this order. What a mask chooses, and does not add, hides whatever the product is. A bias
+that hides by position what comes later makes it causal: then those scores are not computed at all.
+Rows without anything to see may be replaced by zero behind the softmax: then they are behind the
+attention, for a product of theirs may be no number. For f32, on GPUs also f16 and bf16, and widths
+that are numbers. Weights that are kept in f32, and multiply values brought to f32, are rounded to
+the type of scores and values on GPUs.
 
 Wants `fold-scale` before it, which may move the factor into a weight; stands before `decompose`.
 """
@@ -21,10 +23,10 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compositions import HIDDEN, Maker
-from ..ir.dims import Dim
-from ..ir.dtypes import DType, bf16, f16, f32
+from ..ir.compose.functions import HIDDEN, Maker
 from ..ir.program import functions
+from ..ir.types.dims import Dim
+from ..ir.types.dtypes import DType, bf16, f16, f32
 from .analysis.blocks import operations_of
 from .analysis.constants import constant_of, is_scalar, scalar_of
 from .analysis.positions import hides_later, shows_earlier
@@ -69,7 +71,8 @@ class Found:
     scale: float = 1.0
     softcap: float = 0.0
     causal: bool = False
-    zeros: bool = False
+    guard: SSAValue | None = None
+    """Which rows see nothing and are zero, if there may be such."""
     biases: list[Bias] = field(default_factory=list)
 
     @classmethod
@@ -79,21 +82,21 @@ class Found:
         widths = (*spec(values).dims[-2:], spec(weights).dims[-2])
         if root.plain_attributes()["transpose_lhs"] or 0 in widths:
             return None
-        guarded, weights = without_guard(weights)
+        guard, weights = without_guard(weights)
         softmax = producer(weights, "softmax")
         if softmax is None or not weights.has_one_use():
             return None
         scores = softmax.operands[0]
         if may_narrow:
             scores, values = narrowed(scores, values)
-        found = cls(root, scores, values, zeros=guarded is not None)
+        found = cls(root, scores, values, guard=None if guard is None else guard.condition)
         last = spec(found.value).rank - 1
         if softmax.plain_attributes()["axis"] != last or not found.reaches_product():
             return None
-        if guarded is not None and [bias.given for bias in found.biases] != [guarded]:
+        if guard is not None and [bias.given for bias in found.biases] != [guard.bias]:
             return None
         later = [bias.hides_later(*spec(found.value).dims[-2:]) for bias in found.biases]
-        if later == [True] and not found.zeros:
+        if later == [True] and guard is None:
             found.causal, found.biases = True, []
         return found
 
@@ -131,12 +134,15 @@ class Found:
         k = k if flags["transpose_rhs"] else turned(make, k)
         v = turned(make, v) if self.root.plain_attributes()["transpose_rhs"] else v
         biases: list[SSAValue] = []
-        for each in self.biases:
-            biases = [make.add(*biases, each.make(make)) if biases else each.make(make)]
+        for each in reversed(self.biases):  # from the product on: what hides takes what was added
+            biases = [each.make(make, *biases)]
         attended = make.attention(
             q, k, v, *biases, scale=self.scale, softcap=self.softcap, causal=self.causal,
-            zeros=self.zeros,
+            hiding=any(each.given is None for each in self.biases),
         )  # fmt: skip
+        if self.guard is not None:
+            zero = make.number(0, spec(attended).dtype)
+            attended = make.select(self.guard, zero, attended)
         made: SSAValue = make.to(attended, self.root.result_specs[0].dtype)
         return made
 
@@ -160,12 +166,14 @@ class Bias:
     is_seen: bool = True
     """Whether the condition says what is seen; else it says what is hidden."""
 
-    def make(self, make: Maker) -> SSAValue:
-        """Return the value."""
+    def make(self, make: Maker, *before: SSAValue) -> SSAValue:
+        """Return the value, together with that of the bias before it if there is one."""
         if self.given is not None:
-            return self.given
-        zero, hidden = make.number(0, self.dtype), make.number(self.low, self.dtype)
-        sides = (zero, hidden) if self.is_seen else (hidden, zero)
+            total: SSAValue = make.add(*before, self.given) if before else self.given
+            return total
+        seen = before[0] if before else make.number(0, self.dtype)
+        hidden = make.number(self.low, self.dtype)
+        sides = (seen, hidden) if self.is_seen else (hidden, seen)
         made: SSAValue = make.select(self.condition, *sides)
         return made
 
@@ -194,8 +202,16 @@ def turned(make: Maker, value: SSAValue) -> SSAValue:
     return made
 
 
-def without_guard(weights: SSAValue) -> tuple[SSAValue | None, SSAValue]:
-    """Return the bias b of `select(max(b) == -inf, 0, x)` over rows, and x; None, x for only x."""
+@dataclass(frozen=True)
+class Guard:
+    """Rows of which a bias hides all are zero."""
+
+    condition: SSAValue
+    bias: SSAValue
+
+
+def without_guard(weights: SSAValue) -> tuple[Guard | None, SSAValue]:
+    """Return the guard of `select(max(b) == -inf, 0, x)` over rows, and x; None, x for only x."""
     choice = producer(weights, "select")
     if choice is None or not weights.has_one_use() or not is_scalar(choice.operands[1], 0):
         return None, weights
@@ -209,7 +225,7 @@ def without_guard(weights: SSAValue) -> tuple[SSAValue | None, SSAValue]:
         return None, weights
     flags, bias = most.plain_attributes(), most.operands[0]
     fits = flags["axes"] == (spec(bias).rank - 1,) and flags["keepdims"]
-    return (bias, kept) if fits else (None, weights)
+    return (Guard(condition, bias), kept) if fits else (None, weights)
 
 
 def bias_of(value: SSAValue) -> tuple[SSAValue, Bias] | None:

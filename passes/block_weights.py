@@ -20,17 +20,17 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program
-from ..ir.compositions import Maker
-from ..ir.dims import Dim, product
-from ..ir.dtypes import f32, i4, i16, i32, u4, u8
-from ..ir.ops.blocked import BLOCK, WORD, ZERO, MatmulBlocked
-from ..ir.ops.packed import pack
-from ..ir.tensor import TensorSpec
-from ..ir.words import SHIFTS
+from ..ir.compose.functions import Maker
+from ..ir.ops.laid_out.blocked import BLOCK, WORD, ZERO, MatmulBlocked
+from ..ir.ops.laid_out.packed import pack
+from ..ir.types.dims import Dim, product
+from ..ir.types.dtypes import f32, i4, i16, i32, u4, u8
+from ..ir.types.tensor import TensorSpec
+from ..ir.types.words import SHIFTS
 from ..target import Target
 from .analysis.constants import is_scalar, scalar_of
+from .analysis.kernels.tiles import panel_width
 from .analysis.rewrite import producer, spec
-from .analysis.tiles import panel_width
 from .base import Pass
 from .pack_weights import is_weighted, replace_marked, target_of, with_fixed
 

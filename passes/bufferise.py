@@ -36,16 +36,14 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from ..errors import CompileError
-from ..ir import SOURCE, Op, Program, dims, erase, operands_of, operations
-from ..ir.attributes import to_attribute
-from ..ir.dims import Dim
-from ..ir.interpret_launch import kernel_symbols
+from ..errors import CompileError, unbounded
+from ..ir import SOURCE, Op, Program, erase, operands_of, operations
+from ..ir.interpret.launch import kernel_symbols
 from ..ir.levels import KIND
-from ..ir.ops.control import If, While
-from ..ir.ops.steps import Choose, Loop, Steps
+from ..ir.ops.control.control import If, While
+from ..ir.ops.control.steps import Choose, Loop, Steps
 from ..ir.ops.structure import Buffer, Constant, Kernel, Launch, View, Weight, Yield
-from ..ir.placement import ALIGNMENT, ROLE, WEIGHTS, WORKSPACE, align, space_type
+from ..ir.placement import ALIGNMENT, CONSTANT, ROLE, WEIGHTS, WORKSPACE, align, space_type
 from ..ir.program import (
     NAME,
     OVER,
@@ -60,8 +58,11 @@ from ..ir.program import (
     result_specs,
     set_level,
 )
-from ..ir.tensor import Array, TensorSpec, memref_of, spec_of
-from .analysis.copies import Copies
+from ..ir.types import dims
+from ..ir.types.attributes import to_attribute
+from ..ir.types.dims import Dim
+from ..ir.types.tensor import Array, TensorSpec, memref_of, spec_of
+from .analysis.memory.copies import Copies
 from .base import Pass
 
 
@@ -116,7 +117,7 @@ class Blob:
         value = op.properties["value"]
         name = self.constants.get(value)
         if name is None:
-            name = self.constants[value] = f"constant.{len(self.constants)}"
+            name = self.constants[value] = f"{CONSTANT}{len(self.constants)}"
             self.arrays[name] = op.plain_attributes()["value"]
         return name
 
@@ -427,10 +428,7 @@ def highest(nbytes: Dim, ranges: dict[str, dims.Range]) -> int:
     high = dims.bounds(nbytes, ranges)[1]
     if high is None:
         free = [s for s in sorted(dims.symbols(nbytes)) if ranges.get(s, (0, None))[1] is None]
-        raise CompileError(
-            f"dimension {', '.join(free)} has no upper bound, expected a range",
-            hint=f"give one: --dim {free[0] if free else 'N'}=1..64",
-        )
+        raise unbounded(*free)
     return high
 
 

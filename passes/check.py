@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from xdsl.dialects.func import FuncOp
 
-from ..errors import CompileError
+from ..errors import Advice, CompileError
 from ..ir import SOURCE, Array, Program, interpret
 from ..ir.program import (
     argument_names,
@@ -85,7 +85,11 @@ class Check(Observer):
                 f"pass {step.rewrite} changed result {name!r} of @{key[0]} on {key[1]} "
                 f"arguments: {reason}; it is made by {made_by}",
                 location=source.data if source is not None else program.source,
-                hint="this is a mistake in gravure; --disable-pass leaves the pass out",
+                hint=Advice(
+                    f'this is a mistake in gravure; disable=("{step.rewrite.name}",) leaves it out',
+                    f"this is a mistake in gravure; --disable-pass {step.rewrite.name}"
+                    " leaves it out",
+                ),
             )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from xdsl.ir import Block, Operation
 
 from ..ir import Op, Program, erase, operands_of, operations, replace_uses
-from ..ir.ops.control import Control
+from ..ir.ops.control.control import Control
 from ..ir.program import functions
 from .analysis.numbers import Numbers
 from .base import Pass

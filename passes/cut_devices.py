@@ -7,7 +7,7 @@
 An operation without a device stays, for the processor. One that is behind as many edges between
 devices as another of its device is in the same part: so there are as few parts as the longest way
 has edges. Constants and weights are copied into each part that uses them. What runs a part says
-how its operands get there (`frontend/stepped.py`). Needs nothing; works on `main` only, so a
+how its operands get there (`frontend/models/pieces.py`). Needs nothing; works on `main` only, so a
 choice or a loop is on one device as a whole.
 """
 

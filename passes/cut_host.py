@@ -20,13 +20,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..ir import REGISTRY, Op, Program, dims, spec_of
+from ..ir import REGISTRY, Op, Program, spec_of
 from ..ir.host import defined, is_host, symbols_in, symbols_of
 from ..ir.program import finish, functions, new_function
+from ..ir.types import dims
 from .base import Pass
 
 FREE = ("gv.constant", "gv.weight", "gv.extent")
 """What is copied into every function that uses it."""
+
+PYTHON = "gv.python_step"
 
 VIEW = "gv.reshape"
 """What computes nothing."""
@@ -85,16 +88,26 @@ class Stages:
         self.ops = list(block.ops)
         self.of: dict[Operation, int] = {}
         known: dict[SSAValue, int] = {}
+        calls = 0
+        """The stage of the last operation that calls Python: the next one comes behind it."""
         sizes = {name: 0 for argument in block.args for name in symbols_in(argument.type)}
         for op in self.ops:
             own = defined(op) - sizes.keys()
             used = [known.get(operand, 0) for operand in op.operands]
             used += [sizes.get(name, 0) for name in symbols_of(op) if name not in own]
-            stage = self.of[op] = max(used, default=0)
+            stage = max(used, default=0)
+            if calls_python(op):
+                stage = calls = max(stage, calls)
+            self.of[op] = stage
             after = stage + is_host(op)
             known.update(dict.fromkeys(op.results, after))
             sizes.update(dict.fromkeys(own, after))
         self.count = max(self.of.values(), default=0) + 1
+
+
+def calls_python(op: Operation) -> bool:
+    """Say whether an operation, or one inside of it, calls Python: such ones keep their order."""
+    return any(inner.name == PYTHON for inner in op.walk())
 
 
 class Segment:

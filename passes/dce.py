@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block
 
 from ..ir import Program, erase
-from ..ir.attributes import to_python
 from ..ir.program import functions
+from ..ir.types.attributes import to_python
 from .analysis.effects import is_pure
 from .analysis.rewrite import is_unused
 from .base import Pass

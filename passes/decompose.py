@@ -20,7 +20,7 @@ from ..errors import UnsupportedOp
 from ..ir import REGISTRY, Call, GraphEmit, Op, Program
 from ..ir.verify import place
 from .analysis.effects import all_operations
-from .analysis.kinds import KINDS, kind_of
+from .analysis.kernels.kinds import KINDS, kind_of
 from .base import Pass
 from .pack_weights import target_of
 

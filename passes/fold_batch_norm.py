@@ -17,9 +17,9 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ..ir import Op, Program, operands_of
-from ..ir.dtypes import f32
+from ..ir.types.dtypes import f32
 from .analysis.constants import Known
-from .analysis.linear import Linear, find_linear, shaped
+from .analysis.kernels.linear import Linear, find_linear, shaped
 from .analysis.rewrite import Rewriter, Rules, producer, spec
 from .base import Pass
 

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from ..ir import Op, Program, operands_of
 from .analysis.constants import Known, scalar_of
-from .analysis.linear import find_linear, is_infinite, shaped
+from .analysis.kernels.linear import find_linear, is_infinite, shaped
 from .analysis.rewrite import Rewriter, producer, spec
 from .base import Pass
 

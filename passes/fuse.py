@@ -37,24 +37,24 @@ from ..ir import (
     set_operands,
     uses_of,
 )
-from ..ir.ops.control import Control
+from ..ir.ops.control.control import Control
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions, laid_over, set_level
-from ..ir.shapes import normalize_axes
-from ..ir.tensor import TensorSpec, spec_of
+from ..ir.types.indices import NeedSplit, Token, of
+from ..ir.types.shapes import normalize_axes
+from ..ir.types.tensor import TensorSpec, spec_of
 from .analysis.blocks import blocks_of
-from .analysis.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, WALKED, kind_of
-from .analysis.orders import segments
-from .analysis.reads import (
-    BIJECTIVE_MOVES,
-    CHEAP,
-    INDEXED,
-    MOVES,
+from .analysis.kernels.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, WALKED, kind_of
+from .analysis.kernels.reads import (
+    is_cheap,
     is_elementwise,
+    is_indexed,
     is_readable,
     is_splat,
 )
+from .analysis.orders import segments
 from .analysis.rewrite import is_unused
+from .analysis.walks import PRODUCTS, WALKS, Walks, is_move, source_index
 from .base import Pass
 from .pack_weights import target_of
 
@@ -63,9 +63,6 @@ MAX_MEMBERS = 96
 
 MAX_ROWS = 8
 """Reductions of rows that one kernel adds up: more would be seldom alike, and share nothing."""
-
-PRODUCTS = ("gv.matmul", "gv.matmul_wide")
-"""Products that walk operands through moves."""
 
 STRAIGHT: frozenset[object] = frozenset((None,))
 """The path to what is read where it is used, by no moves."""
@@ -163,7 +160,9 @@ class Grouping:
             return "map"
         kind = kind_of(op, gpu=self.gpu)
         if kind is None:
-            self.faults.append(f"{_source(op)}: {op.name} has no kernel and does not decompose")
+            whole = type(op).decompose.__func__ is Op.decompose.__func__  # type: ignore[attr-defined]
+            why = "and does not decompose" if whole else "of its own: decompose comes before fuse"
+            self.faults.append(f"{_source(op)}: {op.name} has no kernel {why}")
             return "map"
         return kind
 
@@ -171,7 +170,7 @@ class Grouping:
         """Add the operation to its users' groups if all of them can take it."""
         if any(len(g.members) >= MAX_MEMBERS or adds_enough(g, op) for g in groups):
             return False
-        if len(groups) > 1 and (op.name not in CHEAP or narrows(op)):
+        if len(groups) > 1 and (not is_cheap(op) or narrows(op)):
             return False
         if narrows(op) and not self.awaits(groups[0], op):
             return False
@@ -212,7 +211,7 @@ class Grouping:
         if not self.options.maps and not is_splat(op):
             return False
         paths = self.paths(group, uses)
-        if len(paths) > (MAX_PATHS if op.name in CHEAP else 1):
+        if len(paths) > (MAX_PATHS if is_cheap(op) else 1):
             return False
         group.paths[op] = paths
         if group.kind in PROLOGUE:
@@ -221,10 +220,10 @@ class Grouping:
         if not any(is_walked(anchor, use) or self.feeds(group, use.operation) for use in uses):
             if self.finishes(op):
                 return False
-            return group.kind != "attention" or op.name in CHEAP or not is_row(op)
+            return group.kind != "attention" or is_cheap(op) or not is_row(op)
         users = [use.operation for use in uses]
-        taken = all(self._takes_moves(group, user, op) or user.name in MOVES for user in users)
-        return op.name in MOVES and taken and not self.cuts_walks(group, op)
+        taken = all(self._takes_moves(group, user, op) or is_move(user) for user in users)
+        return is_move(op) and taken and (anchor is None or self.walks(group, anchor, op))
 
     def finishes(self, op: Op) -> bool:
         """Say whether an operation stands behind a product of its own: it is its epilogue."""
@@ -257,30 +256,6 @@ class Grouping:
                 stack += [v for v in one.operands if spec_of(v.type).dims != full]
         return False
 
-    def cuts_walks(self, group: Group, op: Op) -> bool:
-        """Say whether an operand would be walked in more strides than the anchor's kernel can.
-
-        Those are two along the depth of a product, one along each axis of a matrix of attention.
-        """
-        anchor = group.anchor
-        inside = (group.members & set(self.of)) | {op}
-        if anchor is None or anchor.name not in (*PRODUCTS, *WALKED):
-            return False
-        if anchor.name in WALKED:
-            walks = [(i, axis) for i in range(WALKED[anchor.name]) for axis in (-1, -2)]
-        else:
-            flags = anchor.plain_attributes()
-            walks = [
-                (0, -2 if flags["transpose_lhs"] else -1),
-                (1, -1 if flags["transpose_rhs"] else -2),
-            ]
-        most = 1 if anchor.name in WALKED else 2
-        found = [
-            axes_behind(anchor.operands[i], anchor.specs[i].rank + axis, inside)
-            for i, axis in walks
-        ]
-        return any(axes is None or len(axes) > most for axes in found)
-
     def _takes_moves(self, group: Group, user: Operation, op: Op) -> bool:
         """Say whether a user is a product that walks an operand through moves: not panels."""
         if user is not group.anchor or group.kind not in ("gemm", "contract", "attention"):
@@ -298,7 +273,7 @@ class Grouping:
         found: set[frozenset[object]] = set()
         for user in {use._operation for use in uses}:
             above = group.paths.get(user, STRAIGHT)
-            if user.name in MOVES or user.name in INDEXED:
+            if is_indexed(user):
                 above = frozenset((user, path) for path in above)
             found.add(above)
         return found.pop() if len(found) == 1 else frozenset().union(*found)
@@ -328,17 +303,21 @@ class Grouping:
             return False  # a tile is stored before it is finished: not where its operand lies
         if group.kind != "map" or len(op.results) != 1 or not self.on_path(group, op, kind):
             return False
-        if op.name not in CONVERTED and (
-            group.root.result_specs[0].dtype != op.result_specs[0].dtype
-        ):
+        same = group.root.result_specs[0].dtype == op.result_specs[0].dtype
+        if not (same or op.name in CONVERTED) or not self.walks(group, op):
             return False
         group.kind, group.anchor = kind, op
         return True
 
+    def walks(self, group: Group, anchor: Op, *more: Op) -> bool:
+        """Say whether an anchor's kernel can walk what it has to, in the group and `more` moves."""
+        inside = {*group.members, anchor, *more}
+        return anchor.name not in WALKS or Walks(group.root, anchor, inside).fit()
+
     def on_path(self, group: Group, op: Op, kind: str) -> bool:
         """Say whether every element of the operation is used once, by one element of the root."""
         like = op.result_specs[0]
-        moves = BIJECTIVE_MOVES if kind == "gemm" else frozenset()
+        moves = kind == "gemm"
         only_moves = kind == "attention"
         value: Operation = op
         while value is not group.root:
@@ -347,22 +326,19 @@ class Grouping:
                 return False
             if len(users) == 1:
                 value = next(iter(users))
-                if not (is_laid_out(value) if only_moves else self._keeps(value, like, moves)):
+                kept = is_laid_out(value) if only_moves else self._keeps(value, like, moves=moves)
+                if not kept:
                     return False
                 continue
             return not only_moves and self._all_aligned(group, value, like)
         return True
 
-    def _keeps(self, op: Operation, like: TensorSpec, moves: frozenset[str]) -> bool:
-        if not isinstance(op, Op) or not (is_elementwise(op) or op.name in moves):
+    def _keeps(self, op: Operation, like: TensorSpec, *, moves: bool = False) -> bool:
+        if not isinstance(op, Op):
+            return False
+        if not is_elementwise(op) and not (moves and op.BIJECTIVE and keeps_columns(op)):
             return False
         result = op.result_specs[0]
-        if op.name in moves and (
-            result.rank == 0
-            or result.dims[-1] != op.specs[0].dims[-1]
-            or op.plain_attributes().get("order", (result.rank - 1,))[-1] != result.rank - 1
-        ):
-            return False
         return result.size == like.size if moves else result.dims == like.dims
 
     def _all_aligned(self, group: Group, start: Operation, like: TensorSpec) -> bool:
@@ -373,7 +349,7 @@ class Grouping:
             if one is group.root:
                 continue
             for user in {use._operation for use in uses_of(one)}:
-                if user not in group.members or not self._keeps(user, like, frozenset()):
+                if user not in group.members or not self._keeps(user, like):
                     return False
                 if user not in seen:
                     seen.add(user)
@@ -528,49 +504,31 @@ def is_walked(anchor: Op | None, use: Use) -> bool:
 
 def is_laid_out(op: Operation) -> bool:
     """Say whether an operation moves elements so that those of a row stay neighbours."""
-    if not isinstance(op, Op) or op.name not in BIJECTIVE_MOVES:
+    if not isinstance(op, Op) or not op.BIJECTIVE:
         return False
-    if op.name == "gv.transpose":
-        return bool(op.plain_attributes()["order"][-1:] == (op.specs[0].rank - 1,))
-    return segments(op.specs[0].dims, op.result_specs[0].dims) is not None
+    if op.name == "gv.reshape":
+        return segments(op.specs[0].dims, op.result_specs[0].dims) is not None
+    return keeps_columns(op)
+
+
+def keeps_columns(op: Op) -> bool:
+    """Say whether a move leaves each element in its place along the last axis."""
+    source, result = op.specs[0].dims, op.result_specs[0].dims
+    if not source or not result or source[-1] != result[-1]:
+        return False
+    if op.name == "gv.reshape":
+        return True
+    index = tuple(of(Token(dim)) for dim in result)
+    try:
+        found = source_index(op, index)
+    except NeedSplit:
+        return False
+    return found is not None and found[-1] == index[-1]
 
 
 def is_row(op: Op) -> bool:
     """Say whether all rows of a result are one: better computed once than for each row."""
     return op.result_specs[0].dims[-2:-1] in ((), (1,))
-
-
-def axes_behind(value: SSAValue, axis: int, inside: set[Operation]) -> list[int] | None:
-    """Return the axes that an axis is made of, of what moves among the operations are made of.
-
-    None where a reshape takes axes apart in another way, or any axis is a part of several.
-    """
-    axes: list[int] = [axis]
-    parts: list[int] = []
-    while isinstance(op := value.owner, Op) and op in inside and op.name in MOVES:
-        source, made = op.specs[0].dims, op.result_specs[0].dims
-        if op.name == "gv.transpose":
-            order = op.plain_attributes()["order"]
-            axes, parts = ([order[a] for a in each] for each in (axes, parts))
-        elif op.name == "gv.reshape":
-            runs = segments(source, made)
-            if runs is None:
-                return None
-            whole = [([a for a in left if source[a] != 1], right) for left, right in runs]
-            axes, parts = (
-                [a for left, right in whole if set(right) & set(each) for a in left]
-                for each in (axes, parts)
-            )
-            if any(len(set(left) & set(parts)) > 1 for left, _ in runs):
-                return None
-        else:
-            lost = len(made) - len(source)
-            axes, parts = ([a - lost for a in each if a >= lost] for each in (axes, parts))
-            if op.name == "gv.slice":
-                parts += [a for a, d in enumerate(source) if d != made[a]]
-        axes = [a for a in axes if source[a] != 1]
-        value = op.operands[0]
-    return axes
 
 
 def narrows(op: Op) -> bool:

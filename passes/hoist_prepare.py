@@ -25,7 +25,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import SOURCE, Op, Program, spec_of
-from ..ir.attributes import Symbol
 from ..ir.ops.structure import Weight
 from ..ir.program import (
     finish,
@@ -35,6 +34,7 @@ from ..ir.program import (
     result_names,
     returned,
 )
+from ..ir.types.attributes import Symbol
 from .analysis.blocks import blocks_of
 from .analysis.constants import WEIGHT, Known
 from .base import Pass

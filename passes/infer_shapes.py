@@ -20,9 +20,10 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ..errors import GraphError
-from ..ir import Dim, DimExpr, Op, Program, TensorSpec, dims, spec_of
-from ..ir.attributes import to_attribute, to_python
+from ..ir import Dim, DimExpr, Op, Program, TensorSpec, spec_of
 from ..ir.program import RANGES, functions, ranges_of, returned, set_ranges
+from ..ir.types import dims
+from ..ir.types.attributes import to_attribute, to_python
 from ..ir.verify import Fault, InvalidModuleError
 from .base import Pass, PipelineError
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from xdsl.ir import Operation
 
-from ..ir import Program, canonical_hash, knobs, print_module
+from .. import knobs
+from ..ir import Program, canonical_hash, print_module
 from ..ir.program import optional_function
 from .base import Observer, Report, Step
 from .check import Check

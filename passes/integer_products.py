@@ -22,9 +22,9 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from ..ir import Op, Program
-from ..ir.compositions import Maker
-from ..ir.dtypes import DType, f32, i8, i32, u8
-from ..ir.ops.packed import DOTS
+from ..ir.compose.functions import Maker
+from ..ir.ops.laid_out.packed import DOTS
+from ..ir.types.dtypes import DType, f32, i8, i32, u8
 from .analysis.constants import Known, scalar_of
 from .analysis.rewrite import Rewriter, producer, spec
 from .base import Pass

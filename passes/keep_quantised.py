@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ..ir import Op, Program
-from ..ir.dtypes import DType, f32, i8, i32, u8
+from ..ir.types.dtypes import DType, f32, i8, i32, u8
 from .analysis.constants import scalar_of
 from .analysis.rewrite import Rewriter, producer, spec
 from .base import Pass

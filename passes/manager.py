@@ -19,10 +19,12 @@ from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 
+from .. import knobs
 from ..errors import CompileError, GravureError
-from ..ir import InvalidModuleError, Program, knobs, verify
+from ..ir import InvalidModuleError, Program, verify
 from .base import Observer, Pass, PassError, PipelineError, Report, Step, count_operations
 from .instruments import from_environment
+from .pipelines import DESCENTS
 from .reproduce import Snapshot, write_reproducer
 
 _DEFINES_PASS = re.compile(r"^class \w+\(Pass\):$", re.MULTILINE)
@@ -199,8 +201,10 @@ class _Runner:
         if rewrite.LEVEL not in ("", level):
             raise CompileError(
                 f"pass {rewrite.name} works on level {rewrite.LEVEL}, "
-                f"the program is on level {level}"
-            )
+                f"the program is on level {level}",
+                hint=", ".join(f"{name} comes before it" for name, made in DESCENTS.items()
+                               if made == rewrite.LEVEL),
+            )  # fmt: skip
         rewrite.counts.clear()
         if str(rewrite) in self.idle or (rewrite.FOR and rewrite.FOR.isdisjoint(self.names)):
             return

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from xdsl.ir import BlockArgument
 
 from ..ir import Op, Program
-from ..ir.dims import product
 from ..ir.ops.structure import Kernel
 from ..ir.program import functions
-from ..ir.tensor import TensorSpec
+from ..ir.types.dims import product
+from ..ir.types.tensor import TensorSpec
 from .analysis.blocks import blocks_of
-from .analysis.tiles import lanes_of
+from .analysis.kernels.tiles import lanes_of
 from .base import Pass
 from .merge_maps import merge
 from .pack_weights import target_of

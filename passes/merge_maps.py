@@ -33,7 +33,7 @@ from ..ir import (
 from ..ir.ops.structure import Kernel, Yield
 from ..ir.program import functions
 from .analysis.blocks import blocks_of
-from .analysis.in_place import is_aligned
+from .analysis.memory.in_place import is_aligned
 from .base import Pass
 
 MAX_MEMBERS = 96

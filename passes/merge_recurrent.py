@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir import Op, Program, erase
-from ..ir.ops.recurrent import PackedRecurrent
+from ..ir.ops.laid_out.recurrent import PackedRecurrent
 from ..ir.ops.structure import Kernel
 from ..ir.program import functions
-from ..ir.tensor import spec_of
+from ..ir.types.tensor import spec_of
 from .analysis.blocks import blocks_of
-from .analysis.recurrent import GATES, goes_along, input_product
+from .analysis.kernels.recurrent import GATES, goes_along, input_product
 from .base import Pass
 from .merge_maps import merge
 from .pack_weights import target_of

@@ -29,11 +29,11 @@ from math import prod
 from typing import Any
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compositions import Maker
-from ..ir.dims import product
-from ..ir.dtypes import bf16, f32, i4, i8
-from ..ir.ops.blocked import BLOCK
-from ..ir.tensor import TensorSpec
+from ..ir.compose.functions import Maker
+from ..ir.ops.laid_out.blocked import BLOCK
+from ..ir.types.dims import product
+from ..ir.types.dtypes import bf16, f32, i4, i8
+from ..ir.types.tensor import TensorSpec
 from ..target import Target
 from .base import Pass, PipelineError
 from .pack_weights import is_weighted, target_of, with_fixed

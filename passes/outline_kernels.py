@@ -26,24 +26,15 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, SSAValue
 
-from ..ir import (
-    SOURCE,
-    Program,
-    dims,
-    erase,
-    operands_of,
-    operations,
-    replace_uses,
-    take_apart,
-    uses_of,
-)
-from ..ir.attributes import to_python
-from ..ir.interpret_launch import SYMBOLS
+from ..ir import SOURCE, Program, erase, operands_of, operations, replace_uses, take_apart, uses_of
+from ..ir.interpret.launch import SYMBOLS
 from ..ir.levels import BEHIND, KIND, STREAMED
 from ..ir.op import created
 from ..ir.ops.structure import Kernel, Weight
 from ..ir.program import functions
-from ..ir.tensor import TensorSpec, spec_of
+from ..ir.types import dims
+from ..ir.types.attributes import to_python
+from ..ir.types.tensor import TensorSpec, spec_of
 from .analysis.blocks import blocks_of, operations_of
 from .analysis.numbers import Numbers
 from .base import Pass

@@ -21,17 +21,17 @@ from xdsl.ir import SSAValue
 
 from ..errors import UnsupportedOp
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compositions import Maker
-from ..ir.dims import Dim
-from ..ir.dtypes import DType, f32, f64
-from ..ir.ops.packed import pack
+from ..ir.compose.functions import Maker
+from ..ir.ops.laid_out.packed import pack
 from ..ir.ops.rnn import Gru, Lstm, Recurrent, Rnn
 from ..ir.program import functions
-from ..ir.tensor import spec_of
+from ..ir.types.dims import Dim
+from ..ir.types.dtypes import DType, f32, f64
+from ..ir.types.tensor import spec_of
 from ..ir.verify import place
 from ..target import Target
 from .analysis.blocks import operations_of
-from .analysis.tiles import panel_width
+from .analysis.kernels.tiles import panel_width
 from .base import Pass
 from .pack_weights import target_of
 

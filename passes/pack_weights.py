@@ -19,11 +19,9 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from ..ir import GraphEmit, Op, Program, operands_of, replace
-from ..ir.dims import Dim, product
-from ..ir.dtypes import DType, bf16, i8, i32, u8
 from ..ir.op import REGISTRY
-from ..ir.ops.conv_weights import ConvWeightsPacked
-from ..ir.ops.packed import (
+from ..ir.ops.laid_out.conv_weights import ConvWeightsPacked
+from ..ir.ops.laid_out.packed import (
     DOTS,
     NARROW,
     ConvPacked,
@@ -33,11 +31,13 @@ from ..ir.ops.packed import (
     pack_groups,
 )
 from ..ir.program import functions
-from ..ir.tensor import TensorSpec, spec_of
+from ..ir.types.dims import Dim, product
+from ..ir.types.dtypes import DType, bf16, i8, i32, u8
+from ..ir.types.tensor import TensorSpec, spec_of
 from ..target import Target
 from .analysis.blocks import operations_of
-from .analysis.reads import MOVES
-from .analysis.tiles import is_joined, lanes_of, panel_width, product_width
+from .analysis.kernels.tiles import is_joined, lanes_of, panel_width, product_width
+from .analysis.walks import is_move
 from .base import Pass
 
 FAST = ("f32", "f64")
@@ -180,7 +180,7 @@ def lies_in_rows(value: SSAValue) -> bool:
         if spec_of(source.type).dims[-1:] != owner.result_specs[0].dims[-1:]:
             return False
         owner = source.owner
-    return not isinstance(owner, Op) or owner.name not in MOVES
+    return not isinstance(owner, Op) or not is_move(owner)
 
 
 def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:

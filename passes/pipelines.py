@@ -72,11 +72,15 @@ LOWER = ("fuse", "merge-maps", "merge-bottlenecks", "merge-recurrent", KERNELS, 
 """From the level `graph` to `planned`."""
 
 LEVELS: dict[str, tuple[str, ...]] = {
-    "O0": ("decompose", "pack-recurrent", "dce", *LOWER),
-    "O1": ("canonicalize", "simplify-control", "cse", "decompose", "dce", *WEIGHTS, *LOWER),
-    "O2": (*GRAPH, *WEIGHTS, *LOWER),
-    "O3": (*GRAPH, *WEIGHTS, *LOWER),
+    "O0": ("require-sizes", "decompose", "pack-recurrent", "dce", *LOWER),
+    "O1": (
+        *("require-sizes", "canonicalize", "simplify-control", "cse", "decompose", "dce"),
+        *(*WEIGHTS, *LOWER),
+    ),
+    "O2": ("require-sizes", *GRAPH, *WEIGHTS, *LOWER),
+    "O3": ("require-sizes", *GRAPH, *WEIGHTS, *LOWER),
 }
+"""What is required is noted first, while operations are those of the model."""
 
 
 DESCENTS: dict[str, str] = {"fuse": "fused", "bufferise": "planned"}

@@ -24,19 +24,19 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
 from ..ir import Program, erase, operands_of, operations, replace
-from ..ir.attributes import integer_attribute, integers_attribute
 from ..ir.levels import KIND
-from ..ir.ops.steps import Steps
+from ..ir.ops.control.steps import Steps
 from ..ir.ops.structure import Buffer, Launch, View
 from ..ir.placement import LOWER_BOUND, WORKSPACE, align
 from ..ir.program import functions, ranges_of
-from ..ir.tensor import spec_of
-from .analysis.alive import Alive
+from ..ir.types.attributes import integer_attribute, integers_attribute
+from ..ir.types.tensor import spec_of
 from .analysis.blocks import operations_of
-from .analysis.copies import is_copy
-from .analysis.gaps import Gaps
-from .analysis.lives import Lives
-from .analysis.storage import Sharing, Storage, Waits
+from .analysis.memory.alive import Alive
+from .analysis.memory.copies import is_copy
+from .analysis.memory.gaps import Gaps
+from .analysis.memory.lives import Lives
+from .analysis.memory.storage import Sharing, Storage, Waits
 from .base import Pass
 from .bufferise import highest
 

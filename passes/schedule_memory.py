@@ -21,12 +21,13 @@ from dataclasses import dataclass, field
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ..ir import Program, dims, operands_of, operations
-from ..ir.dims import Range
+from ..ir import Program, operands_of, operations
 from ..ir.levels import KIND
-from ..ir.ops.control import Control, While
+from ..ir.ops.control.control import Control, While
 from ..ir.program import functions, laid_over, ranges_of
-from ..ir.tensor import spec_of
+from ..ir.types import dims
+from ..ir.types.dims import Range
+from ..ir.types.tensor import spec_of
 from .analysis.blocks import blocks_of
 from .base import Pass
 from .bufferise import viewed

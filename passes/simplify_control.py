@@ -22,7 +22,7 @@ import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from ..ir import Op, Program, erase, operations
-from ..ir.ops.control import Control, If, While
+from ..ir.ops.control.control import Control, If, While
 from ..ir.ops.structure import Constant, Weight, Yield
 from ..ir.program import functions
 from .analysis.blocks import operations_of

@@ -32,17 +32,17 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compositions import Maker, cut
-from ..ir.dims import Dim, Range, bounds, product
-from ..ir.dtypes import f32
+from ..ir.compose.functions import Maker, cut
 from ..ir.op import REGISTRY
 from ..ir.program import functions
-from ..ir.shapes import normalize_axes
-from ..ir.tensor import spec_of
+from ..ir.types.dims import Dim, Range, bounds, product
+from ..ir.types.dtypes import f32
+from ..ir.types.shapes import normalize_axes
+from ..ir.types.tensor import spec_of
 from ..target import Target
 from .analysis.blocks import operations_of
-from .analysis.choices import decide, shape_class
-from .analysis.kinds import ROW_REDUCTIONS, kind_of
+from .analysis.kernels.choices import decide, shape_class
+from .analysis.kernels.kinds import ROW_REDUCTIONS, kind_of
 from .base import Pass
 from .pack_weights import target_of
 

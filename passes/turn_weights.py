@@ -18,9 +18,9 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program
-from ..ir.dtypes import i8, i32, u8
 from ..ir.op import REGISTRY
-from ..ir.tensor import spec_of
+from ..ir.types.dtypes import i8, i32, u8
+from ..ir.types.tensor import spec_of
 from .base import Pass
 from .pack_weights import depthwise, is_pointwise, replace_marked, target_of, with_fixed
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from math import isqrt
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.dims import Dim, Range, evaluate, symbols
-from ..ir.ops.winograd import Form, WinogradPacked, form_of, transform_weights
+from ..ir.ops.laid_out.winograd import Form, WinogradPacked, form_of, transform_weights
+from ..ir.types.dims import Dim, Range, evaluate, symbols
 from ..target import Target
-from .analysis.choices import decide
-from .analysis.tiles import panel_width
+from .analysis.kernels.choices import decide
+from .analysis.kernels.tiles import panel_width
 from .base import Pass
 from .pack_weights import is_packed, is_weighted, target_of, with_fixed
 

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import RuntimeInputError
-from .artifact import DimInfo, TensorInfo, bindings
+from .artifact import DimInfo, SizeDemand, TensorInfo, bindings
 from .buffer import Array, aligned_array, is_plain
-from .expression import symbols
+from .expression import evaluate, symbols
 
 Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any]
 """Arguments by name, or in their order."""
@@ -173,6 +173,14 @@ def bind_dims(
             }
             raise mismatch(describe(array), info, dims=f" with {_spell(known)}" if known else "")
     return values
+
+
+def check_demands(demands: Sequence[SizeDemand], values: Mapping[str, int]) -> None:
+    """Raise `RuntimeInputError` for the first demand that these dimensions do not meet."""
+    for demand in demands:
+        if evaluate(demand.small, values) > evaluate(demand.large, values):
+            used = {n: values[n] for x in (demand.small, demand.large) for n in symbols(x)}
+            raise RuntimeInputError(f"{demand.text}, with {_spell(used)}")
 
 
 def result_shape(info: TensorInfo, values: Mapping[str, int]) -> tuple[int, ...]:

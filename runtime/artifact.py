@@ -39,6 +39,9 @@ DTYPE_CODES: Mapping[str, int] = {name: code for code, name in enumerate(DTYPES)
 ALIGNMENT = 64
 """Bytes that the workspace, the weights, and each buffer in them are aligned to."""
 
+REQUIRED = "requirements"
+"""Where the manifest says what is required of values, and where a run tells of it."""
+
 Base: TypeAlias = Literal["input", "output", "workspace", "weights", "raw"]
 
 
@@ -113,6 +116,15 @@ def bindings(inputs: Sequence[TensorInfo], dims: Sequence[DimInfo]) -> dict[str,
 
 
 @dataclass(frozen=True)
+class SizeDemand:
+    """`small <= large` of sizes; `text` says what is wrong in a run where it is not so."""
+
+    small: Extent
+    large: Extent
+    text: str
+
+
+@dataclass(frozen=True)
 class Pointer:
     """The address a kernel gets for one of its buffers: `offset` bytes behind a base.
 
@@ -180,7 +192,14 @@ class Repeat:
     body: tuple[Step, ...]
 
 
-Step: TypeAlias = Launch | If | While | Repeat
+@dataclass(frozen=True)
+class Require:
+    """End the run with a status unless this holds: what comes next would leave its buffers."""
+
+    demand: SizeDemand
+
+
+Step: TypeAlias = Launch | If | While | Repeat | Require
 
 
 @dataclass(frozen=True)
@@ -194,6 +213,8 @@ class Description:
     steps: tuple[Step, ...]
     dims: tuple[DimInfo, ...] = ()
     """Each gets its value from the shape of an input: see `bindings`."""
+    demands: tuple[SizeDemand, ...] = ()
+    """What every run must find of its dimensions, before anything is done."""
     workspace: int = 0
     """Bytes of the arena that all steps share, at the largest dimensions."""
     max_live: int = 0
@@ -203,9 +224,13 @@ class Description:
     weights: int = 0
     """Bytes of the constants."""
     raw: tuple[TensorInfo, ...] = ()
-    """The weights as they were given, before `prepare`."""
+    """The weights as they were given. If there are any, there is a function `prepare`."""
     prepare: tuple[Step, ...] = ()
-    """What makes the constants from the raw weights; empty if they are ready as they are."""
+    """What makes constants from the raw weights; empty if they are used as they are."""
+    copies: tuple[tuple[int, int, int], ...] = ()
+    """Of raw weights that are used as they are: number, offset in the constants, bytes."""
+    fixed: tuple[tuple[int, int], ...] = ()
+    """Offset and bytes of constants that are no weights: `prepare` writes them, too."""
     prepare_workspace: int = 0
     """Bytes of the arena while `prepare` runs."""
     target: str = "x86-64-v2"
@@ -242,6 +267,17 @@ class Description:
         return round_up(self.prepare_workspace, ALIGNMENT)
 
     @property
+    def demanded(self) -> tuple[SizeDemand, ...]:
+        """Return what runs must find, each once: a status names one by its place here."""
+        return tuple(dict.fromkeys((*self.demands, *requirements(self.steps))))
+
+    @property
+    def required(self) -> Sequence[Mapping[str, Any]]:
+        """Return what is required of values: a status names one by its place here, from 1."""
+        found: Sequence[Mapping[str, Any]] = self.extras.get(REQUIRED, {}).get("rows", ())
+        return found
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         """Return the names of the kernels, each once, in the order they are first launched."""
         return tuple(dict.fromkeys(each.kernel for each in launches(self.prepare + self.steps)))
@@ -271,6 +307,19 @@ def launches(steps: tuple[Step, ...]) -> Iterator[Launch]:
                 yield from launches(body)
 
 
+def requirements(steps: tuple[Step, ...]) -> Iterator[SizeDemand]:
+    """Give what `steps` require, also those inside of other steps, in order."""
+    for step in steps:
+        match step:
+            case Require(demand=demand):
+                yield demand
+            case If(then=first, otherwise=second) | While(test=first, body=second):
+                yield from requirements(first)
+                yield from requirements(second)
+            case Repeat(body=body):
+                yield from requirements(body)
+
+
 def control_steps(steps: tuple[Step, ...]) -> Iterator[If | While | Repeat]:
     """Give every choice and loop in `steps`, also those inside of others."""
     for step in steps:
@@ -292,7 +341,7 @@ CLASSES: Mapping[str, type] = {
     each.__name__: each
     for each in (
         *(Description, TensorInfo, DimInfo, Pointer, Scalar),
-        *(Launch, If, While, Repeat),
+        *(Launch, If, While, Repeat, Require, SizeDemand),
     )
 }
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..errors import OutOfMemoryError
 from .artifact import ALIGNMENT
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -32,9 +33,17 @@ def aligned_bytes(size: int) -> Array:
     """Return `size` bytes, not set to anything, that begin at a multiple of `ALIGNMENT`."""
     if size >= HUGE:
         return _huge_bytes(size)
-    room = np.empty(size + ALIGNMENT, np.uint8)
+    try:
+        room = np.empty(size + ALIGNMENT, np.uint8)
+    except MemoryError as error:
+        raise _out_of_memory(size, str(error)) from error
     start = -address(room) % ALIGNMENT
     return room[start : start + size]
+
+
+def _out_of_memory(size: int, reason: str) -> OutOfMemoryError:
+    hint = "smaller dimensions, or bounds of them, need less"
+    return OutOfMemoryError(f"{size} bytes of memory are needed: {reason}", hint=hint)
 
 
 def _huge_bytes(size: int) -> Array:
@@ -45,7 +54,7 @@ def _huge_bytes(size: int) -> Array:
     try:
         room = mmap.mmap(-1, size + HUGE_PAGE, flags=flags)
     except (OSError, OverflowError) as error:
-        raise MemoryError(f"{size} bytes of memory: {error}") from error
+        raise _out_of_memory(size, str(error.args[-1])) from error
     if size < VAST and hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # a kernel without huge pages says EINVAL
             room.madvise(mmap.MADV_HUGEPAGE)

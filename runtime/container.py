@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from ..errors import ArtifactError
+from ..errors import Advice, ArtifactError
 from .artifact import round_up
 from .elf import ET_DYN, MACHINES, MAGIC, PAGE, PT_NOTE, Header, Program, Record
 
@@ -117,7 +117,7 @@ def _unseal(read: Data, size: int, *, foreign: bool) -> Sealed:
     if made_for != platform.machine() and not foreign:
         raise ArtifactError(
             f"made for {made_for}, and this machine is {platform.machine()}",
-            hint=f"{REBUILD} with --target native",
+            hint=Advice(f'{REBUILD} with target="native"', f"{REBUILD} with --target native"),
         )
     offset = _find_seal(read, header)
     seal = Seal.unpack(read(offset + NOTE.size + len(OWNER), Seal.layout.size))

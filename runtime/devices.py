@@ -17,7 +17,7 @@ import re
 import threading
 from collections.abc import Iterator
 
-from .gpu_driver import Driver, GpuError
+from .gpu.driver import Driver, GpuError
 
 _NAME = re.compile(r"gpu(?::(\d+))?")
 _open: dict[int, Driver] = {}
@@ -27,10 +27,10 @@ _lock = threading.Lock()
 def open_driver(name: str = "gpu:0") -> Driver:
     """Return the driver of a device: the same for each call, or a new emulated one."""
     if name == "emulated":
-        from .emulated import EmulatedDriver  # noqa: PLC0415  (loads the emulator)
+        from .gpu.emulated import EmulatedDriver  # noqa: PLC0415  (loads the emulator)
 
         return EmulatedDriver()
-    from .cuda import CudaDriver  # noqa: PLC0415  (only who uses one)
+    from .gpu.cuda import CudaDriver  # noqa: PLC0415  (only who uses one)
 
     index = gpu_index(name)
     with _lock:
@@ -53,7 +53,7 @@ def gpu_index(name: object) -> int:
 
 def gpu_names() -> list[str]:
     """Return the names of the GPUs of this machine that can be used."""
-    from .cuda import device_count  # noqa: PLC0415  (only who asks)
+    from .gpu.cuda import device_count  # noqa: PLC0415  (only who asks)
 
     return [f"gpu:{index}" for index in sorted({*range(device_count()), *_open})]
 

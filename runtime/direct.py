@@ -1,8 +1,8 @@
 """Builtin functions made of an artefact's own code: calls without ctypes in between.
 
-The code finds what it works on behind a capsule (see `codegen/llvm/python_call.py`), and so depends
-on where CPython keeps a capsule's pointer and numpy the fields of an array. That is looked up
-before it is relied on; where it is elsewhere, and on builds without the global lock, models are
+The code finds what it works on behind a capsule (see `codegen/llvm/entry/python_call.py`), and so
+depends on where CPython keeps a capsule's pointer and numpy the fields of an array. That is looked
+up before it is relied on; where it is elsewhere, and on builds without the global lock, models are
 called by ctypes instead.
 """
 

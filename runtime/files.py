@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,27 +10,87 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+ASIDE = ".gravure-new"
+"""What the names of files end with that are being written."""
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[BinaryIO]:
     """Give a file that takes the place of `path` when the block ends without an exception.
 
     It is written next to `path` and reaches the disk before it is renamed; if anything fails, the
-    old file stays as it was and the new one is removed. A link is followed, not replaced.
+    old file stays as it was and the new one is removed. A link is followed, not replaced. What a
+    process left here that was killed while it wrote is removed, too.
     """
     target = Path(os.path.realpath(path))
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    sweep(target.parent)
+    descriptor, name = _new(target)
     try:
         with open(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fchmod(file.fileno(), mode & ~_umask())
             os.fsync(file.fileno())
-        os.replace(name, target)
+            os.replace(name, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
+    _sync(target.parent)
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove files that nobody finishes; return them.
+
+    Who writes a file holds a lock on it, which ends with the process.
+    """
+    try:
+        found = [Path(entry) for entry in os.scandir(folder) if entry.name.endswith(ASIDE)]
+    except PermissionError:  # a folder that may be written and not be looked into
+        return []
+    return [path for path in found if path.name.startswith(".") and _is_removed(path)]
+
+
+def _new(target: Path) -> tuple[int, str]:
+    """Open a new, locked file next to a file; it could be swept until it was locked."""
+    while True:
+        descriptor, name = tempfile.mkstemp(ASIDE, f".{target.name[:200]}.", target.parent)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(descriptor).st_nlink:
+                return descriptor, name
+        except BlockingIOError:  # it is being looked at by who sweeps
+            pass
+        except OSError:  # there are no locks here, so nothing is swept either
+            return descriptor, name
+        os.close(descriptor)
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def _is_removed(path: Path) -> bool:
+    """Remove a file unless somebody writes it, and say whether it was removed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:  # it is gone, or not ours
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()  # while it is locked: who has just made it looks whether it is still there
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _sync(folder: Path) -> None:
+    """Let the names in a folder reach the disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArtifactError
+from ..errors import Advice, ArtifactError
 from .container import Sealed, reader, unseal
 
 _NUMBERS = itertools.count()
@@ -99,15 +99,20 @@ class Library:
             raise ArtifactError(
                 self.status(status),
                 location=self.location,
-                hint="compile the model for this machine: --target native",
+                hint=Advice(
+                    'compile the model for this machine: target="native"',
+                    "compile the model for this machine: --target native",
+                ),
             )
 
 
-def inspect(source: str | os.PathLike[str]) -> Sealed:
+def inspect(source: str | os.PathLike[str] | bytes) -> Sealed:
     """Return what an artefact says about itself, after checking that it is whole; run nothing.
 
-    It may be for another machine.
+    It may be for another machine, and in memory.
     """
+    if isinstance(source, bytes):
+        return unseal(*reader(source), "<bytes>", foreign=True)
     path = os.fspath(source)
     descriptor = open_file(path)
     try:

@@ -20,11 +20,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..errors import ArtifactError, RuntimeInputError
+from ..errors import Advice, ArtifactError, RuntimeInputError
+from ..requirements import NUMBERS, check
 from . import direct
 from .arguments import (
     Inputs,
     bind_dims,
+    check_demands,
     check_threads,
     describe,
     in_order,
@@ -33,16 +35,18 @@ from .arguments import (
     result_shape,
     to_array,
 )
-from .artifact import DimInfo, TensorInfo
+from .artifact import REQUIRED, DimInfo, SizeDemand, TensorInfo
 from .buffer import Array, address, aligned_array, aligned_bytes, is_plain
 from .container import check_weights, check_weights_file, reader
 from .files import replacing
-from .gpu_library import create_on_gpu, is_for_gpu
+from .gpu.library import create_on_gpu, is_for_gpu
 from .library import Library, open_file
 from .pool import Pool, shared_pool
 
 CPU_CHECKED = 1
 """What says in a context that the processor was asked: loading did it."""
+REQUIREMENT = 64
+"""The low bits of a status that says which requirement of values did not hold."""
 SHORT = 1 << 16
 """Below this many bytes in all, Python's lock is kept during a run: giving it up takes longer."""
 PLANS = 1024
@@ -142,6 +146,7 @@ class Model:
 
     def __post_init__(self) -> None:
         self._names = {info.name for info in self.inputs}
+        self._demands = tuple(SizeDemand(**each) for each in self.manifest["demands"])
 
     @classmethod
     def load(
@@ -181,7 +186,10 @@ class Model:
             raise ArtifactError(
                 f"the model runs on the processor, not on gpu:{device}",
                 location=library.location,
-                hint="compile it for a GPU: --target cuda:sm_90",
+                hint=Advice(
+                    'compile it for a GPU: target="cuda:sm_90"',
+                    "compile it for a GPU: --target cuda:sm_90",
+                ),
             )
         return model
 
@@ -257,7 +265,7 @@ class Model:
         if function is not None and direct.is_possible():
             release = self._is_long(context) if release is None else release
             return direct.call_again(
-                function, addresses, results, _busy, release=release, keep=keep
+                function, addresses, results, self._why(arrays), release=release, keep=keep
             )
         return lambda: self._run_again(addresses, results, keep)
 
@@ -370,23 +378,39 @@ class Model:
         frame = self._take_frame()
         try:
             frame.fill(arrays, outputs, plan)
-            self._check(self._run(*frame.addresses(), context.address))
+            self._check(self._run(*frame.addresses(), context.address), frame.workspace)
         finally:
             self._frames.append(frame)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
+    def _why(self, arrays: Sequence[Array]) -> Callable[[], Any]:
+        """Return what says why a bound function failed: a value, or another thread."""
+        if REQUIRED not in self.manifest:
+            return _busy
+
+        def why() -> Any:
+            self._slow_call(*arrays)  # elsewhere in memory: the other thread may still be at it
+            return _busy()
+
+        return why
+
     def _run_again(
-        self, addresses: Sequence[int], results: list[Array], keep: object
+        self, addresses: Sequence[int], results: list[Array], keep: Sequence[Any]
     ) -> list[Array]:
         """Do what a bound function does, where there is no builtin for it."""
-        del keep  # it is only what the addresses lead to
-        self._check(self._run(*addresses))
+        frame: Frame = keep[2]
+        self._check(self._run(*addresses), frame.workspace)
         return results
 
-    def _check(self, status: int) -> None:
-        """Raise the error that a status stands for."""
-        if status:
-            raise RuntimeInputError(self._library.status(status))
+    def _check(self, status: int, workspace: Array | None = None) -> None:
+        """Raise the error that a status stands for; the workspace has what is said of values."""
+        if not status:
+            return
+        wanted = self.manifest.get(REQUIRED)
+        if wanted is not None and workspace is not None and status & 0xFF == REQUIREMENT:
+            first = wanted["offset"]
+            check(wanted["rows"], workspace[first : first + 8 * NUMBERS].view(np.int64))
+        raise RuntimeInputError(self._library.status(status))
 
     def _plan(self, arrays: Sequence[Array]) -> Plan:
         """Check the shapes of the inputs, and return what follows from them."""
@@ -394,6 +418,7 @@ class Model:
         plan = self._plans.get(key)
         if plan is None:
             values = bind_dims(arrays, self.inputs, self.dims)
+            check_demands(self._demands, values)
             outputs = tuple(result_shape(info, values) for info in self.outputs)
             sizes = [size for shape in (*key, *outputs) for size in shape]
             if len(self._plans) >= PLANS:
@@ -458,6 +483,7 @@ class Model:
             raise ArtifactError(
                 "the model prepares no weights of its own", location=self._library.location
             )
+        _refuse_unknown(raw, infos)
         arrays = [
             to_array(value, info, "weight")
             for value, info in zip(in_order(raw, infos, "weight"), infos, strict=True)
@@ -472,6 +498,18 @@ class Model:
         places = (address(addresses), address(weights), address(workspace))
         self._check(prepare(*places, self._context.address))
         return weights
+
+
+def _refuse_unknown(raw: Mapping[str, Any], infos: Sequence[TensorInfo]) -> None:
+    names = [info.name for info in infos]
+    unknown = [name for name in raw if name not in names]
+    if unknown:
+        raise RuntimeInputError(
+            f"unknown weight {', '.join(map(repr, unknown))}: expected "
+            f"{', '.join(map(repr, names))}",
+            hint="small tensors are part of the code; gravure.compile(..., settable=[NAMES]) "
+            "keeps them weights",
+        )
 
 
 def _tensor(described: Mapping[str, Any]) -> TensorInfo:

@@ -1,9 +1,9 @@
 """Threads for runs: made once for the whole program, asleep when no run is going on.
 
-The code of the pool is in every artefact (see `codegen/llvm/pool.py`); here are the memory and the
-threads, which are Python's, so that nothing outside the library is needed. They never take
-Python's lock while they work. One pool of each size serves all models: models that are run at
-the same time take turns, launch by launch, and who finds it taken works alone meanwhile.
+The code of the pool is in every artefact (see `codegen/llvm/entry/pool.py`); here are the memory
+and the threads, which are Python's, so that nothing outside the library is needed. They never take
+Python's lock while they work. One pool of each size serves all models: models that are run at the
+same time take turns, launch by launch, and who finds it taken works alone meanwhile.
 
 Note [Fork]. A forked process has the memory of the pool but none of its threads. There the pool is
 made empty at once, so that runs go on with one thread, and gets new threads at the next run.

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .deadline import DEADLINE, LateError
+
 Element = tuple[Any, ...]
 
 
@@ -41,9 +43,10 @@ class Changes:
             self._changed.notify_all()
 
     def wait(self, seen: int) -> None:
-        """Return when the count is not what was seen before."""
+        """Return when the count is not what was seen before, or raise when the time is over."""
         with self._changed:
-            self._changed.wait_for(lambda: self.count != seen)
+            if not self._changed.wait_for(lambda: self.count != seen, DEADLINE.left()):
+                raise LateError
 
 
 CHANGES = Changes()
@@ -61,7 +64,7 @@ class Queue:
         self.capacity = capacity if capacity >= 0 else 2**31 - 1
         self.least, self.random = least, random
         self.elements: list[Element] = []
-        self.closed = self.cancelled = False
+        self.closed = self.cancelled = self.abandoned = False
         self.changed = threading.Condition()
         self._waiting: list[object] = []
         """Who waits to take, the first one first."""
@@ -101,6 +104,8 @@ class Queue:
             try:
                 self._wait(lambda: self._waiting[0] is turn and self._ready(count))
                 found = len(self.elements)
+                if self.abandoned:
+                    raise ClosedError
                 if found < count and not (partial and found):
                     raise DrainedError(f"requested {count}, current size {found}")
                 return [self._next() for _ in range(min(count, found))]
@@ -116,7 +121,8 @@ class Queue:
         return self.elements.pop(at)
 
     def _wait(self, ready: Callable[[], bool]) -> None:
-        self.changed.wait_for(ready)
+        if not self.changed.wait_for(ready, DEADLINE.left()):
+            raise LateError
 
     def close(self, *, cancel: bool = False) -> None:
         """Let nothing more in; with `cancel`, who waits for room fails at once."""
@@ -124,6 +130,11 @@ class Queue:
             self.closed = True
             self.cancelled = self.cancelled or cancel
             self._notify()
+
+    def abandon(self) -> None:
+        """Let nobody wait any more, neither for room nor for elements."""
+        self.abandoned = True
+        self.close(cancel=True)
 
     def _notify(self) -> None:
         self.changed.notify_all()

@@ -18,11 +18,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -30,7 +35,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from gravure.errors import GravureError
 from gravure.ir import Array, InvalidModuleError, Program, parse, print_module, spec_of
-from gravure.ir.interpret_planned import interpret_planned
+from gravure.ir.interpret.planned import interpret_planned
 from gravure.ir.ops.structure import Weight
 from gravure.ir.placement import roles
 from gravure.ir.program import argument_names
@@ -38,6 +43,7 @@ from gravure.passes import Observer, Step, run
 from gravure.passes.analysis.arguments import KINDS, choose_sizes, make_array
 from gravure.passes.check import Check, difference
 
+ROOT = Path(__file__).parent.parent
 HEAD, ARROW, PART, BLESS = "// test:", "// ->", "// -----", "(pytest --bless writes the output)"
 DIRECTIVE = re.compile(r"^// (count|differs): (.+)$", re.MULTILINE)
 ERROR = re.compile(r"// error: (.+)$")
@@ -278,3 +284,32 @@ def made_weights(module: ModuleOp) -> dict[str, Array]:
             name = str(op.plain_attributes()["weight"])
             found[name] = make_array(op.result_specs[0], {}, name)
     return found
+
+
+@pytest.fixture
+def mpiexec(tmp_path: Path) -> Callable[..., str]:
+    """Return what runs a program on several ranks, within a minute, and gives its output."""
+    pytest.importorskip("mpi4py", reason="several processes need mpi4py: gravure[dist]")
+    found = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if found is None:
+        pytest.skip("several processes need mpiexec: gravure[dist]")
+
+    def run(ranks: int, program: str, status: int = 0, environment: Any = (), **files: str) -> str:
+        for name, path in files.items():
+            shutil.copy(path, tmp_path / f"{name}.py")
+        script = tmp_path / "program.py"
+        script.write_text("import numpy as np\n" + textwrap.dedent(program))
+        command = [found, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(script)]
+        done = subprocess.run(
+            command,
+            env={**os.environ, "PYTHONPATH": str(ROOT), **dict(environment)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode != 0) == (status != 0), done.stdout
+        return done.stdout
+
+    return run

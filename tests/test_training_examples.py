@@ -17,7 +17,7 @@ def text(name: str) -> str:
 def example(name: str, **changed: Any) -> dict[str, Any]:
     """Return what an example defines, with some of its constants changed."""
     names: dict[str, Any] = {"__name__": name}
-    exec(compile(text(name), name, "exec"), names)
+    exec(compile(text(name), str(EXAMPLES / f"{name}.py"), "exec"), names)
     names.update(changed)
     return names
 

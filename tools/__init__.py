@@ -1,9 +1,10 @@
-"""The `gravure` command, and programs for those who work on gravure.
+"""The `gravure` command, its verbs as functions, and programs for those who work on gravure.
 
-May import everything; nothing imports it.
+May import everything; nothing imports it but the package's face, for the functions.
 
 - `cli`: finds the verbs, and turns errors into exit statuses. Start here.
 - `commands/`: one verb a file; its `__init__` says what such a file holds.
+- `verbs/`: what the verbs do, as functions: `gravure.inspect`, `gravure.bench` and their like.
 - `console`, `failures`, `errors`: how commands talk, and what becomes of errors.
 - `options`, `watch`, `inputs`, `judges`, `machine`: what several verbs share.
 - `demo/`: the model and the images of `gravure demo`.

@@ -35,13 +35,13 @@ import numpy as np
 
 from ..codegen.compile import Options
 from ..errors import GravureError
-from ..frontend.compile import compile_source
-from ..frontend.gpu import DeviceModel
+from ..frontend.models.gpu import DeviceModel
+from ..frontend.programs.compile import compile_source
 from ..runtime.arguments import numpy_dtype
 from ..runtime.buffer import Array
-from ..runtime.device_array import DeviceArray
 from ..runtime.devices import open_driver
-from ..runtime.gpu_driver import Driver
+from ..runtime.gpu.device_array import DeviceArray
+from ..runtime.gpu.driver import Driver
 
 SECONDS = 0.3
 """How long each figure is measured for."""

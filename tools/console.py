@@ -15,9 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .errors import UsageError
+
+if TYPE_CHECKING:
+    from .verbs.talk import Result
 
 BOLD, RED, CYAN, DIM, PLAIN = "\x1b[1m", "\x1b[31;1m", "\x1b[36m", "\x1b[2m", "\x1b[0m"
 PATIENCE = 0.5
@@ -44,6 +47,10 @@ class Console:
     def result(self, text: str, data: Mapping[str, Any]) -> None:
         """Write the result: as text, or as JSON if that was asked for."""
         print(to_json(data) if self.json else escape(text))
+
+    def show(self, found: Result) -> None:
+        """Write what a verb found out."""
+        self.result(str(found), found.as_json())
 
     def paint(self, text: str, color: str, stream: TextIO) -> str:
         """Return a text in a colour, if the stream shows colours."""

@@ -17,23 +17,21 @@ from pathlib import Path
 
 from .. import __version__
 from ..errors import GravureError
+from ..knobs import ISOLATE
 from .console import RED, Console, escape, to_json
 from .errors import OutputError
 
 INTERRUPTED, CLOSED_PIPE, INTERNAL, CANNOT_CREATE, IO_ERROR, NO_MEMORY = 130, 141, 70, 73, 74, 69
-ISOLATE = "GRAVURE_ISOLATE"
-"""See `ir/knobs.py`, which would bring all of the IR along."""
 _FULL = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)
 _PLACE = re.compile(r"\A(.+?):(\d+)(?::(\d+))?\Z")
 
 
 def guarded(work: Callable[[], int], arguments: Sequence[str], console: Console) -> int:
     """Do the work; return the exit status of it, or of what went wrong."""
-    apart = os.environ.get(ISOLATE, "0") not in ("", "0")
     with warnings.catch_warnings():
         warnings.showwarning = _warn(console)
         try:
-            return _isolated(work) if apart else work()
+            return _isolated(work) if ISOLATE.is_on() else work()
         except (Exception, KeyboardInterrupt) as error:
             return _status_of(error, arguments, console)
 
@@ -73,7 +71,7 @@ def tell(error: GravureError, name: str, console: Console) -> None:
     """Print an error."""
     if console.json:
         fields = {"code": error.code, "message": error.message}
-        more = {"location": error.location, "hint": error.hint}
+        more = {"location": error.location, "hint": error.hint_for_shell}
         print(to_json({"schema": "gravure.error/1", "error": {**fields, **more}}))
         return
     word = console.paint("error:", RED, sys.stderr)
@@ -81,7 +79,7 @@ def tell(error: GravureError, name: str, console: Console) -> None:
     lines = [f"{escape(name)}: {word} {escape(place + error.message)}"]
     lines += _excerpt(error, console.source)
     if error.hint:
-        lines.append(f"  help: {escape(error.hint)}")
+        lines.append(f"  help: {escape(error.hint_for_shell)}")
     if console.verbose:
         lines.append(f"  gravure explain {error.code} says more\n{traceback.format_exc()}")
     print("\n".join(lines), file=sys.stderr)
@@ -163,7 +161,7 @@ def _isolated(work: Callable[[], int]) -> int:
         warnings.simplefilter("ignore", DeprecationWarning)  # threads that sleep do not matter
         child = os.fork()
     if child == 0:
-        del os.environ[ISOLATE]
+        del os.environ[ISOLATE.name]
         return work()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the other one, which tells
     _, status = os.waitpid(child, 0)

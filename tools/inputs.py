@@ -15,17 +15,18 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
 
-from ..frontend.symbols import did_you_mean
+from ..errors import Advice, did_you_mean
+from ..frontend.dims.symbols import ArrayShape
 from ..runtime.arguments import numpy_dtype
 from ..runtime.artifact import DTYPES, DimInfo, TensorInfo, bindings
 from ..runtime.values import ValueInfo
 from .errors import DataError, UsageError
-from .options import readable
+from .paths import readable
 
 if TYPE_CHECKING:
     from ..runtime.buffer import Array
@@ -36,8 +37,12 @@ _SHAPED = re.compile(r"(?P<shape>(?:\d+x)*)(?P<dtype>[a-z]+\d*)(?::(?P<fill>.*))
 _RANDOM = re.compile(r"random(?::(\d+))?\Z")
 
 
+Inputs: TypeAlias = Mapping[str, Any] | Sequence[str] | str | None
+"""Arrays by name, or what is said of them as texts such as the command takes."""
+
+
 def make_inputs(
-    specs: Sequence[str],
+    given: Inputs,
     infos: Sequence[TensorInfo],
     dims: Sequence[DimInfo],
     sizes: Mapping[str, int] | None = None,
@@ -47,8 +52,7 @@ def make_inputs(
     `sizes` are the values of dimensions; what no array and no size tells is as large as it can be.
     """
     makers = Makers([info.name for info in infos])
-    for text in specs:
-        makers.add(text)
+    makers.take(given)
     values = _dimensions(makers.shapes(), infos, dims, sizes or {})
     made = {}
     for info in infos:
@@ -62,8 +66,30 @@ def make_inputs(
             shape, dtype, how = makers.described(info)
             wanted = info.shape_for(values) if shape is None else shape
             array = fill(how, wanted, dtype, info.name)
+        if info.name in makers.numbers:
+            array = array.astype(numpy_dtype(info.dtype))
         made[info.name] = array
     return made
+
+
+def given_shapes(given: Inputs) -> dict[str, ArrayShape]:
+    """Return the shapes of the inputs that are given, by name."""
+    specs = texts_of(given)
+    names = {text.rpartition("=")[0] for text in specs if not text.startswith("@")}
+    files = [read_arrays(text[1:]) for text in specs if text.startswith("@")]
+    named = given if isinstance(given, Mapping) else ()
+    makers = Makers([*names, *named, *(name for arrays in files for name in arrays)])
+    makers.take(given)
+    return {name: ArrayShape(shape) for name, shape in makers.shapes().items()}
+
+
+def texts_of(given: Inputs) -> list[str]:
+    """Return what is said of inputs as texts."""
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return [f"{name}={value}" for name, value in given.items() if isinstance(value, str)]
+    return [given] if isinstance(given, str) else [*given]
 
 
 class Makers:
@@ -72,10 +98,23 @@ class Makers:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
         self.arrays: dict[str, Array] = {}
+        self.numbers: set[str] = set()
+        """Names of arrays that were lists of Python's numbers: they have no type of their own."""
         self.declared: dict[str, tuple[tuple[int, ...], str, str]] = {}
         """Shape, element type and filling."""
         self.fills: dict[str, str] = {}
         self.default = "random"
+
+    def take(self, given: Inputs) -> None:
+        """Take in all that is said."""
+        for text in texts_of(given):
+            self.add(text)
+        if isinstance(given, Mapping):
+            for name, value in given.items():
+                if not isinstance(value, str):
+                    self.arrays[self.known(name, name)] = np.asarray(value)
+                    if not hasattr(value, "dtype"):
+                        self.numbers.add(name)
 
     def add(self, text: str) -> None:
         """Take in one argument."""
@@ -87,8 +126,10 @@ class Makers:
         if not equals:
             if not is_fill(value):
                 raise UsageError(
-                    f"--input {text!r}: expected NAME=VALUE, @FILE, random, ones or zeros",
-                    hint="gravure run --help has examples",
+                    f"input {text!r}: expected NAME=VALUE, @FILE, random, ones or zeros",
+                    hint=Advice(
+                        "help(gravure.run) has examples", "gravure run --help has examples"
+                    ),
                 )
             self.default = value
             return
@@ -105,7 +146,7 @@ class Makers:
         if name not in self.names:
             hint = did_you_mean(name, self.names)
             raise UsageError(
-                f"--input {text!r}: there is no input {name!r}, inputs are {[*self.names]}",
+                f"input {text!r}: there is no input {name!r}, inputs are {[*self.names]}",
                 hint=hint,
             )
         return name
@@ -125,10 +166,10 @@ class Makers:
 def _declared(value: str, text: str) -> tuple[tuple[int, ...], str, str]:
     found = _SHAPED.match(value)
     if found is None or found["dtype"] not in DTYPES:
-        raise UsageError(f"--input {text!r}: expected a shape and a type such as 2x3xf32")
+        raise UsageError(f"input {text!r}: expected a shape and a type such as 2x3xf32")
     how = found["fill"] or "random"
     if not is_fill(how):
-        raise UsageError(f"--input {text!r}: {how!r} is not random, ones, zeros, iota or a number")
+        raise UsageError(f"input {text!r}: {how!r} is not random, ones, zeros, iota or a number")
     return tuple(int(size) for size in found["shape"].split("x") if size), found["dtype"], how
 
 
@@ -190,8 +231,8 @@ def _dimensions(
 def read_arrays(path: str) -> dict[str, Array]:
     """Return the arrays of a .npz or .safetensors file by name."""
     if path.endswith(".safetensors"):
-        from ..frontend.files import map_file
-        from ..frontend.weights import read_safetensors
+        from ..frontend.files.beside import map_file
+        from ..frontend.files.weights import read_safetensors
 
         readable(path)
         return read_safetensors(map_file(Path(path)), path)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..frontend.symbols import DimOption, ShapeOption
-from ..runtime.compare import Tolerance
+from ..frontend.dims.symbols import DimOption, ShapeOption
+from ..runtime.compare import Difference, Tolerance, compare
 from .errors import NotInstalledError, UsageError
 from .inputs import read_arrays
-from .options import is_library, readable
+from .options import is_library
+from .paths import readable
 
 if TYPE_CHECKING:
     from ..runtime.buffer import Array
+    from ..runtime.model import Model
 
 DEFAULTS: Mapping[str, Tolerance] = {
     "f64": Tolerance(1e-9, 1e-11),
@@ -64,9 +67,9 @@ def judgement(name: str, task: Task) -> dict[str, Array]:
 
 def by_interpreter(task: Task) -> dict[str, Array]:
     """Run the model, as it was read, on the reference interpreter."""
-    from ..frontend.load import load_program
+    from ..frontend.programs.load import load_program
     from ..ir import interpret
-    from ..ir.interpret_planned import interpret_planned
+    from ..ir.interpret.planned import interpret_planned
 
     if is_library(task.source):
         raise UsageError("a library has no program left that could be interpreted")
@@ -98,7 +101,7 @@ def by_onnxruntime(task: Task) -> dict[str, Array]:
 
 def by_gravure(path: str, task: Task) -> dict[str, Array]:
     """Run another model, or the same compiled in another way."""
-    from ..frontend.compile import compile, load  # noqa: A004  (they are called that)
+    from ..frontend.programs.compile import compile, load  # noqa: A004  (they are called that)
 
     model = load(path) if is_library(path) else compile(path, shapes=task.shapes, dims=task.dims)
     results = model.run(list(task.inputs.values()))
@@ -111,13 +114,44 @@ JUDGES: Mapping[str, Callable[[Task], dict[str, Array]]] = {
 }
 
 
-def tolerance(
-    wanted: Array, dtype: str, relative: float | None, absolute: float | None, ulps: int
-) -> Tolerance:
+@dataclass(frozen=True)
+class Asked:
+    """What the user says may differ; None for what the element type allows."""
+
+    relative: float | None = None
+    absolute: float | None = None
+    ulps: int = 0
+
+    @classmethod
+    def of(cls, rtol: float | None, atol: float | None, ulp: int | None) -> Asked:
+        """Return what was asked for; ulps that are asked for alone are all that may differ."""
+        if ulp is None:
+            return cls(rtol, atol)
+        return cls(rtol or 0.0, atol or 0.0, ulp)
+
+
+def differences(
+    model: Model, found: Mapping[str, Array], wanted: Mapping[str, Array], asked: Asked
+) -> dict[str, Difference]:
+    """Return how each output differs from what is wanted."""
+    missing = [name for name in found if name not in wanted]
+    if len(missing) == len(found) == len(wanted):  # other names for the same: by order
+        wanted = dict(zip(found, wanted.values(), strict=True))
+    elif missing:
+        raise UsageError(f"there is no {missing[0]!r} to compare with, only {[*wanted]}")
+    types = {info.name: info.dtype for info in model.outputs}
+    return {
+        name: compare(array, wanted[name], _tolerance(wanted[name], types[name], asked))
+        for name, array in found.items()
+    }
+
+
+def _tolerance(wanted: Array, dtype: str, asked: Asked) -> Tolerance:
     """Return what may differ of a result: what was asked for, or what its type allows."""
     default = DEFAULTS.get(dtype, Tolerance(0.0, 0.0))
+    relative, absolute = asked.relative, asked.absolute
     if absolute is None:
         wide = np.abs(wanted.astype(np.complex128 if dtype[0] == "c" else np.float64))
         finite = wide[np.isfinite(wide)]
         absolute = default.absolute * max(float(finite.max()) if finite.size else 0.0, 1.0)
-    return Tolerance(default.relative if relative is None else relative, absolute, ulps)
+    return Tolerance(default.relative if relative is None else relative, absolute, asked.ulps)

@@ -14,7 +14,7 @@ from ..runtime.compare import Tolerance, compare
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from ..frontend.onnx.cases import Case
+    from ..frontend.programs.onnx_cases import Case
 
 TOLERANCE = Tolerance(1e-3, 1e-7)
 """What results may differ by, as in the package's own runner."""
@@ -34,7 +34,7 @@ class Verdict:
 
 def run_folder(folder: str, tolerance: Tolerance) -> Iterator[Verdict]:
     """Give the verdict on each case in a folder, or in those inside of it."""
-    from ..frontend.onnx.cases import find_cases
+    from ..frontend.programs.onnx_cases import find_cases
 
     found = find_cases(Path(folder))
     if not found:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .console import is_terminal
-from .errors import InputError, UsageError
+from .errors import UsageError
+from .paths import readable
 
 if TYPE_CHECKING:
     from ..codegen.compile import Options
-    from ..frontend.symbols import DimOption, ShapeOption
+    from ..frontend.dims.symbols import DimOption, ShapeOption
 
 ELF = b"\x7fELF"
 GPU = b"GVGPU\0\0\1"
-_DIM = re.compile(r"(\d+)(?:\.\.(\d*))?\Z")
+_DIM = re.compile(r"(\d+)(?:\.\.(\d*)(?::(\d+))?)?\Z")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -39,7 +39,7 @@ def add_shapes(parser: argparse.ArgumentParser) -> None:
         help="shape of an input: numbers, names, or ? for a dimension of its own",
     )  # fmt: skip
     group.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N|LOW..HIGH",
+        "--dim", action="append", default=[], metavar="NAME=N|LOW..HIGH[:STEP]",
         help="fix or bound a dimension that has a name",
     )  # fmt: skip
 
@@ -130,7 +130,8 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
     if getattr(args, "tune", ""):
         from .measuring.tuning import tuned
 
-        return tuned(args, made)
+        given = {"shapes": shapes_of(args), "dims": dims_of(args)}
+        return tuned(args, made, source_of(args.model), given)
     return made
 
 
@@ -176,9 +177,10 @@ def dims_of(args: argparse.Namespace) -> dict[str, DimOption] | None:
         name, equals, rest = text.rpartition("=")
         match = _DIM.match(rest)
         if not equals or not name or match is None:
-            raise UsageError(f"--dim {text!r}: expected NAME=N or NAME=LOW..HIGH, such as N=1..64")
-        low, high = int(match[1]), match[2]
-        found[name] = low if high is None else (low, int(high) if high else None)
+            expected = "NAME=N, NAME=LOW..HIGH or NAME=LOW..HIGH:STEP, such as N=1..64"
+            raise UsageError(f"--dim {text!r}: expected {expected}")
+        low, high, step = int(match[1]), match[2], int(match[3] or 1)
+        found[name] = low if high is None else (low, int(high) if high else None, step)
     return found or None
 
 
@@ -188,37 +190,14 @@ def source_of(name: str) -> str | bytes:
         if is_terminal(sys.stdin):
             raise UsageError("a model cannot be typed in", hint="name a file, or pipe one in")
         return sys.stdin.buffer.read()
-    from ..frontend.load import named_function
+    from ..frontend.programs.load import named_function
 
     function = named_function(name)
     readable(function[0] if function else name)
     return name
 
 
-def readable(name: str) -> None:
-    """Raise `InputError` unless a file can be read."""
-    try:
-        mode = os.stat(name).st_mode
-    except (OSError, ValueError) as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else str(error)
-        raise InputError(reason, location=name, hint=_similar(name)) from error
-    if stat.S_ISDIR(mode):
-        raise InputError("this is a folder, expected a file", location=name)
-    if not os.access(name, os.R_OK):
-        raise InputError("the file may not be read", location=name)
-
-
-def _similar(name: str) -> str:
-    from difflib import get_close_matches
-
-    path = Path(name)
-    if not path.parent.is_dir():
-        return f"there is no folder {path.parent}"
-    close = get_close_matches(path.name, [each.name for each in path.parent.iterdir()], n=1)
-    return f"did you mean {path.parent / close[0]}?" if close else ""
-
-
-def is_library(source: str | bytes) -> bool:
+def is_library(source: str | os.PathLike[str] | bytes) -> bool:
     """Say whether a source is compiled already: a library, or a model for GPUs."""
     if isinstance(source, bytes):
         return source.startswith((ELF, GPU))
@@ -238,6 +217,14 @@ def output_of(name: str | None, *inputs: str) -> Path | None:
     for each in inputs:
         if each != "-" and path.exists() and Path(each).exists() and path.samefile(each):
             raise UsageError(f"output {name!r} is the input")
+    return path
+
+
+def model_output(args: argparse.Namespace) -> Path:
+    """Return the file that an ONNX model is written to."""
+    path = output_of(args.output, args.model)
+    if path is None:
+        raise UsageError("an ONNX model is no text", hint="name a file: -o FILE.onnx")
     return path
 
 

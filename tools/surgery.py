@@ -6,14 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .console import Console, in_bytes, table
+from .console import Console, table
 from .options import dims_of, shapes_of, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..frontend.save import Saving
+    from ..frontend.programs.save import Saving
     from ..runtime.compare import Difference
+    from .verbs.surgery import Written
 
 
 LARGEST = 8
@@ -36,12 +35,11 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--rtol", type=float, metavar="X", help="relative tolerance of --check")
     parser.add_argument("--atol", type=float, metavar="X", help="absolute tolerance of --check")
-    parser.set_defaults(ulp=0)
 
 
 def saving_of(args: argparse.Namespace) -> Saving:
     """Return how to write a program."""
-    from ..frontend.save import Saving
+    from ..frontend.programs.save import Saving
 
     return Saving(
         getattr(args, "format", ""),
@@ -52,26 +50,17 @@ def saving_of(args: argparse.Namespace) -> Saving:
     )
 
 
-def report_files(
-    args: argparse.Namespace, files: Sequence[Path], notes: Sequence[str] = (), **compared: Any
-) -> int:
+def report(args: argparse.Namespace, made: Written, **compared: Any) -> int:
     """Say what was written, and how its results differ from the original's if that is wanted."""
     console: Console = args.console
-    verdicts = _compared(args, files[0], **compared) if args.check else {}
-    rows = [["wrote" if n == 0 else "", str(f), in_bytes(f.stat().st_size)]
-            for n, f in enumerate(files)]  # fmt: skip
-    parts = [table(rows), *notes, *(_verdict(judge, rows) for judge, rows in verdicts.items())]
-    data = {
-        "schema": "gravure.files/1",
-        "files": [{"path": str(f), "bytes": f.stat().st_size} for f in files],
-        "notes": list(notes),
-        "compared": {
-            judge: {name: each.as_json() for name, each in rows.items()}
-            for judge, rows in verdicts.items()
-        },
+    verdicts = _compared(args, made.path, **compared) if args.check else {}
+    text = "\n".join([str(made), *(_verdict(judge, rows) for judge, rows in verdicts.items())])
+    found = {
+        judge: {name: each.as_json() for name, each in rows.items()}
+        for judge, rows in verdicts.items()
     }
     if console.json or not console.quiet:
-        console.result("\n".join(parts), data)
+        console.result(text, {**made.as_json(), "compared": found})
     return int(any(not each.is_close for rows in verdicts.values() for each in rows.values()))
 
 
@@ -85,10 +74,9 @@ def _compared(
     """
     from importlib.util import find_spec
 
-    from ..frontend.compile import compile  # noqa: A004  (it is called that)
-    from .commands.run import differences
+    from ..frontend.programs.compile import compile  # noqa: A004  (it is called that)
     from .inputs import make_inputs
-    from .judges import Task, by_onnxruntime
+    from .judges import Asked, Task, by_onnxruntime, differences
 
     shapes = shapes if shapes is not None else shapes_of(args)
     dims = _bounded(args, shapes, dims if dims is not None else dims_of(args))
@@ -100,16 +88,17 @@ def _compared(
         values = list(inputs.values())
         wanted = dict(zip((o.name for o in model.outputs), model.run(values), strict=True))
         found = dict(zip((o.name for o in other.outputs), other.run(values), strict=True))
-        verdicts = {"the original": differences(args, other, found, wanted)}
+        asked = Asked(args.rtol, args.atol)
+        verdicts = {"the original": differences(other, found, wanted, asked)}
         if written.suffix == ".onnx" and find_spec("onnxruntime") is not None:
             others = by_onnxruntime(Task(str(written), inputs, list(found)))
-            verdicts["the original (by onnxruntime)"] = differences(args, other, others, wanted)
+            verdicts["the original (by onnxruntime)"] = differences(other, others, wanted, asked)
     return verdicts
 
 
 def _bounded(args: argparse.Namespace, shapes: Any, dims: Any) -> dict[str, Any]:
     """Return the dimensions with an end for those that have none."""
-    from ..frontend.load import load_program
+    from ..frontend.programs.load import load_program
 
     ranges = load_program(source_of(args.model), shapes=shapes, dims=dims).ranges
     ends = {name: (low, max(low, LARGEST)) for name, (low, high) in ranges.items() if high is None}

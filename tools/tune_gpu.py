@@ -24,13 +24,13 @@ from typing import Any, TypeAlias
 
 from ..codegen.compile import Options
 from ..errors import GravureError
-from ..frontend.compile import compile_source
-from ..frontend.gpu import DeviceModel
-from ..passes.analysis.choices import Question, noted
-from ..runtime.device_array import DeviceArray
+from ..frontend.models.gpu import DeviceModel
+from ..frontend.programs.compile import compile_source
+from ..passes.analysis.kernels.choices import Question, noted
 from ..runtime.devices import open_driver
 from ..runtime.files import replacing
-from ..runtime.gpu_driver import Driver
+from ..runtime.gpu.device_array import DeviceArray
+from ..runtime.gpu.driver import Driver
 from ..target import MEASURED
 from .bench_gpu import Bench, random_arrays
 

@@ -142,7 +142,7 @@ def _sizes(model: Description) -> list[str]:
     }
     if model.is_for_gpu:
         sizes[f"{tag}_DEVICE_BYTES"] = int(model.extras["gpu"]["bytes"])
-    if model.prepare:
+    if model.raw:
         sizes[f"{tag}_PREPARE_BYTES"] = model.prepare_bytes
     for dim in model.dims:
         sizes[f"{tag}_{dim.name.upper()}_MAX"] = dim.high
@@ -176,7 +176,7 @@ def _functions(model: Description) -> list[str]:
         "",
         "/* Compute the shape of each output from the shapes of the inputs. */",
         f"int32_t {tag}_output_shapes(const gravure_tensor *inputs, int64_t *const *shapes);",
-        *(prepare if model.prepare else []),
+        *(prepare if model.raw else []),
         "",
         "/* Ask whether this processor can run the model. */",
         f"int32_t {tag}_check_cpu(void);",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import __version__
-from ...runtime.artifact import DTYPES, Description, If, TensorInfo, control_steps
+from ...runtime.artifact import DTYPES, Description, If, SizeDemand, TensorInfo, control_steps
 from ...runtime.container import FORMAT
 from .elf import Object
 from .program import Group, group_of
@@ -31,9 +31,10 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
         "inputs": [_tensor(each) for each in model.inputs],
         "outputs": [_tensor(each) for each in model.outputs],
         "dims": [{"name": dim.name, "low": dim.low, "high": dim.high} for dim in model.dims],
-        "raw": [_tensor(each) for each in model.raw] if model.prepare else [],
+        "demands": [plain_demand(each) for each in model.demands],
+        "raw": [_tensor(each) for each in model.raw],
         "workspace_bytes": model.workspace_bytes,
-        "prepare_bytes": model.prepare_bytes if model.prepare else 0,
+        "prepare_bytes": model.prepare_bytes,
         "weights_bytes": model.weights,
         "weights": where,
         "peak_bytes": peak_bytes(model),
@@ -50,6 +51,11 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
     clash = found.keys() & model.extras.keys()
     assert not clash, f"extras of a manifest that it has already: {sorted(clash)}"
     return json.dumps(found | dict(model.extras), sort_keys=True, separators=(",", ":"))
+
+
+def plain_demand(demand: SizeDemand) -> dict[str, Any]:
+    """Return what is demanded of sizes as JSON."""
+    return {"small": demand.small, "large": demand.large, "text": demand.text}
 
 
 def _tensor(tensor: TensorInfo) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Kernel templates: from a kernel function on tensors to its loops.
 
 A template is a file named after its kind, with `lower(kernel, target) -> FuncOp`. Read
-`loops` (the builder), `index` and `space` (loop dims), `read` (fusion by reading), then
-`map` (the simplest template).
+`builder/` (the builder of loops, loop dims, fusion by reading), then `map` (the simplest template).
 """
 
 from __future__ import annotations

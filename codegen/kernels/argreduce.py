@@ -14,14 +14,13 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir.dtypes import DType, bool_, i32, i64
+from ...ir.types.dtypes import DType, bool_, i32, i64
+from ...ir.types.indices import Indices, Linear, flatten
 from ...target import Target
 from .axis import AlongAxis
-from .combine import across_lanes, identity
-from .elements import Element
-from .index import Linear, flatten
-from .loops import Index
-from .read import Indices
+from .builder.combine import across_lanes, identity
+from .builder.elements import Element
+from .builder.loops import Index
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:

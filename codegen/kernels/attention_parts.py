@@ -9,10 +9,10 @@ Nothing is divided: other kernels put the parts together.
 
 from __future__ import annotations
 
-from ...ir.dtypes import f32
-from .attention import Attention
-from .index import Term
-from .loops import Index
+from ...ir.types.dtypes import f32
+from ...ir.types.indices import Term
+from .attention_blocks import Attention
+from .builder.loops import Index
 
 
 class Parts(Attention):

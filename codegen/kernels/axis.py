@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
-from ...ir.shapes import normalize_axis
+from ...ir.types.indices import Indices, Linear
+from ...ir.types.shapes import normalize_axis
 from ...target import Target
-from .elements import Element
-from .index import Linear
-from .loops import Index
+from .builder.elements import Element
+from .builder.loops import Index
+from .builder.plan import open_kernel, plan, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space, merge
 from .map import fitting_lanes, over_units, walk_vectors
-from .plan import open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
 
 
 class AlongAxis:

@@ -17,12 +17,12 @@ from collections.abc import Mapping
 from xdsl.ir import SSAValue
 
 from ...ir import Op
-from ...ir import kernel_ops as gvk
-from ...ir.tensor import spec_of
-from ...passes.analysis.recurrent import input_product, panels_of
-from ...passes.analysis.tiles import lanes_of
+from ...ir.dialects import kernel as gvk
+from ...ir.types.tensor import spec_of
+from ...passes.analysis.kernels.recurrent import input_product, panels_of
+from ...passes.analysis.kernels.tiles import lanes_of
 from ...target import Target
-from .loops import Index, Loops
+from .builder.loops import Index, Loops
 
 
 class Beside:

@@ -16,15 +16,15 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from ...ir import kernel_ops as gvk
-from ...ir.dtypes import f32, i32
-from ...ir.ops.blocked import BLOCK, WORD
+from ...ir.dialects import kernel as gvk
+from ...ir.ops.laid_out.blocked import BLOCK, WORD
+from ...ir.types.dtypes import f32, i32
+from ...ir.types.indices import flatten
 from ...target import Target
-from .blocks import Asks, RowBlocks
-from .elements import Element, LoopsMath
+from .builder.blocks import Asks, RowBlocks
+from .builder.elements import Element, LoopsMath
+from .builder.loops import Index
 from .gemm import Gemm, How
-from .index import flatten
-from .loops import Index
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:

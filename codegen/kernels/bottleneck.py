@@ -23,21 +23,21 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir import kernel_ops as gvk
-from ...ir.dims import product
-from ...ir.tensor import spec_of
-from ...passes.analysis.tiles import lanes_in, rows_for
+from ...ir.dialects import kernel as gvk
+from ...ir.types.dims import product
+from ...ir.types.indices import Indices, Linear, Opaque, flatten, of
+from ...ir.types.tensor import spec_of
+from ...passes.analysis.kernels.tiles import lanes_in, rows_for
 from ...target import Target
-from .blocks import LINE, apart, odd_lines, walk_equal
+from .builder.blocks import LINE, apart, odd_lines, walk_equal
+from .builder.elements import Element
+from .builder.epilogue import Epilogue
+from .builder.loops import Index
+from .builder.plan import Opened, open_kernel, plan, returned_values
+from .builder.read import Tracer
+from .builder.space import Group, Space
 from .conv import Conv, Place
-from .elements import Element
-from .epilogue import Epilogue
-from .index import Linear, Opaque, flatten, of
-from .loops import Index
-from .plan import Opened, open_kernel, plan, returned_values
-from .read import Indices, Tracer
 from .sliding import Sliding, Tile
-from .space import Group, Space
 
 PRODUCTS = ("gv.matmul_packed", "gv.conv_packed")
 

@@ -14,15 +14,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import Op
-from ...ir.dims import Dim, product
-from ...ir.tensor import spec_of
+from ...ir.types.dims import Dim, product
+from ...ir.types.indices import Indices, flatten
+from ...ir.types.tensor import spec_of
 from ...target import Target
-from .index import flatten
-from .loops import Index
+from .builder.loops import Index
+from .builder.plan import open_kernel, plan, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space, merge
 from .map import fitting_lanes, over_vectors, walk_vectors
-from .plan import open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:

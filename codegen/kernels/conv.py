@@ -25,20 +25,20 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir import kernel_ops as gvk
-from ...ir.dims import Dim, floor_divide, product
-from ...ir.tensor import spec_of
-from ...passes.analysis.tiles import lanes_in, rows_for
+from ...ir.dialects import kernel as gvk
+from ...ir.types.dims import Dim, floor_divide, product
+from ...ir.types.indices import Indices, flatten, strides
+from ...ir.types.tensor import spec_of
+from ...passes.analysis.kernels.tiles import lanes_in, rows_for
 from ...target import Target
-from .blocks import walk_equal, walk_heights
-from .epilogue import Epilogue
+from .builder.blocks import walk_equal, walk_heights
+from .builder.epilogue import Epilogue
+from .builder.loops import Index
+from .builder.plan import Opened, open_kernel, plan, returned_values
+from .builder.read import Tracer
+from .builder.space import Group, Space
+from .builder.window import Window
 from .gemm import group_of
-from .index import flatten, strides
-from .loops import Index
-from .plan import Opened, open_kernel, plan, returned_values
-from .read import Indices, Tracer
-from .space import Group, Space
-from .window import Window
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:

@@ -23,13 +23,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir import kernel_ops as gvk
-from ...passes.analysis.tiles import TALLEST, is_joined, lanes_of, rows_for
+from ...ir.dialects import kernel as gvk
+from ...passes.analysis.kernels.tiles import TALLEST, is_joined, lanes_of, rows_for
 from ...target import Target
-from .blocks import RowBlocks
-from .loops import Index, Loops
-from .plan import open_kernel, returned_values
-from .window import Window
+from .builder.blocks import RowBlocks
+from .builder.loops import Index, Loops
+from .builder.plan import open_kernel, returned_values
+from .builder.window import Window
 
 BLOCK = 112
 """About how many places are added up before the next tile."""

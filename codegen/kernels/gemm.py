@@ -11,14 +11,13 @@
             for vector in panel              unrolled, NV of them
               C = epilogue(C, ...)           the raw tile is still in L1
 
-NR = NV vectors; MR and NV fill the registers (see `passes/analysis/tiles.py`): 6x64 for
+NR = NV vectors; MR and NV fill the registers (see `passes/analysis/kernels/tiles.py`): 6x64 for
 AVX-512. Rows are cut into nearly equal tiles instead of full ones and a rest. A row block
 has about 192 rows, so that the block of A and the panel of B stay in a 1 MiB L2 together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -28,21 +27,22 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir import kernel_ops as gvk
-from ...ir.dims import Dim, ceil_divide, floor_divide, product
-from ...ir.dtypes import DType
+from ...ir.dialects import kernel as gvk
 from ...ir.levels import BEHIND
-from ...ir.tensor import TensorSpec, spec_of
-from ...passes.analysis.tiles import DEEP, lanes_in, rows_for, vectors_for
+from ...ir.types.dims import Dim, ceil_divide, floor_divide, product
+from ...ir.types.dtypes import DType
+from ...ir.types.indices import Indices, Linear, Token, flatten, is_walked_as_one, tokens_of
+from ...ir.types.tensor import TensorSpec, spec_of
+from ...passes.analysis.kernels.tiles import DEEP, lanes_in, rows_for, vectors_for
+from ...passes.analysis.walks import Axis, index_of_product
 from ...target import Target
-from .blocks import BLOCK_ROWS, Asks, RowBlocks
-from .epilogue import Epilogue
-from .index import Linear, Token, flatten
+from .builder.blocks import BLOCK_ROWS, Asks, RowBlocks
+from .builder.epilogue import Epilogue
+from .builder.loops import Index
+from .builder.plan import open_kernel, plan_axes, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space, merge
 from .left import LeftBlock, block_rows
-from .loops import Index
-from .plan import Axis, open_kernel, plan_axes, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
 
 PRODUCTS = ("gv.matmul", "gv.matmul_packed", "gv.matmul_blocked")
 LARGE = 64
@@ -126,19 +126,11 @@ class Gemm:
 
     def left_index(self, index: Indices) -> Indices:
         """Return the index of A for an index of the product."""
-        spec, result = self.anchor.specs[0], self.anchor.result_specs[0]
-        batch = broadcast_batch(index, spec.rank, spec.dims, result.dims)
-        pair = (index[-2], self.k_axis.index)
-        flip = self.anchor.plain_attributes().get("transpose_lhs")
-        return (*batch, *(pair[::-1] if flip else pair))
+        return index_of_product(self.anchor, 0, index, self.k_axis.index)
 
     def right_index(self, index: Indices) -> Indices:
         """Return the index of B for an index of the product."""
-        spec, result = self.anchor.specs[1], self.anchor.result_specs[0]
-        batch = broadcast_batch(index, spec.rank, spec.dims, result.dims)
-        pair = (self.k_axis.index, index[-1])
-        flip = self.anchor.plain_attributes().get("transpose_rhs")
-        return (*batch, *(pair[::-1] if flip else pair))
+        return index_of_product(self.anchor, 1, index, self.k_axis.index)
 
     def operand(self, position: int, index: Indices) -> Operand:
         """Return how an operand is walked, through the moves before it."""
@@ -154,7 +146,7 @@ class Gemm:
         Rows are whatever B is the same for: pixels of an image too. Columns that B walks in
         several strides are `scattered`: B is gathered into panels.
         """
-        n_tokens = [t for t, _ in self.index[-1].terms if isinstance(t, Token)]
+        n_tokens = tokens_of(self.index[-1])
         k_tokens = self.k_axis.tokens
         others = [t for t in self.plan.tokens if t not in n_tokens and t not in k_tokens]
         accesses = [*self.plan.offsets, self.c.offset]
@@ -524,25 +516,6 @@ class Gemm:
 def group_of(panels: TensorSpec) -> int:
     """Return how many rows of panels lie beside each other."""
     return int(panels.static_shape[3]) if panels.rank == 4 else 1
-
-
-def broadcast_batch(
-    index: Indices, rank: int, dims: Sequence[Dim], result: Sequence[Dim]
-) -> Indices:
-    """Return the batch part of an operand's index."""
-    count = rank - 2
-    tail = index[len(index) - 2 - count : len(index) - 2]
-    wide = result[len(result) - 2 - count : len(result) - 2]
-    return tuple(
-        Linear() if d == 1 and w != 1 else i for i, d, w in zip(tail, dims, wide, strict=False)
-    )
-
-
-def is_walked_as_one(tokens: Sequence[Token], offset: Linear) -> bool:
-    """Say whether an offset takes the same step from token to token."""
-    last = offset.coefficient(tokens[-1])
-    places = Group(tuple(tokens)).places()
-    return all(offset.coefficient(t) == p * last for t, p in zip(tokens, places, strict=True))
 
 
 def one_group(groups: list[Group], what: str) -> Group:

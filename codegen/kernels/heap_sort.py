@@ -17,11 +17,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
-from ...ir.dtypes import bool_, i64
-from .combine import across_lanes
-from .elements import Element
-from .loops import Index
-from .ordering import Item, Ordering
+from ...ir.types.dtypes import bool_, i64
+from .builder.combine import across_lanes
+from .builder.elements import Element
+from .builder.loops import Index
+from .builder.ordering import Item, Ordering
 
 
 class HeapSort(Ordering):

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from ...ir import kernel_ops as gvk
-from ...ir.dims import Dim
-from ...ir.dtypes import DType
-from .blocks import LINE, RowBlocks, apart, odd_lines
-from .loops import Index, Loops
-from .space import Group
+from ...ir.dialects import kernel as gvk
+from ...ir.types.dims import Dim
+from ...ir.types.dtypes import DType
+from .builder.blocks import LINE, RowBlocks, apart, odd_lines
+from .builder.loops import Index, Loops
+from .builder.space import Group
 
 SHORT = 256
 """The least depth for which copying pays."""

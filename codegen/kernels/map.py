@@ -22,14 +22,15 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir.dims import Dim, ceil_divide, floor_divide, product, remainder
-from ...ir.dtypes import f32
 from ...ir.program import result_specs
+from ...ir.types.dims import Dim, ceil_divide, floor_divide, product, remainder
+from ...ir.types.dtypes import f32
+from ...ir.types.indices import Indices
 from ...target import Target
-from .loops import Index, Loops
-from .plan import Plan, open_kernel, plan, returned_values, write_offset
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
+from .builder.loops import Index, Loops
+from .builder.plan import Plan, open_kernel, plan, returned_values, write_offset
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space, merge
 from .turned import Turned
 
 CHUNK = 4096

@@ -17,11 +17,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
-from ...ir.dtypes import f32, i32, i64
-from .elements import Element
-from .loops import Index, storage, vector_type
+from ...ir.types.dtypes import f32, i32, i64
+from .builder.elements import Element
+from .builder.loops import Index, storage, vector_type
+from .builder.ordering import Item, Ordering
 from .map import fitting_lanes, walk_vectors
-from .ordering import Item, Ordering
 
 SHORTEST, LONGEST = 16, 1 << 20
 """Shorter rows are not worth the code, longer ones not the memory."""

@@ -19,19 +19,21 @@ from xdsl.dialects import arith
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir import Op, dtypes
-from ...ir.dims import Dim, ceil_divide
+from ...ir import Op
 from ...ir.iteration import Affine, Iteration
-from ...ir.tensor import spec_of
+from ...ir.types import dtypes
+from ...ir.types.dims import Dim, ceil_divide
+from ...ir.types.indices import Indices, Linear, Opaque, Token, flatten, of
+from ...ir.types.tensor import spec_of
+from ...passes.analysis.walks import Axis
 from ...target import Target
-from .combine import COMBINERS, identity
-from .elements import Element
-from .index import Linear, Opaque, Token, flatten, of
-from .loops import Index
+from .builder.combine import COMBINERS, identity
+from .builder.elements import Element
+from .builder.loops import Index
+from .builder.plan import open_kernel, plan_axes, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space, merge
 from .map import fitting_lanes, over_units, over_vectors, walk_vectors
-from .plan import Axis, open_kernel, plan_axes, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
 
 BLOCK = 512
 WIDEST = 8

@@ -34,20 +34,20 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, Op
-from ...ir import kernel_ops as gvk
-from ...ir.dtypes import DType
-from ...passes.analysis.recurrent import keeps, panels_of, parts_of
-from ...passes.analysis.tiles import lanes_of, rows_for
+from ...ir.dialects import kernel as gvk
+from ...ir.types.dtypes import DType
+from ...ir.types.indices import Token
+from ...passes.analysis.kernels.recurrent import keeps, panels_of, parts_of
+from ...passes.analysis.kernels.tiles import lanes_of, rows_for
 from ...target import Target
 from .beside import Beside
-from .blocks import RowBlocks
-from .elements import Element
-from .index import Token
-from .loops import Index
+from .builder.blocks import RowBlocks
+from .builder.elements import Element
+from .builder.loops import Index
+from .builder.plan import open_kernel, returned_values
+from .builder.read import Reader
+from .builder.space import Group, Space
 from .map import fitting_lanes, walk_vectors
-from .plan import open_kernel, returned_values
-from .read import Reader
-from .space import Group, Space
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:

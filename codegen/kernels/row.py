@@ -23,13 +23,13 @@ from functools import cached_property
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from ...ir.dims import product
 from ...ir.levels import STREAMED
-from ...ir.tensor import spec_of
+from ...ir.types.dims import product
+from ...ir.types.tensor import spec_of
 from ...target import Target
-from .combine import ACCUMULATORS, accumulate
-from .elements import Element
-from .loops import Index
+from .builder.combine import ACCUMULATORS, accumulate
+from .builder.elements import Element
+from .builder.loops import Index
 from .map import place
 from .rows import Rows
 

@@ -22,29 +22,21 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ...ir import Op
-from ...ir.dims import product
-from ...ir.dtypes import f32
 from ...ir.iteration import Iteration
-from ...ir.shapes import normalize_axes
-from ...ir.tensor import spec_of
-from ...passes.analysis.kinds import ROW_REDUCTIONS
+from ...ir.types.dims import product
+from ...ir.types.dtypes import f32
+from ...ir.types.indices import Indices, Linear, flatten
+from ...ir.types.shapes import normalize_axes
+from ...ir.types.tensor import spec_of
+from ...passes.analysis.kernels.kinds import ROW_REDUCTIONS
 from ...target import Target
-from .combine import (
-    COMBINERS,
-    Combine,
-    Part,
-    accumulate,
-    across_lanes,
-    alike,
-    identity,
-)
-from .elements import Element, LoopsMath
-from .index import Linear, flatten
-from .loops import Index
+from .builder.combine import COMBINERS, Combine, Part, accumulate, across_lanes, alike, identity
+from .builder.elements import Element, LoopsMath
+from .builder.loops import Index
+from .builder.plan import open_kernel, plan, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space, merge
 from .map import Body, fitting_lanes, over_units, walk_vectors
-from .plan import open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
 
 UNROLL = 4
 """Vectors of the result at a time."""

@@ -18,13 +18,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir.ops.scan import Scan as ScanOp
+from ...ir.types.indices import Indices, Linear, flatten
 from ...target import Target
 from .axis import AlongAxis
-from .combine import COMBINERS, identity
-from .elements import Element
-from .index import Linear, flatten
-from .loops import Index, Loops, vector_type
-from .read import Indices
+from .builder.combine import COMBINERS, identity
+from .builder.elements import Element
+from .builder.loops import Index, Loops, vector_type
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:

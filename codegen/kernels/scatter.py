@@ -20,18 +20,17 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import Op
-from ...ir.dims import Dim, product
-from ...ir.dtypes import DType
+from ...ir.types.dims import Dim, product
+from ...ir.types.dtypes import DType
+from ...ir.types.indices import Indices, Linear, Opaque, flatten, of
 from ...target import Target
-from .combine import COMBINERS
-from .elements import Element
-from .index import Linear, Opaque, flatten, of
-from .indexed import wrap_negative
-from .loops import Index, Loops
+from .builder.combine import COMBINERS
+from .builder.elements import Element
+from .builder.loops import Index, Loops
+from .builder.plan import Plan, open_kernel, plan, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space, merge
 from .map import fitting_lanes, walk_vectors
-from .plan import Plan, open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space, merge
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
@@ -226,7 +225,7 @@ class Scatter:
     def picked(self, reader: Reader, at: Indices, extent: Dim) -> Linear:
         """Return an index that is data, counted from the front and clamped."""
         found = reader.element(self.indices, at)
-        return of(Opaque(wrap_negative(reader, found, extent), extent, found.lanes))
+        return reader.picked(found, extent)
 
     def unknown(self) -> list[Linear]:
         """Return what stands for indices before there are loops."""

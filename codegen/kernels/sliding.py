@@ -24,22 +24,22 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir.dims import Dim, floor_divide, product
 from ...ir.iteration import Iteration
-from ...ir.tensor import spec_of
-from ...passes.analysis.tiles import lanes_of
+from ...ir.types.dims import Dim, floor_divide, product
+from ...ir.types.indices import Indices, Linear, Opaque, flatten, number, of
+from ...ir.types.tensor import spec_of
+from ...passes.analysis.kernels.tiles import lanes_of
 from ...target import Target
 from . import reduce
-from .blocks import walk_heights
-from .combine import COMBINERS, identity
-from .elements import Element
-from .index import Linear, Opaque, flatten, number, of
-from .loops import Index
+from .builder.blocks import walk_heights
+from .builder.combine import COMBINERS, identity
+from .builder.elements import Element
+from .builder.loops import Index
+from .builder.plan import Opened, open_kernel, plan, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space
+from .builder.window import Window
 from .map import fitting_lanes, walk_vectors
-from .plan import Opened, open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space
-from .window import Window
 
 KINDS = ("gv.depthwise_packed", "gv.max_pool", "gv.sum_pool")
 TYPES = ("f32", "f64", "i32", "u8", "i8")

@@ -6,9 +6,9 @@ from xdsl.dialects.func import FuncOp
 
 from ...ir import Op
 from ...target import Target
+from .builder.plan import returned_values
 from .heap_sort import HeapSort
 from .merge_sort import LONGEST, SHORTEST, MergeSort
-from .plan import returned_values
 
 PART = 8
 """A heap is used for less than this part of a row."""

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir import kernel_ops as gvk
-from ...ir.dims import Dim, ceil_divide, product
-from ...passes.analysis.reads import MOVES
-from .index import Linear
-from .loops import Index, Loops
-from .plan import Plan
-from .space import Group, Space
+from ...ir.dialects import kernel as gvk
+from ...ir.types.dims import Dim, ceil_divide, product
+from ...ir.types.indices import Linear
+from ...passes.analysis.walks import is_move
+from .builder.loops import Index, Loops
+from .builder.plan import Plan
+from .builder.space import Group, Space
 
 LEAST = 4
 """Shorter groups fill too little of a block, but where its columns lie without gaps."""
@@ -118,6 +118,6 @@ def moved_argument(values: Sequence[SSAValue]) -> BlockArgument | None:
     if len(values) != 1:
         return None
     value = values[0]
-    while isinstance(value.owner, Op) and value.owner.name in MOVES:
+    while isinstance(value.owner, Op) and is_move(value.owner):
         value = value.owner.operands[0]
     return value if isinstance(value, BlockArgument) else None

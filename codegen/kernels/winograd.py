@@ -9,10 +9,11 @@
       for tile: for v in panel               Y[m][m][NR] = At M A
         for pixel that lies inside           out = epilogue(Y)
 
-The matrices are data (`ir/ops/winograd.py`): of windows that move by 1 each place has weights of
-its own, of those that move by 2 some share. V, M and Y lie in this slot's scratch: a block has so
-many tiles that V and M take half of L2. Tiles at the border of the image are first copied into a
-patch with zeros around. While a panel of a plane is multiplied, the next one is asked for.
+The matrices are data (`ir/ops/laid_out/winograd.py`): of windows that move by 1 each place has
+weights of its own, of those that move by 2 some share. V, M and Y lie in this slot's scratch: a
+block has so many tiles that V and M take half of L2. Tiles at the border of the image are first
+copied into a patch with zeros around. While a panel of a plane is multiplied, the next one is asked
+for.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
-from ...ir import kernel_ops as gvk
-from ...ir.dims import Dim, ceil_divide
-from ...ir.ops.winograd import form_of
-from ...ir.tensor import spec_of
-from ...passes.analysis.tiles import lanes_of, rows_for
+from ...ir.dialects import kernel as gvk
+from ...ir.ops.laid_out.winograd import form_of
+from ...ir.types.dims import Dim, ceil_divide
+from ...ir.types.indices import Indices, flatten
+from ...ir.types.tensor import spec_of
+from ...passes.analysis.kernels.tiles import lanes_of, rows_for
 from ...target import Target
-from .blocks import LINE, apart, lines_ahead, odd_lines, walk_equal, walk_heights
-from .combination import combine
-from .elements import Element
-from .index import flatten
-from .loops import Index
-from .plan import open_kernel, plan, returned_values
-from .read import Indices, Reader, Tracer
-from .space import Group, Space
+from .builder.blocks import LINE, apart, lines_ahead, odd_lines, walk_equal, walk_heights
+from .builder.combination import combine
+from .builder.elements import Element
+from .builder.loops import Index
+from .builder.plan import open_kernel, plan, returned_values
+from .builder.read import Reader, Tracer
+from .builder.space import Group, Space
 
 BLOCK_BYTES = 600 << 10
 """Bytes of V and M of a block."""

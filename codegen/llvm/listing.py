@@ -16,7 +16,7 @@ from ...errors import ParseError
 from ...target import Target
 from .compile import assemble, assembly
 from .cpu import target_machine
-from .entry import entry_target
+from .entry.functions import entry_target
 
 
 def listing(entries: Iterable[str], kernels: Iterable[str], target: Target) -> str:

@@ -1,17 +1,13 @@
 """From planned IR to PTX: kernels of threads, and the plan of their launches.
 
 The same kernel functions, read the same way, become loops of which a thread runs one unit, or a
-block of threads one unit together (`ir/gpu_ops.py`, `ir/warpgroup_ops.py`). LLVM's text is that of
-processors but for the head of the kernel.
+block of threads one unit together (`ir/dialects/gpu.py`, `ir/dialects/warpgroup.py`). LLVM's text
+is that of processors but for the head of the kernel.
 
 - `compile`: the whole way, from a planned program to the plan of its launches. Start here.
 - `kernels`: which template a kernel goes by. Those of processors make units of one vector, which a
   thread runs; those below make units that a block of threads runs.
-- `nest`: products and convolutions as matrices; `shape`: how large a tile of them is. `tile`
-  multiplies elements, `thin` few rows, `matrix` on tensor cores, `warpgroup` larger ones on Hopper;
-  `grouped` is what they do where groups of rows have a matrix each.
-- `attention`: what its templates share. `attend` multiplies elements, `flash` on tensor cores, and
-  `flash_wide` by warpgroups on Hopper.
+- `products/`: products and convolutions. `attention/`: attention.
 - `rows`: reductions of rows, softmax, norms; `scan`: running sums; `turned`: moves across memory;
   `recurrent`: layers that go through time.
 - `emit`: loops as a module of LLVM text with one PTX entry; `assemble`: PTX, and the assembler.

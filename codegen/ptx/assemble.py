@@ -19,12 +19,13 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from ...errors import CompileError
-from ...ir.gpu_ops import MAPS, MOST_BLOCKS, SHARED_BYTES
-from ...ir.interpret_launch import SCRATCH, UNITS
+from ...ir.dialects.gpu import MAPS, MOST_BLOCKS, SHARED_BYTES
+from ...ir.interpret.launch import SCRATCH, UNITS
 from ...ir.text import print_function
-from ...runtime.gpu_plan import GpuModule, GpuPlan
+from ...runtime.gpu.plan import GpuModule, GpuPlan
 from ...target import Target
-from ..llvm.cache import Cache, key_of
+from ..cache import Cache
+from ..keys import key_of
 from ..llvm.ptx import assemble_ptx
 from .emit import emit_gpu_kernel, text_of, threads_of
 from .kernels import lower
@@ -89,7 +90,7 @@ def gpu_codes(
         content = cache.get(key)
         if content is None:
             code = gpu_code(function if lowered else lower(function, target), target)
-            cache.put(key, json.dumps(vars(code)).encode())
+            cache.put(key, json.dumps(vars(code)).encode(), f"ptx {function.sym_name.data}")
         else:
             code = GpuCode(**json.loads(content))
             cached += 1
@@ -157,7 +158,7 @@ def _with_cubin(module: GpuModule, ptxas: str, version: str, cache: Cache) -> Gp
         return module
     key = hashlib.sha256(f"cubin {version}\n{module.architecture}\n{module.ptx}".encode())
     made = cache.get_or_make(
-        key.hexdigest(), lambda: assemble(module.ptx, module.architecture, ptxas).cubin
+        key.hexdigest(), lambda: assemble(module.ptx, module.architecture, ptxas).cubin, "cubin"
     )
     return replace(module, cubin=made)
 

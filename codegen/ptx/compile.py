@@ -8,10 +8,10 @@ from ...ir.ops.structure import Launch
 from ...ir.program import functions
 from ...passes.analysis.blocks import operations_of
 from ...runtime.artifact import Description
-from ...runtime.gpu_plan import GpuPlan
+from ...runtime.gpu.plan import GpuPlan
 from ...target import Target
+from ..cache import Cache
 from ..describe import Names, describe
-from ..llvm.cache import Cache
 from .assemble import gpu_codes
 from .plan import gpu_plan
 

@@ -21,16 +21,16 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...errors import CompileError
-from ...ir.gpu_ops import CLUSTER, MAPS, MOST_BLOCKS, THREADS
-from ...ir.interpret_launch import SCRATCH, UNITS
-from ...runtime.gpu_driver import MAP_BYTES
+from ...ir.dialects.gpu import CLUSTER, MAPS, MOST_BLOCKS, THREADS
+from ...ir.interpret.launch import SCRATCH, UNITS
+from ...runtime.gpu.driver import MAP_BYTES
 from ...target import Target
-from ..llvm.emit import OPERATIONS
-from ..llvm.emit_gpu import GPU, SHARED
-from ..llvm.emit_warpgroup import DYNAMIC
-from ..llvm.emit_warpgroup import MAPS as MAP_NAMES
-from ..llvm.emitter import Emitter
-from ..llvm.text import Text
+from ..llvm.emit.emitter import Emitter
+from ..llvm.emit.gpu import GPU, SHARED
+from ..llvm.emit.kernel import OPERATIONS
+from ..llvm.emit.warpgroup import DYNAMIC
+from ..llvm.emit.warpgroup import MAPS as MAP_NAMES
+from ..llvm.text.build import Text
 
 BLOCK = 128
 """Threads of a block whose threads have nothing to do with each other."""

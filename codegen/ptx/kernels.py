@@ -15,16 +15,16 @@ from ...ir.levels import KIND
 from ...target import Target
 from .. import kernels
 from . import recurrent, scan, turned
-from .attend import Attend
-from .flash import Flash
-from .flash_wide import FlashWide
-from .grouped import Grouped, GroupedMatrices, GroupedWarpgroups
-from .matrix import MatrixContraction, multiplies_matrices
-from .nest import anchor_of
+from .attention.elements import Attend
+from .attention.flash import Flash
+from .attention.flash_wide import FlashWide
+from .products.grouped import Grouped, GroupedMatrices, GroupedWarpgroups
+from .products.matrix import MatrixContraction, multiplies_matrices
+from .products.nest import anchor_of
+from .products.thin import ThinContraction
+from .products.tile import Contraction
+from .products.warpgroup import WarpgroupContraction
 from .rows import GpuRows
-from .thin import ThinContraction
-from .tile import Contraction
-from .warpgroup import WarpgroupContraction
 
 HOPPER = "sm_90a"
 """The architecture whose warpgroups multiply."""

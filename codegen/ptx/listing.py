@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...ir import Program
 from ...ir.levels import KIND
 from ...ir.program import functions
-from ...runtime.gpu_plan import GpuPlan
+from ...runtime.gpu.plan import GpuPlan
 from ...target import Target
 from .emit import emit_gpu_kernel
 from .kernels import lower

@@ -12,14 +12,14 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...errors import UnsupportedOp
 from ...ir import SOURCE, Program
-from ...ir.ops.steps import Choose, Loop
+from ...ir.ops.control.steps import Choose, Loop
 from ...ir.ops.structure import Buffer, Launch, View
 from ...ir.placement import roles
-from ...ir.tensor import spec_of
+from ...ir.types.tensor import spec_of
 from ...passes.bufferise import highest
 from ...runtime.artifact import Description, If, Pointer, Scalar, Step, While, launches
 from ...runtime.artifact import Launch as LaunchStep
-from ...runtime.gpu_plan import (
+from ...runtime.gpu.plan import (
     GpuChoice,
     GpuKernel,
     GpuLaunch,
@@ -62,6 +62,7 @@ def gpu_plan(
             program.main.body.block, description.steps
         ),
         dims=description.dims,
+        demands=description.demands,
         workspace=description.workspace,
         weights=description.weights,
         target=target.name,

@@ -20,17 +20,17 @@ from xdsl.ir import SSAValue
 
 from ...errors import CompileError
 from ...ir import Op
-from ...ir.gpu_ops import THREADS, Barrier
-from ...passes.analysis.recurrent import keeps, panels_of
+from ...ir.dialects.gpu import THREADS, Barrier
+from ...passes.analysis.kernels.recurrent import keeps, panels_of
 from ...target import Target
 from ..kernels.beside import Beside
-from ..kernels.elements import Element, computed
-from ..kernels.loops import Index
-from ..kernels.plan import returned_values
-from ..kernels.read import Reader
+from ..kernels.builder.elements import Element, computed
+from ..kernels.builder.loops import Index
+from ..kernels.builder.plan import returned_values
+from ..kernels.builder.read import Reader
+from ..kernels.builder.space import Space
 from ..kernels.rnn import Block, Gru, Layer, Lstm, Product, Rnn
-from ..kernels.space import Space
-from .tile import shared
+from .products.tile import shared
 
 MOST_THREADS = 512
 SHARED_BYTES = 48 << 10

@@ -24,18 +24,18 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import Op
-from ...ir.dims import Dim, ceil_divide, product
-from ...ir.gpu_ops import THREADS, WARP, Barrier, Shuffle
+from ...ir.dialects.gpu import THREADS, WARP, Barrier, Shuffle
 from ...ir.iteration import Iteration
-from ...passes.analysis.choices import decide, shape_class
-from ..kernels.combine import COMBINERS, across_lanes, identity
-from ..kernels.elements import Element, computed
-from ..kernels.loops import Index
+from ...ir.types.dims import Dim, ceil_divide, product
+from ...passes.analysis.kernels.choices import decide, shape_class
+from ..kernels.builder.combine import COMBINERS, across_lanes, identity
+from ..kernels.builder.elements import Element, computed
+from ..kernels.builder.loops import Index
+from ..kernels.builder.read import Reader
+from ..kernels.builder.space import Group, Space, merge
 from ..kernels.map import fitting_lanes, place
-from ..kernels.read import Reader
 from ..kernels.rows import Rows, always
-from ..kernels.space import Group, Space, merge
-from .tile import shared
+from .products.tile import shared
 
 KEPT = 8
 """Vectors of a row that one thread keeps in registers."""

@@ -17,14 +17,14 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from ...ir.dims import Dim, ceil_divide, product
-from ...ir.gpu_ops import THREADS, WARP, Barrier, Shuffle
+from ...ir.dialects.gpu import THREADS, WARP, Barrier, Shuffle
+from ...ir.types.dims import Dim, ceil_divide, product
 from ...target import Target
-from ..kernels.elements import Element, computed
-from ..kernels.loops import Index
+from ..kernels.builder.elements import Element, computed
+from ..kernels.builder.loops import Index
 from ..kernels.map import place
 from ..kernels.scan import Scan
-from .tile import shared
+from .products.tile import shared
 
 BLOCK = 256
 SHORT = 128

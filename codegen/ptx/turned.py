@@ -16,17 +16,18 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, i1
 from xdsl.dialects.func import FuncOp
 
-from ...ir.dims import Dim, ceil_divide, product
-from ...ir.gpu_ops import THREADS, WARP, Barrier
+from ...ir.dialects.gpu import THREADS, WARP, Barrier
 from ...ir.program import result_specs
+from ...ir.types.dims import Dim, ceil_divide, product
+from ...ir.types.indices import Indices
 from ...target import Target
 from .. import kernels
-from ..kernels.loops import Index
-from ..kernels.plan import open_kernel, plan, returned_values, write_offset
-from ..kernels.read import Indices, Tracer
-from ..kernels.space import Group, Space, merge
+from ..kernels.builder.loops import Index
+from ..kernels.builder.plan import open_kernel, plan, returned_values, write_offset
+from ..kernels.builder.read import Tracer
+from ..kernels.builder.space import Group, Space, merge
 from ..kernels.turned import Turned, moved_argument
-from .tile import shared
+from .products.tile import shared
 
 LEAST = 16
 """Narrower moves would leave most of a square empty."""

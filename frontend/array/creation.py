@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import dtypes as rows
-from ...ir.compositions import Maker, triangle
-from ...ir.dims import Dim, DimExpr
-from ...ir.dtypes import DType
-from ..arrays import is_number, to_array
-from ..context import STATE
-from ..device import placing
-from ..dtypes import as_dtype, default_of
-from ..operators import Operators
-from ..tensor import Tensor, apply, as_tensor, cast
+from ...ir.compose.functions import Maker, triangle
+from ...ir.types import dtypes as rows
+from ...ir.types.dims import Dim, DimExpr
+from ...ir.types.dtypes import DType
+from ..eager.operators import Operators
+from ..eager.tensor import Tensor, apply, as_tensor, cast
+from ..values.arrays import is_number, to_array
+from ..values.context import STATE
+from ..values.devices import placing
+from ..values.dtypes import DTypeLike, as_dtype, default_of
+from ..values.given import DeviceLike, TensorLike
 
 Shape = Any
 """A number or a sequence of numbers, or of the symbolic sizes that `shape` gives."""
@@ -28,7 +29,12 @@ Shape = Any
 
 @placing
 def asarray(
-    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+    obj: object,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    copy: bool | None = None,
 ) -> Tensor:
     """Return numbers, lists of them, an array or a tensor as a tensor.
 
@@ -61,14 +67,14 @@ def _shares(made: Tensor, obj: Any) -> bool:
     return bool(np.may_share_memory(made._array, array)) or not array.size
 
 
-def _holds_tensors(value: Any) -> bool:
+def _holds_tensors(value: TensorLike) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_holds_tensors, value))
     return isinstance(value, Operators)
 
 
 @placing
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Tensor:
     """Return the tensor of another library on the same memory."""
     try:
         array = np.from_dlpack(x, copy=copy)
@@ -103,45 +109,59 @@ def _filled(value: Any, row: DType, shape: tuple[Dim, ...]) -> Tensor:
     if is_number(value) and static and STATE.context is None:
         if row.is_integer and isinstance(value, int):
             np.array(value, row.numpy)  # raises OverflowError
-        return Tensor(np.full(shape, np.array(value).astype(row.numpy)))
+        extents = [int(d) for d in shape if isinstance(d, int)]
+        return Tensor(np.full(extents, np.array(value).astype(row.numpy)))
     scalar = cast(as_tensor(value, row), row)
     made: Tensor = Maker(apply).broadcast_to(scalar, shape=shape)
     return made
 
 
-def zeros(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
     """Return a tensor of zeros."""
     return full(shape, 0.0 if dtype is None else 0, dtype=dtype, device=device)
 
 
-def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
     """Return a tensor of ones."""
     return full(shape, 1.0 if dtype is None else 1, dtype=dtype, device=device)
 
 
-def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
     """Return a tensor whose elements are to be overwritten; they are zeros."""
     return zeros(shape, dtype=dtype, device=device)
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full_like(
+    x: TensorLike,
+    /,
+    fill_value: object,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Tensor:
     """Return a tensor of one value with the shape of another."""
     x = as_tensor(x)
     device = x.device if device is None and x.eager and not x.direct else device
     return full(x.shape, fill_value, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
-def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros_like(
+    x: TensorLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Tensor:
     """Return zeros with the shape of another tensor."""
     return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones_like(
+    x: TensorLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Tensor:
     """Return ones with the shape of another tensor."""
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty_like(
+    x: TensorLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Tensor:
     """Return a tensor to be overwritten, with the shape of another."""
     return zeros_like(x, dtype=dtype, device=device)
 
@@ -153,8 +173,8 @@ def arange(
     stop: Any = None,
     step: Any = 1,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: object = None,
+    device: object = None,
 ) -> Tensor:
     """Return start, start + step, ... before stop; with one number, from 0 up to it."""
     low, high = (0, start) if stop is None else (start, stop)
@@ -191,8 +211,8 @@ def linspace(
     /,
     num: int,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: object = None,
+    device: object = None,
     endpoint: bool = True,
 ) -> Tensor:
     """Return evenly spaced numbers from start to stop, with or without the latter."""
@@ -209,8 +229,8 @@ def eye(
     /,
     *,
     k: int = 0,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: object = None,
+    device: object = None,
 ) -> Tensor:
     """Return a matrix with ones on a diagonal."""
     row = rows.f32 if dtype is None else as_dtype(dtype).row
@@ -223,7 +243,7 @@ def eye(
     return cast(make.equal(row_index + k, column_index), row)
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
+def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
     """Return for each vector its elements spread over the grid of all."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing {indexing!r}, expected 'xy' or 'ij'")
@@ -241,13 +261,13 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
     return made
 
 
-def tril(x: Any, /, *, k: int = 0) -> Tensor:
+def tril(x: TensorLike, /, *, k: int = 0) -> Tensor:
     """Return matrices with zeros above a diagonal."""
     made: Tensor = triangle(apply, as_tensor(x), k, upper=False)
     return made
 
 
-def triu(x: Any, /, *, k: int = 0) -> Tensor:
+def triu(x: TensorLike, /, *, k: int = 0) -> Tensor:
     """Return matrices with zeros below a diagonal."""
     made: Tensor = triangle(apply, as_tensor(x), k, upper=True)
     return made

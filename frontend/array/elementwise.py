@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import dtypes as rows
+from ...ir.families import EmitMath
 from ...ir.op import REGISTRY
-from ...ir.ops.families import EmitMath
 from ...ir.scalar_math import Term
-from .. import dtypes
-from ..context import STATE
-from ..eager import host, kernels_of
-from ..operators import Operators
-from ..planned import remember_all, remembered
-from ..tensor import Tensor, apply, as_tensor, cast, computed, operate, promoted
+from ...ir.types import dtypes as rows
+from ..eager.kernels import host, kernels_of
+from ..eager.operators import Operators
+from ..eager.remembered import remember_all, remembered
+from ..eager.tensor import Tensor, apply, as_tensor, cast, computed, operate, promoted
+from ..values import dtypes
+from ..values.context import STATE
+from ..values.given import TensorLike
 
 Unary = Callable[[Any], Any]
 Binary = Callable[[Any, Any], Any]
@@ -31,7 +32,7 @@ def unary(name: str) -> Unary:
     op = REGISTRY[f"gv.{name}"]
     kernels = kernels_of(op)
 
-    def function(x: Any, /) -> Any:
+    def function(x: TensorLike, /) -> Any:
         if x.__class__ is Tensor and not STATE.busy:
             kernel = kernels.get(x._array.dtype)
             if kernel is not None:
@@ -47,12 +48,12 @@ def binary(name: str, method: Binary | None = None) -> Binary:
     """Return the function of two tensors that an operation is."""
     op = REGISTRY[f"gv.{name}"]
 
-    def general(x1: Any, x2: Any, /) -> Any:
+    def general(x1: TensorLike, x2: TensorLike, /) -> Any:
         return operate(op, x1, x2)
 
     known = remembered(general)
 
-    def function(x1: Any, x2: Any, /) -> Any:
+    def function(x1: TensorLike, x2: TensorLike, /) -> Any:
         if method is not None and x1.__class__ is Tensor and x2.__class__ is Tensor:
             return method(x1, x2)
         return known(x1, x2)
@@ -66,7 +67,7 @@ def whole(name: str) -> Unary:
     """Return a function that rounds floats and leaves integers as they are."""
     of_floats = unary(name)
 
-    def function(x: Any, /) -> Any:
+    def function(x: TensorLike, /) -> Any:
         x = as_tensor(x)
         return x if x.row.kind in "biu" else of_floats(x)
 
@@ -79,7 +80,7 @@ def mixed(name: str, formula: Callable[..., Term]) -> Callable[..., Any]:
     """Return a function that is numpy's on computed values, else a formula of operations."""
     op = host(name, getattr(np, name))
 
-    def run(*values: Any) -> Any:
+    def run(*values: object) -> Any:
         tensors = promoted(*values)
         if tensors[0].row.kind in "biu":
             tensors = [cast(x, rows.f32) for x in tensors]
@@ -120,17 +121,17 @@ logical_and, logical_or = binary("logical_and"), binary("logical_or")
 logical_xor = binary("logical_xor")
 
 
-def positive(x: Any, /) -> Any:
+def positive(x: TensorLike, /) -> Any:
     """Return the tensor itself."""
     return as_tensor(x)
 
 
-def square(x: Any, /) -> Any:
+def square(x: TensorLike, /) -> Any:
     """Return each element times itself."""
     return operate(REGISTRY["gv.mul"], *[as_tensor(x)] * 2)
 
 
-def conj(x: Any, /) -> Any:
+def conj(x: TensorLike, /) -> Any:
     """Return complex conjugates; real numbers are their own."""
     x = as_tensor(x)
     return apply(host("conj", np.conj), x) if x.row.kind == "c" else x
@@ -183,32 +184,32 @@ _on_hypot, _on_logaddexp = mixed("hypot", _hypot), mixed("logaddexp", _logaddexp
 _on_signbit, _on_copysign = mixed("signbit", _signbit), mixed("copysign", _copysign)
 
 
-def hypot(x1: Any, x2: Any, /) -> Any:
+def hypot(x1: TensorLike, x2: TensorLike, /) -> Any:
     """Return sqrt(x1**2 + x2**2), without overflow in between."""
     return _on_hypot(x1, x2)
 
 
-def logaddexp(x1: Any, x2: Any, /) -> Any:
+def logaddexp(x1: TensorLike, x2: TensorLike, /) -> Any:
     """Return log(exp(x1) + exp(x2)), without overflow in between."""
     return _on_logaddexp(x1, x2)
 
 
-def signbit(x: Any, /) -> Any:
+def signbit(x: TensorLike, /) -> Any:
     """Return whether elements are negative, which -0.0 is."""
     return _on_signbit(x)
 
 
-def copysign(x1: Any, x2: Any, /) -> Any:
+def copysign(x1: TensorLike, x2: TensorLike, /) -> Any:
     """Return the first operand with the signs of the second."""
     return _on_copysign(x1, x2)
 
 
-def nextafter(x1: Any, x2: Any, /) -> Any:
+def nextafter(x1: TensorLike, x2: TensorLike, /) -> Any:
     """Return the next number from the first operand towards the second."""
     return apply(host("nextafter", np.nextafter), *promoted(x1, x2))
 
 
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+def clip(x: Any, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Any:
     """Return each element kept between `min` and `max`, of which either may be left out."""
     x = as_tensor(x)
     for name, bound in (("maximum", min), ("minimum", max)):
@@ -217,7 +218,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     return x
 
 
-def _bound(value: Any, x: Tensor) -> Tensor:
+def _bound(value: TensorLike, x: Tensor) -> Tensor:
     """Return a bound in the type of what is bounded; beyond an integer's range, its end."""
     row = x.row
     if isinstance(value, int) and row.is_integer:
@@ -225,7 +226,7 @@ def _bound(value: Any, x: Tensor) -> Tensor:
     return cast(as_tensor(value, row), row)
 
 
-def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+def where(condition: object, x1: TensorLike, x2: TensorLike, /) -> Any:
     """Return elements of `x1` where the condition holds, of `x2` where it does not."""
     flag = cast(as_tensor(condition), rows.bool_)
     return apply(REGISTRY["gv.select"], flag, *promoted(x1, x2))

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..device import placing
-from ..dtypes import as_dtype, float32
-from ..eager import host
-from ..planned import remember_all
-from ..tensor import Tensor, apply, as_tensor
+from ..eager.kernels import host
+from ..eager.remembered import remember_all
+from ..eager.tensor import Tensor, apply, as_tensor
+from ..values.devices import placing
+from ..values.dtypes import DTypeLike, as_dtype, float32
+from ..values.given import Axes, DeviceLike, TensorLike
 from .manipulation import axes_of, roll
 
 __all__ = [
@@ -35,7 +36,9 @@ __all__ = [
 def _along_axis(name: str) -> Callable[..., Tensor]:
     op = host(f"fft.{name}", getattr(np.fft, name))
 
-    def function(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+    def function(
+        x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+    ) -> Any:
         return apply(op, as_tensor(x), n=n, axis=axis, norm=norm)
 
     function.__name__ = function.__qualname__ = name
@@ -63,27 +66,31 @@ fftn, ifftn, rfftn, irfftn = map(_along_axes, ("fftn", "ifftn", "rfftn", "irfftn
 
 
 @placing
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+def fftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Tensor:
     """Return the frequencies of the results of `fft`."""
     row = as_dtype(float32 if dtype is None else dtype).row
     return Tensor(np.fft.fftfreq(n, d).astype(row.numpy))
 
 
 @placing
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Tensor:
     """Return the frequencies of the results of `rfft`."""
     row = as_dtype(float32 if dtype is None else dtype).row
     return Tensor(np.fft.rfftfreq(n, d).astype(row.numpy))
 
 
-def fftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+def fftshift(x: TensorLike, /, *, axes: Axes = None) -> Tensor:
     """Put the zero frequency into the middle."""
     x = as_tensor(x)
     chosen = axes_of(axes, x.ndim)
     return roll(x, tuple(x.shape[a] // 2 for a in chosen), axis=chosen) if chosen else x
 
 
-def ifftshift(x: Any, /, *, axes: Any = None) -> Tensor:
+def ifftshift(x: TensorLike, /, *, axes: Axes = None) -> Tensor:
     """Undo `fftshift`."""
     x = as_tensor(x)
     chosen = axes_of(axes, x.ndim)

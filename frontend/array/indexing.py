@@ -14,22 +14,23 @@ from typing import Any
 import numpy as np
 
 from ...errors import GraphError
-from ...ir import dtypes as rows
-from ...ir.compositions import Maker
-from ...ir.dims import Dim, DimExpr
-from ...ir.tensor import Array
-from ..context import STATE
-from ..eager import OperandError
-from ..operators import Operators
-from ..origin import short, user_line
-from ..slices import Knowledge, bounds
-from ..tensor import Tensor, apply, as_tensor
+from ...ir.compose.functions import Maker
+from ...ir.types import dtypes as rows
+from ...ir.types.dims import Dim, DimExpr
+from ...ir.types.tensor import Array
+from ..dims.slices import Knowledge, bounds
+from ..eager.kernels import OperandError
+from ..eager.operators import Operators
+from ..eager.tensor import Tensor, apply, as_tensor
+from ..values.context import STATE
+from ..values.given import Index, TensorLike
+from ..values.origin import short, user_line
 from .manipulation import broadcast_shapes, broadcast_to, permute_dims, reshape, stack
 
-MAKE = Maker(apply)
+MAKE: Maker = Maker(apply)
 
 
-def plain_key(key: Any, shape: tuple[int, ...] | None = None) -> Any:
+def plain_key(key: Index, shape: tuple[int, ...] | None = None) -> Any:
     """Return a key with arrays in place of tensors."""
     if isinstance(key, tuple):
         return tuple(map(plain_key, key))
@@ -41,11 +42,11 @@ def plain_key(key: Any, shape: tuple[int, ...] | None = None) -> Any:
     return key
 
 
-def _bound(value: Any) -> Any:
+def _bound(value: TensorLike) -> Any:
     return int(as_tensor(value)) if isinstance(value, Operators) else value
 
 
-def assign(array: Array, key: Any, value: Tensor) -> None:
+def assign(array: Array, key: Index, value: Tensor) -> None:
     """Write a value into an array, which keeps its type."""
     kinds = "buifcO"
     given = value._array
@@ -78,7 +79,7 @@ class Item:
     extent: Dim = 1
 
 
-def taken(x: Tensor, key: Any) -> Tensor:
+def taken(x: Tensor, key: Index) -> Tensor:
     """Return the part of a tensor that a key names, by operations."""
     items = _items(x, key)
     gathers = any(isinstance(item.index, Tensor) for item in items)
@@ -161,7 +162,7 @@ def _checked(item: Item) -> Tensor:
     return made
 
 
-def _items(x: Tensor, key: Any) -> list[Item]:
+def _items(x: Tensor, key: Index) -> list[Item]:
     """Return what the parts of a key mean, axis by axis."""
     given = key if isinstance(key, tuple) else (key,)
     parts: list[Any] = [p for part in given for p in _part(part)]
@@ -186,7 +187,7 @@ def _items(x: Tensor, key: Any) -> list[Item]:
     return items
 
 
-def _part(part: Any) -> list[Any]:
+def _part(part: object) -> list[Any]:
     """Return one part of a key as indices; a bool tensor is as many as it has axes."""
     if part is None or part is Ellipsis or isinstance(part, slice):
         return [part]

@@ -8,11 +8,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .. import dtypes
-from ..arrays import is_number
-from ..device import Device, as_device, devices
-from ..dtypes import TYPES, DataType, as_dtype, promote, promote_with_number
-from ..tensor import as_tensor
+from ..eager.tensor import as_tensor
+from ..values import dtypes
+from ..values.arrays import is_number
+from ..values.devices import Device, as_device, devices
+from ..values.dtypes import TYPES, DataType, DTypeLike, as_dtype, promote, promote_with_number
+from ..values.given import DeviceLike, TensorLike
 
 __array_api_version__ = "2024.12"
 
@@ -53,7 +54,7 @@ class IntegerInfo:
     dtype: DataType
 
 
-def _type_of(value: Any) -> DataType:
+def _type_of(value: TensorLike) -> DataType:
     return as_tensor(value).dtype if hasattr(value, "shape") else as_dtype(value)
 
 
@@ -77,7 +78,7 @@ def iinfo(type: Any, /) -> IntegerInfo:
     return IntegerInfo(dtype.row.bits, dtype.row.maximum, dtype.row.minimum, dtype)
 
 
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype: DTypeLike | None, kind: object) -> bool:
     """Say whether a type is of a kind: `integral`, another type, or one of a tuple of these."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, each) for each in kind)
@@ -124,7 +125,7 @@ class NamespaceInfo:
         """Return where tensors are made."""
         return as_device(None)
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, DataType]:
+    def default_dtypes(self, *, device: DeviceLike = None) -> dict[str, DataType]:
         """Return the types of what is not told one."""
         as_device(device)
         return {
@@ -134,7 +135,7 @@ class NamespaceInfo:
             "indexing": dtypes.int64,
         }
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DataType]:
+    def dtypes(self, *, device: DeviceLike = None, kind: object = None) -> dict[str, DataType]:
         """Return the standard's types of a kind by name."""
         as_device(device)
         known = {name: t for name, t in TYPES.items() if name not in _BEYOND}

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir import dtypes as rows
-from ...ir.compositions import Maker
+from ...ir.compose.functions import Maker
 from ...ir.op import REGISTRY
-from ..eager import OperandError, host
-from ..planned import remember_all
-from ..tensor import Tensor, apply, as_tensor, cast, computed, promoted
+from ...ir.types import dtypes as rows
+from ..eager.kernels import OperandError, host
+from ..eager.remembered import remember_all
+from ..eager.tensor import Tensor, apply, as_tensor, cast, computed, promoted
+from ..values.dtypes import DTypeLike
+from ..values.given import Axes, TensorLike
 from . import reduction
 from .elementwise import abs as absolute
 from .elementwise import conj, real
@@ -50,7 +52,7 @@ __all__ = [
     "vector_norm",
 ]
 
-MAKE = Maker(apply)
+MAKE: Maker = Maker(apply)
 
 
 class EighResult(NamedTuple):
@@ -82,14 +84,16 @@ class SVDResult(NamedTuple):
     Vh: Tensor
 
 
-def _host(name: str, *values: Any, function: Callable[..., Any] | None = None, **more: Any) -> Any:
+def _host(
+    name: str, *values: object, function: Callable[..., object] | None = None, **more: object
+) -> Any:
     """Call numpy's function of this name."""
     op = host(f"linalg.{name}", function or getattr(np.linalg, name))
     tensors = [x if x.row.kind in "fc" else cast(x, rows.f32) for x in promoted(*values)]
     return apply(op, *tensors, **more)
 
 
-def _applied(name: str, numpy_name: str, *values: Any) -> Tensor:
+def _applied(name: str, numpy_name: str, *values: object) -> Tensor:
     """Apply an operation; of complex numbers, numpy's function."""
     tensors = [x if x.row.kind in "fc" else cast(x, rows.f32) for x in promoted(*values)]
     if tensors[0].row.kind == "c":
@@ -99,55 +103,55 @@ def _applied(name: str, numpy_name: str, *values: Any) -> Tensor:
     return made
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
+def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     """Return the triangular matrices whose product with themselves gives the matrices."""
     made = _applied("cholesky", "cholesky", as_tensor(x))
     return conj(matrix_transpose(made)) if upper else made
 
 
-def det(x: Any, /) -> Tensor:
+def det(x: TensorLike, /) -> Tensor:
     """Return determinants."""
     return _applied("determinant", "det", as_tensor(x))
 
 
-def eigh(x: Any, /) -> EighResult:
+def eigh(x: TensorLike, /) -> EighResult:
     """Return eigenvalues, in rising order, and eigenvectors of symmetric matrices."""
     return EighResult(*_host("eigh", x))
 
 
-def eigvalsh(x: Any, /) -> Tensor:
+def eigvalsh(x: TensorLike, /) -> Tensor:
     """Return eigenvalues of symmetric matrices in rising order."""
     made: Tensor = _host("eigvalsh", x)
     return made
 
 
-def inv(x: Any, /) -> Tensor:
+def inv(x: TensorLike, /) -> Tensor:
     """Return inverse matrices."""
     return _applied("inverse", "inv", as_tensor(x))
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
+def pinv(x: TensorLike, /, *, rtol: object = None) -> Tensor:
     """Return pseudo-inverses; singular values up to `rtol` times the largest count as 0."""
     made: Tensor = _host("pinv", x, **_tolerance(rtol))
     return made
 
 
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
+def matrix_rank(x: TensorLike, /, *, rtol: object = None) -> Tensor:
     """Return how many singular values are more than `rtol` times the largest."""
     made: Tensor = _host("matrix_rank", x, **_tolerance(rtol))
     return made
 
 
-def _tolerance(rtol: Any) -> dict[str, Any]:
+def _tolerance(rtol: object) -> dict[str, Any]:
     return {} if rtol is None else {"rtol": as_tensor(rtol).numpy()}
 
 
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+def qr(x: TensorLike, /, *, mode: str = "reduced") -> QRResult:
     """Return orthogonal and triangular factors."""
     return QRResult(*_host("qr", x, mode=mode))
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
+def slogdet(x: TensorLike, /) -> SlogdetResult:
     """Return signs and logarithms of determinants."""
     x = as_tensor(x)
     if x.row.kind == "c" or computed(x):
@@ -156,7 +160,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
     return SlogdetResult(MAKE.sign(value), MAKE.log(MAKE.abs(value)))
 
 
-def solve(x1: Any, x2: Any, /) -> Tensor:
+def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return the solutions of systems of equations; a vector on the right is one column."""
     a, b = as_tensor(x1), as_tensor(x2)
     if b.ndim == 1:
@@ -165,18 +169,18 @@ def solve(x1: Any, x2: Any, /) -> Tensor:
     return _applied("solve", "solve", a, b)
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: TensorLike, /, *, full_matrices: bool = True) -> SVDResult:
     """Return singular vectors and values."""
     return SVDResult(*_host("svd", x, full_matrices=full_matrices))
 
 
-def svdvals(x: Any, /) -> Tensor:
+def svdvals(x: TensorLike, /) -> Tensor:
     """Return singular values in falling order."""
     made: Tensor = _host("svdvals", x)
     return made
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
+def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
     """Return diagonals of matrices along the last axis."""
     x = as_tensor(x)
     *batch, height, width = x.shape
@@ -187,12 +191,12 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     return flat[..., first : max(last, first) : width + 1]
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
+def trace(x: TensorLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Return the sums of diagonals."""
     return reduction.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
+def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     """Return cross products of vectors of three elements along an axis."""
     a, b = promoted(as_tensor(x1), as_tensor(x2))
     places = [axis_of(axis, x.ndim) for x in (a, b)]
@@ -208,7 +212,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     return made
 
 
-def matrix_power(x: Any, n: int, /) -> Tensor:
+def matrix_power(x: TensorLike, n: int, /) -> Tensor:
     """Return matrices multiplied by themselves; a negative power inverts first."""
     x = as_tensor(x)
     if n < 0:
@@ -227,7 +231,7 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
     return result
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
+def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: object = "fro") -> Tensor:
     """Return norms of matrices."""
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
@@ -235,7 +239,9 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tenso
     return made
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
+def vector_norm(
+    x: TensorLike, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2
+) -> Tensor:
     """Return norms along axes, of all elements if there is none."""
     x = as_tensor(x)
     x = x if x.row.kind in "fc" else cast(x, rows.f32)

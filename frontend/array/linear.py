@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from ...ir.compositions import Maker
-from ...ir.dims import product
-from ..eager import OperandError, host
-from ..planned import remember_all
-from ..tensor import Tensor, apply, as_tensor, promoted
+from ...ir.compose.functions import Maker
+from ...ir.types.dims import product
+from ..eager.kernels import OperandError, host
+from ..eager.remembered import remember_all
+from ..eager.tensor import Tensor, apply, as_tensor, promoted
+from ..values.given import TensorLike
 from .elementwise import conj
 from .manipulation import axis_of, matrix_transpose, permute_dims, reshape
 
 __all__ = ["einsum", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
-MAKE = Maker(apply)
+MAKE: Maker = Maker(apply)
 
 
-def matmul(x1: Any, x2: Any, /) -> Tensor:
+def matmul(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return products of matrices; a vector stands for a row on the left, a column on the right."""
     a, b = promoted(as_tensor(x1), as_tensor(x2))
     if not a.ndim or not b.ndim:
@@ -39,7 +39,7 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
     return reshape(made, (*shape, *rows, *columns))
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
+def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     """Return the sums of products along an axis; of complex numbers, with the first conjugated."""
     a, b = promoted(as_tensor(x1), as_tensor(x2))
     if not -min(a.ndim, b.ndim) <= axis < 0:
@@ -54,7 +54,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
 
 
 def tensordot(
-    x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    x1: TensorLike, x2: TensorLike, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> Tensor:
     """Return the sums of products over some axes of both operands."""
     a, b = promoted(as_tensor(x1), as_tensor(x2))
@@ -77,13 +77,13 @@ def tensordot(
     return reshape(matmul(one, two), (*rows, *columns))
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: str, *operands: object) -> Tensor:
     """Return the sum of products that an equation like `bij,bjk->bik` states."""
     made: Tensor = MAKE.einsum(*promoted(*map(as_tensor, operands)), equation=equation)
     return made
 
 
-def outer(x1: Any, x2: Any, /) -> Tensor:
+def outer(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return all products of an element of one vector and one of another."""
     a, b = promoted(as_tensor(x1), as_tensor(x2))
     made: Tensor = reshape(a, (*a.shape, 1)) * reshape(b, (1, *b.shape))

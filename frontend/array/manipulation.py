@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import compositions
-from ...ir import dims as dim_rules
-from ...ir import dtypes as rows
-from ...ir.compositions import Maker
-from ...ir.dims import Dim, DimExpr
-from ...ir.shapes import broadcast
-from ..eager import OperandError, host
-from ..planned import remember_all
-from ..tensor import Tensor, apply, as_tensor, computed, promoted
+from ...ir.compose import functions as compositions
+from ...ir.compose.functions import Maker
+from ...ir.types import dims as dim_rules
+from ...ir.types import dtypes as rows
+from ...ir.types.dims import Dim, DimExpr
+from ...ir.types.shapes import broadcast
+from ..eager.kernels import OperandError, host
+from ..eager.remembered import remember_all
+from ..eager.tensor import Tensor, apply, as_tensor, computed, promoted
+from ..values.given import Axes, TensorLike
 
-MAKE = Maker(apply)
+MAKE: Maker = Maker(apply)
 
 
 def axis_of(axis: int, rank: int, *, extra: int = 0) -> int:
@@ -27,7 +28,7 @@ def axis_of(axis: int, rank: int, *, extra: int = 0) -> int:
     return int(axis) % (rank + extra) if rank + extra else 0
 
 
-def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+def axes_of(axis: Axes, rank: int) -> tuple[int, ...]:
     """Return distinct axes counted from the front; None means all."""
     if axis is None:
         return tuple(range(rank))
@@ -43,7 +44,7 @@ def broadcast_to(x: Any, /, shape: Any) -> Tensor:
     return made
 
 
-def broadcast_arrays(*arrays: Any) -> list[Tensor]:
+def broadcast_arrays(*arrays: TensorLike) -> list[Tensor]:
     """Return the tensors broadcast against each other."""
     tensors = [as_tensor(x) for x in arrays]
     shape = broadcast_shapes(*(x.shape for x in tensors))
@@ -58,7 +59,7 @@ def broadcast_shapes(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
         raise OperandError(str(error)) from None
 
 
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Tensor:
+def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Tensor:
     """Return tensors joined along an axis; with `axis=None`, flattened and joined."""
     tensors = promoted(*map(as_tensor, arrays))
     if axis is None:
@@ -67,7 +68,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Tensor:
     return made
 
 
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Tensor:
+def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Tensor:
     """Return tensors of one shape joined along a new axis."""
     tensors = promoted(*map(as_tensor, arrays))
     place = axis_of(axis, tensors[0].ndim + 1)
@@ -75,7 +76,7 @@ def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Tensor:
     return made
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+def unstack(x: TensorLike, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Return the slices along an axis."""
     x = as_tensor(x)
     place = axis_of(axis, x.ndim)
@@ -85,14 +86,14 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     return tuple(x[(slice(None),) * place + (i,)] for i in range(extent))
 
 
-def expand_dims(x: Any, /, axis: int = 0) -> Tensor:
+def expand_dims(x: TensorLike, /, axis: int = 0) -> Tensor:
     """Return the tensor with a new axis of extent 1."""
     x = as_tensor(x)
     made: Tensor = compositions.unsqueeze(apply, x, (axis_of(axis, x.ndim + 1),))
     return made
 
 
-def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Tensor:
+def squeeze(x: TensorLike, /, axis: int | tuple[int, ...]) -> Tensor:
     """Return the tensor without some axes of extent 1."""
     x = as_tensor(x)
     try:
@@ -102,21 +103,21 @@ def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Tensor:
     return made
 
 
-def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
+def flip(x: TensorLike, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Return the tensor with axes reversed."""
     x = as_tensor(x)
     made: Tensor = compositions.flip(apply, x, axes_of(axis, x.ndim))
     return made
 
 
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Tensor:
+def permute_dims(x: TensorLike, /, axes: tuple[int, ...]) -> Tensor:
     """Return the tensor with its axes in another order."""
     x = as_tensor(x)
     made: Tensor = MAKE.transpose(x, order=tuple(axis_of(a, x.ndim) for a in axes))
     return made
 
 
-def matrix_transpose(x: Any, /) -> Tensor:
+def matrix_transpose(x: TensorLike, /) -> Tensor:
     """Return each matrix with its axes exchanged: the last two."""
     x = as_tensor(x)
     if x.ndim < 2:
@@ -140,7 +141,7 @@ def _many(value: Any) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+def reshape(x: Any, /, shape: object, *, copy: bool | None = None) -> Tensor:
     """Return the elements in another shape, of which one extent may be -1."""
     x = as_tensor(x)
     wanted = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
@@ -168,7 +169,7 @@ def _completed(shape: tuple[Any, ...], x: Tensor) -> tuple[Dim, ...]:
     return tuple(rest if axis in unknown else d for axis, d in enumerate(dims))
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
+def repeat(x: TensorLike, repeats: object, /, *, axis: int | None = None) -> Tensor:
     """Return the tensor with each element repeated, along an axis or flattened."""
     x = as_tensor(x)
     if axis is None:
@@ -191,7 +192,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
     return repeated
 
 
-def tile(x: Any, repetitions: tuple[int, ...], /) -> Tensor:
+def tile(x: TensorLike, repetitions: tuple[int, ...], /) -> Tensor:
     """Return the whole tensor repeated along each axis."""
     x, times = as_tensor(x), tuple(repetitions)
     lacking = len(times) - x.ndim
@@ -223,7 +224,7 @@ def pad(x: Any, pads: Any, /, *, mode: str = "constant", value: float = 0.0) -> 
     return made
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
+def take(x: TensorLike, indices: TensorLike, /, *, axis: int | None = None) -> Tensor:
     """Return slices along an axis at indices, which may count from the end."""
     x = as_tensor(x)
     if axis is None and x.ndim != 1:
@@ -233,7 +234,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
     return made
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
+def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: int = -1) -> Tensor:
     """Return elements at indices along an axis, each at its own place along the others."""
     x, at = as_tensor(x), _indices(indices)
     place = axis_of(axis, x.ndim)
@@ -244,7 +245,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
     return made
 
 
-def _indices(value: Any) -> Tensor:
+def _indices(value: TensorLike) -> Tensor:
     tensor = as_tensor(value, rows.i64)
     if not tensor.row.is_integer:
         raise TypeError(f"indices of {tensor.dtype}, expected integers")

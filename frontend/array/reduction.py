@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ...ir import dtypes as rows
-from ...ir.compositions import Maker, cut
+from ...ir.compose.functions import Maker, cut
 from ...ir.op import REGISTRY
-from ..dtypes import as_dtype
-from ..eager import host
-from ..planned import remember_all
-from ..tensor import Tensor, apply, as_tensor, cast, promoted
+from ...ir.types import dtypes as rows
+from ..eager.kernels import host
+from ..eager.remembered import remember_all
+from ..eager.tensor import Tensor, apply, as_tensor, cast, promoted
+from ..values.dtypes import DTypeLike, as_dtype
+from ..values.given import TensorLike
 from .manipulation import axes_of, axis_of, concat
 
-MAKE = Maker(apply)
+MAKE: Maker = Maker(apply)
 Axis = int | tuple[int, ...] | None
 
 
@@ -29,7 +28,7 @@ def _reduced(name: str, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:
     return made
 
 
-def _summable(x: Any, dtype: Any) -> Tensor:
+def _summable(x: TensorLike, dtype: DTypeLike | None) -> Tensor:
     """Return what is summed: small integers as int64 or uint64, unless a type is asked for."""
     x = as_tensor(x)
     if dtype is not None:
@@ -38,37 +37,43 @@ def _summable(x: Any, dtype: Any) -> Tensor:
     return cast(x, wide)
 
 
-def _floating(x: Any) -> Tensor:
+def _floating(x: TensorLike) -> Tensor:
     x = as_tensor(x)
     return x if x.row.kind in "fc" else cast(x, rows.f32)
 
 
-def sum(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Tensor:  # noqa: A001
+def sum(  # noqa: A001
+    x: TensorLike, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
     """Return the sum of elements; small integers are added up as int64."""
     return _reduced("sum", _summable(x, dtype), axis, keepdims)
 
 
-def prod(x: Any, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def prod(
+    x: TensorLike, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
+) -> Tensor:
     """Return the product of elements; small integers are multiplied as int64."""
     return _reduced("prod", _summable(x, dtype), axis, keepdims)
 
 
-def mean(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def mean(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Return the mean of elements."""
     return _reduced("mean", _floating(x), axis, keepdims)
 
 
-def max(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
+def max(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
     """Return the largest element; NaN if one is NaN."""
     return _reduced("max", as_tensor(x), axis, keepdims)
 
 
-def min(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
+def min(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
     """Return the smallest element; NaN if one is NaN."""
     return _reduced("min", as_tensor(x), axis, keepdims)
 
 
-def var(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def var(
+    x: TensorLike, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
     """Return the mean squared distance from the mean; `correction` lessens what is divided by."""
     x = _floating(x)
     axes = axes_of(axis, x.ndim)
@@ -89,32 +94,34 @@ def var(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool
     return divided
 
 
-def std(x: Any, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+def std(
+    x: TensorLike, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
     """Return the root of the variance."""
     made: Tensor = MAKE.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
     return made
 
 
-def logsumexp(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def logsumexp(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Return log(sum(exp(x))), without overflow in between."""
     return _reduced("logsumexp", _floating(x), axis, keepdims)
 
 
-def all(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
+def all(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
     """Return whether all elements hold (are not 0)."""
     return _reduced("all", _held(x), axis, keepdims)
 
 
-def any(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
+def any(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:  # noqa: A001
     """Return whether one element holds (is not 0)."""
     return _reduced("any", _held(x), axis, keepdims)
 
 
-def _held(x: Any) -> Tensor:
+def _held(x: TensorLike) -> Tensor:
     return cast(as_tensor(x), rows.bool_)
 
 
-def count_nonzero(x: Any, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def count_nonzero(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Return how many elements are not 0."""
     return _reduced("sum", cast(_held(x), rows.i64), axis, keepdims)
 
@@ -138,21 +145,31 @@ def _scanned(
 
 
 def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: TensorLike,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
 ) -> Tensor:
     """Return the sums of the elements up to each; with `include_initial`, 0 before them."""
     return _scanned("cumsum", _summable(x, dtype), axis, 0, include_initial=include_initial)
 
 
 def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: TensorLike,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike | None = None,
+    include_initial: bool = False,
 ) -> Tensor:
     """Return the products of the elements up to each; with `include_initial`, 1 before them."""
     return _scanned("cumprod", _summable(x, dtype), axis, 1, include_initial=include_initial)
 
 
 def diff(
-    x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None
+    x: TensorLike, /, *, axis: int = -1, n: int = 1, prepend: object = None, append: object = None
 ) -> Tensor:
     """Return the differences of neighbours along an axis, taken `n` times."""
     x = as_tensor(x)

@@ -6,15 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir import dtypes as rows
-from ...ir.compositions import Maker
+from ...ir.compose.functions import Maker
 from ...ir.op import REGISTRY
-from ..eager import host
-from ..planned import remember_all
-from ..tensor import Tensor, apply, as_tensor, cast, computed, promoted
+from ...ir.types import dtypes as rows
+from ..eager.kernels import host
+from ..eager.remembered import remember_all
+from ..eager.tensor import Tensor, apply, as_tensor, cast, computed, promoted
+from ..values.dtypes import DTypeLike
+from ..values.given import TensorLike
 from .manipulation import axis_of, broadcast_to, reshape
 
-MAKE = Maker(apply)
+MAKE: Maker = Maker(apply)
 
 
 class UniqueAllResult(NamedTuple):
@@ -40,7 +42,7 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Tensor
 
 
-def _place(name: str, x: Any, axis: int | None, keepdims: bool) -> Tensor:
+def _place(name: str, x: TensorLike, axis: int | None, keepdims: bool) -> Tensor:
     x = as_tensor(x)
     rank = x.ndim
     if axis is None:
@@ -51,17 +53,17 @@ def _place(name: str, x: Any, axis: int | None, keepdims: bool) -> Tensor:
     return reshape(made, (1,) * rank) if keepdims and x.ndim != rank else made
 
 
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmax(x: TensorLike, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return the place of the largest element, of the first of equal ones."""
     return _place("argmax", x, axis, keepdims)
 
 
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+def argmin(x: TensorLike, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return the place of the smallest element, of the first of equal ones."""
     return _place("argmin", x, axis, keepdims)
 
 
-def nonzero(x: Any, /) -> tuple[Tensor, ...]:
+def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
     """Return the indices of elements that are not 0, one tensor an axis (eager only)."""
     x = as_tensor(x)
     if not x.ndim:
@@ -70,7 +72,9 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     return made if isinstance(made, tuple) else (made,)
 
 
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
+def searchsorted(
+    x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: object = None
+) -> Tensor:
     """Return where each element of `x2` would be put into the sorted vector `x1`."""
     if side not in ("left", "right"):
         raise ValueError(f"side {side!r}, expected 'left' or 'right'")
@@ -86,30 +90,38 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     return counted
 
 
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+def sort(
+    x: TensorLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Tensor:
     """Return the elements along an axis in order; always stable."""
     x = as_tensor(x)
     made: Tensor = MAKE.sort(x, axis=axis_of(axis, x.ndim), descending=descending)
     return made
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+def argsort(
+    x: TensorLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Tensor:
     """Return the indices that sort along an axis; always stable."""
     x = as_tensor(x)
     made: Tensor = MAKE.argsort(x, axis=axis_of(axis, x.ndim), descending=descending)
     return made
 
 
-def top_k(x: Any, k: Any, /, *, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
+def top_k(
+    x: TensorLike, k: object, /, *, axis: int = -1, largest: bool = True
+) -> tuple[Tensor, Tensor]:
     """Return the k largest (or smallest) elements along an axis, best first, and where they are."""
     x = as_tensor(x)
     values, places = MAKE.top_k(x, k=k, axis=axis_of(axis, x.ndim), largest=largest)
     return values, places
 
 
-def one_hot(indices: Any, depth: Any, /, *, axis: int = -1, dtype: Any = None) -> Tensor:
+def one_hot(
+    indices: TensorLike, depth: object, /, *, axis: int = -1, dtype: DTypeLike | None = None
+) -> Tensor:
     """Return for each index a vector of zeros with a one at the index."""
-    from ..dtypes import as_dtype, float32  # noqa: PLC0415
+    from ..values.dtypes import as_dtype, float32  # noqa: PLC0415
 
     at = as_tensor(indices)
     place = axis_of(axis, at.ndim + 1)
@@ -118,7 +130,7 @@ def one_hot(indices: Any, depth: Any, /, *, axis: int = -1, dtype: Any = None) -
     return made
 
 
-def _unique(x: Any, **wanted: bool) -> tuple[Tensor, ...]:
+def _unique(x: TensorLike, **wanted: bool) -> tuple[Tensor, ...]:
     made = apply(host("unique", _numpy_unique), as_tensor(x), **wanted)
     return made if isinstance(made, tuple) else (made,)
 
@@ -137,28 +149,28 @@ def _numpy_unique(x: Any, **wanted: bool) -> Any:
     return (made[0], *parts)
 
 
-def unique_all(x: Any, /) -> UniqueAllResult:
+def unique_all(x: TensorLike, /) -> UniqueAllResult:
     """Return unique values, where they are first, how to get back, and counts (eager only)."""
     made = _unique(x, return_index=True, return_inverse=True, return_counts=True)
     return UniqueAllResult(*made)
 
 
-def unique_counts(x: Any, /) -> UniqueCountsResult:
+def unique_counts(x: TensorLike, /) -> UniqueCountsResult:
     """Return unique values and how often they occur (eager only)."""
     return UniqueCountsResult(*_unique(x, return_counts=True))
 
 
-def unique_inverse(x: Any, /) -> UniqueInverseResult:
+def unique_inverse(x: TensorLike, /) -> UniqueInverseResult:
     """Return unique values and their indices that give the tensor back (eager only)."""
     return UniqueInverseResult(*_unique(x, return_inverse=True))
 
 
-def unique_values(x: Any, /) -> Tensor:
+def unique_values(x: TensorLike, /) -> Tensor:
     """Return unique values (eager only)."""
     return _unique(x)[0]
 
 
-def isin(x: Any, values: Any, /) -> Tensor:
+def isin(x: TensorLike, values: object, /) -> Tensor:
     """Return for each element whether it is one of some values."""
     x, known = promoted(as_tensor(x), reshape(as_tensor(values), (-1,)))
     column = broadcast_to(reshape(x, (*x.shape, 1)), (*x.shape, 1))

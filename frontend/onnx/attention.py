@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir import Dim
-from ...ir import compositions as c
-from ...ir import dtypes as d
+from ...ir.compose import functions as c
+from ...ir.types import dtypes as d
 from .node import Node, Value
 
 
@@ -57,7 +57,7 @@ def attend(
     q, k, v = (make.to(x, wide) for x in (heads.q, heads.k, heads.v))
     scores = make.matmul(make.mul(q, make.number(scale or _usual(node, q), wide)),
                          make.transpose(k, order=(0, 1, 3, 2)))  # fmt: skip
-    if softcap:
+    if softcap > 0:
         cap = make.number(softcap, wide)
         scores = make.mul(make.tanh(make.div(scores, cap)), cap)
     if bias is not None:

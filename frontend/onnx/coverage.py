@@ -17,13 +17,13 @@ from onnx import FunctionProto, NodeProto, TensorProto, TypeProto, defs, helper
 
 from ...ir import REGISTRY
 from ...ir.host import HostOp
-from ...ir.ops import late, texts
+from ...ir.ops.host import late, texts
 from ...ir.ops.selecting import Leading
-from .rules import RULES, find_rule, known_operators
+from .registry import RULES, find_rule, known_operators
 
 COMPILED, HOST, PARTLY, REFUSED = "compiled", "host", "partly host", "refused"
 
-_RULES = f"{__package__}.ops_"
+_RULES = f"{__package__}.rules."
 
 HEAD = """\
 # ONNX operators
@@ -90,7 +90,7 @@ def status(domain: str, name: str, version: int) -> str:
     return HOST if HOST in inner else COMPILED
 
 
-def _by_rule(rule: Callable[..., Any], schema: Any) -> str:
+def _by_rule(rule: Callable[..., object], schema: Any) -> str:
     """Return how a rule does it: by the operations that it names, itself or in what it calls."""
     makes = {f"gv.{name}" for name in _names(rule.__code__, rule.__globals__, set())}
     steps = [op for name, op in REGISTRY.items() if name in makes and issubclass(op, HostOp)]
@@ -101,7 +101,7 @@ def _by_rule(rule: Callable[..., Any], schema: Any) -> str:
     return PARTLY if all(op.__module__ in special or op is Leading for op in steps) else HOST
 
 
-def _names(code: CodeType, scope: dict[str, Any], seen: set[CodeType]) -> Iterator[str]:
+def _names(code: CodeType, scope: dict[str, object], seen: set[CodeType]) -> Iterator[str]:
     """Give the attributes used in a function, and in those beside it that it calls."""
     if code in seen:
         return

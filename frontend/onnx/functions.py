@@ -9,11 +9,12 @@ from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto, defs
 from xdsl.ir import SSAValue
 
 from ...ir import TensorSpec
-from ...ir.dtypes import f32
-from ...ir.values import OptionalSpec, SequenceSpec, Spec
-from .data import DTYPES
+from ...ir.types.dtypes import f32
+from ...ir.types.values import OptionalSpec, SequenceSpec, Spec
+from .file.data import DTYPES
 from .node import Node, Parts
 
+LOSSES = ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 _CODES = {dtype.name: code for code, dtype in DTYPES.items()}
 
 
@@ -25,7 +26,7 @@ def has_function(node: Node) -> bool:
     return bool(schema.has_function or schema.has_context_dependent_function)
 
 
-def standard_function(node: Node, inputs: Sequence[Any]) -> FunctionProto:
+def standard_function(node: Node, inputs: Sequence[object]) -> FunctionProto:
     """Return the function by which the standard defines an operator for these inputs."""
     schema: Any = defs.get_schema(node.op_type, node.version, node.domain)
     if schema.has_function:
@@ -35,7 +36,7 @@ def standard_function(node: Node, inputs: Sequence[Any]) -> FunctionProto:
         versions = schema.context_dependent_function_opset_versions
         version = max((v for v in versions if v <= node.version), default=versions[0])
         found = schema.get_context_dependent_function_with_opset_version(
-            version, node.proto.SerializeToString(), types
+            version, without_cap(node.proto).SerializeToString(), types
         )
     function = FunctionProto()
     function.ParseFromString(found if isinstance(found, bytes) else found.SerializeToString())
@@ -43,6 +44,33 @@ def standard_function(node: Node, inputs: Sequence[Any]) -> FunctionProto:
         if attribute.default_value.name:
             function.attribute_proto.add().CopyFrom(attribute.default_value)
     return function
+
+
+def fitted(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    """Return the inputs of a function with sizes that the standard wants and its body does not.
+
+    The losses take the class of each place from labels, of which there is one for each.
+    """
+    if node.op_type not in LOSSES:
+        return inputs
+    scores, labels, *weights = inputs
+    batch, classes, *places = node.shape(scores)
+    wanted = ((batch, *places), (classes,))
+    rest = [
+        x if x is None or node.shape(x) == shape else node.make.fitted(x, shape=shape)
+        for x, shape in zip((labels, *weights), wanted, strict=False)
+    ]
+    return [scores, *rest]
+
+
+def without_cap(proto: NodeProto) -> NodeProto:
+    """Return an attention without a softcap below zero: it stands for none."""
+    made = NodeProto()
+    made.CopyFrom(proto)
+    for attribute in made.attribute:
+        if proto.op_type == "Attention" and attribute.name == "softcap":
+            attribute.f = max(attribute.f, 0.0)
+    return made
 
 
 def bind_attributes(proto: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
@@ -65,7 +93,7 @@ def _latest(schema: Any, version: int) -> int:
     return max(versions or schema.function_opset_versions[:1])
 
 
-def _type(node: Node, value: Any) -> TypeProto:
+def _type(node: Node, value: object) -> TypeProto:
     made = TypeProto()
     if isinstance(value, Parts) and value.values:
         _write(made.sequence_type.elem_type, node.kind(value.values[0]))

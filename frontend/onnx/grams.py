@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...ir import Array
-from ...ir import compositions as c
-from ...ir import dims as dim_rules
-from ...ir import dtypes as d
+from ...ir.compose import functions as c
+from ...ir.types import dims as dim_rules
+from ...ir.types import dtypes as d
 from .node import Node, Value
 
 

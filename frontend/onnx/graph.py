@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,31 +21,33 @@ from onnx import (
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, OpResult, SSAValue
 
-from ...errors import GraphError, GravureError, ParseError, UnsupportedOp
+from ...errors import GraphError, GravureError, ParseError, UnsupportedOp, did_you_mean
 from ...ir import Array, Dim, GraphEmit, Op, Program, Symbol, TensorSpec
-from ...ir import dims as dim_rules
-from ...ir.dtypes import of_numpy
 from ...ir.host import HostOp, defined, symbols_of
 from ...ir.program import finish, new_function, set_level, set_ranges
-from ...ir.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
-from ..assume import (
+from ...ir.types import dims as dim_rules
+from ...ir.types.dtypes import of_numpy
+from ...ir.types.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
+from ..dims.assume import (
     Assumption,
     NeedsAssumptionError,
+    assumed_multiple,
     assumption_for,
     assumption_of,
     clashes,
+    differing,
 )
-from ..files import Bytes
-from ..slices import Knowledge
-from ..symbols import DimOption, ShapeOption, Symbols, did_you_mean
-from .checks import check_names, check_node
-from .data import MAX_BYTES, MAX_RANK, dtype_of
-from .faults import Faults
-from .functions import bind_attributes, has_function, standard_function
-from .model import OWN_DOMAINS, Model, initializers, node_label, read_model
+from ..dims.slices import Knowledge
+from ..dims.symbols import ArrayShape, DimOption, ShapeOption, Symbols
+from ..files.beside import Bytes
+from .file.checks import check_names, check_node
+from .file.data import MAX_BYTES, MAX_RANK, dtype_of
+from .file.faults import Faults
+from .file.read import OWN_DOMAINS, Model, initializers, node_label, read_model
+from .functions import bind_attributes, fitted, has_function, standard_function
 from .node import Node, Parts
 from .order import ordered
-from .rules import TAKES_PARTS, Rule, find_rule, suggestion
+from .registry import TAKES_PARTS, Rule, find_rule, suggestion
 from .shapes import KnownEmit
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
@@ -58,7 +60,7 @@ MAX_DEPTH = 50
 """Functions and graphs nested deeper than this are refused."""
 
 
-def read_onnx(
+def read_onnx(  # noqa: PLR0913  (as `load_program`)
     data: Bytes,
     name: str,
     *,
@@ -66,11 +68,12 @@ def read_onnx(
     shapes: Mapping[str, ShapeOption] | None = None,
     dims: Mapping[str, DimOption] | None = None,
     constants: Mapping[str, Array] | None = None,
+    settable: Collection[str] = (),
 ) -> Program:
     """Return the program of a serialised model.
 
     `shapes` replaces the shapes of inputs by name, `dims` fixes or bounds symbols, `constants`
-    gives inputs that are no longer inputs their values.
+    gives inputs that are no longer inputs their values. The tensors `settable` stay weights.
     """
     model = read_model(data, name, directory)
     assumptions: list[Assumption] = []
@@ -79,7 +82,8 @@ def read_onnx(
         for assumption in assumptions:
             symbols.assume(assumption)
         try:
-            program = Reader(model, symbols, Faults(name), constants or {}).read(shapes or {})
+            reader = Reader(model, symbols, Faults(name), constants or {}, settable)
+            program = reader.read(shapes or {})
             program.assumed = [(str(each), each.reason) for each in assumptions]
             return program
         except NeedsAssumptionError as needs:
@@ -134,22 +138,32 @@ class Reader:
     """Reads one model into a new module."""
 
     def __init__(
-        self, model: Model, symbols: Symbols, faults: Faults, constants: Mapping[str, Array]
+        self,
+        model: Model,
+        symbols: Symbols,
+        faults: Faults,
+        constants: Mapping[str, Array],
+        settable: Collection[str] = (),
     ) -> None:
+        self.settable = settable
         self.model, self.symbols, self.faults = model, symbols, faults
         self.constants = {name: np.asarray(value) for name, value in constants.items()}
         self.weights: dict[str, Array] = {}
         self.emitter: KnownEmit
+        self.main: Block
 
     def read(self, shapes: Mapping[str, ShapeOption]) -> Program:
         """Return the program, or raise one error with all that is wrong."""
         graph = self.model.graph
         check_names(self.model.proto, self.model.name)
         stored = initializers(self.model)
+        for unknown in [each for each in self.settable if each not in stored]:
+            hint = did_you_mean(unknown, [*stored])
+            self.faults.add(f"there is no stored tensor {unknown!r} that could be set", hint=hint)
         inputs = self._inputs(graph, stored, shapes)
         self.faults.raise_if_any()
         main = new_function("main", inputs)
-        block = main.body.block
+        block = self.main = main.body.block
         scope = Scope(self.model.opsets, block, stored=stored)
         self.emitter = KnownEmit(GraphEmit.at_end(block), self.symbols.ranges, self.symbols.facts)
         for (name, _), argument in zip(inputs, block.args, strict=True):
@@ -189,6 +203,7 @@ class Reader:
         for unknown in [name for name in shapes if name not in names]:
             hint = did_you_mean(unknown, names)
             self.faults.add(f"there is no input {unknown!r}, inputs are {names}", hint=hint)
+        shapes = {**shapes, **self._of_arrays(inputs, shapes)}
         for value in inputs:
             if value.name in found or not value.name:
                 self.faults.add(f"input {value.name!r} is declared twice or has no name")
@@ -199,6 +214,22 @@ class Reader:
                 supported = not isinstance(error, UnsupportedOp)
                 self.faults.add(error.message, hint=error.hint, supported=supported)
         return list(found.items())
+
+    def _of_arrays(
+        self, inputs: Sequence[ValueInfoProto], shapes: Mapping[str, ShapeOption | None]
+    ) -> dict[str, None]:
+        """Fix what the shapes of arrays tell; return the inputs whose own shape is enough then."""
+        done: dict[str, None] = {}
+        for value in inputs:
+            shape = shapes.get(value.name)
+            if isinstance(shape, ArrayShape) and value.type.tensor_type.HasField("shape"):
+                dims = [
+                    dim.dim_param or (dim.dim_value if dim.HasField("dim_value") else None)
+                    for dim in value.type.tensor_type.shape.dim
+                ]
+                self.symbols.follow(value.name, dims, shape)
+                done[value.name] = None
+        return done
 
     def _input(self, value: ValueInfoProto, option: ShapeOption | None) -> Spec:
         what = f"input {value.name!r}"
@@ -298,7 +329,8 @@ class Reader:
         scope = Scope(self.model.opsets, block)
         node = self._node(NodeProto(op_type="Constant"), name, scope)
         with node.inside(block):
-            value = node.stored(name, array)
+            settable = name in self.settable and block is self.main
+            value = node.weight(name, array) if settable else node.stored(name, array)
         self.emitter.emit.source = source
         if name.isidentifier():
             value.name_hint = name
@@ -349,7 +381,7 @@ class Reader:
         self.emitter.emit.source = StringAttr(label)
 
         def read_graph(
-            graph: GraphProto, inputs: Sequence[Any], trip: SSAValue | None = None
+            graph: GraphProto, inputs: Sequence[object], trip: SSAValue | None = None
         ) -> list[Any]:
             block = self.emitter.emit.point.block
             outputs = self._graph(graph, inputs, scope.inside(f"{label}/", block, trip))
@@ -381,7 +413,7 @@ class Reader:
         if any(isinstance(value, Lost) for value in inputs):
             return [LOST for _ in node.proto.output]
         function = standard_function(node, inputs)
-        return self._function(function, node, inputs, scope)
+        return self._function(function, node, fitted(node, inputs), scope)
 
     def _rule(self, rule: Rule, node: Node, inputs: Sequence[Value | None]) -> list[Value | None]:
         check_node(node)
@@ -423,7 +455,11 @@ class Reader:
         absent = set(function.input) - inner.values.keys()
         body = [_without(inner_node, absent) for inner_node in function.node]
         self.nodes(body, inner)
-        return [self.find(name, inner) for name in function.output]
+        found = [self.find(name, inner) for name in function.output]
+        for index in range(len(node.proto.output)):
+            if node.wants(index) and (index >= len(found) or found[index] is None):
+                node.refuse(f"its function gives no output {index} for these inputs")
+        return found
 
     def _graph(self, graph: GraphProto, inputs: Sequence[Any], scope: Scope) -> list[Any]:
         """Append the nodes of a graph inside a node; return its outputs."""
@@ -449,7 +485,9 @@ class Reader:
         known = Knowledge(symbols.ranges, symbols.facts)
         reason = f"node {node.label!r}: {error}"
         found = assumption_of(error, symbols.data, reason)
-        found = found or assumption_for(specs, known, symbols.nameless, reason)
+        pairs = differing(error, specs)
+        found = found or assumption_for(pairs, known, symbols.nameless, reason)
+        found = found or assumed_multiple(pairs, reason)
         if found is not None:
             raise NeedsAssumptionError(found)
 

@@ -15,12 +15,12 @@ from xdsl.rewriter import InsertPoint
 
 from ...errors import UnsupportedOp
 from ...ir import SOURCE, Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
-from ...ir import compositions as c
-from ...ir import dims as dim_rules
-from ...ir.compositions import HIDDEN, Maker
-from ...ir.dtypes import f32
-from ...ir.values import ANY, Spec, value_spec
-from .data import Tensors, dtype_of
+from ...ir.compose import functions as c
+from ...ir.compose.functions import HIDDEN, Maker
+from ...ir.types import dims as dim_rules
+from ...ir.types.dtypes import f32
+from ...ir.types.values import ANY, Spec, value_spec
+from .file.data import Tensors, dtype_of
 from .shapes import MAX_KNOWN, KnownEmit
 
 INLINE = 32
@@ -100,7 +100,7 @@ class Node:
         """Appends graph operations by name: `node.make.add(a, b)`."""
         return Maker(self.emit)
 
-    def emit(self, op: type[Op], *operands: SSAValue, **attributes: Any) -> Any:
+    def emit(self, op: type[Op], *operands: SSAValue, **attributes: object) -> Any:
         """Append a graph operation; return its result, or the tuple of several."""
         return self.emitter(op, *operands, **attributes)
 
@@ -361,7 +361,7 @@ class Node:
         assert found is not None, "a missing graph is refused before"
         return found.g
 
-    def _get(self, name: str, kind: int, default: Any) -> AttributeProto | None:
+    def _get(self, name: str, kind: int, default: object) -> AttributeProto | None:
         """Return the attribute, or None where it is absent and has a default."""
         self.used.add(name)
         found = self._attributes.get(name)
@@ -384,7 +384,7 @@ class Node:
         raise UnsupportedOp(message, hint=hint)
 
 
-def _given(value: Any) -> Any:
+def _given(value: object) -> Any:
     assert value is not None, "an attribute without a default is refused before"
     return value
 

@@ -7,8 +7,8 @@ from heapq import heapify, heappop, heappush
 
 from onnx import GraphProto, NodeProto
 
-from .faults import Faults
-from .model import node_label
+from .file.faults import Faults
+from .file.read import node_label
 
 
 def ordered(nodes: Sequence[NodeProto], given: Container[str], faults: Faults) -> list[int]:

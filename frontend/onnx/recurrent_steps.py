@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ...ir import compositions as c
-from ...ir import dtypes as d
+from ...ir.compose import functions as c
+from ...ir.types import dtypes as d
 from .node import Node, Value
-from .ops_control import UNROLLED_TRIPS, Running
+from .rules.control import UNROLLED_TRIPS, Running
 
 Activation = Callable[[Value], Value]
 

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...ir import Op
 from ...ir.ops.structure import Yield
-from ...ir.values import Spec
+from ...ir.types.values import Spec
 
 
 def new_block(specs: Sequence[Spec]) -> Block:

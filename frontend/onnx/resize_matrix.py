@@ -13,6 +13,9 @@ import numpy as np
 
 from ...ir import Array
 
+MOST_ELEMENTS = 1 << 24
+"""Elements of a matrix beyond which making it would take minutes."""
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -62,6 +65,11 @@ def places(how: Stretch) -> Array:
 
 def weights(how: Stretch) -> Array:
     """Return the matrix [result, extent] whose rows say what each element is made of."""
+    if how.result * how.extent > MOST_ELEMENTS:
+        raise ValueError(
+            f"resizing {how.extent} to {how.result} elements takes a matrix of "
+            f"{how.result * how.extent}, expected at most {MOST_ELEMENTS}"
+        )
     made = np.zeros((how.result, how.extent))
     for row, at in enumerate(places(how)):
         for index, weight in _taps(how, float(at)):

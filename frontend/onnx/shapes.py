@@ -18,7 +18,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, Array, Dim, DimExpr, GraphEmit, Op, Range, TensorSpec, spec_of
-from ...ir import dims as dim_rules
+from ...ir.types import dims as dim_rules
 
 MAX_KNOWN = 4096
 """Values of more elements are not followed."""
@@ -38,7 +38,7 @@ class KnownEmit:
         self.ranges, self.facts = ranges, facts
         self._known: dict[SSAValue, Array] = {}
 
-    def __call__(self, op: type[Op], *operands: SSAValue, **attributes: Any) -> Any:
+    def __call__(self, op: type[Op], *operands: SSAValue, **attributes: object) -> Any:
         """Append one operation; return its result, or the tuple of several."""
         made = self.emit(op, *operands, **attributes)
         created = self.emit.made.pop()
@@ -80,7 +80,7 @@ class KnownEmit:
         return self._follow_symbols(op, values, attributes)
 
     def _follow_symbols(
-        self, op: Op, values: Sequence[Array], attributes: dict[str, Any]
+        self, op: Op, values: Sequence[Array], attributes: dict[str, object]
     ) -> Sequence[Array]:
         if op.name in MOVES:
             return _moved(op, values, attributes)
@@ -102,13 +102,13 @@ def _is_small(spec: TensorSpec) -> bool:
     return spec.is_static and isinstance(spec.size, int) and spec.size <= MAX_KNOWN
 
 
-def _symbolic(value: Any) -> bool:
+def _symbolic(value: object) -> bool:
     if isinstance(value, tuple):
         return any(map(_symbolic, value))
     return isinstance(value, DimExpr)
 
 
-def _objects(values: Sequence[Any]) -> Array:
+def _objects(values: Sequence[object]) -> Array:
     made = np.empty(len(values), object)
     made[:] = list(values)
     return made
@@ -121,7 +121,7 @@ MOVES = {
 """Operations that only move elements, and how many operands they move (then come indices)."""
 
 
-def _moved(op: Op, values: Sequence[Array], attributes: dict[str, Any]) -> Sequence[Array]:
+def _moved(op: Op, values: Sequence[Array], attributes: dict[str, object]) -> Sequence[Array]:
     """Move places in a table of the elements instead of the elements."""
     count = MOVES[op.name]
     if any(index.dtype == object for index in values[count:]):
@@ -143,15 +143,15 @@ def _per_element(rule: Rule, objects: Sequence[Array], ranges: Mapping[str, Rang
     return made.reshape(spread[0].shape)
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> Any:
     """Return a float that is a whole number as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _dims(rule: Callable[..., Any]) -> Rule:
+def _dims(rule: Callable[..., object]) -> Rule:
     """Return the rule for elements that are whole numbers or dimensions."""
 
-    def checked(ranges: Mapping[str, Range], *elements: Any) -> Any:
+    def checked(ranges: Mapping[str, Range], *elements: object) -> Any:
         if not all(isinstance(x, int | DimExpr) for x in elements):
             raise UndecidedError
         return rule(*elements)
@@ -212,14 +212,14 @@ def _float_divide(a: Dim, b: Dim) -> Dim:
     return dim_rules.floor_divide(a, b)
 
 
-def _select(ranges: Mapping[str, Range], condition: Any, a: Any, b: Any) -> Any:
+def _select(ranges: Mapping[str, Range], condition: object, a: object, b: object) -> Any:
     if isinstance(condition, DimExpr):
         raise UndecidedError
     return a if condition else b
 
 
 def _logical(rule: Callable[[bool, bool], bool]) -> Rule:
-    def checked(ranges: Mapping[str, Range], a: Any, b: Any) -> bool:
+    def checked(ranges: Mapping[str, Range], a: object, b: object) -> bool:
         if isinstance(a, DimExpr) or isinstance(b, DimExpr):
             raise UndecidedError
         return rule(bool(a), bool(b))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...ir import Array
-from ...ir import compositions as c
-from ...ir import dtypes as d
+from ...ir.compose import functions as c
+from ...ir.types import dtypes as d
 from .node import Node, Value
 
 MODES = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...ir import Dim
-from ...ir import dims as dim_rules
+from ...ir.types import dims as dim_rules
 from .node import Node
 
 Pads = tuple[tuple[int, int], ...]
@@ -64,3 +64,36 @@ def _same(node: Node, windows: Windows, extents: Sequence[Dim], *, upper: bool) 
         small, large = total // 2, total - total // 2
         pads.append((small, large) if upper else (large, small))
     return Windows(windows.kernel, windows.strides, windows.dilations, tuple(pads))
+
+
+def clamped(windows: Windows, extents: Sequence[Dim]) -> Windows:
+    """Return windows without the places at their ends that lie beside the image in all of them.
+
+    So a window is never much larger than its image, whatever the model says. What a window holds
+    of the image stays the same.
+    """
+    rows = zip(
+        windows.kernel, windows.strides, windows.dilations, windows.pads, extents, strict=True
+    )
+    made = [_clamped_axis(*row) for row in rows]
+    return Windows(
+        tuple(kernel for kernel, _ in made),
+        windows.strides,
+        windows.dilations,
+        tuple(pads for _, pads in made),
+    )
+
+
+def _clamped_axis(
+    kernel: int, stride: int, dilation: int, pads: tuple[int, int], extent: Dim
+) -> tuple[int, tuple[int, int]]:
+    low, high = pads
+    span = (kernel - 1) * dilation + 1
+    if not isinstance(extent, int) or span <= extent:
+        return kernel, pads
+    last = max(extent + low + high - span, 0) // stride * stride  # where the last window begins
+    front = max((low - last) // dilation, 0)
+    back = max(min(kernel - -(-(extent + low) // dilation), high // dilation), 0)
+    front = min(front, kernel - 1)
+    back = min(back, kernel - 1 - front)
+    return kernel - front - back, (low - front * dilation, high - back * dilation)

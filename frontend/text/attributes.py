@@ -22,7 +22,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 _LIST = re.compile(r"(?:tuple|Sequence)\[(\w+), \.\.\.\]|Sequence\[(\w+)\]")
 
 
-def coerced(op: type[Op], attributes: dict[str, Any]) -> dict[str, Any]:
+def coerced(op: type[Op], attributes: dict[str, object]) -> dict[str, Any]:
     """Return the attributes as `infer` wants them, or raise `TypeError`."""
     kinds = _annotations(op)
     return {name: _coerced(name, value, kinds.get(name, "")) for name, value in attributes.items()}
@@ -34,7 +34,7 @@ def _annotations(op: type[Op]) -> dict[str, str]:
     return {p.name: str(p.annotation).removesuffix(" | None") for p in parameters}
 
 
-def _coerced(name: str, value: Any, kind: str) -> Any:
+def _coerced(name: str, value: object, kind: str) -> Any:
     """Return one attribute; of kinds that are not in the table, lists and plain values."""
     match = _LIST.fullmatch(kind)
     if match is not None:
@@ -52,11 +52,11 @@ def _coerced(name: str, value: Any, kind: str) -> Any:
     return value
 
 
-def _itself(value: Any) -> Any:
+def _itself(value: object) -> Any:
     return value
 
 
-def _is_plain(value: Any, *, floats: bool) -> bool:
+def _is_plain(value: object, *, floats: bool) -> bool:
     if isinstance(value, tuple):
         return all(_is_plain(item, floats=floats) for item in value)
     return isinstance(value, bool | int | str | DType | DimExpr) or (
@@ -64,7 +64,7 @@ def _is_plain(value: Any, *, floats: bool) -> bool:
     )
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return "a list"
     return repr(value) if isinstance(value, int | float | str) else type(value).__name__.lower()

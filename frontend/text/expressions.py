@@ -17,12 +17,12 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import DTYPES, REGISTRY, Array, Dim, DimExpr, DType, GraphEmit, Op, TensorSpec
-from ...ir import compositions as c
-from ...ir import dims as dim_rules
-from ...ir import dtypes as d
-from ...ir.dims import Range as DimRange
-from ...ir.tensor import spec_of
-from ..slices import Knowledge, bounds
+from ...ir.compose import functions as c
+from ...ir.types import dims as dim_rules
+from ...ir.types import dtypes as d
+from ...ir.types.dims import Range as DimRange
+from ...ir.types.tensor import spec_of
+from ..dims.slices import Knowledge, bounds
 from .attributes import coerced
 from .places import Text
 from .tree import Call, Expression, Index, Items, Literal, Name, Operation
@@ -85,7 +85,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "triangle": c.triangle,
     "unsqueeze": c.unsqueeze,
 }
-"""Functions of `ir.compositions` that can be called like operations."""
+"""Functions of `ir.compose.functions` that can be called like operations."""
 
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 """What rules of operations raise on attributes that make no sense."""
@@ -225,7 +225,7 @@ class Scope:
         return extreme(values[0], values[1])
 
     def _call_op(
-        self, op: type[Op], operands: list[Value], attributes: dict[str, Any], node: Call
+        self, op: type[Op], operands: list[Value], attributes: dict[str, object], node: Call
     ) -> Value:
         if op.name in ("gv.max", "gv.min") and not any(isinstance(v, SSAValue) for v in operands):
             return self._extreme(node, operands)
@@ -272,9 +272,17 @@ class Scope:
             found, wrong = _inferred(op, fitting, attributes)
             if wrong is None:
                 values = [self._operand(v, s) for v, s in zip(operands, fitting, strict=True)]
-                return self.emit(op, *values, **found)
+                return self._emitted(op, values, found, at)
             errors.append(wrong)
         raise WrongError(at, f"{op.name}: {errors[0] if errors else _unfit(operands)}")
+
+    def _emitted(self, op: type[Op], values: Any, attributes: dict[str, Any], at: int) -> Value:
+        """Append an operation; a number that its attributes cannot hold shows only here."""
+        try:
+            return self.emit(op, *values, **attributes)
+        except BAD as error:
+            reason = str(error).removeprefix(f"{op.name}: ")
+            raise WrongError(at, f"{op.name}: {reason}") from error
 
     def _operand(self, value: Value, spec: TensorSpec) -> SSAValue:
         if isinstance(value, SSAValue):
@@ -323,7 +331,7 @@ class Scope:
 _FAR = _LARGEST - 1
 
 
-def _check_ends(ends: Sequence[Any], at: int) -> None:
+def _check_ends(ends: Sequence[object], at: int) -> None:
     if not all(e is None or (type(e) is int or isinstance(e, DimExpr)) for e in ends):
         raise WrongError(at, "indices are whole numbers or dimensions")
 
@@ -370,7 +378,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
 def from_front(attributes: dict[str, Any], rank: int) -> dict[str, Any]:
     """Return the attributes with axes that count from the end counted from the front."""
 
-    def turned(axis: Any) -> Any:
+    def turned(axis: object) -> Any:
         return axis + rank if isinstance(axis, int) and axis < 0 else axis
 
     made = dict(attributes)
@@ -388,7 +396,7 @@ def optional_operands(op: type[Op]) -> int:
 
 
 def _inferred(
-    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object]
 ) -> tuple[dict[str, Any], str | None]:
     """Return the attributes with which an operation takes these operands, or what is wrong.
 
@@ -399,9 +407,9 @@ def _inferred(
     error = ""
     for chosen in [attributes] if turned == attributes else [attributes, turned]:
         try:
-            op.infer(*specs, **chosen)
+            op.inferred(specs, chosen)
         except BAD as found:
-            error = error or str(found)
+            error = error or str(found).removeprefix(f"{op.name}: ")
         else:
             return chosen, None
     return attributes, error
@@ -463,7 +471,7 @@ def as_array(value: Value, dtype: DType) -> Array:
     return np.array(value, dtype.numpy)
 
 
-def _own(leaves: Sequence[Any]) -> DType:
+def _own(leaves: Sequence[object]) -> DType:
     if leaves and all(isinstance(x, bool) for x in leaves):
         return d.bool_
     return d.i64 if all(isinstance(x, int) for x in leaves) and leaves else d.f32

@@ -15,14 +15,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
-from ...errors import GraphError
+from ...errors import GraphError, did_you_mean
 from ...ir import DTYPES, SOURCE, Array, Dim, DType, GraphEmit, Program, Symbol, TensorSpec, spec_of
-from ...ir.compositions import Maker
-from ...ir.dims import Range as DimRange
-from ...ir.ops.control import If, While
+from ...ir.compose.functions import Maker
+from ...ir.ops.control.control import If, While
 from ...ir.ops.structure import Yield
 from ...ir.program import argument_specs, finish, new_function, result_specs, set_level, set_ranges
-from ..symbols import DEFAULT, DimOption, ShapeOption, Symbols, did_you_mean
+from ...ir.types.dims import Range as DimRange
+from ..dims.symbols import DEFAULT, ArrayShape, DimOption, ShapeOption, Symbols
 from .expressions import FAILED, WORDS, Failed, Scope, Value, WrongError, as_array, children, fits
 from .places import Fault, Text
 from .stored import Stored, spelled
@@ -33,6 +33,7 @@ from .tree import (
     Const,
     Definition,
     Expression,
+    Literal,
     Loop,
     Name,
     Region,
@@ -152,6 +153,7 @@ class Reader:
                 continue
             given: DimRange | None = None if low is None else (low, high)
             self.dims[name.text] = self.symbols.named(name.text, given)
+        self._follow(definition)
         for each in definition.inputs:
             for name in _names(each.type.dims or ()):
                 if name.text not in self.dims and name.text not in ("max", "min"):
@@ -160,6 +162,14 @@ class Reader:
             for dim in option:
                 if isinstance(dim, str) and dim.isidentifier():
                     self.dims.setdefault(dim, self.symbols.named(dim))
+
+    def _follow(self, definition: Definition) -> None:
+        """Fix what the shapes of arrays tell."""
+        for each in definition.inputs:
+            shape = self.shapes.get(each.name.text)
+            if isinstance(shape, ArrayShape) and each.type.dims is not None:
+                dims = [_plain(dim) for dim in each.type.dims]
+                self.symbols.follow(each.name.text, dims, shape)
 
     def _inputs(
         self, definition: Definition, shapes: Mapping[str, ShapeOption]
@@ -171,7 +181,9 @@ class Reader:
                 self.text.fault(each.name.at, f"input {name!r} is declared twice")
             spec = self.type(each.type)
             option = shapes.get(name)
-            if option is not None and spec.shape is not None and len(option) != spec.rank:
+            if isinstance(option, ArrayShape) and spec.shape is not None:
+                pass  # it has told the dimensions already
+            elif option is not None and spec.shape is not None and len(option) != spec.rank:
                 self.text.fault(each.name.at, f"the shape given for it is {[*option]}")
             elif option is not None:
                 spec = spec.with_shape(self.symbols.shape(name, option))
@@ -411,6 +423,13 @@ class Body:
             made.attributes[SOURCE] = source
         self.block.add_op(made)
         return made.results[0] if len(types) == 1 else tuple(made.results)
+
+
+def _plain(dim: Expression) -> int | str:
+    """Return the number or the name that a dimension is; nothing for an expression."""
+    if isinstance(dim, Literal) and isinstance(dim.value, int):
+        return dim.value
+    return dim.text if isinstance(dim, Name) else ""
 
 
 def _names(expressions: Sequence[Expression]) -> list[Name]:

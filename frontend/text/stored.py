@@ -10,8 +10,8 @@ import numpy as np
 
 from ...errors import ParseError
 from ...ir import Array, TensorSpec
-from ..files import map_beside
-from ..weights import read_safetensors
+from ..files.beside import map_beside
+from ..files.weights import read_safetensors
 from .expressions import WrongError, as_array, fits, flat
 from .tree import Call, Expression, Items, Literal, Name, Operation, Weight
 
@@ -159,7 +159,7 @@ def _decoded(call: Call, spec: TensorSpec) -> Array:
         raise WrongError(call.at, f"base64 does not hold {spec}: {error}") from error
 
 
-def _complex(value: Any, spec: TensorSpec, place: int) -> Array:
+def _complex(value: object, spec: TensorSpec, place: int) -> Array:
     """Return complex numbers, which are spelled as texts: `"1+2j"`."""
     try:
         array = np.array(value, dtype=np.str_).astype(spec.dtype.numpy)

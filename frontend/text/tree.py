@@ -250,7 +250,7 @@ class Builder(Transformer[Token, Any]):
         keywords = tuple(a for a in arguments if isinstance(a, Keyword))
         return Call(name.text, operands, keywords, name.at)
 
-    def arguments(self, *arguments: Any) -> Sequence[Any]:
+    def arguments(self, *arguments: object) -> Sequence[Any]:
         """Return the arguments."""
         return arguments
 
@@ -308,7 +308,7 @@ class Builder(Transformer[Token, Any]):
             return low, low
         return low, None if tokens[2] is None else int(tokens[2])
 
-    def parameters(self, *parameters: Any) -> Sequence[Any]:
+    def parameters(self, *parameters: object) -> Sequence[Any]:
         """Return the parameters."""
         return parameters
 
@@ -369,7 +369,7 @@ class Builder(Transformer[Token, Any]):
         return Loop(targets or (), carried or (), fixed or (), (test, body), _at(word))
 
     def definition(
-        self, kind: Token, name: Name, parameters: Sequence[Any], results: Any, *body: Statement
+        self, kind: Token, name: Name, parameters: Sequence[object], results: Any, *body: Statement
     ) -> Definition:
         """Return a model or a function."""
         inputs = tuple(p for p in parameters if isinstance(p, Input))

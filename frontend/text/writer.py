@@ -26,13 +26,13 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from ...errors import UnsupportedOp
 from ...ir import DTYPES, SOURCE, Array, DimExpr, DType, Op, Program, TensorSpec, spec_of
-from ...ir.attributes import INLINE_ELEMENTS
-from ...ir.dims import Range, symbols
-from ...ir.dtypes import of_numpy
-from ...ir.ops.control import If, While
+from ...ir.ops.control.control import If, While
 from ...ir.ops.structure import Yield
 from ...ir.program import LEVEL, NAME, RANGES, argument_names, functions, result_names
-from ..weights import write_safetensors
+from ...ir.types.attributes import INLINE_ELEMENTS
+from ...ir.types.dims import Range, symbols
+from ...ir.types.dtypes import of_numpy
+from ..files.weights import write_safetensors
 from .expressions import BITWISE, SIGNS, WORDS, fits
 
 INFIX = {f"gv.{name}": sign for sign, name in SIGNS.items() if name not in BITWISE}
@@ -240,7 +240,7 @@ class _Function:
         attributes = [f"{name}={self._value(given[name], op)}" for name in sorted(op.properties)]
         return f"{op.name.removeprefix('gv.')}({', '.join([*operands, *attributes])})"
 
-    def _value(self, value: Any, op: Op) -> str:
+    def _value(self, value: object, op: Op) -> str:
         """Return an attribute."""
         match value:
             case str():

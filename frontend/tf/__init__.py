@@ -3,13 +3,12 @@
 The names of the second version stand at the top, those of the first under `compat.v1` and, where
 they do not clash, at the top too. Element types are not promoted (`values`). Read in this order:
 
-- `core`, `values`, `calls`: tensors, Python values as tensors, functions as operations.
-- `creation`, `array_ops`, `gathering`, `indexing`, `sorting`, `math_ops`, `special`, `linear_ops`,
-  `nn_ops`, `window_ops`, `random_ops`, `generator`, `strings`: the operations.
-- `state`, `scopes`, `flow`, `loops`, `tensor_array`, `queues`: graphs, variables, control.
-- `indexed_slices`, `optimiser_ops`, `loss_ops`, `initial_values`, `savers`,
-  `checkpoints`, `modules`: training.
-- `graph_def`, `saved_model`: graphs and functions as files.
+- `core/`: tensors, Python values as tensors, functions as operations, shapes.
+- `ops/`: the operations. `runs/`: options and metadata of runs.
+- `graph/`: graphs, variables, control flow, queues.
+- `train/`: optimisers, losses, what is saved.
+- `data/`, `io/`, `summary/`: input, files, event files.
+- `names/`: the namespaces, of both versions.
 """
 
 from __future__ import annotations
@@ -19,10 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import run_errors as errors
-from ..context import STATE as _STATE
-from ..dtypes import DataType as DType
-from ..dtypes import (
+from ..function.function import init_scope
+from ..graph.graph import GraphTensor, Operation
+from ..values import run_errors as errors
+from ..values.context import STATE as _STATE
+from ..values.dtypes import DataType as DType
+from ..values.dtypes import (
     as_dtype,
     bfloat16,
     bool_,
@@ -41,21 +42,85 @@ from ..dtypes import (
     uint32,
     uint64,
 )
-from ..function import init_scope
-from ..graph import GraphTensor, Operation
-from . import array_ops as _a
-from . import creation as _c
-from . import debugging, strings
-from . import flow as _fl
-from . import functional as _fn
-from . import graph_lists as _gl
-from . import indexing as _indexing  # noqa: F401  (fills in the operator)
-from . import math_ops as _m
-from . import queues as _q
-from . import random_ops as _r
-from . import state as _st
-from . import window_ops as _w
-from .array_ops import (
+from .core.bridge import Common as Tensor
+from .core.bridge import custom_gradient
+from .core.shapes import TensorShape, broadcast_static_shape
+from .core.specs import TensorSpec, type_spec_from_value
+from .core.values import convert_to_tensor
+from .data.names import SparseTensor, SparseTensorSpec, data, sparse
+from .distribute.replicas import VariableAggregation, VariableSynchronization
+from .graph import debugging
+from .graph import flow as _fl
+from .graph import functional as _fn
+from .graph import graph_lists as _gl
+from .graph import queues as _q
+from .graph import state as _st
+from .graph.autograph import autograph
+from .graph.device_spec import DeviceSpec
+from .graph.flow import (
+    GradientTape,
+    UnconnectedGradients,
+    case,
+    cond,
+    gradients,
+    numpy_function,
+    py_function,
+    stop_gradient,
+    switch_case,
+)
+from .graph.functional import hessians
+from .graph.graph_def import GraphDef
+from .graph.importing import import_graph_def
+from .graph.loops import foldl, foldr, map_fn, scan, vectorized_map, while_loop
+from .graph.queues import FIFOQueue, RandomShuffleQueue
+from .graph.scopes import AUTO_REUSE, get_variable, variable_scope
+from .graph.sessions import InitialisingSession as Session
+from .graph.state import TfGraph as Graph
+from .graph.state import (
+    Variable,
+    control_dependencies,
+    device,
+    function,
+    group,
+    name_scope,
+    no_op,
+    placeholder,
+)
+from .graph.tensor_array import TensorArray
+from .io.names import io
+from .names.namespaces import (
+    bitwise,
+    config,
+    constant_initializer,
+    distribute,
+    image,
+    initializers,
+    keras,
+    linalg,
+    losses,
+    math,
+    nest,
+    nn,
+    ones_initializer,
+    optimizers,
+    queue,
+    random,
+    random_normal_initializer,
+    random_uniform_initializer,
+    saved_model,
+    signal,
+    train,
+    zeros_initializer,
+)
+from .names.v1 import V1 as _V1
+from .ops import array_ops as _a
+from .ops import creation as _c
+from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
+from .ops import math_ops as _m
+from .ops import random_ops as _r
+from .ops import strings
+from .ops import window_ops as _w
+from .ops.array_ops import (
     boolean_mask,
     broadcast_dynamic_shape,
     broadcast_to,
@@ -81,16 +146,14 @@ from .array_ops import (
     unstack,
     where,
 )
-from .composed import (
+from .ops.composed import (
     batch_to_space,
     bitcast,
     histogram_fixed_width,
     space_to_batch,
     unravel_index,
 )
-from .core import Common as Tensor
-from .core import custom_gradient
-from .creation import (
+from .ops.creation import (
     constant,
     eye,
     fill,
@@ -102,19 +165,7 @@ from .creation import (
     zeros,
     zeros_like,
 )
-from .flow import (
-    GradientTape,
-    UnconnectedGradients,
-    case,
-    cond,
-    gradients,
-    numpy_function,
-    py_function,
-    stop_gradient,
-    switch_case,
-)
-from .functional import hessians
-from .gathering import (
+from .ops.gathering import (
     dynamic_partition,
     dynamic_stitch,
     gather,
@@ -126,10 +177,8 @@ from .gathering import (
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )
-from .graph_def import GraphDef, import_graph_def
-from .indexed_slices import IndexedSlices
-from .loops import foldl, foldr, map_fn, scan, vectorized_map, while_loop
-from .math_ops import (
+from .ops.indexed_slices import IndexedSlices
+from .ops.math_ops import (
     add_n,
     argmax,
     argmin,
@@ -144,52 +193,12 @@ from .math_ops import (
     truediv,
     truncatemod,
 )
-from .modules import Module
-from .namespaces import (
-    bitwise,
-    config,
-    constant_initializer,
-    image,
-    initializers,
-    keras,
-    linalg,
-    losses,
-    math,
-    nest,
-    nn,
-    ones_initializer,
-    optimizers,
-    queue,
-    random,
-    random_normal_initializer,
-    random_uniform_initializer,
-    saved_model,
-    signal,
-    train,
-    zeros_initializer,
-)
-from .nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
-from .queues import FIFOQueue, RandomShuffleQueue
-from .scopes import AUTO_REUSE, get_variable, variable_scope
-from .sessions import InitialisingSession as Session
-from .shapes import TensorShape, broadcast_static_shape
-from .sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
-from .specs import TensorSpec, type_spec_from_value
-from .state import TfGraph as Graph
-from .state import (
-    Variable,
-    control_dependencies,
-    device,
-    function,
-    group,
-    name_scope,
-    no_op,
-    placeholder,
-)
-from .strings import as_string
-from .tensor_array import TensorArray
-from .v1 import V1 as _V1
-from .values import convert_to_tensor
+from .ops.nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value, einsum
+from .ops.sorting import argsort, searchsorted, sequence_mask, sort, unique, unique_with_counts
+from .ops.strings import as_string
+from .program.testing import test
+from .summary.names import summary
+from .train.modules import Module
 
 bool = bool_
 dtypes = SimpleNamespace(
@@ -233,28 +242,28 @@ def inside_function() -> Any:
     return isinstance(_STATE.context, _st.TfFuncGraph)
 
 
-def get_static_value(tensor: Any, partial: Any = False) -> Any:
+def get_static_value(tensor: object, partial: object = False) -> Any:
     """Return the elements if they are known."""
     if isinstance(tensor, GraphTensor):
         return tensor.op.attributes["value"] if tensor.op.type == "Const" else None
     return tensor.numpy() if hasattr(tensor, "numpy") else np.asarray(tensor)
 
 
-def is_tensor(x: Any) -> Any:
+def is_tensor(x: object) -> Any:
     """Say whether a value is a tensor or a variable."""
     return isinstance(x, Tensor | IndexedSlices)
 
 
 def print(
-    *inputs: Any,
-    output_stream: Any = None,
-    summarize: Any = None,
+    *inputs: object,
+    output_stream: object = None,
+    summarize: object = None,
     sep: str = " ",
     end: str = "\n",
-    name: Any = None,
-) -> Any:
+    name: str | None = None,
+) -> Operation | None:
     """Write values to a stream (standard error if none is given), when the operation runs."""
-    from .printing import write  # noqa: PLC0415
+    from .graph.printing import write  # noqa: PLC0415
 
     return write(inputs, output_stream, sep, end, summarize)
 
@@ -280,6 +289,7 @@ __version__ = "2.21"
 __all__ = [
     "AUTO_REUSE",
     "DType",
+    "DeviceSpec",
     "FIFOQueue",
     "GradientTape",
     "Graph",
@@ -289,18 +299,23 @@ __all__ = [
     "Operation",
     "RandomShuffleQueue",
     "Session",
+    "SparseTensor",
+    "SparseTensorSpec",
     "Tensor",
     "TensorArray",
     "TensorShape",
     "TensorSpec",
     "UnconnectedGradients",
     "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
     "add_n",
     "argmax",
     "argmin",
     "argsort",
     "as_dtype",
     "as_string",
+    "autograph",
     "batch_to_space",
     "bfloat16",
     "bitcast",
@@ -327,8 +342,10 @@ __all__ = [
     "convert_to_tensor",
     "cumsum",
     "custom_gradient",
+    "data",
     "debugging",
     "device",
+    "distribute",
     "dynamic_partition",
     "dynamic_stitch",
     "einsum",
@@ -361,6 +378,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "io",
     "keras",
     "linalg",
     "linspace",
@@ -408,6 +426,7 @@ __all__ = [
     "slice",
     "sort",
     "space_to_batch",
+    "sparse",
     "split",
     "square",
     "squeeze",
@@ -416,12 +435,14 @@ __all__ = [
     "strided_slice",
     "string",
     "strings",
+    "summary",
     "switch_case",
     "tensor_scatter_nd_add",
     "tensor_scatter_nd_max",
     "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub",
     "tensor_scatter_nd_update",
+    "test",
     "tile",
     "train",
     "transpose",

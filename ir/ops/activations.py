@@ -6,11 +6,11 @@ import math as python_math
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ..families import FLOATS, INTEGERS, REAL, Unary, unary_samples
 from ..op import register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..tensor import TensorSpec
-from .families import FLOATS, INTEGERS, REAL, Unary, unary_samples
+from ..types.tensor import TensorSpec
 
 
 def sigmoid(x: Term) -> Term:

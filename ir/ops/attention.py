@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compositions import Maker, causal_bias, move_axis
-from ..dims import Dim, ceil_divide
-from ..dtypes import bf16, f16, f32
-from ..numerics import round_to
+from ..compose.functions import HIDDEN, Maker, causal_bias, move_axis
+from ..families import spec_of_value
 from ..op import Array, Call, Op, register
 from ..samples import Sample
-from ..shapes import UnequalError, broadcast
-from ..tensor import TensorSpec, spec_of_array
-from .families import spec_of_value
+from ..types.dims import Dim, ceil_divide
+from ..types.dtypes import bf16, f16, f32
+from ..types.numerics import round_to
+from ..types.shapes import UnequalError, broadcast
+from ..types.tensor import TensorSpec, spec_of_array
 
 FLOATS = (f32, f16, bf16)
 
@@ -27,7 +27,9 @@ class Attention(Op):
     Queries [*B, S, D], keys [*B, T, D] and values [*B, T, E], of which the axes *B broadcast, give
     [*B, S, E]; a bias broadcasts to the scores [*B, S, T]. With a softcap c, cap(x) is c tanh(x /
     c). If causal, the last query sees all keys, and each one before it one less. Where all scores
-    of a query are -inf, the result is zero with `zeros`, else NaN; without keys it is zero.
+    of a query are -inf, the result is zero with `zeros`, else NaN; without keys it is zero. With
+    `hiding`, a bias that is as low as `HIDDEN` is the score itself, whatever the product is: so a
+    NaN or an infinity among what is hidden comes to nothing.
     """
 
     name = "gv.attention"
@@ -38,6 +40,7 @@ class Attention(Op):
         Sample(((2, 3, 1, 16), (2, 1, 33, 16), (1, 1, 33, 16), (2, 1, 1, 33)), {"scale": 0.1}),
         Sample(((4, 7), (1030, 7), (1030, 3)), {"causal": True, "zeros": True}),
         Sample(((1, 2, 7), (1, 1, 7), (1, 1, 16)), {"scale": -1.0}),
+        Sample(((2, 5, 8), (2, 9, 8), (2, 9, 4), (2, 1, 9)), {"hiding": True}, FLOATS),
         Sample(((0, 3), (4, 3), (4, 5))),
     )
 
@@ -52,6 +55,7 @@ class Attention(Op):
         softcap: float = 0.0,
         causal: bool = False,
         zeros: bool = False,
+        hiding: bool = False,
     ) -> Sequence[TensorSpec]:
         """Return the shape of the queries with the width of the values."""
         return (q.with_shape((*_rows_of(q, k, v, *bias), v.dims[-1])),)
@@ -59,13 +63,15 @@ class Attention(Op):
     @classmethod
     def evaluate(
         cls, q: Array, k: Array, v: Array, *bias: Array, scale: float, softcap: float,
-        causal: bool, zeros: bool,
+        causal: bool, zeros: bool, hiding: bool,
     ) -> Sequence[Array]:  # fmt: skip
         """Compute in f64, and round once."""
         like = spec_of_array(q).dtype
         v = np.asarray(v, np.float64)
         with np.errstate(all="ignore"):
-            scores = _scores(q, k, *bias, scale=scale, softcap=softcap, causal=causal)
+            scores = _scores(
+                q, k, *bias, scale=scale, softcap=softcap, causal=causal, hiding=hiding
+            )
             most = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
             parts = np.exp(scores - most)
             made = np.matmul(parts / np.sum(parts, axis=-1, keepdims=True), v)
@@ -117,6 +123,7 @@ class AttentionParts(Op):
         scale: float = 1.0,
         softcap: float = 0.0,
         causal: bool = False,
+        hiding: bool = False,
     ) -> Sequence[TensorSpec]:
         """Return the shape of all parts."""
         rows = _rows_of(q, k, v, *bias)
@@ -128,12 +135,14 @@ class AttentionParts(Op):
     @classmethod
     def evaluate(
         cls, q: Array, k: Array, v: Array, *bias: Array, step: int, scale: float, softcap: float,
-        causal: bool,
+        causal: bool, hiding: bool,
     ) -> Sequence[Array]:  # fmt: skip
         """Compute in f64, part after part."""
         v = np.asarray(v, np.float64)
         with np.errstate(all="ignore"):
-            scores = _scores(q, k, *bias, scale=scale, softcap=softcap, causal=causal)
+            scores = _scores(
+                q, k, *bias, scale=scale, softcap=softcap, causal=causal, hiding=hiding
+            )
             batch = np.broadcast_shapes(scores.shape[:-2], v.shape[:-2])
             starts = range(0, k.shape[-2], step)
             made = np.empty((len(starts), *batch, q.shape[-2], v.shape[-1] + 2), np.float32)
@@ -176,13 +185,17 @@ def _in_parts(make: Maker, x: Any, axis: int, step: int, fill: float) -> Any:
     return move_axis(make.emit, cut, axis, 0)
 
 
-def _scores(q: Array, k: Array, *bias: Array, scale: float, softcap: float, causal: bool) -> Array:
+def _scores(
+    q: Array, k: Array, *bias: Array, scale: float, softcap: float, causal: bool, hiding: bool
+) -> Array:
     """Return the scores in f64, -inf where a query sees no such key."""
     q, k = (np.asarray(x, np.float64) for x in (q, k))
     scores: Array = np.matmul(q, np.swapaxes(k, -1, -2)) * scale
     if softcap:
         scores = np.tanh(scores / softcap) * softcap
-    scores = sum((np.asarray(x, np.float64) for x in bias), scores)
+    for wide in (np.asarray(x, np.float64) for x in bias):
+        total = scores + wide
+        scores = np.where(wide <= HIDDEN, wide, total) if hiding else total
     if causal:
         rows, columns = scores.shape[-2:]
         seen = np.tri(rows, columns, columns - rows, dtype=bool)
@@ -200,7 +213,11 @@ def _make_scores(make: Maker, operands: Sequence[Any], flags: Mapping[str, Any])
         cap = make.number(flags["softcap"], dtype)
         scores = make.mul(make.tanh(make.div(scores, cap)), cap)
     for each in bias:
-        scores = make.add(scores, each)
+        total = make.add(scores, each)
+        scores = total
+        if flags["hiding"]:  # the only number of f16 that is so low is -inf
+            low = make.number(-np.inf if dtype == f16 else HIDDEN, dtype)
+            scores = make.select(make.less_equal(each, low), each, total)
     if flags["causal"]:
         dims: Sequence[Dim] = spec_of_value(scores).dims
         hidden = causal_bias(make.emit, dims[-2], dims[-1], -np.inf)

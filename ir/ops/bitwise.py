@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import numerics
+from ..families import INTEGER, INTEGERS, Binary, Unary, binary_samples, unary_samples
 from ..op import register
-from .families import INTEGER, INTEGERS, Binary, Unary, binary_samples, unary_samples
+from ..types import numerics
 
 
 @register

@@ -8,12 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..dtypes import bool_, c64, f64, i8, i32, i64, u8, u64
-from ..op import Array, register
-from ..samples import Sample
-from ..scalar_math import Term
-from ..tensor import TensorSpec
-from .families import (
+from ..families import (
     ANY,
     BOOL,
     FLOATS,
@@ -28,6 +23,11 @@ from .families import (
     shape_of,
     unary_samples,
 )
+from ..op import Array, register
+from ..samples import Sample
+from ..scalar_math import Term
+from ..types.dtypes import bool_, c64, f64, i8, i32, i64, u8, u64
+from ..types.tensor import TensorSpec
 
 
 class Comparison(Binary):

@@ -9,23 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..build import EagerEmit
-from ..compositions import (
-    Emit,
-    Maker,
-    dilate,
-    flip,
-    resize_edges,
-)
-from ..dims import Dim, ceil_divide
-from ..dtypes import bf16, f16, f32, f64, i32
+from ..compose.functions import Emit, Maker, dilate, flip, resize_edges
+from ..families import REAL, expect, expect_same, spec_of_value
 from ..iteration import Affine, Iteration, dim
-from ..numerics import round_to, widen
-from ..op import REGISTRY, Array, Call, Op, register
+from ..op import REGISTRY, Array, Call, EagerEmit, Op, register
 from ..samples import Sample
-from ..tensor import TensorSpec, spec_of_array
+from ..types.dims import Dim, ceil_divide
+from ..types.dtypes import bf16, f16, f32, f64, i32
+from ..types.numerics import round_to, widen
+from ..types.tensor import TensorSpec, spec_of_array
 from ..windows import Windows, channel_axis, image, spatial, spatial_axes
-from .families import REAL, expect, expect_same, spec_of_value
 
 Pairs = tuple[tuple[int, int], ...]
 

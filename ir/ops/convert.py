@@ -7,8 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import numerics
-from ..dtypes import (
+from ..families import FLOATS, Elementwise, Unary, unary_samples
+from ..op import Array, Call, register
+from ..samples import Sample
+from ..scalar_math import NumpyMath, Term
+from ..types import numerics
+from ..types.dtypes import (
     DTYPES,
     NARROW,
     DType,
@@ -29,11 +33,7 @@ from ..dtypes import (
     u32,
     u64,
 )
-from ..op import Array, Call, register
-from ..samples import Sample
-from ..scalar_math import NumpyMath, Term
-from ..tensor import TensorSpec
-from .families import FLOATS, Elementwise, Unary, unary_samples
+from ..types.tensor import TensorSpec
 
 _REAL = tuple(dtype for dtype in DTYPES.values() if dtype.kind not in "cn")
 
@@ -49,6 +49,7 @@ class Cast(Elementwise):
     """
 
     name = "gv.cast"
+    CHEAP: ClassVar = True
     SAMPLES: ClassVar = (
         *(
             Sample(((2, 9),), {"dtype": to}, _REAL, low=-300, high=300, differentiable=to == f64)

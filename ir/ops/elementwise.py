@@ -7,20 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import numerics
-from ..dtypes import c64, c128
+from ..families import FLOATS, INTEGERS, NUMBER, REAL, Binary, Unary, binary_samples, unary_samples
 from ..op import REGISTRY, Array, Call, register
 from ..scalar_math import Term
-from .families import (
-    FLOATS,
-    INTEGERS,
-    NUMBER,
-    REAL,
-    Binary,
-    Unary,
-    binary_samples,
-    unary_samples,
-)
+from ..types import numerics
+from ..types.dtypes import c64, c128
 
 
 @register
@@ -196,7 +187,7 @@ class Minimum(Binary):
 
     name = "gv.minimum"
     KINDS: ClassVar = REAL
-    FUNCTION: ClassVar = np.minimum
+    FUNCTION: ClassVar = numerics.smaller
     SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS)
 
     @classmethod
@@ -211,7 +202,7 @@ class Maximum(Binary):
 
     name = "gv.maximum"
     KINDS: ClassVar = REAL
-    FUNCTION: ClassVar = np.maximum
+    FUNCTION: ClassVar = numerics.larger
     SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS)
 
     @classmethod
@@ -265,7 +256,7 @@ class Sign(Unary):
     @classmethod
     def formula(cls, x: Term) -> Term:
         """Compare with 0."""
-        positive = (x > 0).where(1, x)
+        positive = (x > 0).where(1, x - x)  # 0 of -0 too, and NaN of NaN
         return positive if x.dtype.kind == "u" else (x < 0).where(-1, positive)
 
     @classmethod

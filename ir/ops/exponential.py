@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import numerics
+from ..families import FLOATS, Unary, unary_samples
 from ..op import register
 from ..scalar_math import Term
-from .families import FLOATS, Unary, unary_samples
+from ..types import numerics
 
 
 @register

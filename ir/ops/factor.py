@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compositions import Maker, cut
-from ..dtypes import DType, bf16, f16, f32, f64, i64
-from ..numerics import round_to, widen, widened
+from ..compose.functions import Maker, cut
+from ..families import FLOAT, expect, expect_same, spec_of_value, unbroadcast
 from ..op import Array, Call, Op, register
 from ..samples import Sample
-from ..shapes import broadcast
-from ..tensor import TensorSpec, spec_of_array
-from .families import FLOAT, expect, expect_same, spec_of_value, unbroadcast
+from ..types.dtypes import DType, bf16, f16, f32, f64, i64
+from ..types.numerics import round_to, widen, widened
+from ..types.shapes import broadcast
+from ..types.tensor import TensorSpec, spec_of_array
 
 _DTYPES = (f32, f64, f16, bf16)
 

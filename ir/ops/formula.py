@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backward import Composite
-from ..compositions import Maker
-from ..dims import Dim
-from ..dtypes import of_numpy
-from ..numerics import round_to, widened
+from ..compose.functions import Maker
+from ..families import EmitMath, spec_of_value
+from ..gradient.tape import Composite
 from ..op import Array, Call
 from ..scalar_math import Term
-from .families import EmitMath, spec_of_value
+from ..types.dims import Dim
+from ..types.dtypes import of_numpy
+from ..types.numerics import round_to, widened
 
 
 class Formula(Composite):

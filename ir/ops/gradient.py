@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from ..dtypes import bool_, c64, i32
+from ..families import FLOATS
 from ..op import Array, Call, Op, register
 from ..samples import Sample
-from ..tensor import TensorSpec
-from .families import FLOATS
+from ..types.dtypes import bool_, c64, i32
+from ..types.tensor import TensorSpec
 
 GRADIENTS: dict[str, Callable[..., Sequence[Any]]] = {}
 """The rules that `gv.with_gradient` names, in this process only."""

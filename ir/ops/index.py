@@ -10,15 +10,19 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from xdsl.ir import SSAValue
 
-from ..compositions import Maker, sum_along, unsqueeze
-from ..dims import Dim
-from ..dtypes import DType, bool_, f32, i8, i32, i64, u8
+from ..compose.functions import Maker, sum_along, unsqueeze
+from ..demands import at_most, expect_elements
+from ..families import INTEGER, EmitMath, expect
 from ..op import Array, Call, Op, register
+from ..reading import Reading
 from ..samples import Sample
 from ..scalar_math import Term
-from ..tensor import TensorSpec
-from .families import INTEGER, EmitMath, expect
+from ..types.dims import Dim
+from ..types.dtypes import DType, bool_, f32, i8, i32, i64, u8
+from ..types.indices import Indices, number
+from ..types.tensor import TensorSpec, spec_of
 from .layout import MOVED, check_axis, replaced
 
 
@@ -36,9 +40,8 @@ def in_range(indices: Array, extent: int) -> Array:
 
 
 def check_not_empty(axis: int, extent: Dim, indices: TensorSpec) -> None:
-    """Raise `TypeError` for indices into an axis without elements."""
-    if extent == 0 and indices.size != 0:
-        raise TypeError(f"axis {axis} is empty, expected elements for {indices.size} indices")
+    """Raise `TypeError` for indices into an axis without elements, or demand some of the run."""
+    expect_elements(axis, extent, indices.size, "for {} indices")
 
 
 def indexed(
@@ -90,6 +93,17 @@ class Gather(Op):
         return (np.take(x, in_range(indices, x.shape[axis]), axis),)
 
     @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Read the index, then the slice's element."""
+        (x, indices), axis = operands, attributes["axis"]
+        extent, rank = spec_of(x.type).dims[axis], spec_of(indices.type).rank
+        at = reading.element(indices, index[axis : axis + rank])
+        picked = reading.picked(at, extent)
+        return reading.element(x, (*index[:axis], picked, *index[axis + rank :]))
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Add the slices' gradients where the slices came from."""
         axis = call.attributes["axis"]
@@ -105,9 +119,9 @@ def check_elements(x: TensorSpec, indices: TensorSpec, axis: int) -> None:
         raise TypeError(f"indices of rank {indices.rank}, expected {x.rank}")
     check_not_empty(axis, x.dims[axis], indices)
     for other, (extent, found) in enumerate(zip(x.dims, indices.dims, strict=True)):
-        spare = extent - found
-        if other != axis and isinstance(spare, int) and spare < 0:
-            raise TypeError(f"{found} indices along axis {other}, expected at most {extent}")
+        if other != axis:
+            text = f"{found} indices along axis {other}, expected at most {extent}"
+            at_most(found, extent, text)
 
 
 def element_index(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
@@ -138,6 +152,15 @@ class GatherElements(Op):
     def evaluate(cls, x: Array, indices: Array, *, axis: int) -> Sequence[Array]:
         """Take the elements."""
         return (x[element_index(x.shape, indices, axis)],)
+
+    @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Read the index, then the element."""
+        (x, indices), axis = operands, attributes["axis"]
+        picked = reading.picked(reading.element(indices, index), spec_of(x.type).dims[axis])
+        return reading.element(x, (*index[:axis], picked, *index[axis + 1 :]))
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -187,6 +210,21 @@ class GatherNd(Op):
         at = (*leading, *vectors(x.shape[batch_dims:], indices))
         first = np.zeros(indices.shape[:-1], np.int64)
         return (x[np.newaxis][(first, *at)],)
+
+    @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Read the index vector, then the slice's element."""
+        (x, indices), batch = operands, attributes["batch_dims"]
+        *leading, depth = spec_of(indices.type).dims
+        assert isinstance(depth, int), "index vectors have a known length"
+        extents, at = spec_of(x.type).dims[batch:], index[: len(leading)]
+        picked = [
+            reading.picked(reading.element(indices, (*at, number(n))), extents[n])
+            for n in range(depth)
+        ]
+        return reading.element(x, (*index[:batch], *picked, *index[len(leading) :]))
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

@@ -10,21 +10,19 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from xdsl.ir import SSAValue
 
-from ..compositions import (
-    cut,
-    dilate,
-    flip,
-    pad_index,
-    resize_edges,
-    sum_along,
-)
-from ..dims import Dim, DimExpr, ceil_divide, product
-from ..dtypes import DType, bf16, bool_, f32, f64, i4, i8, i64
+from ..compose.functions import cut, dilate, flip, pad_index, resize_edges, sum_along
+from ..demands import at_most, expect_elements, may_equal, same
+from ..families import expect_same, spec_of_value, unbroadcast
 from ..op import Array, Call, Op, register
+from ..reading import Reading
 from ..samples import Sample
-from ..tensor import TensorSpec
-from .families import expect_same, spec_of_value, unbroadcast
+from ..types.dims import Dim, DimExpr, ceil_divide, product
+from ..types.dtypes import DType, bf16, bool_, f32, f64, i4, i8, i64
+from ..types.indices import Indices, Linear, broadcast_index, flatten, unflatten
+from ..types.shapes import UnequalError
+from ..types.tensor import TensorSpec, spec_of
 
 MOVED = (f32, i64, bool_, bf16, i4)
 """The element types that data movement is tried with."""
@@ -37,6 +35,7 @@ class Reshape(Op):
     """The same elements in row-major order in another shape."""
 
     name = "gv.reshape"
+    BIJECTIVE: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 6),), {"shape": (3, 4)}, MOVED),
         Sample(((2, 3),), {"shape": (6,)}),
@@ -49,17 +48,27 @@ class Reshape(Op):
     def infer(cls, x: TensorSpec, *, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
         """Return the shape, which must hold as many elements."""
         _check_shape(shape)
-        if not _may_equal(x.size, product(shape)):
-            raise TypeError(
-                f"shape {_text(shape)} of {product(shape)} elements, "
-                f"expected {x.size} as in {_text(x.dims)}"
-            )
+        wanted, size = product(shape), x.size
+        if wanted != size:
+            text = f"shape {_text(shape)} of {wanted} elements, expected {size} as in "
+            text += _text(x.dims)
+            if not may_equal(size, wanted):
+                raise UnequalError(text, wanted, size)
+            same(wanted, size, text)
         return (x.with_shape(shape),)
 
     @classmethod
     def evaluate(cls, x: Array, *, shape: tuple[int, ...]) -> Sequence[Array]:
         """Reshape."""
         return (np.reshape(x, shape),)
+
+    @classmethod
+    def source_index(
+        cls, index: Indices, source: TensorSpec, result: TensorSpec, **attributes: Any
+    ) -> Indices | None:
+        """Return the place of the same row-major offset."""
+        found = unflatten(flatten(index, result.dims), source.dims)
+        return None if found is None else tuple(found)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -72,14 +81,6 @@ def _check_shape(shape: tuple[Dim, ...]) -> None:
         raise TypeError(f"shape {_text(shape)} has a negative dimension")
 
 
-def _may_equal(a: Dim, b: Dim) -> bool:
-    """Say whether two dimensions may be equal: quotients and the like are given the benefit."""
-    difference = a - b
-    if isinstance(difference, int):
-        return difference == 0
-    return any(atom.op for monomial, _ in difference.terms for atom in monomial)
-
-
 def _text(shape: Sequence[Dim]) -> str:
     return f"({', '.join(map(str, shape))})"
 
@@ -89,6 +90,7 @@ class Transpose(Op):
     """The tensor with its axes in another order: result axis i is source axis order[i]."""
 
     name = "gv.transpose"
+    BIJECTIVE: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 3, 4),), {"order": (2, 0, 1)}, MOVED),
         Sample(((5, 7),), {"order": (1, 0)}),
@@ -107,6 +109,14 @@ class Transpose(Op):
     def evaluate(cls, x: Array, *, order: tuple[int, ...]) -> Sequence[Array]:
         """Transpose."""
         return (np.transpose(x, order),)
+
+    @classmethod
+    def source_index(
+        cls, index: Indices, source: TensorSpec, result: TensorSpec, **attributes: Any
+    ) -> Indices:
+        """Put each part back where it was."""
+        order: tuple[int, ...] = attributes["order"]
+        return tuple(index[order.index(axis)] for axis in range(len(order)))
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
@@ -143,6 +153,13 @@ class BroadcastTo(Op):
         return (np.broadcast_to(x, shape),)
 
     @classmethod
+    def source_index(
+        cls, index: Indices, source: TensorSpec, result: TensorSpec, **attributes: Any
+    ) -> Indices:
+        """Read the one element there is along repeated axes."""
+        return broadcast_index(index, source, result)
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Sum the gradient over what was repeated."""
         return (unbroadcast(call, grads[0], call.specs[0]),)
@@ -167,10 +184,15 @@ class Concat(Op):
         expect_same(*xs)
         check_axis(axis, xs[0].rank)
         for other in xs[1:]:
-            if _without(other.dims, axis) != _without(xs[0].dims, axis):
-                raise TypeError(
-                    f"shapes {_text(xs[0].dims)} and {_text(other.dims)} differ beside axis {axis}"
-                )
+            message = (
+                f"shapes {_text(xs[0].dims)} and {_text(other.dims)} differ beside axis {axis}"
+            )
+            if other.rank != xs[0].rank:
+                raise TypeError(message)
+            rows = zip(_without(xs[0].dims, axis), _without(other.dims, axis), strict=True)
+            for one, two in rows:
+                if one != two:
+                    raise UnequalError(message, one, two)
         total: Dim = 0
         for x in xs:
             total = total + x.dims[axis]
@@ -250,6 +272,14 @@ class Slice(Op):
         return (np.asarray(x[tuple(slice(*row) for row in rows)]),)
 
     @classmethod
+    def source_index(
+        cls, index: Indices, source: TensorSpec, result: TensorSpec, **attributes: Any
+    ) -> Indices:
+        """Go from the start in steps."""
+        rows = zip(index, attributes["starts"], attributes["steps"], strict=True)
+        return tuple(i * step + start for i, start, step in rows)
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Put the gradient where its elements came from, between zeros."""
         grad, pads = grads[0], list[tuple[Dim, Dim]]()
@@ -274,16 +304,19 @@ def _taken(extent: Dim, start: Dim, stop: Dim, step: int) -> Dim:
         _check_bound("stop", stop, 0, extent, step)
     else:
         stop = -1 if stop == -1 - extent else stop
-        _check_bound("start", start, -1 if extent == 0 else 0, extent - 1, step)
+        least = 0 if isinstance(extent, int) and extent else -1
+        _check_bound("start", start, least, extent - 1, step)
         _check_bound("stop", stop, -1, extent - 1, step)
     count = ceil_divide(stop - start, step) if step > 0 else ceil_divide(start - stop, -step)
     return max(count, 0) if isinstance(count, int) else count
 
 
 def _check_bound(what: str, value: Dim, low: int, high: Dim, step: int) -> None:
-    above = isinstance(value, int) and isinstance(high, int) and value > high
-    if above or (isinstance(value, int) and value < low):
-        raise TypeError(f"{what} {value}, expected {low} to {high} with step {step}")
+    def text() -> str:
+        return f"{what} {value}, expected {low} to {high} with step {step}"
+
+    at_most(low, value, text)
+    at_most(value, high, text)
 
 
 @register
@@ -325,8 +358,8 @@ class Pad(Op):
         for axis, (before, after) in enumerate(zip(x.dims, shape, strict=True)):
             if isinstance(after, int) and after < 0:
                 raise TypeError(f"pads {pads[axis]} take more than the {before} of axis {axis}")
-            if mode != "constant" and before == 0 and after != 0:
-                raise TypeError(f"mode {mode!r} has nothing to repeat along axis {axis}")
+            if mode != "constant" and pads[axis] != (0, 0):
+                expect_elements(axis, before, after, f"for mode {mode!r} to repeat")
         return (x.with_shape(shape),)
 
     @classmethod
@@ -347,6 +380,20 @@ class Pad(Op):
         return (result,)
 
     @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Read the element that was here before there were pads."""
+        (x,), pads, mode = operands, attributes["pads"], attributes["mode"]
+        moved = tuple(i + (0 - low) for i, (low, _) in zip(index, pads, strict=True))
+        guarded = [not (low == 0 and high == 0) for low, high in pads]
+        if mode == "constant":
+            return reading.within(x, moved, guarded, attributes["value"])
+        rows = zip(moved, guarded, spec_of(x.type).dims, strict=True)
+        source = [_folded(reading, i, d, mode) if outside else i for i, outside, d in rows]
+        return reading.element(x, tuple(source))
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Crop what was padded; what was repeated from an element is added to it."""
         grad, pads, mode = grads[0], call.attributes["pads"], call.attributes["mode"]
@@ -357,6 +404,20 @@ class Pad(Op):
                 index = pad_index(call.emit, extent, pair, mode)
                 grad = sum_along(call.emit, grad, index, axis, extent)
         return (grad,)
+
+
+def _folded(reading: Reading, index: Linear, extent: Dim, mode: str) -> Linear:
+    """Return where the element stands that is repeated at an index outside of an axis."""
+    math, at, size = reading.math, reading.counted(index, i64), reading.size(extent)
+    if mode == "wrap":
+        at = math.mod(at, size)
+    elif mode == "reflect":
+        one, zero = math.constant(1, i64), math.constant(0, i64)
+        last = math.sub(size, one)
+        period = math.maximum(math.add(last, last), one)
+        rest = math.mod(at, period)
+        at = math.maximum(math.minimum(rest, math.sub(period, rest)), zero)
+    return reading.place(at, extent)
 
 
 def _index(extent: int, low: int, high: int, mode: str) -> Array:
@@ -375,6 +436,7 @@ class Iota(Op):
     """0, 1, 2, ... along one axis, the same along the others."""
 
     name = "gv.iota"
+    CHEAP: ClassVar = True
     SAMPLES: ClassVar = (
         Sample((), {"shape": (5,), "axis": 0, "dtype": i64}),
         Sample((), {"shape": (2, 3, 2), "axis": 1, "dtype": f32}),
@@ -399,6 +461,13 @@ class Iota(Op):
         return (np.broadcast_to(column, shape),)
 
     @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Count along the axis."""
+        return reading.counted(index[attributes["axis"]], attributes["dtype"])
+
+    @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:
         """Give nothing: there are no operands."""
         return ()
@@ -409,6 +478,7 @@ class Extent(Op):
     """The values of dimensions, as a tensor of one axis."""
 
     name = "gv.extent"
+    CHEAP: ClassVar = True
     SAMPLES: ClassVar = (Sample((), {"values": (2, 3)}), Sample((), {"values": ()}))
 
     @classmethod
@@ -422,6 +492,18 @@ class Extent(Op):
     def evaluate(cls, *, values: tuple[int, ...]) -> Sequence[Array]:
         """Return the values."""
         return (np.array(values, np.int64),)
+
+    @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Choose between the sizes."""
+        values, math = attributes["values"], reading.math
+        where, total = reading.counted(index[0], i64), reading.size(values[0] if values else 0)
+        for position, value in enumerate(values[1:], 1):
+            here = math.compare("eq", where, math.constant(position, i64))
+            total = math.select(here, reading.size(value), total)
+        return total
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..backward import Composite
-from ..compositions import Emit, Maker
-from ..dims import Dim, product
-from ..dtypes import bf16, f16, f32, f64, i8, i32, i64, of_numpy
+from ..compose.functions import Emit, Maker
+from ..families import REAL, expect, expect_same, spec_of_value, unbroadcast
+from ..gradient.tape import Composite
 from ..iteration import Affine, Iteration, dim
-from ..numerics import round_to, widen
 from ..op import Array, Call, Op, register
 from ..samples import Sample
-from ..shapes import UnequalError, broadcast
-from ..tensor import TensorSpec
-from .families import REAL, expect, expect_same, spec_of_value, unbroadcast
+from ..types.dims import Dim, product
+from ..types.dtypes import bf16, f16, f32, f64, i8, i32, i64, of_numpy
+from ..types.numerics import round_to, widen
+from ..types.shapes import UnequalError, broadcast
+from ..types.tensor import TensorSpec
 
 
 @register

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compositions import Maker
-from ..dims import Dim, product
-from ..dtypes import bf16, f16, f32, f64
+from ..compose.functions import Maker
+from ..families import FLOAT, FLOATS, expect, expect_same
 from ..op import Array, register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..shapes import broadcast
-from ..tensor import TensorSpec
-from .families import FLOAT, FLOATS, expect, expect_same
+from ..types.dims import Dim, product
+from ..types.dtypes import bf16, f16, f32, f64
+from ..types.shapes import broadcast
+from ..types.tensor import TensorSpec
 from .formula import Formula, dims_of, double, over, rounded
 from .layout import check_axis
 

@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..backward import Composite
-from ..compositions import Emit, Maker, channels_first, channels_last, cut, resize_edges
-from ..dims import Dim, product
-from ..dtypes import bf16, f16, f32, f64, i32, i64, u8
+from ..compose.functions import Emit, Maker, channels_first, channels_last, cut, resize_edges
+from ..families import FLOAT, REAL, EmitMath, expect, spec_of_value
+from ..gradient.tape import Composite
 from ..iteration import Iteration, dim
-from ..numerics import round_to, widen, widened
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..tensor import TensorSpec, spec_of_array
+from ..types.dims import Dim, product
+from ..types.dtypes import bf16, f16, f32, f64, i32, i64, u8
+from ..types.numerics import round_to, widen, widened
+from ..types.tensor import TensorSpec, spec_of_array
 from ..windows import Windows, image, spatial, spatial_axes
 from .conv import ConvTranspose, Pairs, restated
-from .families import FLOAT, REAL, EmitMath, expect, spec_of_value
 
 
 def pool_samples(*dtypes: Any, **attributes: Any) -> tuple[Sample, ...]:

@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import dtypes
-from ..dims import Dim, product
-from ..dtypes import DType
 from ..op import REGISTRY, Array, Call, Op, register
 from ..samples import Sample
-from ..tensor import TensorSpec
+from ..types import dtypes
+from ..types.dims import Dim, product
+from ..types.dtypes import DType
+from ..types.tensor import TensorSpec
 
 FACTORS = (0xD2511F53, 0xCD9E8D57)
 STEPS = (0x9E3779B9, 0xBB67AE85)

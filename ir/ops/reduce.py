@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..dims import Dim, product
-from ..dtypes import DType, bool_, c64, i64, of_numpy
+from ..families import BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, REAL, EmitMath, expect
 from ..iteration import Affine, Iteration, dim
-from ..numerics import round_to, widened
 from ..op import REGISTRY, Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..shapes import normalize_axes, normalize_axis
-from ..tensor import TensorSpec
-from .families import BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, REAL, EmitMath, expect
+from ..types.dims import Dim, product
+from ..types.dtypes import DType, bool_, c64, i64, of_numpy
+from ..types.numerics import round_to, widened
+from ..types.shapes import normalize_axes, normalize_axis
+from ..types.tensor import TensorSpec
 
 
 def reduction_samples(*dtypes: DType, low: float = -2.0, high: float = 2.0) -> tuple[Sample, ...]:

@@ -8,16 +8,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..backward import Composite
-from ..compositions import Emit, Maker, repeat
-from ..dims import Dim
-from ..dtypes import DType, bf16, f16, f32, f64, i32, i64, u8
-from ..numerics import round_to, widened
+from ..compose.functions import Emit, Maker, repeat
+from ..demands import expect_elements
+from ..families import FLOAT, REAL, EmitMath, expect, spec_of_value
+from ..gradient.tape import Composite
 from ..op import Array, Call, register
 from ..samples import Sample
 from ..scalar_math import NumpyMath, Term
-from ..tensor import TensorSpec, spec_of_array
-from .families import FLOAT, REAL, EmitMath, expect, spec_of_value
+from ..types.dims import Dim
+from ..types.dtypes import DType, bf16, f16, f32, f64, i32, i64, u8
+from ..types.numerics import round_to, widened
+from ..types.tensor import TensorSpec, spec_of_array
 from .layout import replaced
 
 MODES = ("nearest", "linear", "cubic")
@@ -160,8 +161,8 @@ class Resize(Composite):
         if len(shape) != x.rank or len(scales) not in (0, x.rank):
             raise TypeError(f"{len(shape)} extents and {len(scales)} scales, expected {x.rank}")
         for axis, (before, after) in enumerate(zip(x.dims, shape, strict=True)):
-            if before == 0 and after != 0:
-                raise TypeError(f"axis {axis} is empty, expected elements to make {after} of")
+            if before != after:
+                expect_elements(axis, before, after, "to make {} of")
         if any(s <= 0 for s in scales):
             raise TypeError(f"scales {scales}, expected positive numbers")
         return (x.with_shape(shape),)

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ..dims import Dim
-from ..dtypes import bf16, f16, f32, f64
-from ..numerics import round_to
+from ..families import FLOAT, expect, expect_same
 from ..op import Array, Op, register
 from ..samples import Sample
-from ..tensor import TensorSpec, spec_of_array
-from .families import FLOAT, expect, expect_same
+from ..types.dims import Dim
+from ..types.dtypes import bf16, f16, f32, f64
+from ..types.numerics import round_to
+from ..types.tensor import TensorSpec, spec_of_array
 
 DIRECTIONS = ("forward", "reverse", "bidirectional")
 

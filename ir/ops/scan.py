@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..dtypes import of_numpy
-from ..numerics import round_to
+from ..families import FLOATS, INTEGERS, REAL, EmitMath, expect
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..shapes import normalize_axis
-from ..tensor import TensorSpec
-from .families import FLOATS, INTEGERS, REAL, EmitMath, expect
+from ..types.dtypes import of_numpy
+from ..types.numerics import round_to
+from ..types.shapes import normalize_axis
+from ..types.tensor import TensorSpec
 
 
 class Scan(Op):

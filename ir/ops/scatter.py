@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compositions import Maker
-from ..dtypes import bf16, f32, f64, i32, u8
-from ..numerics import round_to, widen
+from ..compose.functions import Maker
+from ..families import EmitMath, expect_same
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..tensor import TensorSpec, spec_of_array
-from .families import EmitMath, expect_same
+from ..types.dtypes import bf16, f32, f64, i32, u8
+from ..types.numerics import round_to, widen
+from ..types.tensor import TensorSpec, spec_of_array
 from .index import (
     GatherElements,
     GatherNd,

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dims import Dim
-from ..dtypes import f32, i64
+from ..families import expect_same
 from ..host import HostOp, one_of
 from ..op import Array, register
-from ..tensor import TensorSpec
-from .families import expect_same
+from ..types.dims import Dim
+from ..types.dtypes import f32, i64
+from ..types.tensor import TensorSpec
 from .layout import check_axis
 
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..dtypes import bf16, f32
+from ..families import FLOAT, FLOATS, EmitMath, expect
 from ..op import Array, Call, Op, register
 from ..samples import Sample
 from ..scalar_math import Term
-from ..tensor import TensorSpec
-from .families import FLOAT, FLOATS, EmitMath, expect
+from ..types.dtypes import bf16, f32
+from ..types.tensor import TensorSpec
 from .formula import Formula, dims_of, double, over, rounded
 from .layout import check_axis
 

@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compositions import Maker
-from ..dims import Dim
-from ..dtypes import bf16, f16, f32, f64, i8, i64, u8, u64
-from ..numerics import widen
+from ..compose.functions import Maker
+from ..demands import at_most
+from ..families import REAL, expect
 from ..op import Array, Call, Op, register
 from ..samples import Sample
-from ..tensor import TensorSpec
-from .families import REAL, expect
+from ..types.dims import Dim
+from ..types.dtypes import bf16, f16, f32, f64, i8, i64, u8, u64
+from ..types.numerics import widen
+from ..types.tensor import TensorSpec
 from .layout import check_axis, replaced
 
 SORTED = (f32, f64, f16, bf16, i64, i8, u8, u64)
@@ -61,9 +62,9 @@ class TopK(Op):
         """Return values and indices, k along the axis."""
         expect(x, REAL)
         check_axis(axis, x.rank)
-        spare = x.dims[axis] - k
-        if (isinstance(k, int) and k < 0) or (isinstance(spare, int) and spare < 0):
-            raise TypeError(f"k {k}, expected 0 to {x.dims[axis]}, the extent of axis {axis}")
+        text = f"k {k}, expected 0 to {x.dims[axis]}, the extent of axis {axis}"
+        at_most(0, k, text)
+        at_most(k, x.dims[axis], text)
         result = x.with_shape(replaced(x.dims, axis, k))
         return (result, result.with_dtype(i64))
 

@@ -11,11 +11,15 @@ from xdsl.ir import Attribute, Block, OpTraits, Region, SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ..attributes import Symbol, integer_attribute, to_attribute, to_python
-from ..dims import Dim, evaluate
-from ..dtypes import DType, string
+from ..demands import may_equal
+from ..interpret.launch import interpret_launch
 from ..op import Array, Op, register
-from ..tensor import TensorSpec, memref_of, spec_of, spec_of_array
+from ..reading import Reading
+from ..types.attributes import Symbol, integer_attribute, to_attribute, to_python
+from ..types.dims import Dim, evaluate
+from ..types.dtypes import DType, string
+from ..types.indices import Indices
+from ..types.tensor import TensorSpec, memref_of, spec_of, spec_of_array
 
 
 @register
@@ -23,6 +27,7 @@ class Constant(Op):
     """A tensor that is known at compile time and small enough for the text."""
 
     name = "gv.constant"
+    CHEAP: ClassVar = True
 
     @classmethod
     def infer(cls, *, value: Array) -> Sequence[TensorSpec]:
@@ -35,6 +40,16 @@ class Constant(Op):
     def evaluate(cls, *, value: Array) -> Sequence[Array]:
         """Return the value."""
         return (value,)
+
+    @classmethod
+    def element_at(
+        cls, reading: Reading, index: Indices, *operands: SSAValue, **attributes: Any
+    ) -> Any:
+        """Return the one number there is: others are stored, not read in place."""
+        value = attributes["value"]
+        assert value.size == 1 or not any(value.strides), "only splat constants stay in kernels"
+        element = np.asarray(value)[(0,) * value.ndim]
+        return reading.math.constant(element.item(), spec_of_array(value).dtype)
 
 
 @register
@@ -203,7 +218,7 @@ class View(Op):
     def verify_(self) -> None:
         """Check that the number of elements is kept."""
         source, result = self.specs[0], self.result_specs[0]
-        if source.size != result.size or source.dtype != result.dtype:
+        if not may_equal(source.size, result.size) or source.dtype != result.dtype:
             raise VerifyException(f"a view of {source} cannot be {result}")
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Array]:
@@ -257,12 +272,5 @@ class Launch(Op):
 
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Call the kernel function and copy its results out."""
-        from ..interpret_launch import interpret_launch  # noqa: PLC0415  (uses this class)
-
         interpret_launch(self, machine, operands)
         return ()
-
-
-def spec_of_buffer(value: SSAValue) -> TensorSpec:
-    """Return the spec of a tensor in memory."""
-    return spec_of(value.type)

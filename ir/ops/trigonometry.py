@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..families import FLOATS, Binary, Unary, binary_samples, unary_samples
 from ..op import register
 from ..scalar_math import Term
-from .families import FLOATS, Binary, Unary, binary_samples, unary_samples
 
 
 @register

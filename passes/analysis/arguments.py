@@ -12,9 +12,10 @@ from zlib import crc32
 import numpy as np
 from xdsl.dialects.func import FuncOp
 
-from ...ir import Array, TensorSpec, dims
-from ...ir.dims import Range
+from ...ir import Array, TensorSpec
 from ...ir.program import argument_names, argument_specs
+from ...ir.types import dims
+from ...ir.types.dims import Range
 
 KINDS = ("random", "special")
 _SPECIAL = (0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, 1e20, 0.5, -2.0)

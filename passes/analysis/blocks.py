@@ -8,8 +8,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
 from ...ir import operations
-from ...ir.ops.control import Control
-from ...ir.ops.steps import Steps
+from ...ir.ops.control.control import Control
+from ...ir.ops.control.steps import Steps
 
 
 def blocks_of(function: FuncOp) -> list[Block]:

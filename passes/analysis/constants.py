@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, SSAValue
 
 from ...ir import Array, DimExpr, Op, operands_of, operations
-from ...ir.attributes import DimAttr, to_python
 from ...ir.ops.structure import Constant, Weight
-from ...ir.tensor import DimsAttr
+from ...ir.types.attributes import DimAttr, to_python
+from ...ir.types.tensor import DimsAttr
 
 
 def constant_of(value: SSAValue) -> Array | None:

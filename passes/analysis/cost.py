@@ -20,9 +20,10 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
-from ...ir import Dim, DType, Op, dims, dtypes
-from ...ir.ops.winograd import form_of
-from ...ir.tensor import TensorSpec, spec_of
+from ...ir import Dim, DType, Op
+from ...ir.ops.laid_out.winograd import form_of
+from ...ir.types import dims, dtypes
+from ...ir.types.tensor import TensorSpec, spec_of
 from ..decompose import decompose
 
 FREE = frozenset({"constant", "cast", "dtype_of"})

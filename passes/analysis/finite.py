@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ...ir import Array, Interpreter, Op, Program
-from ...ir.interpret import bind_symbols
+from ...ir.interpret.graph import bind_symbols
 from ...ir.program import argument_specs
 from ...ir.verify import place
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, GraphEmit
-from ...ir.dims import Dim
+from ...ir.types.dims import Dim
 from .rewrite import spec
 
 Order = tuple[int, ...]

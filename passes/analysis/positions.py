@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import Array, Dim, DimExpr, Op
-from ...ir.compositions import HIDDEN
+from ...ir.compose.functions import HIDDEN
 from .constants import constant_of, scalar_of
 from .rewrite import producer
 

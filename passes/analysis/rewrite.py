@@ -192,8 +192,3 @@ def producer(value: SSAValue, name: str) -> Op | None:
     """Return the operation `gv.<name>` that makes a value, None if another does."""
     owner = value.owner
     return owner if isinstance(owner, Op) and owner.name == f"gv.{name}" else None
-
-
-def only_user(value: SSAValue) -> Operation | None:
-    """Return the operation that holds the only use of a value, None if there are more."""
-    return value.get_user_of_unique_use()

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from ...ir import Op
-from ...ir.dims import Dim
-from ...ir.shapes import normalize_axes
+from ...ir.types.dims import Dim
+from ...ir.types.shapes import normalize_axes
 from ..analysis.constants import is_scalar, scalar_of
 from ..analysis.rewrite import producer, spec
 from .match import Match, Pattern, climb

@@ -17,8 +17,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, GraphEmit, Op
-from ...ir.dims import Dim
-from ...ir.shapes import normalize_axes, normalize_axis
+from ...ir.types.dims import Dim
+from ...ir.types.shapes import normalize_axes, normalize_axis
 from ..analysis.orders import (
     Order,
     compose_shape,

@@ -8,8 +8,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, Op, operands_of
-from ...ir.dims import Dim
-from ...ir.shapes import broadcast
+from ...ir.types.dims import Dim
+from ...ir.types.shapes import broadcast
 from ..analysis.constants import constant_of, scalar_of
 from ..analysis.rewrite import Rewriter, Rule, Rules, producer, reads, spec
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from . import floats
 from .faults import KernelFault, UnsupportedPtx
 from .machine import Machine, Plain
 from .memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, Array, gather, scatter
+from .numbers import floats
 from .operands import Decoder, rule
 from .text import WIDTHS, Instruction
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .faults import KernelFault
+from .lanes import Lanes
 from .memory import Array
-
-if TYPE_CHECKING:
-    from .machine import Machine
 
 RUNS, PARKED, AT_BARRIER, WAITS, LEFT = range(5)
 """What lanes do: run, wait for their warp, for a barrier, for a phase; or they have left."""
@@ -35,12 +32,12 @@ class BlockBarriers:
         self.number = np.zeros(0, np.int64)
         """For each lane, the barrier that it waits at."""
 
-    def is_trivial(self, machine: Machine, count: Array | None) -> bool:
+    def is_trivial(self, machine: Lanes, count: Array | None) -> bool:
         """Say whether all lanes come to a barrier at the same time, and nobody came before."""
         whole = machine.lanes is None and machine.threads == machine.lanes_per_block
         return whole and count is None and not self.arrived.any()
 
-    def come(self, machine: Machine, numbers: Array, count: Array | None) -> None:
+    def come(self, machine: Lanes, numbers: Array, count: Array | None) -> None:
         """Count the active lanes as arrived, whether they wait or not."""
         lanes = machine.active()
         if self.number.size == 0:
@@ -62,7 +59,7 @@ class BlockBarriers:
             for block, number, warp in np.unique(rows, axis=0):
                 machine.races.arrive((int(block), int(number)), int(block), int(warp))
 
-    def release(self, machine: Machine) -> Array:
+    def release(self, machine: Lanes) -> Array:
         """Let all go on whose barrier is complete; return these lanes."""
         left = (machine.state.reshape(len(self.arrived), -1) == LEFT).sum(axis=1)
         here = machine.lanes_per_block - left
@@ -87,7 +84,7 @@ class BlockBarriers:
         machine.pc[freed] += 1
         return freed
 
-    def _check_places(self, machine: Machine, freed: Array) -> None:
+    def _check_places(self, machine: Lanes, freed: Array) -> None:
         """Refuse a barrier of the whole block that threads reach at different instructions."""
         blocks, numbers = machine.block_of[freed], self.number[freed]
         whole = freed[self.expected[blocks, numbers] == 0]
@@ -115,7 +112,7 @@ class ClusterBarriers:
         self.awaited = np.full(blocks * lanes_per_block, -1, np.int64)
         """For each lane, the phase that it came to."""
 
-    def come(self, machine: Machine, lane: int) -> None:
+    def come(self, machine: Lanes, lane: int) -> None:
         """Count a lane as arrived."""
         cluster = lane // self.lanes
         if self.awaited[lane] == self.number[cluster]:
@@ -133,7 +130,7 @@ class ClusterBarriers:
                 races.complete(key)
             machine.wake()
 
-    def is_over(self, machine: Machine, lanes: Array) -> Array:
+    def is_over(self, machine: Lanes, lanes: Array) -> Array:
         """Say for which lanes the phase is over that they came to."""
         if (self.awaited[lanes] < 0).any():
             raise KernelFault("a thread waits for its cluster and did not come to the barrier")
@@ -180,14 +177,14 @@ class PhaseBarriers:
             raise KernelFault(f"no mbarrier was initialised at {place} of shared memory")
         return found
 
-    def fence(self, machine: Machine) -> None:
+    def fence(self, machine: Lanes) -> None:
         """Let copies see the barriers of the active lanes' blocks."""
         blocks = set(machine.block_of[machine.active()].tolist())
         for place, phase in self.at.items():
             if place // machine.shared.stride in blocks:
                 phase.is_fresh = False
 
-    def arrive(self, machine: Machine, place: int, count: int, transfer: int = 0) -> int:
+    def arrive(self, machine: Lanes, place: int, count: int, transfer: int = 0) -> int:
         """Count arrivals, and bytes to wait for; return the phase they belong to."""
         phase = self.find(place)
         number = phase.number
@@ -200,13 +197,13 @@ class PhaseBarriers:
         self._complete(machine, place, phase)
         return number
 
-    def transferred(self, machine: Machine, place: int, count: int) -> None:
+    def transferred(self, machine: Lanes, place: int, count: int) -> None:
         """Count bytes that a copy has written."""
         phase = self.find(place)
         phase.bytes -= count
         self._complete(machine, place, phase)
 
-    def _complete(self, machine: Machine, place: int, phase: Phase) -> None:
+    def _complete(self, machine: Lanes, place: int, phase: Phase) -> None:
         """Begin the next phase if nothing is lacking."""
         if phase.arrivals == 0 and phase.bytes == 0:
             phase.arrivals = phase.expected

@@ -6,15 +6,11 @@ operations are not looked at; of blocks that wait for each other by these, nothi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .faults import KernelFault
+from .lanes import Lanes
 from .memory import HEAP_START, Array, Heap
-
-if TYPE_CHECKING:
-    from .machine import Machine
 
 NOBODY, SEVERAL = -1, -2
 
@@ -28,7 +24,7 @@ class BlockRaces:
         self.writer = np.full(units, NOBODY, np.int32)
         self.reader = np.full(units, NOBODY, np.int32)
 
-    def read(self, m: Machine, places: Array, size: int, lanes: Array | None = None) -> None:
+    def read(self, m: Lanes, places: Array, size: int, lanes: Array | None = None) -> None:
         """Note that lanes (the active ones) read `size` bytes at places."""
         for units, mine in self._units(m, places, size, lanes):
             self._check(self.writer[units], units, mine, "reads what", "writes")
@@ -44,7 +40,7 @@ class BlockRaces:
             if (self.writer[places // self.access + number] != NOBODY).any():
                 raise KernelFault("ld.global.nc reads what this launch wrote")
 
-    def write(self, m: Machine, places: Array, size: int, lanes: Array | None = None) -> None:
+    def write(self, m: Lanes, places: Array, size: int, lanes: Array | None = None) -> None:
         """Note that lanes (the active ones) write `size` bytes at places."""
         for units, mine in self._units(m, places, size, lanes):
             self._check(self.writer[units], units, mine, "writes where", "writes too")
@@ -53,7 +49,7 @@ class BlockRaces:
             self._check(self.writer[units], units, mine, "writes where", "writes too")
 
     def _units(
-        self, m: Machine, places: Array, size: int, lanes: Array | None
+        self, m: Lanes, places: Array, size: int, lanes: Array | None
     ) -> list[tuple[Array, Array]]:
         """Return pieces of memory, and the blocks that use them."""
         owners = (

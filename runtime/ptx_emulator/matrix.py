@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 import ml_dtypes
 import numpy as np
 
-from . import floats
 from .faults import UnsupportedPtx
 from .machine import WARP, Machine, Plain, Reader
 from .memory import Array
+from .numbers import floats
 from .operands import Decoder
 from .text import Instruction
 from .warp import together

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 # The rules of instructions are registered when these modules are loaded.
-from . import access, arithmetic, bits, convert, copies, matrix, warpgroup  # noqa: F401
+from . import access, copies, matrix, warpgroup  # noqa: F401
 from .control import CONTROLS
 from .faults import UnsupportedPtx
 from .machine import MOST_SHARED, WARP, Machine, Program, Step
 from .memory import UNSIGNED, Array
+from .numbers import arithmetic, bits, convert  # noqa: F401
 from .operands import RULES, Decoder, Symbol
 from .phases import is_wait, wait_control
 from .text import WIDTHS, Instruction, Kernel, Module, Variable

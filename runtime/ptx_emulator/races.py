@@ -14,15 +14,12 @@ shared memory by another way (the async proxy): what threads wrote they find onl
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .faults import KernelFault
+from .lanes import Lanes
 from .memory import Array
-
-if TYPE_CHECKING:
-    from .machine import Machine
 
 NOBODY = 255
 
@@ -38,7 +35,7 @@ def unfenced() -> KernelFault:
 class Races:
     """The clocks of all warps, and the last accesses to all pieces of shared memory."""
 
-    def __init__(self, machine: Machine, access: int) -> None:
+    def __init__(self, machine: Lanes, access: int) -> None:
         self.machine = machine
         blocks = max(1, machine.count // machine.lanes_per_block)
         self.copier = machine.lanes_per_block // 32

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -14,10 +15,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
 from gravure.codegen.llvm.compile import assemble
-from gravure.codegen.llvm.emit import emit_kernel
-from gravure.ir.interpret_loops import interpret_kernel
-from gravure.ir.kernel_ops import loops_context
+from gravure.codegen.llvm.emit.kernel import emit_kernel
+from gravure.ir.dialects.kernel import loops_context
+from gravure.ir.interpret.loops import interpret_kernel
 from gravure.target import PROCESSORS, Target, native
+
+sys.path.insert(0, str(Path(__file__).parent))
+from guard_pages import guarded
 
 Array = np.ndarray[Any, Any]
 
@@ -90,22 +94,3 @@ def both(target: Target) -> Callable[..., list[tuple[Array, Array]]]:
         ]
 
     return run
-
-
-_MAPS: list[mmap.mmap] = []
-_libc = ctypes.CDLL(None)
-
-
-def guarded(array: Array) -> Array:
-    """Return a copy after whose last byte comes a page that cannot be touched."""
-    page = mmap.PAGESIZE
-    pages = -(-array.nbytes // page)
-    area = mmap.mmap(-1, (pages + 1) * page)
-    _MAPS.append(area)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(area))
-    protect = _libc.mprotect
-    assert protect(ctypes.c_void_p(start + pages * page), ctypes.c_size_t(page), 0) == 0
-    offset = pages * page - array.nbytes
-    result = np.frombuffer(area, np.uint8, array.nbytes, offset).view(array.dtype)
-    result[:] = array
-    return result

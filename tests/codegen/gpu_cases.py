@@ -10,11 +10,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from gravure.codegen.compile import Compiled, Options
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
-from gravure.frontend.compile import compile_source, load_on_gpu
+from gravure.frontend.models.gpu import load_on_gpu
+from gravure.frontend.programs.compile import compile_source
 from gravure.ir import REGISTRY, GraphEmit, Program, interpret, parse, print_module, spec_of_array
 from gravure.ir.program import finish, new_function
-from gravure.runtime.emulated import EmulatedDriver
-from gravure.runtime.gpu_plan import GpuPlan
+from gravure.runtime.gpu.emulated import EmulatedDriver
+from gravure.runtime.gpu.plan import GpuPlan
 
 Array = np.ndarray[Any, Any]
 TARGET = "cuda:sm_80"

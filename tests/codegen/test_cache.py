@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gravure.codegen.llvm import cache as module
-from gravure.codegen.llvm.cache import Cache, default_cache, default_folder, key_of
+from gravure.codegen import keys as module
+from gravure.codegen.cache import Cache, CacheError, default_cache, default_folder
+from gravure.codegen.keys import key_of
 from gravure.target import Target
 
 V3 = Target.parse("x86-64-v3")
@@ -29,7 +31,7 @@ def test_what_was_put_comes_back(folder: Path) -> None:
     kept.put(key, b"object")
     assert Cache(folder).get(key) == b"object"
     assert [entry.path.name for entry in kept.entries()] == [key + ".object"]
-    assert kept.size() == len(b"object") + 32
+    assert kept.size() == len(b"object") + 32 + len(key) + 2
     assert kept.clear() == 1
     assert kept.get(key) is None
 
@@ -68,9 +70,12 @@ def test_all_that_decides_an_object_is_in_its_key(monkeypatch: pytest.MonkeyPatc
     }
     monkeypatch.setattr(module, "FORMAT", module.FORMAT + 1)
     keys.add(key_of("text", V3))
-    monkeypatch.setattr(module, "llvmlite_version", "0.0")
+    monkeypatch.setattr(module, "package_stamp", lambda: "other packages")
     keys.add(key_of("text", V3))
-    assert len(keys) == 8
+    monkeypatch.setattr(module, "compiler_stamp", lambda: "another compiler")
+    keys.add(key_of("text", V3))
+    keys.add(key_of("text", replace(V3, l2=V3.l2 * 2)))
+    assert len(keys) == 10
     assert key_of("text", V3) == key_of("text", Target.parse("x86-64-v3"))
 
 
@@ -134,7 +139,7 @@ def test_writers_and_readers_in_many_processes_never_see_half_a_file(folder: Pat
     script = """
 import sys
 from pathlib import Path
-from gravure.codegen.llvm.cache import Cache
+from gravure.codegen.cache import Cache
 cache = Cache(Path(sys.argv[1]))
 for turn in range(150):
     size = 1000 * (1 + turn % 7)
@@ -147,3 +152,100 @@ for turn in range(150):
     workers = [subprocess.Popen([*command, str(n)], env=environment) for n in range(3)]
     assert [worker.wait() for worker in workers] == [0, 0, 0]
     assert list(folder.glob("*.tmp")) == []
+
+
+def test_an_entry_copied_over_another_is_never_run(folder: Path) -> None:
+    kept = Cache(folder)
+    kept.put("one", b"object of one")
+    kept.put("two", b"object of two")
+    (folder / "two.object").write_bytes((folder / "one.object").read_bytes())
+    assert kept.get("two") is None
+    assert not (folder / "two.object").exists()
+    assert kept.get("one") == b"object of one"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
+def test_a_folder_that_others_may_write_is_not_used(folder: Path, mode: int) -> None:
+    Cache(folder).put("key", b"planted")
+    folder.chmod(mode)
+    kept = Cache(folder)
+    with pytest.warns(RuntimeWarning, match="everybody may write it") as warned:
+        assert kept.get("key") is None
+    assert len(warned) == 1
+    kept.put("other", b"object")
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_the_folder_of_another_user_is_not_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache(folder).put("key", b"planted")
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    with pytest.warns(RuntimeWarning, match=f"it belongs to user {user}, expected {user + 1}"):
+        assert Cache(folder).get("key") is None
+
+
+def test_the_folder_that_another_group_may_write_is_not_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache(folder).put("key", b"planted")
+    folder.chmod(0o770)
+    assert Cache(folder).get("key") == b"planted"
+    group = folder.stat().st_gid
+    monkeypatch.setattr(os, "getegid", lambda: group + 1)
+    with pytest.warns(RuntimeWarning, match=f"group {group} may write it"):
+        assert Cache(folder).get("key") is None
+
+
+def test_a_new_folder_is_the_users_alone(folder: Path) -> None:
+    Cache(folder).put("key", b"object")
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def aged(folder: Path, key: str, hours: float) -> None:
+    """Let an entry be one that was used so long ago."""
+    then = time.time() - 3600 * hours
+    os.utime(folder / f"{key}.object", (then, then))
+
+
+def test_what_was_used_the_longest_ago_goes_first(folder: Path) -> None:
+    kept = Cache(folder, limit=10_000)
+    for number, key in enumerate("abcdefghi"):
+        kept.put(key, bytes(1000))
+        aged(folder, key, 9 - number)
+    assert kept.get("a") is not None  # used now
+    for key in "jk":
+        kept.put(key, bytes(1000))
+    left = {entry.key for entry in kept.entries()}
+    assert left == {"a", *"defghijk"}
+    assert kept.size() <= 10_000
+    aged(folder, "k", 20)
+    assert [entry.key for entry in kept.trim(7000)] == ["k", "d", "e"]
+    assert len(Cache(folder).trim(0)) == 6
+    assert not list(kept.entries())
+
+
+def test_processes_that_trim_at_a_time_keep_within_the_limit(folder: Path) -> None:
+    script = """
+import sys
+from pathlib import Path
+from gravure.codegen.cache import Cache
+cache = Cache(Path(sys.argv[1]), limit=20_000)
+for turn in range(60):
+    cache.put(f"{sys.argv[2]}-{turn}", bytes(1000))
+    cache.get(f"{1 - int(sys.argv[2])}-{turn}")
+"""
+    command = [sys.executable, "-W", "error", "-c", script, str(folder)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    workers = [subprocess.Popen([*command, str(n)], env=environment) for n in range(2)]
+    assert [worker.wait() for worker in workers] == [0, 0]
+    assert 0 < Cache(folder).size() <= 40_000  # each counts on what it has seen of the other
+
+
+def test_the_environment_says_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAVURE_CACHE_SIZE", "3M")
+    assert default_cache().limit == 3 << 20
+    monkeypatch.setenv("GRAVURE_CACHE_SIZE", "much")
+    with pytest.raises(CacheError, match="size 'much' is no number of bytes"):
+        default_cache()

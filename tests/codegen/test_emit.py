@@ -12,12 +12,12 @@ import pytest
 from xdsl.parser import Parser
 
 from gravure.codegen.llvm.compile import assemble
-from gravure.codegen.llvm.emit import OPERATIONS, emit_kernel
-from gravure.codegen.llvm.emitter import TERMINATORS
+from gravure.codegen.llvm.emit.emitter import TERMINATORS
+from gravure.codegen.llvm.emit.kernel import OPERATIONS, emit_kernel
 from gravure.errors import CompileError, UnsupportedOp
-from gravure.ir.interpret_loops import EFFECTS
-from gravure.ir.interpret_loops_values import PURE
-from gravure.ir.kernel_ops import loops_context
+from gravure.ir.dialects.kernel import loops_context
+from gravure.ir.interpret.loop_values import PURE
+from gravure.ir.interpret.loops import EFFECTS
 from gravure.target import Target
 
 Array = np.ndarray[Any, Any]

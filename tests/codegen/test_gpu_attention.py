@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.runtime.emulated import EmulatedDriver
+from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.runtime.ptx_emulator import KernelFault
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 NUMPY = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 ERROR = {"f32": 1e-5, "f16": 2e-3, "bf16": 1.5e-2}
-PLAIN = {"scale": 0.2, "softcap": 0.0, "causal": False, "zeros": False}
+PLAIN = {"scale": 0.2, "softcap": 0.0, "causal": False, "zeros": False, "hiding": False}
 
 
 def attention(shapes: tuple[Shape, ...], dtype: str, **flags: Any) -> tuple[str, list[Array]]:
@@ -78,6 +78,28 @@ def test_parts_of_keys_that_are_hidden_or_missing() -> None:
     assert (run_plan(compiled_text(text), arrays)[0] == 0).all()
     text = text.replace("zeros = true", "zeros = false")
     assert np.isnan(run_plan(compiled_text(text), arrays)[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("shapes", "dtype"),
+    [
+        (((4, 8), (40, 8), (40, 16), (4, 40)), "f32"),  # single products
+        (((1, 4), (600, 4), (600, 4), (1, 600)), "f32"),  # blocks share the keys
+        (((33, 16), (70, 16), (70, 32), (33, 70)), "f16"),  # tensor cores
+    ],
+)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_is_hidden_may_be_any_number(
+    shapes: tuple[Shape, ...], dtype: str, wrong: float
+) -> None:
+    text, arrays = attention(shapes, dtype, hiding=True)
+    arrays[1][-3:] = wrong
+    arrays[3][:] = 0
+    arrays[3][:, -3:] = -np.inf
+    plan = check_text(text, arrays, rtol=ERROR[dtype])
+    assert plan.launches
+    (found,) = run_plan(compiled_text(text), arrays)
+    assert np.isfinite(found).all()
 
 
 def test_any_number_of_keys_is_shared() -> None:

@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, f32
 from xdsl.dialects.func import FuncOp
 
 from gravure.codegen.compile import Options
-from gravure.codegen.ptx import warpgroup
 from gravure.codegen.ptx.emit import emit_gpu_kernel
-from gravure.codegen.ptx.shape import (
+from gravure.codegen.ptx.products import warpgroup
+from gravure.codegen.ptx.products.shape import (
     FLAT_WARPS,
     LARGE,
     LARGE_WARPS,
@@ -28,8 +28,8 @@ from gravure.codegen.ptx.shape import (
     choose_warp_tile,
 )
 from gravure.errors import CompileError
-from gravure.frontend.compile import compile_source
-from gravure.ir import dtypes
+from gravure.frontend.programs.compile import compile_source
+from gravure.ir.types import dtypes
 from gravure.passes.base import PipelineError
 from gravure.runtime.ptx_emulator import KernelFault
 from gravure.target import Target

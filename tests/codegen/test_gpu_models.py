@@ -13,9 +13,9 @@ from gravure.codegen.compile import Compiled, Options
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
 from gravure.codegen.ptx.listing import ptx_text
 from gravure.errors import CompileError
-from gravure.frontend.compile import compile_source
-from gravure.frontend.emit import EmitError, emit
-from gravure.runtime.emulated import EmulatedDriver
+from gravure.frontend.programs.compile import compile_source
+from gravure.frontend.programs.emit import EmitError, emit
+from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.target import Target
 
 SMALL = Path(__file__).parent.parent / "models" / "small"

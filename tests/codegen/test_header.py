@@ -16,7 +16,7 @@ from gravure.codegen.aot.manifest import manifest
 from gravure.codegen.aot.static import archive, merge
 from gravure.codegen.aot.weights import Weights
 from gravure.codegen.llvm.compile import assemble
-from gravure.codegen.llvm.entry import entry_objects
+from gravure.codegen.llvm.entry.functions import entry_objects
 from gravure.runtime.artifact import Description, DimInfo, Launch, Pointer, Scalar, TensorInfo
 from gravure.target import Target
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from gravure.codegen.kernels import gemm, lower
-from gravure.codegen.kernels.blocks import RowBlocks
-from gravure.ir import interpret_loops, parse
-from gravure.ir.kernel_ops import GemmTile, Prefetch
+from gravure.codegen.kernels.builder.blocks import RowBlocks
+from gravure.ir import parse
+from gravure.ir.dialects.kernel import GemmTile, Prefetch
+from gravure.ir.interpret import loops as interpret_loops
 from gravure.ir.program import functions
 from gravure.target import Target
 
@@ -31,6 +32,10 @@ def kernel(kind: str, arguments: dict[str, str], body: str, result: str) -> str:
         f'func.func @k({given}) -> {result} attributes {{gv.kind = "{kind}"}} {{\n{body}\n'
         f"  func.return %r : {result}\n}}"
     )
+
+
+WIDEST = 64 if Target.parse("native").registers >= 32 else 24
+"""The columns of the widest panel that this machine's registers hold a tile of."""
 
 
 @pytest.mark.parametrize("shape", [(5, 40), (3,), (7, 1), (2, 3, 5), (4100,)])
@@ -143,9 +148,10 @@ def test_threads_get_equal_shares_of_blocks(
 def test_a_product_asks_for_what_is_read_next(
     monkeypatch: pytest.MonkeyPatch, rows: int, depth: int, panels: int, behind: int
 ) -> None:
-    size, line = panels * depth * 64 * 4, 64
-    x, w, y = tensor(rows, depth), tensor(panels, depth, 64), tensor(rows, panels * 64)
-    body = f"  %r = gv.matmul_packed %x, %w {{columns = {panels * 64} : i64}} : ({x}, {w}) -> {y}"
+    panel, line, columns = depth * WIDEST * 4, 64, panels * WIDEST
+    size = panels * panel
+    x, w, y = tensor(rows, depth), tensor(panels, depth, WIDEST), tensor(rows, columns)
+    body = f"  %r = gv.matmul_packed %x, %w {{columns = {columns} : i64}} : ({x}, {w}) -> {y}"
     text = kernel("gemm", {"x": x, "w": w}, body, y)
     text = text.replace("attributes {", f"attributes {{gv.behind = {behind} : i64, ")
     asked: set[int] = set()
@@ -159,15 +165,16 @@ def test_a_product_asks_for_what_is_read_next(
 
     monkeypatch.setitem(interpret_loops.EFFECTS, "gvk.gemm_tile", noted)
     check_kernel(text)
-    next_panels = range(depth * 64 * 4 // line, size // line) if size >= gemm.STREAMED else range(0)
+    next_panels = range(panel // line, size // line) if size >= gemm.STREAMED else range(0)
     assert asked >= {*next_panels, *range(size // line, (size + behind) // line)}
-    assert len(asked) < 2 * (len(next_panels) + behind // line) + depth * 64 // line * 4
+    assert len(asked) < 2 * (len(next_panels) + behind // line) + panel // line
 
 
 @pytest.mark.parametrize("columns", [64, 70, 10, 24, 37, 200])
 @pytest.mark.parametrize("rows", [1, 5, 13, 197])
 def test_a_packed_product_has_an_epilogue(rows: int, columns: int) -> None:
-    tile = next(wide for wide in (16, 24, 40, 64) if columns <= wide or wide == 64)
+    widths = [wide for wide in (16, 24, 40, 64) if wide <= WIDEST]
+    tile = next((wide for wide in widths if columns <= wide), WIDEST)
     panels = -(-columns // tile)
     x, w, y = tensor(rows, 24), tensor(panels, 24, tile), tensor(rows, columns)
     body = (
@@ -240,11 +247,14 @@ def test_a_product_copies_rows_whose_columns_lie_far_apart(rows: int, columns: i
 
 
 def test_a_packed_product_walks_all_pixels_of_an_image_as_rows() -> None:
-    x, w, y = tensor(1, 5, 7, 24), tensor(1, 24, 64), tensor(1, 5, 7, 64)
-    body = f"  %r = gv.matmul_packed %x, %w {{columns = 64 : i64}} : ({x}, {w}) -> {y}"
-    text = kernel("gemm", {"x": x, "w": w}, body, y)
-    check_kernel(text)
-    (function,) = functions(parse(text))
+
+    def text(columns: int) -> str:
+        x, w, y = tensor(1, 5, 7, 24), tensor(1, 24, columns), tensor(1, 5, 7, columns)
+        body = f"  %r = gv.matmul_packed %x, %w {{columns = {columns} : i64}} : ({x}, {w}) -> {y}"
+        return kernel("gemm", {"x": x, "w": w}, body, y)
+
+    check_kernel(text(WIDEST))
+    (function,) = functions(parse(text(64)))
     tiles = [
         op.tile.rows
         for op in lower(function, Target.parse("x86-64-v4")).walk()
@@ -377,7 +387,7 @@ def test_a_convolution(case: dict[str, tuple[int, ...]]) -> None:
     for k in case["k"]:
         depth *= k
     per = columns // groups
-    tile = 64 if per > 48 else -(-per // 8) * 8
+    tile = WIDEST if per > min(48, WIDEST) else -(-per // 8) * 8
     panels = groups * -(-per // tile)
     x, w = tensor(2, *case["size"], case["c"]), tensor(panels, depth, tile)
     y = tensor(2, *out, columns)
@@ -515,7 +525,7 @@ def test_a_convolution_by_winograd_tiles(
 ) -> None:
     side, stride = form
     out = [(n + sum(p) - 3) // stride + 1 for n, p in zip(size, pads, strict=True)]
-    tile = 64 if columns > 48 else -(-columns // 16) * 16
+    tile = WIDEST if columns > 48 else -(-columns // 16) * 16
     x, y = tensor(2, *size, channels), tensor(2, *out, columns)
     planes = (side + 2) ** 2
     u, b = tensor(-(-columns // tile), planes, channels, tile), tensor(columns)

@@ -14,11 +14,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from kernel_cases import Array, check_kernel, random_arguments
 
 import gravure as gv
-from gravure.codegen.kernels import attention as attention_kernel
+from gravure.codegen.kernels import attention_blocks as attention_kernel
 from gravure.codegen.kernels import lower
-from gravure.ir import Program, dims, interpret, parse, print_module, spec_of
+from gravure.ir import Program, interpret, parse, print_module, spec_of
 from gravure.ir.program import functions
-from gravure.passes.analysis import recurrent
+from gravure.ir.types import dims
+from gravure.passes.analysis.kernels import recurrent
 from gravure.target import Target
 
 RANDOM = np.random.default_rng(3)

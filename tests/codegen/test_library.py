@@ -163,7 +163,7 @@ sys.path.insert(0, sys.argv[1])
 import numpy as np
 from gravure.codegen.aot.library import link
 from gravure.codegen.aot.weights import Weights
-from gravure.codegen.llvm.entry import entry_objects
+from gravure.codegen.llvm.entry.functions import entry_objects
 from gravure.target import Target
 from gravure.runtime.artifact import Description, DimInfo, TensorInfo
 

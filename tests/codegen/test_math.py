@@ -11,11 +11,11 @@ import pytest
 
 from gravure.codegen.aot.elf import Object
 from gravure.codegen.llvm.compile import assemble
-from gravure.codegen.llvm.math import MATH
-from gravure.codegen.llvm.text import Shape, Text
+from gravure.codegen.llvm.math.functions import MATH
+from gravure.codegen.llvm.text.build import Shape, Text
 from gravure.target import Target
-from gravure.tools.native_math import ARITY, DTYPES, Map, Scan
-from gravure.tools.ulp_table import (
+from gravure.tools.accuracy.native_math import ARITY, DTYPES, Map, Scan
+from gravure.tools.accuracy.ulp_table import (
     BINARY,
     EXACT,
     Form,

@@ -12,8 +12,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
 from gravure.codegen.llvm.compile import assembly
-from gravure.codegen.llvm.emit import emit_kernel
-from gravure.ir.kernel_ops import loops_context
+from gravure.codegen.llvm.emit.kernel import emit_kernel
+from gravure.ir.dialects.kernel import loops_context
 from gravure.target import Target
 
 Array = np.ndarray[Any, Any]

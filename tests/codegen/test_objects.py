@@ -24,16 +24,24 @@ from gravure.passes.plan_memory import PlanMemory
 MANY = WORTH_A_CHILD + 2
 
 
-def program() -> Program:
-    """Return a program of many kernels; each argument is one's only input."""
-    kinds = [f"tensor<{3 + i}xf32>" for i in range(MANY)]
+def text_of(kinds: list[str], *chain: str) -> str:
+    """Return a program that applies a chain of operations to each of its arguments."""
     arguments = ", ".join(f'%x{i}: {k} {{gv.name = "x{i}"}}' for i, k in enumerate(kinds))
     results = ", ".join(f'{k} {{gv.name = "y{i}"}}' for i, k in enumerate(kinds))
-    lines = [f"  %y{i} = gv.exp %x{i} : ({k}) -> {k}" for i, k in enumerate(kinds)]
-    values = ", ".join(f"%y{i}" for i in range(MANY))
-    head = f"func.func @main({arguments}) -> ({results}) {{"
-    end = f"  func.return {values} : {', '.join(kinds)}"
-    return Program(parse("\n".join([head, *lines, end, "}"])))
+    lines = [f"func.func @main({arguments}) -> ({results}) {{"]
+    names = [f"%x{i}" for i in range(len(kinds))]
+    for place, op in enumerate(chain):
+        made = [f"%v{place}_{i}" for i in range(len(kinds))]
+        for name, new, kind in zip(names, made, kinds, strict=True):
+            lines.append(f"  {new} = gv.{op} {name} : ({kind}) -> {kind}")
+        names = made
+    end = f"  func.return {', '.join(names)} : {', '.join(kinds)}"
+    return "\n".join([*lines, end, "}"])
+
+
+def program() -> Program:
+    """Return a program of many kernels; each argument is one's only input."""
+    return Program(parse(text_of([f"tensor<{3 + i}xf32>" for i in range(MANY)], "exp")))
 
 
 def compiled(monkeypatch: pytest.MonkeyPatch, processes: int) -> Compiled:
@@ -80,6 +88,18 @@ def test_what_a_child_does_not_bring_is_made_here(
     monkeypatch.setattr(Objects, "send", dies)
     assert compiled(monkeypatch, 2).objects == alone.objects
     assert not sent
+
+
+def test_kernels_that_passes_erase_behind_the_beginning_are_not_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def dies(self: Objects, numbers: Iterator[int]) -> bytes:
+        os._exit(0)
+
+    monkeypatch.setattr(Objects, "send", dies)
+    monkeypatch.setattr(module, "processes", lambda _: 2)
+    copies = Program(parse(text_of([f"tensor<0x{3 + i}xf32>" for i in range(MANY)], "identity")))
+    assert not compile_program(copies, Options(cache=False, level="O0")).description.kernels
 
 
 def test_no_child_is_left_when_a_pass_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gravure.codegen.kernels.quotient import parts_of
-from gravure.ir.interpret_loops_values import fused_multiply_add
+from gravure.codegen.kernels.builder.quotient import parts_of
+from gravure.ir.interpret.loop_values import fused_multiply_add
 
 RANDOM = np.random.default_rng(0)
 DIVISORS = [0.058338720351457596, 1 / 3, 255.0, -0.7, 1.9999999, 1.0000001, 6 / 255, 4.0]

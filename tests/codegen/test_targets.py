@@ -15,10 +15,11 @@ import gravure as gv
 from gravure.codegen.compile import Options
 from gravure.codegen.export import export
 from gravure.codegen.prepare import runs_here
-from gravure.frontend.compile import compile_source
-from gravure.frontend.load import load_program
-from gravure.ir import dims, interpret
+from gravure.frontend.programs.compile import compile_source
+from gravure.frontend.programs.load import load_program
+from gravure.ir import interpret
 from gravure.ir.program import argument_specs
+from gravure.ir.types import dims
 from gravure.target import Target
 
 Array = np.ndarray[Any, Any]

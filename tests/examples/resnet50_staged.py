@@ -25,6 +25,7 @@ class Convolution:
         self.weights = model.variable(weights)
         self.scale, self.shift = model.variable(np.ones(outputs)), model.variable(np.zeros(outputs))
         self.stride = stride
+        model.channels += outputs
 
     def __call__(self, x):
         x = tf.nn.conv2d(x, self.weights, self.stride, "SAME")
@@ -55,6 +56,7 @@ class ResNet:
 
     def __init__(self, classes=1000, stages=STAGES, width=64, seed=0):
         self.random, self.variables = np.random.default_rng(seed), []
+        self.channels = 0
         self.first = Convolution(self, 7, 3, width, 2)
         self.blocks, inputs = [], width
         for number, (count, channels) in enumerate(stages):
@@ -64,6 +66,13 @@ class ResNet:
                 inputs = 4 * channels
         self.weights = self.variable(self.random.normal(0, 0.01, (inputs, classes)))
         self.bias = self.variable(np.zeros(classes))
+
+    @property
+    def size(self):
+        """Return how many numbers it learns, and how many it has where, as in Keras, convolutions
+        have biases (which normalising takes out again) and means and variances are kept."""
+        learned = sum(int(np.prod(variable.shape)) for variable in self.variables)
+        return learned, learned + 3 * self.channels
 
     def variable(self, value):
         """Return a new variable of the network."""
@@ -103,7 +112,9 @@ def batch(size, pixels=224, classes=1000, seed=0):
 
 def main(steps=3):
     """Train, and print the losses."""
-    step, (images, labels) = training(ResNet()), batch(4)
+    model = ResNet()
+    print("{} parameters are learned, of {} as published".format(*model.size))
+    step, (images, labels) = training(model), batch(4)
     for number in range(steps):
         print(number, float(step(images, labels)))
 

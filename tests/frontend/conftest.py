@@ -9,7 +9,7 @@ import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 import gravure.ir as ir
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 
 Shape = Sequence[int | str | None]
 CODES = {"f32": TensorProto.FLOAT, "i64": TensorProto.INT64, "bool": TensorProto.BOOL,

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.frontend.context import entered
 from gravure.frontend.trace import Trace
-from gravure.ir import dims, dtypes, interpret, spec, spec_of_array
+from gravure.frontend.values.context import entered
+from gravure.ir import interpret, spec, spec_of_array
+from gravure.ir.types import dims, dtypes
 
 NAMES = """
 e inf nan newaxis pi arange asarray empty empty_like eye from_dlpack full full_like linspace

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.frontend import nest
-from gravure.frontend.context import (
+from gravure.frontend.eager.tensor import apply
+from gravure.frontend.trace import Trace
+from gravure.frontend.values import nest
+from gravure.frontend.values.context import (
     STATE,
     Context,
     Use,
@@ -21,12 +23,11 @@ from gravure.frontend.context import (
     recording,
     unrecorded,
 )
-from gravure.frontend.origin import user_line
-from gravure.frontend.tensor import apply
-from gravure.frontend.trace import Trace
-from gravure.ir import dtypes, interpret, spec, spec_of_array
+from gravure.frontend.values.origin import user_line
+from gravure.ir import interpret, spec, spec_of_array
 from gravure.ir.build import SOURCE
-from gravure.ir.ops.families import Unary
+from gravure.ir.families import Unary
+from gravure.ir.types import dtypes
 
 
 class Log:
@@ -125,7 +126,7 @@ def test_recorders_see_operations_of_their_frame() -> None:
 
 def test_an_open_context_takes_operations_on_its_tensors_from_outside() -> None:
     trace = Trace("graph")
-    trace.is_open = True
+    trace.is_open = trace.is_default = True
     x = trace.argument("x", spec(dtypes.f32, 2))
     y = gv.exp(x) + gv.ones(2)
     (found,) = interpret(trace.finish("f", {"y": y}), [np.zeros(2, np.float32)])

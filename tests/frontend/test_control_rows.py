@@ -7,8 +7,8 @@ import pytest
 
 import gravure as gv
 from gravure import tf
-from gravure.frontend.control_flow import ControlFlowError
-from gravure.frontend.session import COMPILE_AFTER
+from gravure.frontend.function.session import COMPILE_AFTER
+from gravure.frontend.graph.control_flow import ControlFlowError
 
 v1, raw = tf.compat.v1, tf.raw_ops
 TWO = np.float32(2.0)
@@ -248,6 +248,7 @@ def test_d7_a_value_of_each_trip_is_not_fetched(graph):
         v1.Session().run([inner, by_hand[1]])
 
 
+@pytest.mark.filterwarnings("ignore::gravure.PerformanceWarning")
 def test_d7_a_merge_of_one_side_only_is_not_compiled(graph):
     x, p = v1.placeholder(tf.float32, []), v1.placeholder(tf.bool, [])
     _, yes = raw.Switch(data=x, pred=p)
@@ -400,6 +401,7 @@ def test_d4_growing_loops_change_variables_and_draw():
     assert refusals(f) == [""]
 
 
+@pytest.mark.filterwarnings("ignore::gravure.PerformanceWarning")
 def test_d4_a_loop_that_is_not_compiled_is_explained():
     x = tf.Variable([[1.0, 2.0]])
 

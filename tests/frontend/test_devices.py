@@ -11,13 +11,13 @@ import gravure as gv
 from gravure import tf
 from gravure.codegen.compile import Options
 from gravure.errors import CompileError
-from gravure.frontend.compile import compile_source
-from gravure.frontend.device import list_devices
-from gravure.frontend.placement import PlacementError
+from gravure.frontend.graph.placement import PlacementError
+from gravure.frontend.programs.compile import compile_source
+from gravure.frontend.values.devices import list_devices
 from gravure.ir import Program, parse
-from gravure.runtime.device_array import DeviceArray
 from gravure.runtime.devices import standing_in
-from gravure.runtime.emulated import EmulatedDriver
+from gravure.runtime.gpu.device_array import DeviceArray
+from gravure.runtime.gpu.emulated import EmulatedDriver
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 

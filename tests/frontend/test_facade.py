@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
-from gravure.frontend.ahead import program_of
-from gravure.frontend.execute import Store
-from gravure.frontend.tf.calls import arguments_of
+from gravure.frontend.function.libraries import program_of
+from gravure.frontend.graph.frame import Store
+from gravure.frontend.tf.core.calls import arguments_of
 from gravure.passes.manager import run
 from gravure.passes.pipelines import pipeline_of
 

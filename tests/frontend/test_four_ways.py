@@ -10,7 +10,7 @@ import pytest
 import gravure as gv
 import gravure.tf as tf
 from gravure.errors import UnsupportedOp
-from gravure.frontend.ahead import NotCompilableError
+from gravure.frontend.function.libraries import NotCompilableError
 
 v1 = tf.compat.v1
 X = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -0.75], [1.0, 2.0, 4.0]], np.float32)
@@ -342,7 +342,7 @@ def test_x6_open_sizes_that_do_not_fit_are_named(tmp_path):
     same = {"x": ("N", 4), "y": ("N", 4)}
     add.save(tmp_path / "f.so", spec, spec, frozen=True, shapes=same, dims={"N": (1, 8)})
     for message, options in (
-        ("x_0 against y_0", {"dims": {"x_0": (1, 8), "y_0": (1, 8)}}),
+        ("x_d0 against y_d0", {"dims": {"x_d0": (1, 8), "y_d0": (1, 8)}}),
         ("no dimension 'M'", {"shapes": same, "dims": {"N": (1, 8), "M": 3}}),
         ("not of shape", {"shapes": {"x": ("N",)}}),
         ("no upper bound", {"shapes": same}),

@@ -8,14 +8,14 @@ import pytest
 import gravure
 from gravure.codegen.export import export, ptx_of
 from gravure.errors import ArtifactError, CompileError
-from gravure.frontend.compile import compile_source
-from gravure.frontend.gpu import DeviceModel
+from gravure.frontend.models.gpu import DeviceModel
+from gravure.frontend.programs.compile import compile_source
 from gravure.runtime.arguments import numpy_dtype
 from gravure.runtime.devices import gpu_names, open_driver
-from gravure.runtime.emulated import EmulatedDriver
-from gravure.runtime.gpu_driver import GpuError, Tiles
-from gravure.runtime.gpu_file import from_bytes, to_bytes
-from gravure.runtime.gpu_model import GpuModel
+from gravure.runtime.gpu.driver import GpuError, Tiles
+from gravure.runtime.gpu.emulated import EmulatedDriver
+from gravure.runtime.gpu.file import from_bytes, to_bytes
+from gravure.runtime.gpu.model import GpuModel
 
 MODEL = Path(__file__).parent.parent / "models" / "small" / "mlp.gv"
 X = np.random.default_rng(0).standard_normal((7, 20)).astype(np.float32)

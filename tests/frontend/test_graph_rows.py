@@ -7,14 +7,14 @@ import pytest
 
 import gravure as gv
 import gravure.tf as tf
-from gravure.frontend import dtypes
-from gravure.frontend.ahead import program_of
-from gravure.frontend.execute import Store
-from gravure.frontend.gradients import OVERRIDES
-from gravure.frontend.graph import FinalizedGraphError
-from gravure.frontend.tensor import apply
+from gravure.frontend.eager.tensor import apply
+from gravure.frontend.function.libraries import program_of
+from gravure.frontend.graph.frame import Store
+from gravure.frontend.graph.gradients import OVERRIDES
+from gravure.frontend.graph.graph import FinalizedGraphError
+from gravure.frontend.values import dtypes
+from gravure.ir.families import Unary
 from gravure.ir.op import REGISTRY, register
-from gravure.ir.ops.families import Unary
 from gravure.passes.manager import run
 
 v1 = tf.compat.v1
@@ -471,3 +471,40 @@ def test_h1_equal_operations_are_one_and_draws_stay_two():
     assert str(program.module).count("gv.exp ") == 2
     run(("cse", "dce"), program)
     assert str(program.module).count("gv.exp ") == 1
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda c: c + 1.0,
+        tf.sin,
+        lambda c: tf.concat([c, [1.0]], 0),
+        tf.function(lambda x: x * 2),
+        lambda c: tf.function(lambda: c * 2)(),
+        tf.Variable,
+    ],
+)
+def test_i21_a_tensor_of_a_graph_is_not_used_eagerly(use):
+    graph = tf.Graph()
+    with graph.as_default():
+        c = tf.constant([1.0, 2.0])
+    before = len(graph.get_operations())
+    with pytest.raises((TypeError, ValueError), match="is used outside of it"):
+        use(c)
+    assert len(graph.get_operations()) == before
+
+
+def test_b3_a_variable_that_is_fed_is_fed_wherever_it_is_read():
+    v1.disable_v2_behavior()
+    try:
+        with tf.Graph().as_default(), v1.Session() as session:
+            v = v1.get_variable("fed", initializer=3.0)
+            doubled, changed = v * 2.0, v.assign(5.0)
+            session.run(v1.global_variables_initializer())
+            assert [session.run(doubled, {v: 10.0}) for _ in range(8)] == [20.0] * 8
+            assert session.run([v, doubled], {v: 10.0}) == [10.0, 20.0]
+            with pytest.raises(tf.errors.InvalidArgumentError, match="expected the variable"):
+                session.run([doubled, changed], {v: 10.0})
+            assert session.run([v, doubled]) == [3.0, 6.0]
+    finally:
+        v1.enable_v2_behavior()

@@ -15,12 +15,12 @@ import pytest
 import gravure as gv
 import gravure.tf as tf
 from gravure.errors import GravureError
-from gravure.frontend.ahead import program_of
-from gravure.frontend.execute import Store
-from gravure.frontend.graph_data import NotSerialisableError
-from gravure.frontend.graph_text import graph_hash, graph_text, read_graph
-from gravure.frontend.placement import PlacementError, parse_device
-from gravure.frontend.tf.state import TfGraph
+from gravure.frontend.function.graph_data import NotSerialisableError
+from gravure.frontend.function.graph_text import graph_hash, graph_text, read_graph
+from gravure.frontend.function.libraries import program_of
+from gravure.frontend.graph.frame import Store
+from gravure.frontend.graph.placement import PlacementError, parse_device
+from gravure.frontend.tf.graph.state import TfGraph
 from gravure.passes.manager import run
 from gravure.passes.pipelines import pipeline_of
 

@@ -9,7 +9,7 @@ from onnx import helper
 
 import gravure as gv
 import gravure.ir as ir
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 
 RANDOM = np.random.default_rng(5)
 BYTES = RANDOM.integers(0, 256, (2, 4, 9, 8), np.uint8)

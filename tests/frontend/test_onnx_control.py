@@ -10,8 +10,8 @@ import onnx
 from onnx import NodeProto, helper
 
 import gravure as gv
-from gravure.frontend.load import load_program
-from gravure.frontend.stepped import SteppedModel
+from gravure.frontend.models.pieces import SteppedModel
+from gravure.frontend.programs.load import load_program
 from gravure.ir import interpret
 
 node = helper.make_node

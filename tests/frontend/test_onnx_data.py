@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import gravure.ir as ir
 from gravure.errors import GravureError
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 
 node = helper.make_node
 Make = Callable[..., onnx.ModelProto]

@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from gravure.errors import GraphError, GravureError, ParseError, UnsupportedOp
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 
 node = helper.make_node
 X = {"x": ("f32", [2, 3])}

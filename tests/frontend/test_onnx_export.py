@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 import gravure as gv
 from gravure.errors import GraphError, UnsupportedOp
-from gravure.frontend.load import load_program
 from gravure.frontend.onnx.export.model import save_onnx, to_model
-from gravure.frontend.onnx.surgery import Surgery
+from gravure.frontend.onnx.file.surgery import Surgery
+from gravure.frontend.programs.load import load_program
 from gravure.ir import (
     REGISTRY,
     Array,
@@ -23,13 +23,13 @@ from gravure.ir import (
     Program,
     Sample,
     TensorSpec,
-    dims,
     interpret,
     parse,
     spec_of_array,
 )
-from gravure.ir.dtypes import f32
 from gravure.ir.program import finish, new_function, optional_function
+from gravure.ir.types import dims
+from gravure.ir.types.dtypes import f32
 from gravure.passes.manager import parse_pipeline, run
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -282,6 +282,7 @@ def test_a_name_that_is_taken_or_unknown_is_refused() -> None:
 def test_new_shapes_lead_to_those_of_the_outputs() -> None:
     source = str(MODELS / "digits.onnx")
     surgery = Surgery.of(source)
-    assert surgery.reshape(source, {"image": ("N", 1, 8, 8)}) == {"logits": "f32[N,10]"}
+    shapes = {"image": ("N", 1, 8, 8)}
+    assert surgery.reshape(load_program(source, shapes=shapes), shapes) == {"logits": "f32[N,10]"}
     again = load_program(surgery.proto.SerializeToString(), format="onnx")
     assert "N" in again.ranges

@@ -11,8 +11,8 @@ import pytest
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
-from gravure.frontend.load import load_program
 from gravure.frontend.onnx.export.model import to_model
+from gravure.frontend.programs.load import load_program
 from gravure.passes.manager import run
 from gravure.passes.pipelines import PORTABLE
 

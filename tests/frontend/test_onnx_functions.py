@@ -9,7 +9,7 @@ import pytest
 from onnx import AttributeProto, helper
 
 from gravure.errors import GraphError, UnsupportedOp
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 
 node = helper.make_node
 Make = Callable[..., onnx.ModelProto]

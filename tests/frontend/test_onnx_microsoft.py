@@ -127,7 +127,8 @@ def test_an_operator_is_what_onnxruntime_says(
 
 
 Q8 = RANDOM.integers(0, 256, (2, 3, 4), np.uint8)
-I8 = RANDOM.integers(-128, 128, (2, 3, 4)).astype(np.int8)
+I8 = RANDOM.integers(-64, 65, (2, 3, 4)).astype(np.int8)
+"""Of seven bits: without VNNI onnxruntime adds two products in 16 bits, which saturate."""
 TWO = {"as": np.float32(0.02), "az": np.uint8(120)}
 OUT = {"ys": np.float32(0.05), "yz": np.uint8(100)}
 
@@ -150,7 +151,7 @@ QUANTISED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("MatMulIntegerToFloat", {"a": Q8, "b": I8[0].T.copy(), "as": np.float32(0.02),
                               "bs": np.float32(0.01), "az": np.uint8(120), "bz": np.int8(3),
                               "c": draw(3)}, {}),
-    ("DynamicQuantizeMatMul", {"x": X, "b": RANDOM.integers(-128, 128, (H, 3)).astype(np.int8),
+    ("DynamicQuantizeMatMul", {"x": X, "b": RANDOM.integers(-64, 65, (H, 3)).astype(np.int8),
                                "bs": np.float32(0.01), "bz": np.int8(3), "c": draw(3)}, {}),
 ]  # fmt: skip
 

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from onnx import helper
 
+import gravure as gv
+from gravure.errors import GravureError
+
 RANDOM = np.random.default_rng(11)
 X = RANDOM.standard_normal((5, 4)).astype(np.float32)
 HOLES = np.where(RANDOM.random((5, 4)) < 0.3, np.nan, X).astype(np.float32)
@@ -34,6 +37,24 @@ CLASSES |= {"classlabels_int64s": [4, 9, 2], "class_ids": [0, 1, 1, 2, 0, 1]}
 del CLASSES["n_targets"]
 TWO = {**CLASSES, "classlabels_int64s": [4, 9], "class_ids": [0] * 6}
 SHARES = {"class_weights": [0.1, 0.4, 0.3, 0.0, 0.5, 0.05]}
+
+VECTORS = RANDOM.standard_normal((6, 4)).astype(np.float32)
+MACHINE = {
+    "kernel_type": "RBF",
+    "kernel_params": [0.3, 0.5, 3.0],
+    "support_vectors": VECTORS.ravel().tolist(),
+    "vectors_per_class": [2, 1, 3],
+    "classlabels_ints": [5, 2, 9],
+    "coefficients": RANDOM.standard_normal(12).tolist(),
+    "rho": [0.1, -0.2, 0.3],
+}
+LIKELY = {"prob_a": [-1.5, -0.8, -2.0], "prob_b": [0.1, 0.0, -0.3]}
+DUEL = {**MACHINE, "vectors_per_class": [2, 4], "classlabels_ints": [5, 2], "rho": [0.1],
+        "coefficients": RANDOM.standard_normal(6).tolist()}  # fmt: skip
+NEAR = {
+    **{name: MACHINE[name] for name in ("kernel_type", "kernel_params", "support_vectors")},
+    "n_supports": 6, "coefficients": RANDOM.standard_normal(6).tolist(), "rho": [0.25],
+}  # fmt: skip
 
 CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
     ("TreeEnsembleRegressor", 1, [X], TREES),
@@ -65,6 +86,19 @@ CASES: list[tuple[str, int, list[np.ndarray], dict[str, Any]]] = [
      {"keys_int64s": [1, 4], "values_floats": [0.5, 1.5], "default_float": -3.0}),
     ("LabelEncoder", 2, [np.array([0.5, 2.0], np.float32)],
      {"keys_floats": [2.0, 0.5], "values_int64s": [7, 8]}),
+    *(("SVMClassifier", 1, [X], {**MACHINE, "kernel_type": kind})
+      for kind in ("LINEAR", "POLY", "SIGMOID", "RBF")),
+    ("SVMClassifier", 1, [X], {**MACHINE, **LIKELY}),
+    ("SVMClassifier", 1, [X], {**MACHINE, **LIKELY, "post_transform": "SOFTMAX"}),
+    ("SVMClassifier", 1, [X], DUEL),
+    ("SVMClassifier", 1, [X], {**DUEL, "prob_a": [-1.5], "prob_b": [0.1]}),
+    *(("SVMClassifier", 1, [X], {**DUEL, "coefficients": [0.1, 0.4, 0.2, 0.9, 0.3, 0.0],
+                                 "rho": [rho]}) for rho in (0.1, -0.7, -3.0)),
+    ("SVMRegressor", 1, [X], NEAR),
+    ("SVMRegressor", 1, [X], {**NEAR, "one_class": 1}),
+    ("SVMRegressor", 1, [X],
+     {"coefficients": [0.5, -1.0, 2.0, 0.25], "rho": [0.5], "kernel_type": "LINEAR",
+      "kernel_params": [0.0, 0.0, 0.0]}),
 ]  # fmt: skip
 
 
@@ -83,3 +117,36 @@ def test_an_operator_is_what_onnxruntime_says(
     made = model([node], inputs, outputs)
     made.opset_import.append(helper.make_opsetid("ai.onnx.ml", version))
     same_as_onnxruntime(made, *operands)
+
+
+@pytest.mark.parametrize("of_texts", [False, True])
+def test_maps_of_classes_are_columns(model: Callable[..., Any], of_texts: bool) -> None:
+    labels = {"classlabels_strings": ["a", "b"]} if of_texts else {"classlabels_int64s": [7, 3]}
+    node = helper.make_node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", **labels)
+    made = model([node], {"x": ("f32", ["N", 2])}, ["y"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    x = X[:, :2].copy()
+    np.testing.assert_array_equal(
+        gv.compile(made.SerializeToString(), dims={"N": (1, 9)}).run([x])[0], x
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kernel_type": "COSINE"}, "expected LINEAR, POLY, RBF or SIGMOID"),
+        ({"vectors_per_class": [6]}, "1 counts of support vectors for 3 classes"),
+        ({"classlabels_ints": None, "classlabels_strings": ["a", "b", "c"]}, "that are texts"),
+    ],
+)
+def test_machines_of_other_forms_are_refused(
+    model: Callable[..., Any], change: dict[str, Any], message: str
+) -> None:
+    attributes = {k: v for k, v in {**MACHINE, **change}.items() if v is not None}
+    node = helper.make_node(
+        "SVMClassifier", ["x"], ["y", "scores"], domain="ai.onnx.ml", **attributes
+    )
+    made = model([node], {"x": ("f32", X.shape)}, ["y", "scores"])
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    with pytest.raises(GravureError, match=message):
+        gv.compile(made.SerializeToString())

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 import gravure.ir as ir
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 from gravure.frontend.text.writer import save_text
 from gravure.ir.program import argument_names, result_names
 

@@ -10,8 +10,8 @@ from onnx import TensorProto, helper
 
 import gravure as gv
 from gravure.errors import UnsupportedOp
-from gravure.frontend.load import load_program
-from gravure.frontend.onnx.backend import prepare
+from gravure.frontend.programs.load import load_program
+from gravure.frontend.programs.onnx_backend import prepare
 from gravure.ir import interpret
 
 node = helper.make_node

@@ -1,18 +1,25 @@
 """Dimensions with names, and the arithmetic on shapes that exporters write out."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from hypothesis import given as given_by
+from hypothesis import strategies as st
 from onnx import helper
 
+import gravure as gv
 import gravure.ir as ir
-from gravure.errors import GraphError, UnsupportedOp
-from gravure.frontend.load import load_program
+from gravure.errors import GraphError, GravureError, RuntimeInputError, UnsupportedOp
+from gravure.frontend.dims import assume
+from gravure.frontend.programs.constraints import constraints
+from gravure.frontend.programs.load import load_program
 from gravure.frontend.text.writer import write_text
 from gravure.ir.program import argument_specs, result_specs
+from gravure.ir.types.dims import Dim, evaluate, symbol
 
 node = helper.make_node
 Make = Callable[..., onnx.ModelProto]
@@ -221,10 +228,84 @@ def test_axes_without_names_are_taken_for_equal(model: Make) -> None:
 
 
 def test_symbols_in_the_way_are_named(model: Make) -> None:
-    inputs = {"x": ("f32", ["N", "H"]), "y": ("f32", ["N", "2*(H//2)"])}
+    inputs = {"x": ("f32", ["N", "H"]), "y": ("f32", ["N", "H//2"])}
     made = model([node("Add", ["x", "y"], ["z"])], inputs, ["z"])
     with pytest.raises(UnsupportedOp, match="it may fit when H is fixed"):
         load_program(made.SerializeToString())
+
+
+def u_net(model: Make) -> onnx.ModelProto:
+    """Two halvings and two doublings, joined to what was there before."""
+    half = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    return model(
+        [
+            node("MaxPool", ["x"], ["p"], **half),
+            node("MaxPool", ["p"], ["q"], **half),
+            node("Resize", ["q", "", "twice"], ["u"], mode="nearest"),
+            node("Concat", ["u", "p"], ["c"], axis=1),
+            node("Resize", ["c", "", "twice"], ["v"], mode="nearest"),
+            node("Concat", ["v", "x"], ["y"], axis=1),
+        ],
+        {"x": ("f32", [1, 2, "h", "w"])},
+        ["y"],
+        {"twice": np.array([1, 1, 2, 2], np.float32)},
+    )
+
+
+def test_skip_connections_demand_multiples(model: Make) -> None:
+    data = u_net(model).SerializeToString()
+    program = load_program(data, dims={"h": (3, 64)})
+    assert [str(s) for s in argument_specs(program.main)] == ["f32[1,2,4*h_by_4,4*w_by_4]"]
+    assert program.ranges == {"h_by_4": (1, 16), "w_by_4": (1, None)}
+    found = [str(row) for row in constraints(program)]
+    assert found[0] == "1 <= h_by_4 <= 16: dimension 2 of input 'x', which is 4*h_by_4"
+    assert found[2].startswith("h is a multiple of 4: node 'Concat_3': gv.concat: shapes")
+
+
+def test_multiples_that_are_demanded_are_checked_in_each_run(model: Make) -> None:
+    data = u_net(model).SerializeToString()
+    made = gv.compile(data, dims={"h": (4, 64), "w": (4, 64, 4)})
+    x = np.arange(2 * 8 * 12, dtype=np.float32).reshape(1, 2, 8, 12)
+    (wanted,) = gv.compile(data, dims={"h": 8, "w": 12}).run([x])
+    np.testing.assert_array_equal(made.run([x])[0], wanted)
+    with pytest.raises(RuntimeInputError, match=r"4\*h_by_4.* called with f32\[1, 2, 6, 12\]"):
+        made.run([x[:, :, :6]])
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [((8, 64, 8), "8*h_by_8"), ((6, 96, 3), "12*h_by_12"), ((8, 64, 2), "4*h_by_4"), (8, "8")],
+)
+def test_users_say_multiples(model: Make, given: Any, found: str) -> None:
+    program = load_program(u_net(model).SerializeToString(), dims={"h": given, "w": 4})
+    assert str(argument_specs(program.main)[0].dims[2]) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [((5, 7), "no multiple of 4 from 5 to 7"), ((4, 8, 0), "neither a size nor a range")],
+)
+def test_ranges_without_a_multiple_are_refused(model: Make, given: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        load_program(u_net(model).SerializeToString(), dims={"h": given})
+
+
+def test_equal_parts_demand_multiples(model: Make) -> None:
+    made = model([node("Split", ["x"], ["a", "b"], axis=0)], {"x": ("f32", ["N"])}, ["a"])
+    program = load_program(made.SerializeToString())
+    assert [str(s) for s in argument_specs(program.main)] == ["f32[2*N_by_2]"]
+
+
+@given_by(st.integers(1, 40), st.lists(st.sampled_from([2, 3, 4, 8]), min_size=1, max_size=3))
+def test_multiples_make_halved_and_doubled_sizes_equal(size: int, steps: list[int]) -> None:
+    one: Dim = symbol("h")
+    for step in steps:
+        one = one // step
+    for step in steps:
+        one = one * step
+    factor = assume._multiples(one - symbol("h"))["h"]
+    assert factor == math.prod(steps)
+    assert evaluate(one, {"h": factor * size}) == factor * size
 
 
 def test_range_over_a_symbol(model: Make) -> None:
@@ -487,3 +568,105 @@ def test_loop_whose_state_grows(model: Make, run_onnx: Callable[..., list[np.nda
     )
     [last] = run_onnx(made, 3, np.float32([1, 2]))
     np.testing.assert_array_equal(last, np.float32([1, 2] * 8))
+
+
+@pytest.mark.parametrize("operator", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize(("window", "pad"), [(2, 0), (3, 0), (3, 1)])
+def test_windows_rounded_up_on_open_images(
+    model: Make, operator: str, window: int, pad: int
+) -> None:
+    sides = {"kernel_shape": [window] * 2, "strides": [2, 2], "pads": [pad] * 4, "ceil_mode": 1}
+    data = model([node(operator, ["x"], ["y"], **sides)], {"x": ("f32", [1, 1, "h", 7])}, ["y"])
+    made = gv.compile(data.SerializeToString(), dims={"h": (4, 12)})
+    for height in (4, 5, 8, 11):
+        x = np.arange(height * 7, dtype=np.float32).reshape(1, 1, height, 7)
+        fixed = gv.compile(data.SerializeToString(), dims={"h": height})
+        np.testing.assert_array_equal(made.run([x])[0], fixed.run([x])[0])
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("aligned", [0, 1])
+def test_sampling_images_of_open_size(model: Make, padding: str, aligned: int) -> None:
+    how = {"padding_mode": padding, "align_corners": aligned}
+    inputs = {"x": ("f32", ["b", 2, "h", 5]), "g": ("f32", ["b", 3, 4, 2])}
+    data = model([node("GridSample", ["x", "g"], ["y"], **how)], inputs, ["y"], opset=20)
+    made = gv.compile(data.SerializeToString(), dims={"b": (1, 3), "h": (1, 9)})
+    random = np.random.default_rng(3)
+    for batch, height in ((1, 1), (2, 7), (3, 2)):
+        x = random.standard_normal((batch, 2, height, 5)).astype(np.float32)
+        grid = random.uniform(-1.6, 1.6, (batch, 3, 4, 2)).astype(np.float32)
+        fixed = gv.compile(data.SerializeToString(), dims={"b": batch, "h": height})
+        wanted, found = fixed.run([x, grid])[0], made.run([x, grid])[0]
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_range_by_whole_floats_over_a_symbol(model: Make) -> None:
+    nodes = [
+        node("Shape", ["x"], ["s"]),
+        node("Squeeze", ["s"], ["n"]),
+        node("Cast", ["n"], ["f"], to=1),
+        node("Range", ["zero", "f", "step"], ["y"]),
+    ]
+    numbers = {"zero": np.float32(0), "step": np.float32(2)}
+    made = model(nodes, {"x": ("f32", ["N"])}, ["y"], numbers)
+    (found,) = ir.interpret(load_program(made.SerializeToString()), [np.zeros(5, np.float32)])
+    np.testing.assert_array_equal(found, [0, 2, 4])
+    made = model(nodes, {"x": ("f32", ["N"])}, ["y"], {**numbers, "step": np.float32(0.5)})
+    with pytest.raises(UnsupportedOp, match=r"0\.5 in a range over symbols"):
+        load_program(made.SerializeToString())
+
+
+def test_all_parts_of_a_split_are_the_whole(model: Make) -> None:
+    nodes = [
+        node("Split", ["x", "sizes"], ["a", "b", "c"], axis=0),
+        node("Concat", ["c", "a", "b"], ["d"], axis=0),
+        node("Add", ["d", "x"], ["y"]),
+    ]
+    inputs = {"x": ("f32", [6, 2]), "sizes": ("i64", [3])}
+    made = gv.compile(model(nodes, inputs, ["y"]).SerializeToString())
+    x = np.arange(12, dtype=np.float32).reshape(6, 2)
+    (found,) = made.run([x, i64(2, 0, 4)])
+    np.testing.assert_array_equal(found, np.concatenate([x[2:], x[:2]]) + x)
+    with pytest.raises(GravureError):
+        made.run([x, i64(2, 0, 3)])
+
+
+def test_bounds_of_an_unknown_number_are_of_the_first_axis(model: Make) -> None:
+    nodes = [
+        node("Slice", ["all", "at", "behind"], ["start"]),
+        node("Slice", ["x", "start", "end"], ["y"]),
+    ]
+    inputs = {"x": ("f32", [6, 2]), "all": ("i64", [4]), "at": ("i64", [1]),
+              "behind": ("i64", [1]), "end": ("i64", [1])}  # fmt: skip
+    made = gv.compile(model(nodes, inputs, ["y"]).SerializeToString())
+    x = np.arange(12, dtype=np.float32).reshape(6, 2)
+    (found,) = made.run([x, i64(0, 2, 4, 6), i64(1), i64(2), i64(5)])
+    np.testing.assert_array_equal(found, x[2:5])
+    with pytest.raises(GravureError):
+        made.run([x, i64(0, 2, 4, 6), i64(1), i64(3), i64(5)])
+
+
+def test_a_softcap_below_zero_is_none(model: Make) -> None:
+    inputs = {name: ("f32", [1, 2, 4, 8]) for name in "qkv"}
+    random = np.random.default_rng(4)
+    arrays = [random.standard_normal((1, 2, 4, 8)).astype(np.float32) for _ in inputs]
+    found = []
+    for cap in (-1.0, 0.0):
+        data = model([node("Attention", ["q", "k", "v"], ["y"], softcap=cap)], inputs, ["y"],
+                     opset=23)  # fmt: skip
+        found.append(gv.compile(data.SerializeToString()).run(arrays)[0])
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_table_that_is_expanded_limits_the_length(model: Make) -> None:
+    nodes = [
+        node("Shape", ["x"], ["s"]),
+        node("Slice", ["s", "one", "two"], ["n"]),
+        node("Slice", ["table", "zero", "n", "one"], ["rows"]),
+        node("Expand", ["rows", "s"], ["y"]),
+    ]
+    numbers = {"zero": i64(0), "one": i64(1), "two": i64(2), "table": np.ones((1, 64), np.float32)}
+    program = load_program(
+        model(nodes, {"x": ("f32", ["b", "L"])}, ["y"], numbers).SerializeToString()
+    )
+    assert program.ranges["L"] == (1, 64)

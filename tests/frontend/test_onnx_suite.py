@@ -12,8 +12,8 @@ from onnx import numpy_helper
 
 import gravure.ir as ir
 from gravure.errors import UnsupportedOp
-from gravure.frontend.load import load_program
-from gravure.frontend.onnx.backend import refuse_draws
+from gravure.frontend.programs.load import load_program
+from gravure.frontend.programs.onnx_backend import refuse_draws
 
 FEWEST_RIGHT = {"node": 1865, "simple": 22, "pytorch-converted": 82, "pytorch-operator": 35}
 

@@ -18,7 +18,8 @@ PEEP = RANDOM.standard_normal((1, 12)).astype(np.float32)
 ROIS = np.array([[1, 2, 9, 13.5], [0, 0, 3, 4]], np.float32)
 SIGNAL = RANDOM.standard_normal((2, 64, 1)).astype(np.float32)
 Q8 = RANDOM.integers(0, 256, (1, 2, 6, 8), np.uint8)
-W8 = RANDOM.integers(-128, 128, (3, 2, 3, 3)).astype(np.int8)
+W8 = RANDOM.integers(-64, 65, (3, 2, 3, 3)).astype(np.int8)
+"""Of seven bits: without VNNI onnxruntime adds two products in 16 bits, which saturate."""
 INT = np.arange(24, dtype=np.int64).reshape(2, 3, 4)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gravure import tf
-from gravure.frontend.placement import (
+from gravure.frontend.graph.placement import (
     PlacementError,
     groups_of,
     list_devices,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 from gravure.frontend.text.writer import write_text
 from gravure.ir import Program, canonical_hash, parse, print_module
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.frontend.context import entered
-from gravure.frontend.differentiate import GradientError
-from gravure.frontend.tape import TapeError
-from gravure.frontend.tensor import Tensor, apply
+from gravure.frontend.eager.backward import GradientError
+from gravure.frontend.eager.tape import TapeError
+from gravure.frontend.eager.tensor import Tensor, apply
 from gravure.frontend.trace import Trace
-from gravure.ir import REGISTRY, Sample, dtypes, interpret, spec
+from gravure.frontend.values.context import entered
+from gravure.ir import REGISTRY, Sample, interpret, spec
+from gravure.ir.types import dtypes
 
 
 def grad(function: Callable[..., Any], *values: Any, **options: Any) -> Any:

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.frontend.context import entered
-from gravure.frontend.symbolic import LeakedTensorError, SymbolicError
-from gravure.frontend.tensor import apply
+from gravure.frontend.eager.tensor import apply
+from gravure.frontend.graph.symbolic import LeakedTensorError, SymbolicError
 from gravure.frontend.trace import Trace
-from gravure.ir import REGISTRY, dims, dtypes, spec
+from gravure.frontend.values.context import entered
+from gravure.ir import REGISTRY, spec
+from gravure.ir.types import dims, dtypes
 
 X = np.array([[1.5, -2.0, 3.0], [0.5, 4.0, -1.0]], np.float32)
 N = np.array([[7, -2, 3], [5, 4, -1]], np.int32)

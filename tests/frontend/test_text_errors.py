@@ -6,7 +6,7 @@ from time import process_time
 import pytest
 
 from gravure.errors import GraphError, GravureError, ParseError
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 from gravure.frontend.text.reader import read_text
 
 

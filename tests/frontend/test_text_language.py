@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gravure.ir as ir
-from gravure.frontend.load import load_program
+from gravure.frontend.files.weights import write_safetensors
+from gravure.frontend.programs.load import load_program
 from gravure.frontend.text.reader import read_text
-from gravure.frontend.weights import write_safetensors
 from gravure.ir.program import argument_names, argument_specs, result_names, result_specs
 
 MLP = """\

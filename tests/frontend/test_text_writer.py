@@ -11,11 +11,11 @@ from xdsl.dialects.func import CallOp
 
 import gravure.ir as ir
 from gravure.errors import UnsupportedOp
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 from gravure.frontend.text.reader import read_text
 from gravure.frontend.text.writer import save_text, write_text
-from gravure.ir.dims import parse
 from gravure.ir.program import finish, new_function, set_level, set_ranges
+from gravure.ir.types.dims import parse
 
 f32 = ir.DTYPES["f32"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gravure.tf as tf
-from gravure.frontend.concrete import PROCESS
-from gravure.frontend.variables import VariableState
+from gravure.frontend.function.traces import PROCESS
+from gravure.frontend.graph.variables import VariableState
 
 OPTIMIZERS = {
     "sgd": lambda: tf.keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True),
@@ -63,7 +63,7 @@ def test_c1_a_compiled_step_changes_variables_where_they_are():
     [concrete] = run.cache.values()
     [compiled] = concrete.compiled.values()
     variables = [compiled.arguments[i]() for i in compiled.updated]
-    assert variables == [x() for x in compiled.written if isinstance(x(), VariableState)]
+    assert variables == [x() for x in compiled.written.handles if isinstance(x(), VariableState)]
     launches = compiled.model.compiled.report.steps[-1].rewrite.counts
     assert launches["copies left out"] == len(variables)
     x, labels = tf.constant(np.ones((5, 8), "f")), tf.constant(np.zeros(5, "i4"))
@@ -178,7 +178,7 @@ def test_compiled_functions_run_on_as_many_threads_as_were_asked_for():
 
 
 def test_a_function_that_makes_many_elements_is_compiled_at_its_first_call(monkeypatch):
-    monkeypatch.setattr("gravure.frontend.concrete.HEAVY", 2 * 64)
+    monkeypatch.setattr("gravure.frontend.function.traces.HEAVY", 2 * 64)
     double, twice = (tf.function(lambda a: a + a), tf.function(lambda a: a + a + a))
     x = tf.constant(np.ones((8, 8), "f"))
     for function, compiled in ((double, False), (twice, True)):

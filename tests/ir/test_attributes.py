@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gravure.ir import DTYPES, Array, Symbol, context, spec
-from gravure.ir.attributes import to_attribute, to_python
-from gravure.ir.dims import symbol
-from gravure.ir.dtypes import bool_, f32, i8, i64, of_element, of_numpy, u8, u64
 from gravure.ir.ops.structure import Constant
-from gravure.ir.tensor import spec_of
 from gravure.ir.text import LocatingParser
+from gravure.ir.types.attributes import to_attribute, to_python
+from gravure.ir.types.dims import symbol
+from gravure.ir.types.dtypes import bool_, f32, i8, i64, of_element, of_numpy, u8, u64
+from gravure.ir.types.tensor import spec_of
 
 N = symbol("N")
 

@@ -8,10 +8,12 @@ import pytest
 from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint
 
-from gravure.ir import Call, EagerEmit, GraphEmit, compositions, dims, dtypes, spec
-from gravure.ir.backward import gradient_through_decomposition
-from gravure.ir.compositions import Maker, spec_of_value
+from gravure.ir import Call, EagerEmit, GraphEmit, spec
+from gravure.ir.compose import functions as compositions
+from gravure.ir.compose.functions import Maker, spec_of_value
+from gravure.ir.gradient.tape import gradient_through_decomposition
 from gravure.ir.op import REGISTRY
+from gravure.ir.types import dims, dtypes
 
 EMIT = EagerEmit()
 X = np.arange(24.0).reshape(2, 3, 4)

@@ -5,18 +5,19 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
 from gravure import ir
-from gravure.ir.dtypes import f32, i32
-from gravure.ir.evaluate import evaluate_decomposition
-from gravure.ir.ops.control import If, While
+from gravure.ir.compose.functions import Maker
+from gravure.ir.op import evaluate_decomposition
+from gravure.ir.ops.control.control import If, While
 from gravure.ir.ops.random import RandomBits, normal, philox, truncated, uniform
 from gravure.ir.ops.structure import Yield
 from gravure.ir.program import finish, new_function
+from gravure.ir.types.dtypes import f32, i32
 
 
 def block(specs, body):
     made = Block(arg_types=[s.type for s in specs])
     emit = ir.GraphEmit.at_end(made)
-    made.add_op(Yield.make(*body(ir.compositions.Maker(emit), *made.args)))
+    made.add_op(Yield.make(*body(Maker(emit), *made.args)))
     return made
 
 
@@ -30,7 +31,7 @@ def test_a_loop_and_a_choice_run_and_keep_their_text():
         block([count, number], lambda m, i, x: [m.greater(i, m.number(0, i32))]),
         block([count, number], lambda m, i, x: [m.sub(i, m.number(1, i32)), m.mul(x, x)]),
     )
-    big = ir.compositions.Maker(ir.GraphEmit.at_end(function.body.block))
+    big = Maker(ir.GraphEmit.at_end(function.body.block))
     function.body.block.add_op(loop)
     test = big.greater(loop.results[1], big.number(100.0, f32))
     choice = If.make_from(

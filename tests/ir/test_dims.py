@@ -6,12 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gravure.ir.dims import (
+from gravure.ir.types.dims import (
     LOWEST,
     Dim,
     DimExpr,
     bounds,
     ceil_divide,
+    divide_terms,
     evaluate,
     floor_divide,
     maximum,
@@ -23,7 +24,7 @@ from gravure.ir.dims import (
     symbol,
     symbols,
 )
-from gravure.ir.shapes import broadcast, normalize_axes, normalize_axis
+from gravure.ir.types.shapes import broadcast, normalize_axes, normalize_axis
 
 N, M = symbol("N"), symbol("M")
 VALUES = st.fixed_dictionaries({"N": st.integers(0, 40), "M": st.integers(0, 40)})
@@ -156,6 +157,19 @@ def test_division_that_is_exact_disappears() -> None:
     assert N // 1 == N
     assert N % 1 == 0
     assert (N * 0) // M == (N * 0) % M == 0
+    assert (N * 4 + 4) // (N * 2 + 2) == 2
+    assert (N * N + 2 * N * M + M * M) // (N + M) == N + M
+    assert (N * M + M) % (N + 1) == 0
+
+
+@given(TREES, TREES, VALUES)
+def test_long_division_gives_what_it_is_made_of(
+    tree: Tree, divisor: Tree, values: dict[str, int]
+) -> None:
+    a, b = build(tree), build(divisor)
+    if isinstance(b, DimExpr):
+        quotient, rest = divide_terms(a, b)
+        assert evaluate(quotient * b + rest, values) == compute(tree, values)
 
 
 def test_extremes_of_a_known_difference_disappear() -> None:

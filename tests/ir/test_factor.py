@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.ir import REGISTRY, Call, EagerEmit, dims, dtypes, spec, spec_of_array
+from gravure.ir import REGISTRY, Call, EagerEmit, spec, spec_of_array
+from gravure.ir.types import dims, dtypes
 
 RNG = np.random.default_rng(0)
 PIVOTED = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 3.0], [2.0, 1.0, 0.0]])

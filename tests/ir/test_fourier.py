@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gravure.ir.build import EagerEmit
-from gravure.ir.fourier import factors, transform
+from gravure.ir.compose.fourier import factors, transform
+from gravure.ir.op import EagerEmit
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7, 10, 12, 15, 16, 30, 49, 77, 100, 128])

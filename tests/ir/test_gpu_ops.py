@@ -8,10 +8,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from gravure.codegen.ptx.kernels import lower
 from gravure.ir import parse, print_module, verify
-from gravure.ir.gpu_ops import MAPS, SHARED_BYTES, THREADS
-from gravure.ir.kernel_ops import loops_context
+from gravure.ir.dialects.gpu import MAPS, SHARED_BYTES, THREADS
+from gravure.ir.dialects.kernel import loops_context
+from gravure.ir.dialects.warpgroup import WarpgroupTile
 from gravure.ir.program import functions
-from gravure.ir.warpgroup_ops import WarpgroupTile
 from gravure.target import Target
 
 PRODUCT = """func.func @k(%x: tensor<128x64x{0}>, %w: tensor<128x64x{0}>) -> tensor<128x128x{0}>

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.ir import REGISTRY, DType, dims, dtypes, spec
+from gravure.ir import REGISTRY, DType, spec
+from gravure.ir.types import dims, dtypes
 
 N = dims.symbol("N")
 F32, I64 = dtypes.f32, dtypes.i64

@@ -13,9 +13,9 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
 
 from gravure.errors import UnsupportedOp
-from gravure.ir.interpret_loops import OutOfBoundsError, interpret_kernel
-from gravure.ir.interpret_loops_values import fused_multiply_add, round_float
-from gravure.ir.kernel_ops import loops_context
+from gravure.ir.dialects.kernel import loops_context
+from gravure.ir.interpret.loop_values import fused_multiply_add, round_float
+from gravure.ir.interpret.loops import OutOfBoundsError, interpret_kernel
 
 Array = np.ndarray[Any, Any]
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.ir import REGISTRY, dims, dtypes, spec
+from gravure.ir import REGISTRY, spec
+from gravure.ir.types import dims, dtypes
 
 N, M = dims.symbol("N"), dims.symbol("M")
 
@@ -68,7 +69,7 @@ def test_reshape_believes_quotients_but_not_plain_sizes() -> None:
         ("pad", [(4,)], {"pads": ((0, -5),)}, "take more than the 4 of axis 0"),
         ("pad", [(4,)], {"pads": ()}, "pads of 0 axes, expected 1"),
         ("pad", [(4,)], {"pads": ((0, 1),), "mode": "mirror"}, "mode 'mirror', expected one of"),
-        ("pad", [(0,)], {"pads": ((0, 1),), "mode": "edge"}, "nothing to repeat along axis 0"),
+        ("pad", [(0,)], {"pads": ((0, 1),), "mode": "edge"}, "axis 0 is empty"),
         ("iota", [], {"shape": (3,), "axis": 1, "dtype": dtypes.i64}, "axis 1, expected 0 to 0"),
         ("iota", [], {"shape": (3,), "axis": 0, "dtype": dtypes.bool_}, "element type bool"),
     ],

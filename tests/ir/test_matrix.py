@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gravure.ir import REGISTRY, Call, EagerEmit, dims, dtypes, spec, spec_of_array
+from gravure.ir import REGISTRY, Call, EagerEmit, spec, spec_of_array
+from gravure.ir.types import dims, dtypes
 
 MATMUL, EINSUM = REGISTRY["gv.matmul"], REGISTRY["gv.einsum"]
 N = dims.symbol("N")

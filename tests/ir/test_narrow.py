@@ -7,9 +7,9 @@ import pytest
 
 import gravure as gv
 from gravure.frontend.text.reader import read_text
-from gravure.ir.dtypes import DTYPES, NARROW, DType
 from gravure.ir.narrow import narrowed, widened
 from gravure.ir.scalar_math import NumpyMath, Term
+from gravure.ir.types.dtypes import DTYPES, NARROW, DType
 
 MATH: Any = NumpyMath()
 FLOATS = [t for t in NARROW if t.is_narrow_float]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gravure.ir import DTYPES, REGISTRY, Array, Call, DType, EagerEmit, spec, spec_of_array
-from gravure.ir.dtypes import bf16, f16, f32, f64, i8, i32, i64, u8, u64
-from gravure.ir.numerics import round_to, saturate
 from gravure.ir.scalar_math import NumpyMath, Term
+from gravure.ir.types.dtypes import bf16, f16, f32, f64, i8, i32, i64, u8, u64
+from gravure.ir.types.numerics import round_to, saturate
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 """Who evaluates silences numpy: here nobody does."""

@@ -31,20 +31,20 @@ from gravure.ir import (
     Program,
     Sample,
     TensorSpec,
-    dims,
     interpret,
     parse,
     print_module,
     spec_of_array,
     verify,
 )
-from gravure.ir.dtypes import bf16, bool_, f16, f32, f64, i32
+from gravure.ir.families import spec_of_value
 from gravure.ir.host import HostOp
-from gravure.ir.numerics import widen
-from gravure.ir.ops.families import spec_of_value
 from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.scalar_math import NumpyMath
-from gravure.runtime.emulated import EmulatedDriver
+from gravure.ir.types import dims
+from gravure.ir.types.dtypes import bf16, bool_, f16, f32, f64, i32
+from gravure.ir.types.numerics import widen
+from gravure.runtime.gpu.emulated import EmulatedDriver
 
 WITHOUT_SAMPLES = {
     "gv.assign": "changes a variable, tested with the frontend's variables",

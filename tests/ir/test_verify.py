@@ -6,10 +6,10 @@ from xdsl.ir import Operation
 
 from gravure.errors import VerifyError
 from gravure.ir import GraphEmit, InvalidModuleError, TensorSpec, parse, spec, verify
-from gravure.ir.dtypes import f32, i32
 from gravure.ir.ops.elementwise import Add, Neg
 from gravure.ir.ops.structure import Kernel, Yield
 from gravure.ir.program import finish, new_function, set_level
+from gravure.ir.types.dtypes import f32, i32
 from gravure.ir.verify import find_faults
 
 

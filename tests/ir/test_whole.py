@@ -6,7 +6,7 @@ import pytest
 
 import gravure as gv
 from gravure.codegen.compile import Options, compile_program
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 from gravure.ir import print_module
 
 MLP = Path(__file__).parent.parent / "models" / "small" / "mlp.gv"

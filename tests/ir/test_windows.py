@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.ir import REGISTRY, dims, dtypes, spec
+from gravure.ir import REGISTRY, spec
+from gravure.ir.types import dims, dtypes
 from gravure.ir.windows import Windows, ceil_pads, same_pads
 
 N = dims.symbol("N")

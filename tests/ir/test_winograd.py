@@ -7,8 +7,8 @@ import pytest
 
 from gravure.ir import EagerEmit
 from gravure.ir.op import REGISTRY
-from gravure.ir.ops.winograd import form_of, transform_weights
-from gravure.ir.tensor import spec_of_array
+from gravure.ir.ops.laid_out.winograd import form_of, transform_weights
+from gravure.ir.types.tensor import spec_of_array
 
 
 @pytest.mark.parametrize("pads", [((1, 1), (1, 1)), ((0, 2), (3, 0)), ((0, 0), (0, 0))])

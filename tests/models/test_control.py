@@ -17,19 +17,21 @@ import gravure as gv
 from gravure import ir
 from gravure.codegen.compile import Options, lower_kernels
 from gravure.codegen.export import gpu_file_of
-from gravure.frontend.compile import compile_source, load_compiled, load_on_gpu
+from gravure.frontend.models.compiled import load_compiled
+from gravure.frontend.models.gpu import load_on_gpu
+from gravure.frontend.programs.compile import compile_source
 from gravure.ir import Program, interpret, parse, print_module, verify
-from gravure.ir.compositions import Maker
-from gravure.ir.dims import symbol
-from gravure.ir.dtypes import bool_, f32, i32
-from gravure.ir.interpret_planned import interpret_planned
-from gravure.ir.ops.control import If, While
+from gravure.ir.compose.functions import Maker
+from gravure.ir.interpret.planned import interpret_planned
+from gravure.ir.ops.control.control import If, While
 from gravure.ir.ops.structure import Yield
 from gravure.ir.program import finish, new_function, set_level, set_ranges
+from gravure.ir.types.dims import symbol
+from gravure.ir.types.dtypes import bool_, f32, i32
 from gravure.passes.manager import run
 from gravure.passes.pipelines import LEVELS
-from gravure.runtime.emulated import EmulatedDriver
-from gravure.runtime.gpu_file import from_bytes
+from gravure.runtime.gpu.emulated import EmulatedDriver
+from gravure.runtime.gpu.file import from_bytes
 from gravure.target import Target
 
 Array = np.ndarray[Any, Any]

@@ -10,14 +10,15 @@ import pytest
 
 import gravure as gv
 from gravure.codegen.compile import Options, lower_kernels
-from gravure.frontend.load import load_program
-from gravure.ir import Program, dims, interpret, parse, print_module, verify
-from gravure.ir.interpret_planned import interpret_planned
+from gravure.frontend.programs.load import load_program
+from gravure.ir import Program, interpret, parse, print_module, verify
+from gravure.ir.interpret.planned import interpret_planned
 from gravure.ir.program import argument_specs, result_specs
+from gravure.ir.types import dims
 from gravure.passes.manager import run
 from gravure.passes.pipelines import LEVELS
 from gravure.target import Target
-from gravure.tools.bench_attention import make_model
+from gravure.tools.measuring.bench_attention import make_model
 
 Array = np.ndarray[Any, Any]
 MODELS = sorted((Path(__file__).parent / "small").glob("*.gv"))

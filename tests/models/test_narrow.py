@@ -7,7 +7,7 @@ import pytest
 
 import gravure as gv
 from gravure.errors import GravureError
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 
 TEXT = """
 model narrow(x: f32[N, 96], N in 1..16) -> (y) {

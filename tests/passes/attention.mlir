@@ -40,10 +40,14 @@ func.func @guarded(%q: tensor<2x3x4xf32>, %k: tensor<2x4x5xf32>, %v: tensor<2x6x
 //   %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
 //   %1 = gv.constant {value = #gv.array<f32, "", ["-inf"]>} : () -> tensor<f32>
 //   %2 = gv.select %m, %0, %1 : (tensor<3x5xi1>, tensor<f32>, tensor<f32>) -> tensor<3x5xf32>
-//   %3 = gv.transpose %k {order = array<i64: 0, 2, 1>} : (tensor<2x4x5xf32>) -> tensor<2x5x4xf32>
-//   %4 = gv.transpose %v {order = array<i64: 0, 2, 1>} : (tensor<2x6x5xf32>) -> tensor<2x5x6xf32>
-//   %5 = gv.attention %q, %3, %4, %2 {scale = 2.500000e-01 : f64, zeros = true} : (tensor<2x3x4xf32>, tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<3x5xf32>) -> tensor<2x3x6xf32>
-//   func.return %5 : tensor<2x3x6xf32>
+//   %3 = gv.max %2 {axes = array<i64: 1>, keepdims = true} : (tensor<3x5xf32>) -> tensor<3x1xf32>
+//   %4 = gv.equal %3, %1 : (tensor<3x1xf32>, tensor<f32>) -> tensor<3x1xi1>
+//   %5 = gv.transpose %k {order = array<i64: 0, 2, 1>} : (tensor<2x4x5xf32>) -> tensor<2x5x4xf32>
+//   %6 = gv.transpose %v {order = array<i64: 0, 2, 1>} : (tensor<2x6x5xf32>) -> tensor<2x5x6xf32>
+//   %7 = gv.attention %q, %5, %6, %2 {scale = 2.500000e-01 : f64} : (tensor<2x3x4xf32>, tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<3x5xf32>) -> tensor<2x3x6xf32>
+//   %8 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+//   %9 = gv.select %4, %8, %7 : (tensor<3x1xi1>, tensor<f32>, tensor<2x3x6xf32>) -> tensor<2x3x6xf32>
+//   func.return %9 : tensor<2x3x6xf32>
 // }
 
 // -----
@@ -65,7 +69,7 @@ func.func @capped_then_hidden(%q: tensor<3x4xf32>, %k: tensor<5x4xf32>, %v: tens
 //   %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
 //   %1 = gv.constant {value = #gv.array<f32, "", [-3.3999999521443642e+38]>} : () -> tensor<f32>
 //   %2 = gv.select %m, %1, %0 : (tensor<3x5xi1>, tensor<f32>, tensor<f32>) -> tensor<3x5xf32>
-//   %3 = gv.attention %q, %k, %v, %2 {softcap = 2.000000e+00 : f64} : (tensor<3x4xf32>, tensor<5x4xf32>, tensor<5x6xf32>, tensor<3x5xf32>) -> tensor<3x6xf32>
+//   %3 = gv.attention %q, %k, %v, %2 {hiding = true, softcap = 2.000000e+00 : f64} : (tensor<3x4xf32>, tensor<5x4xf32>, tensor<5x6xf32>, tensor<3x5xf32>) -> tensor<3x6xf32>
 //   func.return %3 : tensor<3x6xf32>
 // }
 

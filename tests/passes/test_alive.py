@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from gravure.passes.analysis.alive import Alive
+from gravure.passes.analysis.memory.alive import Alive
 
 TIMES = 45
 

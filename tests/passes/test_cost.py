@@ -11,7 +11,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
-from gravure.frontend.load import load_program
+from gravure.frontend.programs.load import load_program
 from gravure.ir import REGISTRY, Op, Program, Sample, TensorSpec
 from gravure.ir.program import finish, new_function
 from gravure.passes import run

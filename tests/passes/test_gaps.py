@@ -2,7 +2,7 @@
 
 import random
 
-from gravure.passes.analysis.gaps import Gaps
+from gravure.passes.analysis.memory.gaps import Gaps
 
 
 def test_the_lowest_place_is_found_while_others_come_and_go() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import StringAttr
 
+from gravure import knobs
 from gravure.errors import CompileError, GraphError
-from gravure.ir import GraphEmit, Program, knobs, parse, print_module
+from gravure.ir import GraphEmit, Program, parse, print_module
 from gravure.ir.ops.elementwise import Add, Sub
 from gravure.passes import (
     Pass,

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from gravure.frontend.files import map_file
+from gravure.frontend.files.beside import map_file
 from gravure.frontend.onnx.graph import read_onnx
-from gravure.ir import REGISTRY, GraphEmit, Program, Symbol, dtypes, spec
+from gravure.ir import REGISTRY, GraphEmit, Program, Symbol, spec
 from gravure.ir.ops.structure import Weight
 from gravure.ir.program import finish, new_function
+from gravure.ir.types import dtypes
 from gravure.passes import parse_pipeline, print_pipeline, run
 from gravure.passes.check import Check
 from gravure.passes.pipelines import GRAPH, LEVELS

@@ -11,8 +11,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from gravure.ir import REGISTRY, DType, GraphEmit, Program, Symbol, TensorSpec, dtypes, spec_of
+from gravure.ir import REGISTRY, DType, GraphEmit, Program, Symbol, TensorSpec, spec_of
 from gravure.ir.program import finish, new_function
+from gravure.ir.types import dtypes
 from gravure.passes import run
 from gravure.passes.check import Check
 from gravure.passes.pipelines import GRAPH

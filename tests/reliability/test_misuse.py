@@ -191,5 +191,5 @@ def test_sizes_for_which_a_result_has_no_shape() -> None:
     }}""")
     set_ranges(module, {"N": (0, 9)})
     model = gv.compile(Program(module))
-    with pytest.raises(RuntimeInputError, match=r"result .* has no shape with N = 1: \[1, 1, -1\]"):
+    with pytest.raises(RuntimeInputError, match=r"window over 3 elements does not fit .*N = 1"):
         model.run([np.ones((1, 1, 1), np.float32), np.ones((1, 1, 3), np.float32)])

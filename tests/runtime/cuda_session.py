@@ -16,11 +16,11 @@ from fake_cuda import FakeCuda
 from test_gpu_model import BODIES, CHAIN, plan_of
 
 from gravure.errors import GravureError
-from gravure.runtime.cuda import CHUNK, CudaDriver, device_count
-from gravure.runtime.device_array import DeviceArray
-from gravure.runtime.gpu_driver import Tiles
-from gravure.runtime.gpu_model import GpuModel
-from gravure.runtime.gpu_plan import GpuModule
+from gravure.runtime.gpu.cuda import CHUNK, CudaDriver, device_count
+from gravure.runtime.gpu.device_array import DeviceArray
+from gravure.runtime.gpu.driver import Tiles
+from gravure.runtime.gpu.model import GpuModel
+from gravure.runtime.gpu.plan import GpuModule
 
 
 def message(function: Any) -> str:

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from gravure.runtime.cuda_calls import KernelParameters
-from gravure.runtime.gpu_plan import PLAIN_SHARED
+from gravure.runtime.gpu.driver_calls import KernelParameters
+from gravure.runtime.gpu.plan import PLAIN_SHARED
 from gravure.runtime.ptx_emulator import (
     Heap,
     Image,

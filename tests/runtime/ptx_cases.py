@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gravure.runtime.gpu_driver import Driver, Node, Tiles
-from gravure.runtime.gpu_plan import GpuKernel, GpuModule
+from gravure.runtime.gpu.driver import Driver, Node, Tiles
+from gravure.runtime.gpu.plan import GpuKernel, GpuModule
 from gravure.runtime.ptx_emulator import Heap, Image, Launch, Order, read_module
 
 Array = np.ndarray[Any, Any]

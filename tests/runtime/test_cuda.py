@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.runtime import cuda
-from gravure.runtime.gpu_driver import GpuError
-from gravure.runtime.gpu_model import GpuModel
+from gravure.runtime.gpu import cuda
+from gravure.runtime.gpu.driver import GpuError
+from gravure.runtime.gpu.model import GpuModel
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_cuda import build, implemented

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gravure.runtime.cuda import CudaDriver, device_count
-from gravure.runtime.emulated import EmulatedDriver
-from gravure.runtime.gpu_driver import Driver
+from gravure.runtime.gpu.cuda import CudaDriver, device_count
+from gravure.runtime.gpu.driver import Driver
+from gravure.runtime.gpu.emulated import EmulatedDriver
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ptx_cases import case_of, module, on_driver

@@ -10,10 +10,10 @@ import pytest
 
 from gravure.codegen.aot.library import link
 from gravure.codegen.llvm.compile import assemble
-from gravure.codegen.llvm.entry import emit_entry, entry_target
-from gravure.codegen.llvm.entry_checks import Frame
-from gravure.codegen.llvm.entry_cpu import check_cpu
-from gravure.codegen.llvm.entry_steps import PIECE, SLOT_BITS, Steps
+from gravure.codegen.llvm.entry.checks import Frame
+from gravure.codegen.llvm.entry.cpu import check_cpu
+from gravure.codegen.llvm.entry.functions import emit_entry, entry_target
+from gravure.codegen.llvm.entry.steps import PIECE, SLOT_BITS, Steps
 from gravure.errors import RuntimeInputError
 from gravure.runtime.artifact import (
     DTYPE_CODES,

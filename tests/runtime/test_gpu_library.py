@@ -15,7 +15,7 @@ import gravure
 from gravure.codegen.compile import Options
 from gravure.codegen.export import archive_of, export, header_of
 from gravure.errors import ArtifactError
-from gravure.frontend.compile import compile_source
+from gravure.frontend.programs.compile import compile_source
 from gravure.ir import interpret
 from gravure.runtime.arguments import numpy_dtype
 from gravure.runtime.buffer import address, aligned_bytes

@@ -11,11 +11,11 @@ import pytest
 
 from gravure.errors import ArtifactError, RuntimeInputError
 from gravure.runtime.artifact import DimInfo, Pointer, Scalar, TensorInfo
-from gravure.runtime.device_array import DeviceArray
-from gravure.runtime.emulated import EmulatedDriver
-from gravure.runtime.gpu_driver import Driver, GpuError, make_nodes, pack
-from gravure.runtime.gpu_model import PREPARED, GpuModel
-from gravure.runtime.gpu_plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
+from gravure.runtime.gpu.device_array import DeviceArray
+from gravure.runtime.gpu.driver import Driver, GpuError, make_nodes, pack
+from gravure.runtime.gpu.emulated import EmulatedDriver
+from gravure.runtime.gpu.model import PREPARED, GpuModel
+from gravure.runtime.gpu.plan import GpuKernel, GpuLaunch, GpuModule, GpuPlan, TensorMap
 from gravure.runtime.ptx_emulator import KernelFault
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -138,3 +138,13 @@ def test_fork_while_others_run(library: Library) -> None:
     finally:
         stop.set()
         thread.join()
+
+
+@pytest.mark.parametrize("threads", [0, -1, -(2**31)])
+def test_fewer_threads_than_one_are_one(library: Library, threads: int) -> None:
+    assert library.function("pool_bytes", "li")(threads) == 192
+    memory = aligned_bytes(1024)
+    memory[:] = 0xAA
+    library.function("pool_init", "vpi")(address(memory), threads)
+    assert memory[:192].view(np.int32).tolist() == [1] + [0] * 47
+    assert (memory[192:] == 0xAA).all()

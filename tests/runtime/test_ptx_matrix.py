@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gravure.runtime.emulated import EmulatedDriver
-from gravure.runtime.gpu_driver import Driver, Tiles
+from gravure.runtime.gpu.driver import Driver, Tiles
+from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.runtime.ptx_emulator import Heap, Image, KernelFault, Launch, TensorBox, read_module
 
 sys.path.insert(0, str(Path(__file__).parent))

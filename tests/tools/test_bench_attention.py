@@ -2,7 +2,7 @@
 
 import pytest
 
-from gravure.tools.bench_attention import main
+from gravure.tools.measuring.bench_attention import main
 
 
 def test_a_row_of_each_case_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gravure.runtime.cuda import device_count
-from gravure.runtime.emulated import EmulatedDriver
+from gravure.runtime.gpu.cuda import device_count
+from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.tools.bench_gpu import NETWORKS, Bench, cases, main
 
 

@@ -87,7 +87,7 @@ def test_library_can_be_measured_but_not_its_launches(
     assert found.json["inputs"] == {"x": ["float32", [3, 8]]}
     refused = gravure("bench", path, "--layers")
     assert refused.status == 2
-    assert "--layers needs the model" in refused.err
+    assert "launches need the model" in refused.err
 
 
 def test_launches_are_set_beside_the_machines_limit_and_traced(

@@ -78,7 +78,7 @@ def test_passes_have_pages_and_pipelines(gravure: Any) -> None:
     page = gravure("passes", "cse", "dce").out
     assert "level: any" in page
     assert "results: exact" in page
-    assert gravure("passes", "--pipeline=-O0").out.startswith("decompose")
+    assert gravure("passes", "--pipeline=-O0").out.startswith("require-sizes,decompose")
     assert gravure("passes", "--pipeline", "fast").status == 2
     rows = gravure("passes", "--json").json["passes"]
     assert {"name", "summary", "doc", "options", "level", "numerics"} <= {*rows[0]}
@@ -103,6 +103,14 @@ def test_cache_is_listed_and_emptied(
     count = gravure("cache", "--json").json["entries"]
     assert count > 2
     assert len(gravure("cache", "ls").out.splitlines()) == count
+    assert gravure("cache", "trim", "1T").out == "deleted 0 files, 0 bytes\n"
+    listed = gravure("cache", "ls", "--json").json["files"]
+    assert any(row["what"].startswith("kernel ") for row in listed)
+    assert gravure("cache", "trim", str(listed[-1]["bytes"])).out.startswith("deleted")
+    assert [row["key"] for row in gravure("cache", "ls", "--json").json["files"]] == [
+        listed[-1]["key"]
+    ]
+    count = 1
     assert gravure("cache", "clear").out == f"deleted {count} files\n"
     assert gravure("cache", "--json").json["entries"] == 0
     monkeypatch.setenv("GRAVURE_CACHE", "off")
@@ -112,7 +120,7 @@ def test_cache_is_listed_and_emptied(
 def test_errors_have_pages(gravure: Any) -> None:
     assert "UnsupportedOp, exit status 65" in gravure("explain", "gv2100").out
     assert "GV4200" in gravure("explain", "PipelineError").out
-    assert "did you mean UnsupportedOp?" in gravure("explain", "UnsupportedOps").err
+    assert "did you mean 'UnsupportedOp'?" in gravure("explain", "UnsupportedOps").err
     codes = gravure("explain", "--json").json["errors"]
     assert all(row["text"] for row in codes)
 
@@ -191,3 +199,20 @@ def test_g7_parameters_of_a_resnet(gravure: Any, tmp_path: Path) -> None:
     path = tmp_path / "resnet.gv"
     path.write_text(ResNet().text())
     assert "25636712" in gravure("inspect", path, "--params").out.splitlines()[-1]
+
+
+def test_what_compile_refuses_is_found_by_check(gravure: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m.gv"
+    path.write_text("model m(x: f32[N]) -> (y) { y = relu(x) }")
+    assert gravure("inspect", path).status == 0
+    found = gravure("inspect", path, "--check")
+    assert (found.status, "N has no upper bound" in found.out) == (1, True)
+    assert gravure("compile", path, "-o", tmp_path / "m.so").status != 0
+    fine = gravure("inspect", path, "--check", "--dim", "N=1..8")
+    assert (fine.status, "cannot be compiled" in fine.out) == (0, False)
+    python = tmp_path / "m.py"
+    python.write_text("import gravure as gv\n\ndef f(x):\n    return x\n\ngv.no_such_name\n")
+    found = gravure("inspect", f"{python}:f")
+    assert (found.status, "m.py:6: AttributeError: module 'gravure'" in found.err) == (65, True)
+    python.write_text("def f(:\n")
+    assert "m.py:1: SyntaxError" in gravure("inspect", f"{python}:f").err

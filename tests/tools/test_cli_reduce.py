@@ -14,8 +14,8 @@ import pytest
 
 import gravure as gv
 from gravure.codegen import kernels
-from gravure.frontend.load import load_program
-from gravure.frontend.reduce import signature
+from gravure.frontend.programs.load import load_program
+from gravure.frontend.programs.reduce import signature
 
 
 def chain(length: int) -> str:

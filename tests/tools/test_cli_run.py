@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_tensor_value_info
 
 import gravure as gv
 from gravure.errors import GravureError
@@ -123,6 +124,60 @@ def test_results_that_differ_are_shown(gravure: Any, models: Path, tmp_path: Pat
     shape = gravure("run", models / "mlp.onnx", "--vs", tmp_path / "shape.npz")
     assert shape.status == 1
     assert "float32[1, 4], expected float32[2, 4]" in shape.out
+
+
+def test_judges_that_are_there_are_asked_though_one_is_not(
+    gravure: Any, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judges, "find_spec", lambda name: None)
+    found = gravure("run", models / "mlp.onnx", "--vs", "ort", "--vs", "interp")
+    assert found.status == 69
+    assert "against interp" in found.out
+    assert "pip install onnxruntime" in found.err
+
+
+def test_ulps_alone_are_all_that_may_differ(gravure: Any, models: Path, tmp_path: Path) -> None:
+    out = tmp_path / "y.npz"
+    assert gravure("run", models / "mlp.onnx", "-o", out).status == 0
+    y = np.load(out)["y"]
+    np.savez(out, y=np.nextafter(y, np.float32(9)))
+    run = ("run", models / "mlp.onnx", "--vs", out)
+    statuses = [gravure(*run, *more).status for more in ((), ("--ulp=0",), ("--ulp=1",))]
+    assert statuses == [0, 1, 0]
+    assert gravure(*run, "--ulp=0", "--atol=1").status == 0
+
+
+@pytest.mark.parametrize("kind", ["named", "nameless", "text", "bounded"])
+def test_dimensions_follow_from_inputs(gravure: Any, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / ("m.gv" if kind in ("text", "bounded") else "m.onnx")
+    if kind in ("text", "bounded"):
+        bounds = ", N in 1..9" if kind == "bounded" else ""
+        head = f"model m(x: f32[N, 3], z: f32[N]{bounds}) -> (y, w)"
+        path.write_text(f"{head} {{ y = relu(x)\n w = -z }}")
+    else:
+        dim = "N" if kind == "named" else None
+        path.write_bytes(open_model(dim))
+    z = () if kind != "nameless" else ("-i", "z=5xf32")
+    found = gravure("run", path, "-i", "x=5x3xf32:ones", *z)
+    assert found.status == 0, found.err
+    assert "float32[5, 3]" in found.out
+    assert "float32[5]" in found.out
+    other = gravure("run", path, "-i", "x=5x4xf32")
+    assert other.status == 65
+    assert "axis 1 is 3, the array is [5, 4]" in other.err
+    if kind != "nameless":
+        other = gravure("run", path, "-i", "x=5x3xf32", "-i", "z=6xf32")
+        assert "axis 0 is N = 5, the array is [6]" in other.err
+        assert gravure("run", path, "-i", "x=5x3xf32", "--dim", "N=1..8").status == 0
+
+
+def open_model(dim: str | None) -> bytes:
+    """Return an ONNX model of two inputs with an open dimension."""
+    x = make_tensor_value_info("x", 1, [dim, 3]), make_tensor_value_info("y", 1, [dim, 3])
+    z = make_tensor_value_info("z", 1, [dim]), make_tensor_value_info("w", 1, [dim])
+    nodes = [make_node("Relu", ["x"], ["y"]), make_node("Neg", ["z"], ["w"])]
+    graph = make_graph(nodes, "m", [x[0], z[0]], [x[1], z[1]])
+    return make_model(graph, opset_imports=[make_opsetid("", 17)]).SerializeToString()
 
 
 def test_first_node_that_is_not_finite_is_named(gravure: Any, tmp_path: Path) -> None:

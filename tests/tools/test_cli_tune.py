@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gravure as gv
-from gravure.frontend.records import RecordsError
-from gravure.passes.analysis.choices import ChoiceError
+from gravure.frontend.files.records import RecordsError
+from gravure.passes.analysis.kernels.choices import ChoiceError
 
 
 def test_records_are_kept_and_replayed_to_the_same_bytes(

@@ -10,17 +10,18 @@ import pytest
 
 from gravure import target
 from gravure.codegen.compile import Options
-from gravure.codegen.ptx import warpgroup
 from gravure.codegen.ptx.assemble import assemble, find_ptxas
-from gravure.codegen.ptx.flash import Flash
-from gravure.codegen.ptx.shape import TILES, WARP_TILES
+from gravure.codegen.ptx.attention.flash import Flash
+from gravure.codegen.ptx.products import warpgroup
+from gravure.codegen.ptx.products.shape import TILES, WARP_TILES
 from gravure.errors import CompileError
-from gravure.frontend.compile import compile_source, load_on_gpu
+from gravure.frontend.models.gpu import load_on_gpu
+from gravure.frontend.programs.compile import compile_source
 from gravure.passes.split_reductions import SHARES
 from gravure.runtime.arguments import numpy_dtype
-from gravure.runtime.cuda import device_count
 from gravure.runtime.devices import standing_in
-from gravure.runtime.emulated import EmulatedDriver
+from gravure.runtime.gpu.cuda import device_count
+from gravure.runtime.gpu.emulated import EmulatedDriver
 from gravure.tools import tune_gpu
 
 TEXT = "model p(x: {0}[96, 64], y: {0}[64, 80]) -> (z) {{\n  z = x @ y\n}}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gravure.tools.winograd_errors import errors
+from gravure.tools.accuracy.winograd_errors import errors
 
 
 def test_small_tiles_are_as_near_as_the_direct_sum() -> None:

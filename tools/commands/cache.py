@@ -1,11 +1,14 @@
 """Look at the folder of kernels and programs that were compiled before, or empty it.
 
     gravure cache                                         # where it is, and how large
-    gravure cache ls                                      # every file
+    gravure cache ls                                      # every file, what was used last behind
+    gravure cache trim 500M                               # delete what was used the longest ago
     gravure cache clear
 
 The folder is $GRAVURE_CACHE, else gravure in $XDG_CACHE_HOME or ~/.cache; GRAVURE_CACHE=off is no
 cache. A file is found by all that its content depends on, so nothing in it is ever out of date.
+When there are more than $GRAVURE_CACHE_SIZE bytes (4G; 0: no limit), those go that were used the
+longest ago. A folder that others may write is not used.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..console import Console, in_bytes, table
+from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ...codegen.llvm.cache import Cache
+    from ...codegen.cache import Cache
 
 NAME = "cache"
 
@@ -25,17 +29,27 @@ NAME = "cache"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
-        "action", nargs="?", choices=("info", "ls", "clear"), default="info", help="(info)"
+        "action", nargs="?", choices=("info", "ls", "trim", "clear"), default="info", help="(info)"
+    )
+    parser.add_argument(
+        "size", nargs="?", metavar="SIZE", help="trim: bytes that may be left ($GRAVURE_CACHE_SIZE)"
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
-    from ...codegen.llvm.cache import default_cache
+    from ...codegen.cache import default_cache, parse_size
 
     cache = default_cache()
     action: str = args.action
-    {"info": info, "ls": listing, "clear": clear}[action](cache, args.console)
+    if args.size is not None and action != "trim":
+        raise UsageError(f"cache {action} takes no size, found {args.size!r}")
+    if action == "trim":
+        if not args.size and not cache.limit:
+            raise UsageError("cache trim takes a size where there is no limit")
+        trim(cache, parse_size(args.size) if args.size else cache.limit, args.console)
+    else:
+        {"info": info, "ls": listing, "clear": clear}[action](cache, args.console)
     return 0
 
 
@@ -50,17 +64,25 @@ def info(cache: Cache, console: Console) -> None:
         return
     entries = list(cache.entries())
     total = sum(entry.size for entry in entries)
-    data = {**_head(cache), "entries": len(entries), "bytes": total}
-    console.result(f"{cache.folder}: {len(entries)} files, {in_bytes(total)}", data)
+    data = {**_head(cache), "entries": len(entries), "bytes": total, "limit": cache.limit or None}
+    limit = f" of {in_bytes(cache.limit)}" if cache.limit else ""
+    console.result(f"{cache.folder}: {len(entries)} files, {in_bytes(total)}{limit}", data)
 
 
 def listing(cache: Cache, console: Console) -> None:
-    """Print every file, the latest last."""
-    rows = sorted(
-        ((e.path.stat().st_mtime, e.size, e.path.stem) for e in cache.entries()),
-    )
-    lines = [[_time(time), in_bytes(size), key] for time, size, key in rows]
-    data = [{"key": key, "bytes": size, "time": _time(time)} for time, size, key in rows]
+    """Print every file, the one that was used last behind the others."""
+    entries = sorted(cache.entries(), key=lambda entry: (entry.used, entry.key))
+    lines = [[_time(e.used), in_bytes(e.size), e.key[:16], e.label] for e in entries]
+    data = [
+        {
+            "key": entry.key,
+            "what": entry.label,
+            "bytes": entry.size,
+            "time": _time(entry.made),
+            "used": _time(entry.used),
+        }
+        for entry in entries
+    ]
     console.result(table(lines, right="1"), {**_head(cache), "files": data})
 
 
@@ -72,3 +94,11 @@ def clear(cache: Cache, console: Console) -> None:
     """Delete every file."""
     count = cache.clear()
     console.result(f"deleted {count} files", {**_head(cache), "deleted": count})
+
+
+def trim(cache: Cache, size: int, console: Console) -> None:
+    """Delete what was used the longest ago until so many bytes are left."""
+    gone = cache.trim(size)
+    total = sum(entry.size for entry in gone)
+    data = {**_head(cache), "deleted": len(gone), "bytes": total}
+    console.result(f"deleted {len(gone)} files, {in_bytes(total)}", data)

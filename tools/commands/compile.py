@@ -19,9 +19,10 @@ import argparse
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..console import Console, in_bytes, in_seconds, table, write_binary
+from ...errors import did_you_mean
+from ..console import Console, write_binary
 from ..errors import UsageError
 from ..options import (
     add_compile,
@@ -35,11 +36,8 @@ from ..options import (
 from ..watch import add_watch, is_watching, observers_of, print_report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...codegen.compile import Compiled, Options
-    from ...frontend.emit import Emitted
-    from ...passes.analysis.apart import Apart
+    from ...codegen.compile import Options
+    from ..verbs.emit import CompiledFiles
 
 NAME = "compile"
 
@@ -88,7 +86,9 @@ def run(args: argparse.Namespace) -> int:
 
     console: Console = args.console
     if args.list_stages:
-        console.result(stages_text(), {"schema": "gravure.stages/1", **stages_data()})
+        from ..verbs.emit import list_stages
+
+        console.show(list_stages())
         return 0
     if args.model is None:
         raise UsageError("no model", hint="gravure compile --help shows the arguments")
@@ -99,22 +99,20 @@ def run(args: argparse.Namespace) -> int:
             shutil.copyfile(error.reproducer, args.reproducer)
             error.hint = f"this is a mistake in gravure; {args.reproducer} replays it"
         raise
-    if made.report is not None:
-        print_report(args, made.report)
+    if made.made.report is not None:
+        print_report(args, made.made.report)
     if to_stdout:
         _to_stdout(made, args)
-    elif console.json:
-        console.result("", data_of(made))
-    elif not console.quiet:
-        console.result(text_of(made), {})
+    elif console.json or not console.quiet:
+        console.show(made)
     return 0
 
 
-def emitted(args: argparse.Namespace) -> tuple[Emitted, bool]:
+def emitted(args: argparse.Namespace) -> tuple[CompiledFiles, bool]:
     """Return what was made, and whether it goes to the standard output."""
-    from ...frontend.emit import KINDS, emit, emit_listing, kinds_for, parse_kinds
-    from ...passes.analysis.apart import WhyApart
+    from ...frontend.programs.emit import KINDS, kinds_for, parse_kinds
     from ...passes.base import Observer
+    from ..verbs.emit import emit
 
     source = source_of(args.model)
     options = options_for(args)
@@ -131,29 +129,24 @@ def emitted(args: argparse.Namespace) -> tuple[Emitted, bool]:
     if not kinds:
         kinds = kinds_for(path, embed=options.embed) if path else ("library",)
         kinds = tuple(kind for kind in kinds if not (args.no_header and kind == "header"))
+    observers = observers_of(args)
+    if is_watching(args) and not observers and not args.report:
+        observers = [Observer()]  # what is looked at is not taken from the cache
     console: Console = args.console
-    with console.progress(f"compiling {args.model}"):
-        if args.model.endswith(".ll") or args.start == "llvm":
-            return emit_listing(Path(args.model), path, kinds[0], options), path is None
-        observers = observers_of(args)
-        why = WhyApart()
-        if args.report:
-            observers.append(why)
-        if is_watching(args) and not observers:
-            observers = [Observer()]  # what is looked at is not taken from the cache
-        made = emit(
-            source, path, kinds, options, shapes=shapes_of(args), dims=dims_of(args),
-            observers=observers, start=_stage(args.start), weights=args.weights != "none",
-            limit=args.max_memory,
-        )  # fmt: skip
+    made = emit(
+        source, path, kinds, shapes=shapes_of(args), dims=dims_of(args), observers=observers,
+        start=args.start if args.start == "llvm" else _stage(args.start), options=options,
+        weights=args.weights != "none", limit=args.max_memory, explained=bool(args.report),
+        progress=console.progress,
+    )  # fmt: skip
     if args.report is not None:
-        write_report(made, args.report, why.found)
+        made.save_report(args.report)
     return made, path is None
 
 
 def options_for(args: argparse.Namespace) -> Options:
     """Return the options of the compiler."""
-    from ...frontend.compile import tag_of
+    from ...frontend.models.compiled import tag_of
 
     tag = args.tag or ("model" if args.model == "-" else tag_of(args.model))
     if not (tag.isascii() and tag.isidentifier()):
@@ -164,7 +157,6 @@ def options_for(args: argparse.Namespace) -> Options:
 def _stage(name: str) -> str:
     """Return the name of a stage of IR, or raise `UsageError`."""
     from ...codegen.stages import IR_STAGES
-    from ...frontend.symbols import did_you_mean
 
     if name and name not in IR_STAGES:
         hint = did_you_mean(name, IR_STAGES) or f"stages are {', '.join(IR_STAGES)}"
@@ -176,139 +168,12 @@ def _kind_of_stage(name: str) -> str:
     return name if name in ("llvm", "asm", "ptx", "object", "library", "") else f"ir@{_stage(name)}"
 
 
-def _to_stdout(made: Emitted, args: argparse.Namespace) -> None:
+def _to_stdout(made: CompiledFiles, args: argparse.Namespace) -> None:
     """Write the only file to the standard output."""
-    from ...frontend.emit import KINDS, parse_kinds
+    from ...frontend.programs.emit import KINDS, parse_kinds
 
     kinds = parse_kinds(f"{args.emit},{_kind_of_stage(args.to)}") or ("library",)
     if KINDS[kinds[0]].is_text:
         sys.stdout.write(made.data.decode(errors="backslashreplace"))
     else:
         write_binary(made.data)
-
-
-def stages_data() -> dict[str, Any]:
-    """Return all stages and kinds."""
-    from ...codegen.stages import STAGES
-    from ...frontend.emit import KINDS
-
-    kinds = {name: {"suffix": kind.suffix, "what": kind.what} for name, kind in KINDS.items()}
-    return {"stages": dict(STAGES), "kinds": kinds}
-
-
-def stages_text() -> str:
-    """Return all stages and kinds as tables."""
-    data = stages_data()
-    kinds = [[name, kind["suffix"], kind["what"]] for name, kind in data["kinds"].items()]
-    kinds.append(["(several)", ".zip", "all that --emit names, or the usual kinds (bundle)"])
-    stages = table([[name, what] for name, what in data["stages"].items()], indent="  ")
-    return f"stages, from the top down (--to, --from)\n{stages}\nkinds (--emit)\n" + table(
-        kinds, indent="  "
-    )
-
-
-def data_of(made: Emitted) -> dict[str, Any]:
-    """Return what was made as plain data."""
-    import json
-
-    found: dict[str, Any] = {
-        "schema": "gravure.compile/1",
-        "files": [{"kind": f.kind, "path": str(f.path), "bytes": f.size} for f in made.files],
-        "seconds": made.seconds,
-        "peak_rss_bytes": peak_rss(),
-    }
-    if made.compiled is not None:
-        compiled = made.compiled
-        found["manifest"] = json.loads(compiled.manifest)
-        found["memory"] = memory_of(compiled)
-        found["kernels"] = {"distinct": kernels_of(compiled), "cached": compiled.cached}
-    if made.report is not None:
-        found["passes"] = made.report.as_json()
-    return found
-
-
-def memory_of(compiled: Compiled) -> dict[str, int]:
-    """Return how many bytes a run needs, and the least that its buffers could need."""
-    from ...codegen.aot.manifest import peak_bytes
-
-    model = compiled.description
-    return {
-        "workspace": model.workspace_bytes,
-        "buffers": compiled.peak,
-        "max_live": compiled.max_live,
-        "weights": model.weights,
-        "run": peak_bytes(model),
-    }
-
-
-def peak_rss() -> int:
-    """Return the most memory that this process had."""
-    from resource import RUSAGE_SELF, getrusage
-
-    return getrusage(RUSAGE_SELF).ru_maxrss * 1024
-
-
-def text_of(made: Emitted) -> str:
-    """Return what was made, for reading."""
-    from ...frontend.emit import KINDS
-
-    rows = [["wrote", *_row(f.path, f.size, KINDS[f.kind].what if f.kind in KINDS else "")]
-            for f in made.files]  # fmt: skip
-    text = table([*rows[:1], *(["", *row[1:]] for row in rows[1:])])
-    return "\n".join(filter(None, [text, _about(made)]))
-
-
-def _row(path: Path, size: int, what: str) -> list[str]:
-    return [str(path), in_bytes(size), what.partition(":")[0] or "several kinds in one file"]
-
-
-def _about(made: Emitted) -> str:
-    compiled = made.compiled
-    if compiled is None:
-        return ""
-    model, memory = compiled.description, memory_of(compiled)
-    where = "embedded" if compiled.options.embed else "in a file"
-    share = f"{memory['buffers'] / memory['max_live']:.2f}" if memory["max_live"] else "1.00"
-    took = ", ".join(f"{name} {in_seconds(t)}" for name, t in made.seconds.items())
-    rows = [
-        ["target", f"{model.target}: {compiled.target.cpu}"
-         + (f", {model.slots} threads at most" if compiled.plan is None else "")],
-        *(["inputs" if i == 0 else "", f"{t.name}: {t}"] for i, t in enumerate(model.inputs)),
-        *(["outputs" if i == 0 else "", f"{t.name}: {t}"] for i, t in enumerate(model.outputs)),
-        *(["dims" if i == 0 else "", f"{d.name} = {d.low}..{d.high}"]
-          for i, d in enumerate(model.dims)),
-        ["workspace", f"{in_bytes(memory['workspace'])}: buffers {in_bytes(memory['buffers'])}, "
-         f"{share} of what lives at one time"],
-        ["weights", f"{in_bytes(memory['weights'])} {where}" if model.weights else "none"],
-        ["memory", f"{in_bytes(memory['run'])} for a run in all; compiling took "
-         f"{in_bytes(peak_rss())}"],
-        ["kernels", f"{kernels_of(compiled)} distinct, {compiled.cached} of them compiled before"],
-        ["time", f"{in_seconds(sum(made.seconds.values()))}: {took}"],
-    ]  # fmt: skip
-    return table(rows)
-
-
-def write_report(made: Emitted, path: Path, apart: Sequence[Apart]) -> None:
-    """Write what each kernel does and how, and which operations are not in one kernel, and why."""
-    from ...codegen.report import report
-    from ...passes.analysis.cost import largest
-    from ...runtime.files import replacing
-    from ..console import to_json
-
-    compiled = made.compiled
-    assert compiled is not None, "only compiled programs are reported on"
-    assert compiled.program is not None, "what is reported on is not taken from the cache"
-    sizes = largest(compiled.program.ranges)
-    data = {
-        "schema": "gravure.report/2",
-        "dims": sizes,
-        "launches": report(compiled, sizes),
-        "apart": [row.as_json() for row in apart],
-    }
-    with replacing(path) as file:
-        file.write(f"{to_json(data)}\n".encode())
-
-
-def kernels_of(compiled: Compiled) -> int:
-    """Return how many kernels the code has, on a processor or a GPU."""
-    return len(compiled.objects) if compiled.plan is None else len(compiled.plan.kernels)

@@ -13,11 +13,10 @@ else changes; every other way leads through gravure's graph. No pass is run: see
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from ..errors import UsageError
 from ..options import add_model, add_shapes, dims_of, output_of, shapes_of, source_of
-from ..surgery import add_comparison, add_onnx, report_files, saving_of
+from ..surgery import add_comparison, add_onnx, report, saving_of
 
 NAME = "convert"
 
@@ -38,26 +37,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, and write."""
-    from ...frontend.load import guess_format, load_program, read_bytes
-    from ...frontend.save import format_of, save_program
+    from ..verbs.surgery import convert
 
     output = output_of(args.output, args.model)
     if output is None:
         raise UsageError("a conversion needs a file to write", hint="-o FILE")
-    kind, source = format_of(output, args.format), source_of(args.model)
-    shapes, dims = shapes_of(args), dims_of(args)
-    data = read_bytes(source)
-    is_onnx = data is not None and guess_format(data, source) == "onnx"
+    how = saving_of(args)
     with args.console.progress(f"converting {args.model}"):
-        if kind == "onnx" and is_onnx and args.opset and not (shapes or dims):
-            from ...frontend.onnx.surgery import convert_version
-
-            files = [convert_version(source, output, args.opset)]
-        else:
-            program = load_program(source, shapes=shapes, dims=dims)
-            files = save_program(program, output, saving_of(args))
-    return report_files(args, files, _notes(files))
-
-
-def _notes(files: list[Path]) -> list[str]:
-    return ["the weights are in a file of their own"] if len(files) > 1 else []
+        made = convert(
+            source_of(args.model), output, format=how.format, opset=how.opset,
+            shapes=shapes_of(args), dims=dims_of(args), name=how.name, weights=how.weights,
+            external=how.external,
+        )  # fmt: skip
+    return report(args, made)

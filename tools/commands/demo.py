@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compile, measure, print."""
-    from ...frontend.compile import compile, load  # noqa: A004  (it is called that)
+    from ...frontend.programs.compile import compile, load  # noqa: A004  (it is called that)
 
     with tempfile.TemporaryDirectory(prefix="gravure-demo-") as folder:
         path = args.output or Path(folder) / "digits.so"

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import UsageError
-from ..options import output_of, source_of, words
-from ..surgery import report_files
+from ..options import model_output, source_of, words
+from ..surgery import report
 
 NAME = "extract"
 
@@ -37,15 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Cut, and write."""
-    from ...frontend.onnx.surgery import Surgery
+    from ..verbs.surgery import extract
 
-    if not (args.first or args.last):
-        raise UsageError("nothing says what to cut out", hint="--from NAME and --to NAME")
-    output = output_of(args.output, args.model)
-    if output is None:
-        raise UsageError("an ONNX model is no text", hint="name a file: -o FILE.onnx")
-    surgery = Surgery.of(source_of(args.model))
-    before = len(surgery.graph.node)
-    surgery.extract(sorted(words(args.first)), sorted(words(args.last)))
-    files = surgery.save(output)
-    return report_files(args, files, [f"{len(surgery.graph.node)} of {before} nodes"])
+    output = model_output(args)
+    first, last = sorted(words(args.first)), sorted(words(args.last))
+    return report(args, extract(source_of(args.model), output, first=first, last=last))

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..console import Console
 from ..errors import UsageError
@@ -28,17 +28,18 @@ from ..options import (
     add_target,
     dims_of,
     output_of,
-    readable,
     shapes_of,
     source_of,
     target_of,
 )
-from ..surgery import add_comparison, add_onnx, report_files, saving_of
+from ..paths import readable
+from ..surgery import add_comparison, add_onnx, report, saving_of
 from ..watch import add_watch, observers_of, print_report
 
 if TYPE_CHECKING:
     from ...ir import Program
     from ...passes.base import Observer
+    from ..verbs.optimize import Optimized
 
 NAME = "opt"
 
@@ -74,96 +75,67 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, run passes, print."""
-    from ...frontend.save import format_of
-    from ...passes.manager import parse_pipeline, print_pipeline
-    from ...passes.manager import run as run_passes
+    from ...frontend.programs.save import format_of
     from ...passes.reproduce import read_reproducer
+    from ..verbs.optimize import optimize, pipeline_text
 
     output = output_of(args.output, args.model)
     is_onnx = format_of(output, args.format) == "onnx"
     if is_onnx and output is None:
         raise UsageError("an ONNX model is no text", hint="name a file: -o FILE.onnx")
-    if args.run_reproducer:
-        readable(args.model)
-        pipeline, program = read_reproducer(Path(args.model))
-        passes = parse_pipeline(pipeline)
-    else:
-        passes = parse_pipeline(pipeline_of(args))
-        if args.dump_pass_pipeline:
-            print(print_pipeline(passes))
-            return 0
-        program = load(args)
-    console: Console = args.console
-    before = len(list(program.main.body.block.ops))
-    with console.progress("running passes"):
-        report = run_passes(
-            passes,
-            program,
-            observers=observers_of(args) if not is_onnx else without_check(args),
-            verify_each=not args.no_verify_each,
-            disable=[name for each in args.disable_pass for name in each.split(",")],
-            reproducer=args.reproducer,
-        )
-    print_report(args, report)
-    if is_onnx and output is not None:
-        return onnx(args, program, output, before)
-    if console.json:
-        console.result("", {**report.as_json(), "schema": "gravure.opt/1", "text": text(program)})
-    else:
-        write(args, program, output)
-    return 0
-
-
-def pipeline_of(args: argparse.Namespace) -> str:
-    """Return the pipeline that the arguments ask for."""
-    from ...codegen.compile import Options
-    from ...codegen.stages import IR_STAGES, passes_of, until
-    from ...frontend.save import format_of
-    from ...frontend.symbols import did_you_mean
-    from ...passes.manager import print_pipeline
-    from ...passes.pipelines import PORTABLE
-
     if args.passes and (args.level or args.to):
         raise UsageError("-p is a pipeline of its own, -O and --to choose from those there are")
-    if not (args.level or args.to):
-        is_onnx = format_of(Path(args.output), args.format) == "onnx"
-        return str(args.passes) or (",".join(PORTABLE) if is_onnx else "")
-    stage = args.to or "planned"
-    if stage not in IR_STAGES[:-1]:
-        hint = did_you_mean(stage, IR_STAGES[:-1]) or f"stages are {', '.join(IR_STAGES[:-1])}"
-        raise UsageError(f"stage {stage!r} is not one that passes lead to", hint=hint)
-    return print_pipeline(until(passes_of(Options(level=f"O{args.level or 2}")), stage))
-
-
-def load(args: argparse.Namespace) -> Program:
-    """Return the program, which knows its target."""
-    from xdsl.dialects.builtin import StringAttr
-
-    from ...codegen.compiled import Options, spell
-    from ...frontend.load import load_program
-
-    program = load_program(source_of(args.model), shapes=shapes_of(args), dims=dims_of(args))
-    if args.target or args.mcpu or args.triple or args.mattr or args.level or args.to:
+    source: str | bytes | Program
+    if args.run_reproducer:
+        readable(args.model)
+        how = {"passes": (replayed := read_reproducer(Path(args.model)))[0]}
+        source = replayed[1]
+    else:
+        how = pipeline_of(args, is_onnx=is_onnx)
+        if args.dump_pass_pipeline:
+            print(pipeline_text(**how))
+            return 0
         target, mattr = target_of(args)
-        options = Options(target=target, mattr=mattr)
-        program.module.attributes["gv.target"] = StringAttr(spell(options))
-    return program
+        how |= {"target": target if said(args) else "", "mattr": mattr}
+        source = source_of(args.model)
+    found = optimize(
+        source, **how, shapes=shapes_of(args), dims=dims_of(args), progress=args.console.progress,
+        disable=[name for each in args.disable_pass for name in each.split(",")],
+        observers=observers_of(args) if not is_onnx else without_check(args),
+        verify=not args.no_verify_each, reproducer=args.reproducer,
+    )  # fmt: skip
+    print_report(args, found.report)
+    return show(args, found, output, is_onnx=is_onnx)
 
 
-def text(program: Program) -> str:
-    """Return the program as IR."""
-    from ...ir import print_module
+def pipeline_of(args: argparse.Namespace, *, is_onnx: bool) -> dict[str, Any]:
+    """Return which pipeline the arguments ask for; without a word, none but for ONNX models."""
+    level = f"O{args.level}" if args.level else ""
+    passes = args.passes or (None if is_onnx or level or args.to else "")
+    return {"passes": passes, "level": level, "to": args.to}
 
-    return print_module(program.module)
+
+def said(args: argparse.Namespace) -> bool:
+    """Say whether anything is said about a machine."""
+    return bool(args.target or args.mcpu or args.triple or args.mattr)
 
 
-def onnx(args: argparse.Namespace, program: Program, output: Path, before: int) -> int:
-    """Write the program as an ONNX model, and compare it with the original if asked to."""
-    from ...frontend.save import save_program
-
-    after = len(list(program.main.body.block.ops))
-    files = save_program(program, output, saving_of(args))
-    return report_files(args, files, [f"{before} operations before, {after} after"])
+def show(args: argparse.Namespace, found: Optimized, output: Path | None, *, is_onnx: bool) -> int:
+    """Write the program in the format that was asked for, or print it."""
+    console: Console = args.console
+    how = saving_of(args)
+    if output is not None:
+        made = found.save(
+            output, format=how.format, name=how.name, weights=how.weights, opset=how.opset,
+            external=how.external,
+        )  # fmt: skip
+        if is_onnx:
+            return report(args, made)
+    if console.json:
+        console.show(found)
+    elif output is None:
+        sys.stdout.write(found.text(how.format, how.name))
+    return 0
 
 
 def without_check(args: argparse.Namespace) -> list[Observer]:
@@ -171,17 +143,3 @@ def without_check(args: argparse.Namespace) -> list[Observer]:
     from ...passes.check import Check
 
     return [each for each in observers_of(args) if not isinstance(each, Check)]
-
-
-def write(args: argparse.Namespace, program: Program, output: Path | None) -> None:
-    """Write the program in the format that was asked for."""
-    from ...frontend.save import format_of, save_program
-    from ...frontend.text.writer import write_text
-
-    if output is not None:
-        save_program(program, output, saving_of(args))
-    elif format_of(output, args.format) == "gv":
-        program.module.attributes.pop("gv.target", None)  # the text does not depend on it
-        sys.stdout.write(write_text(program, name=saving_of(args).name))
-    else:
-        sys.stdout.write(text(program))

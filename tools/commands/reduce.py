@@ -24,6 +24,7 @@ from ..options import add_compile, add_model, dims_of, options_of, output_of, sh
 
 if TYPE_CHECKING:
     from ...ir import Program
+    from ..verbs.reduce import Judge
 
 NAME = "reduce"
 
@@ -39,52 +40,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find out how it fails, and reduce."""
-    from ...frontend.ir_files import save_ir
-    from ...frontend.load import load_program
-    from ...frontend.reduce import Trial, apart, cut_out, reduce_program
+    from ..verbs.reduce import reduce
 
     stem = Path(args.model).stem if args.model != "-" else "stdin"
     output = output_of(args.output or f"{stem}.small.mlir", args.model)
     console: Console = args.console
-    program = load_program(source_of(args.model), shapes=shapes_of(args), dims=dims_of(args))
-    every = [op for op in program.main.body.block.ops if op.name != "func.return"]
-    whole = cut_out(program, [op for op in every if op.name not in ("gv.constant", "gv.weight")])
-    trial = Trial(options_of(args, slots=args.threads or 1), run=not args.only_compile)
-    judge = command(args.test) if args.test else trial.failure
-    with console.progress("trying the whole model"):
-        wanted = apart(judge, whole)
-    if not wanted:
-        console.result("the model does not fail", {"schema": "gravure.reduce/1", "failure": None})
-        return 1
-    tries = 0
-
-    def fails(candidate: Program) -> bool:
-        nonlocal tries
-        tries += 1
-        return apart(judge, candidate) == wanted
-
-    with console.progress("reducing"):
-        small = reduce_program(program, fails)
-    left = sum(op.name not in ("gv.constant", "gv.weight", "func.return")
-               for op in small.main.body.block.ops)  # fmt: skip
-    data = {"schema": "gravure.reduce/1", "failure": wanted, "operations": left, "tries": tries}
-    if output is None:
-        from ...ir import print_module
-
-        print(print_module(small.module), end="")
-        return 0
-    files = save_ir(small, output)
-    console.result(
-        f"{wanted}\n{left} of {len(every)} operations are left after {tries} tries: "
-        + ", ".join(map(str, files)),
-        {**data, "files": [str(path) for path in files]},
-    )
-    return 0
+    threads = args.threads or 1
+    found = reduce(
+        source_of(args.model), test=command(args.test) if args.test else None,
+        run=not args.only_compile, threads=threads, shapes=shapes_of(args), dims=dims_of(args),
+        options=options_of(args, slots=threads), progress=console.progress,
+    )  # fmt: skip
+    if found and output is None:
+        print(found.text(), end="")
+    else:
+        console.show(found.save(output) if found and output is not None else found)
+    return int(not found)
 
 
-def command(text: str):  # type: ignore[no-untyped-def]
+def command(text: str) -> Judge:
     """Return a judge that asks a command."""
-    from ...frontend.ir_files import save_ir
+    from ...frontend.files.ir_text import save_ir
 
     def judge(program: Program) -> str:
         with tempfile.TemporaryDirectory(prefix="gravure-") as folder:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 
 from ..errors import UsageError
-from ..options import output_of, source_of
-from ..surgery import add_comparison, report_files
+from ..options import model_output, source_of
+from ..surgery import add_comparison, report
 
 NAME = "rename"
 
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Rename, and write."""
-    from ...frontend.onnx.surgery import Surgery
+    from ..verbs.surgery import rename_values
 
     names = {}
     for text in args.names:
@@ -39,9 +39,5 @@ def run(args: argparse.Namespace) -> int:
         if not (old and equals and new) or old in names:
             raise UsageError(f"{text!r}: expected OLD=NEW, each old name once")
         names[old] = new
-    output = output_of(args.output, args.model)
-    if output is None:
-        raise UsageError("an ONNX model is no text", hint="name a file: -o FILE.onnx")
-    surgery = Surgery.of(source_of(args.model))
-    count = surgery.rename(names)
-    return report_files(args, surgery.save(output), [f"{count} places changed"])
+    output = model_output(args)
+    return report(args, rename_values(source_of(args.model), output, names))

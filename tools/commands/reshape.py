@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import UsageError
-from ..options import output_of, shapes_of, source_of
-from ..surgery import report_files
+from ..options import model_output, shapes_of, source_of
+from ..surgery import report
 
 NAME = "reshape"
 
@@ -29,14 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Change the shapes, see whether they fit, and write."""
-    from ...frontend.onnx.surgery import Surgery
+    from ..verbs.surgery import reshape_model
 
-    output = output_of(args.output, args.model)
-    if output is None:
-        raise UsageError("an ONNX model is no text", hint="name a file: -o FILE.onnx")
-    source = source_of(args.model)
-    surgery = Surgery.of(source)
-    shapes = shapes_of(args) or {}
-    outputs = surgery.reshape(source, shapes)
-    notes = [f"{name}: {shape}" for name, shape in outputs.items()]
-    return report_files(args, surgery.save(output), notes)
+    output = model_output(args)
+    return report(args, reshape_model(source_of(args.model), output, shapes_of(args) or {}))

@@ -12,12 +12,8 @@ objects and archives, which their linker takes.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
-from ..console import Console, in_bytes, table
-
-if TYPE_CHECKING:
-    from ...target import Target
+from ..console import Console
 
 NAME = "targets"
 
@@ -31,63 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print."""
-    from ...target import Target
+    from ..verbs.lists import list_targets
 
     console: Console = args.console
-    names = [*args.name, *args.target]
-    targets = [Target.parse(name, args.mattr) for name in names or Target.known]
-    rows = [describe(target) for target in targets]
-    text = "\n\n".join(map(page, rows)) if names else overview(rows)
-    console.result(text, {"schema": "gravure.targets/1", "targets": rows})
+    console.show(list_targets([*args.name, *args.target], mattr=args.mattr))
     return 0
-
-
-def describe(target: Target) -> dict[str, Any]:
-    """Return what is known of a target."""
-    from ...target import Target
-
-    host = Target.parse("native")
-    same = target.architecture is host.architecture
-    return {
-        "name": target.name,
-        "what": Target.known.get(target.name, "a triple"),
-        "triple": target.triple,
-        "cpu": target.cpu,
-        "features": list(target.features),
-        "lanes": target.lanes,
-        "registers": target.registers,
-        "caches": [target.l1, target.l2, target.l3],
-        "missing_here": sorted({*target.features} - {*host.features}) if same else None,
-        "runs_here": same and {*target.features} <= {*host.features},
-    }
-
-
-def overview(rows: list[dict[str, Any]]) -> str:
-    """Return all targets as a table."""
-    lines = [["target", "machine", "f32 lanes", "runs here", "what it is"]]
-    for row in rows:
-        machine = row["triple"].partition("-")[0]
-        here = "yes" if row["runs_here"] else ""
-        lines.append([row["name"], machine, row["lanes"], here, row["what"]])
-    return table(lines, right="2")
-
-
-def page(row: dict[str, Any]) -> str:
-    """Return all that is known of one target."""
-    if row["runs_here"]:
-        here = "yes"
-    elif row["missing_here"] is None:
-        here = "no: another architecture"
-    else:
-        here = f"no: this machine lacks {', '.join(row['missing_here'])}"
-    return table(
-        [
-            ["target", f"{row['name']}: {row['what']}"],
-            ["triple", row["triple"]],
-            ["scheduled for", row["cpu"]],
-            ["vectors", f"{row['registers']} registers of {row['lanes']} f32"],
-            ["caches", ", ".join(in_bytes(size) for size in row["caches"])],
-            ["features", ", ".join(row["features"]) or "none beyond the plain architecture"],
-            ["runs here", here],
-        ]
-    )

@@ -24,7 +24,7 @@ from .statistics import Ratio, median_interval, ratio, turns
 
 if TYPE_CHECKING:
     from ...codegen.compile import Compiled, Options
-    from ...frontend.compile import CompiledModel
+    from ...frontend.models.compiled import CompiledModel
     from ...runtime.buffer import Array
 
 BLOCK = 0.01
@@ -121,7 +121,7 @@ def pipelines(options: Options) -> list[Variant]:
 def compiled_variants(args: argparse.Namespace, source: str | bytes) -> list[Variant]:
     """Return all variants, compiled as far as they can be."""
     from ...errors import GravureError
-    from ...frontend.compile import compile_source
+    from ...frontend.programs.compile import compile_source
     from ...passes.base import Observer
 
     options = options_of(args, slots=args.threads or 1)
@@ -156,7 +156,7 @@ def _identity(compiled: Compiled) -> str:
 
 def measure(args: argparse.Namespace, source: str | bytes, variants: Sequence[Variant]) -> None:
     """Call all that differ in turns."""
-    from ...frontend.compile import load_compiled
+    from ...frontend.models.compiled import load_compiled
     from ..inputs import make_inputs
 
     live = [v for v in variants if v.compiled is not None and v.same_as is None]
@@ -188,7 +188,7 @@ def reference(
 ) -> list[Array]:
     """Return results by the interpreter; of a large model, those of the fewest passes."""
     from ...codegen.profile import launches_of
-    from ...frontend.load import load_program
+    from ...frontend.programs.load import load_program
     from ...ir import interpret
     from ...passes.analysis.cost import largest, total
 

@@ -82,7 +82,7 @@ def measure_layers(
 ) -> Layers:
     """Run a model so that it notes the time of each launch."""
     from ...codegen.profile import launches_of, profiled
-    from ...frontend.compile import load_compiled
+    from ...frontend.models.compiled import load_compiled
     from ...runtime.profile import profile
 
     assert compiled.program is not None, "what is compiled now has its program"

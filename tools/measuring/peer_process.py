@@ -14,6 +14,7 @@ import os
 import runpy
 import sys
 import time
+from collections.abc import Collection, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -43,13 +44,22 @@ def openvino(model: str, inputs: Any, threads: int) -> Any:
     }
     compiled = runtime.Core().compile_model(model, "CPU", hints)
     request = compiled.create_infer_request()
-    named = {port.any_name: inputs[port.any_name] for port in compiled.inputs}
+    names = [input_of(port.get_names(), inputs) for port in compiled.inputs]
+    named = {name: inputs[name] for name in names}
 
     def call() -> Any:
         request.infer(named, share_inputs=True, share_outputs=True)
         return [request.get_output_tensor(i).data for i in range(len(compiled.outputs))]
 
     return call, runtime.__version__
+
+
+def input_of(aliases: Iterable[str], inputs: Collection[str]) -> str:
+    """Return the input among the names of a port: its first may be that of a tensor behind it."""
+    found = sorted(name for name in aliases if name in inputs)
+    if not found:
+        raise KeyError(f"a port has the names {sorted(aliases)}, the inputs are {sorted(inputs)}")
+    return found[0]
 
 
 def gravure(model: str, inputs: Any, threads: int) -> Any:

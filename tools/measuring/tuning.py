@@ -7,13 +7,13 @@ others as they stand. Two builds run in turns; only launches whose kernels diffe
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...codegen.prepare import runs_here
-from ...frontend.records import Records, with_words
+from ...frontend.files.records import Records, with_words
 from ...target import Target
 from ..errors import UsageError
 from ..inputs import make_inputs
@@ -21,7 +21,7 @@ from ..machine import machine, now, versions
 
 if TYPE_CHECKING:
     from ...codegen.compiled import Compiled, Options
-    from ...passes.analysis.choices import Question
+    from ...passes.analysis.kernels.choices import Question
     from ...runtime.model import Model
 
 GAIN = 0.97
@@ -48,7 +48,7 @@ class Build:
     def of(cls, compiled: Compiled, threads: int) -> Build:
         """Load what was compiled, so that it notes times."""
         from ...codegen.profile import profiled
-        from ...frontend.compile import load_compiled
+        from ...frontend.models.compiled import load_compiled
         from ...runtime.artifact import launches
 
         steps = [step.kernel for step in launches(compiled.description.steps)]
@@ -73,7 +73,7 @@ def tune(
     path: Path, options: Options, threads: int, compile_with: Compiler, say: Callable[[str], None]
 ) -> str:
     """Return the words of all records, after measuring what the file has none of."""
-    from ...passes.analysis.choices import noted
+    from ...passes.analysis.kernels.choices import noted
 
     target = Target.parse(options.target, options.mattr)
     records = Records.read(path, target) if path.exists() else Records(target.key)
@@ -120,18 +120,15 @@ def _settled(
     return best
 
 
-def tuned(args: argparse.Namespace, options: Options) -> Options:
-    """Return the options with the records of `--tune`."""
-    from ...frontend.compile import compile_source
+def tuned(
+    args: argparse.Namespace, options: Options, source: str | bytes, given: Mapping[str, Any]
+) -> Options:
+    """Return the options with the records of `--tune`; `given` is said of shapes and sizes."""
+    from ...frontend.programs.compile import compile_source
     from ...passes.base import Observer
-    from ..options import dims_of, shapes_of, source_of
-
-    source = source_of(args.model)
 
     def compile_with(changed: Options) -> Compiled:
-        return compile_source(
-            source, changed, shapes=shapes_of(args), dims=dims_of(args), observers=[Observer()]
-        )
+        return compile_source(source, changed, observers=[Observer()], **given)
 
     words = tune(Path(args.tune), options, args.threads or 1, compile_with, args.console.say)
     return replace(options, mattr=with_words(options.mattr, words))

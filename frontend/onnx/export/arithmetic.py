@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from ....ir import Op
-from ....ir import dtypes as d
+from ....ir.types import dtypes as d
+from .extents import NotWritableError
 from .rules import writes
-from .writer import NotWritableError, Writer
+from .writer import Writer
 
 
 @writes("gv.identity", "gv.stop_gradient")

@@ -8,12 +8,13 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, SSAValue
 
 from ....ir import Op, spec_of
-from ....ir import dtypes as d
-from ....ir.ops.control import If, While
-from ....ir.ops.host_control import FLAG, NUMBER, HostIf, HostLoop
-from ....ir.values import value_spec
+from ....ir.ops.control.control import If, While
+from ....ir.ops.host.host_control import FLAG, NUMBER, HostIf, HostLoop
+from ....ir.types import dtypes as d
+from ....ir.types.values import value_spec
+from .extents import NotWritableError
 from .rules import write_block, writes
-from .writer import Graph, NotWritableError, Value, Writer
+from .writer import Graph, Value, Writer
 
 
 @writes("gv.if", "gv.host_if")

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
-from ....ir import Dim, DimExpr
-from ....ir import dims as dim_rules
-from ....ir import dtypes as d
-from ....ir.dims import Atom
+from ....ir import Array, Dim, DimExpr
+from ....ir.types import dims as dim_rules
+from ....ir.types import dtypes as d
+from ....ir.types.dims import Atom
 
-if TYPE_CHECKING:
-    from .writer import Writer
+
+class NotWritableError(Exception):
+    """An operation cannot be written in this way; another may be tried."""
+
+
+class Out(Protocol):
+    """What nodes are appended to."""
+
+    types: dict[str, d.DType]
+    nodes: list[Any]
+    head: list[Any]
+    label: str
+
+    def node(self, op_type: str, *inputs: str, **more: Any) -> Any:
+        """Append a node; return the name of its result."""
+
+    def store(self, array: Array) -> str:
+        """Return the name of a constant."""
 
 
 class Extents:
     """The values of dimensions: vectors of one i64."""
 
-    def __init__(self, out: Writer) -> None:
+    def __init__(self, out: Out) -> None:
         self.out = out
         self.symbols: dict[str, tuple[str, int]] = {}
         """The input and its axis whose extent a symbol is."""
@@ -88,8 +104,6 @@ class Extents:
         return OPERATORS[atom.op](self.out, a, b)
 
     def _symbol(self, name: str) -> str:
-        from .writer import NotWritableError  # noqa: PLC0415  (writer -> extents -> writer)
-
         if name in self.late:
             return self._late(*self.late[name])
         if name not in self.symbols:
@@ -108,11 +122,11 @@ class Extents:
         return str(self.out.node("Slice", source, *bounds))
 
 
-def _floor_divide(out: Writer, a: str, b: str) -> str:
+def _floor_divide(out: Out, a: str, b: str) -> str:
     return str(out.node("Div", out.node("Sub", a, out.node("Mod", a, b)), b))
 
 
-OPERATORS: Mapping[str, Callable[[Writer, str, str], str]] = {
+OPERATORS: Mapping[str, Callable[[Out, str, str], str]] = {
     "//": _floor_divide,
     "%": lambda out, a, b: out.node("Mod", a, b),
     "max": lambda out, a, b: out.node("Max", a, b),

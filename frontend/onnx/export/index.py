@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ....ir import Op
-from ....ir import dtypes as d
+from ....ir.types import dtypes as d
+from .extents import NotWritableError
 from .rules import writes
-from .writer import NotWritableError, Writer
+from .writer import Writer
 
 
 def places(out: Writer, indices: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 from onnx import helper
 
 from ....ir import Op
-from ....ir import dtypes as d
-from ....ir.values import OptionalSpec, SequenceSpec, value_spec
+from ....ir.types import dtypes as d
+from ....ir.types.values import OptionalSpec, SequenceSpec, value_spec
 from .rules import writes
 from .writer import CODES, Writer
 
@@ -193,7 +193,7 @@ def split_to_sequence(out: Writer, op: Op, x: str, *sizes: str) -> Sequence[str]
     return _holding(out, op, "SplitToSequence", (x, *sizes), **more)
 
 
-def _holding(out: Writer, op: Op, op_type: str, xs: Sequence[str], **more: Any) -> Sequence[str]:
+def _holding(out: Writer, op: Op, op_type: str, xs: Sequence[str], **more: object) -> Sequence[str]:
     """Append the node for an operation on sequences, which takes all types as they are."""
     names = out.names_for(op)
     out.append(op_type, list(xs), names, **more)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ....ir import Dim, Op
-from ....ir import dtypes as d
-from ....ir.dims import product
+from ....ir.types import dtypes as d
+from ....ir.types.dims import product
+from .extents import NotWritableError
 from .rules import writes
-from .writer import NotWritableError, Writer
+from .writer import Writer
 
 LOWEST = np.iinfo(np.int64).min
 

@@ -31,17 +31,19 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from .... import __version__
 from ....errors import GraphError, UnsupportedOp
 from ....ir import SOURCE, Array, Op, Program, TensorSpec, interpret
-from ....ir.dtypes import of_numpy
 from ....ir.program import (
     argument_names,
     by_name,
+    forget_requirements,
     optional_function,
     result_names,
 )
-from ....ir.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
+from ....ir.types.dtypes import of_numpy
+from ....ir.types.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
 from ....runtime.files import replacing
+from .extents import NotWritableError
 from .rules import write
-from .writer import CODES, NEWEST, OPSET, Graph, NodeText, NotWritableError, Value, Writer
+from .writer import CODES, NEWEST, OPSET, Graph, NodeText, Value, Writer
 
 IR_VERSION = 10
 """The version of the file format that came with `OPSET`."""
@@ -126,6 +128,7 @@ def _written(program: Program, opset: int) -> Written:
             f"the program is on level {program.level}, only level graph can be written as ONNX",
             location=program.source,
         )
+    forget_requirements(program)  # what runs the file requires them of itself
     out = Writer(_weights(program), opset)
     main = program.main
     names, specs = argument_names(main), map(value_spec, main.function_type.inputs)

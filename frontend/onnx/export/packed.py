@@ -8,9 +8,10 @@ from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint
 
 from ....ir import GraphEmit, Op, spec_of
-from ....ir.compositions import Maker, cut
+from ....ir.compose.functions import Maker, cut
+from .extents import NotWritableError
 from .rules import write_block, writes
-from .writer import CODES, NotWritableError, Writer
+from .writer import CODES, Writer
 
 
 @writes("gv.matmul_packed")
@@ -27,7 +28,7 @@ def conv(out: Writer, op: Op, x: str, panels: str) -> str:
     groups, window, columns = rules["groups"], rules["window"], rules["columns"]
     rank = len(window)
 
-    def parts(make: Maker, x: Any, w: Any) -> Any:
+    def parts(make: Maker, x: object, w: object) -> Any:
         count, inner, tile = (int(n) for n in op.specs[1].static_shape)
         each = make.reshape(w, shape=(groups, count // groups, inner, tile))
         wide = make.transpose(each, order=(0, 2, 1, 3))
@@ -49,7 +50,7 @@ def depthwise(out: Writer, op: Op, x: str, w: str) -> str:
     """Convolve each channel with its own window."""
     rules, shape = op.plain_attributes(), op.specs[1].static_shape
 
-    def parts(make: Maker, x: Any, w: Any) -> Any:
+    def parts(make: Maker, x: object, w: object) -> Any:
         rank = len(shape) - 1
         turned = make.transpose(w, order=(rank, *range(rank)))
         turned = make.reshape(turned, shape=(shape[-1], 1, *shape[:-1]))

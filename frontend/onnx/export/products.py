@@ -7,10 +7,11 @@ from math import ceil, log2, prod
 from xdsl.ir import SSAValue
 
 from ....ir import Op
-from ....ir import dtypes as d
+from ....ir.types import dtypes as d
+from .extents import NotWritableError
 from .layout import transposed
 from .rules import writes
-from .writer import NotWritableError, Writer
+from .writer import Writer
 
 EXACT = 53
 """Bits of an integer that f64 holds."""

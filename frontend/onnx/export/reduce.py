@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....ir import Op
-from ....ir import dtypes as d
-from ....ir.shapes import normalize_axes
+from ....ir.types import dtypes as d
+from ....ir.types.shapes import normalize_axes
 from .rules import writes
 from .writer import Writer
 

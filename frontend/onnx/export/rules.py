@@ -23,8 +23,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from ....ir import SOURCE, Call, DimExpr, DType, GraphEmit, Op, spec_of
-from ....ir.ops.families import EmitMath
-from .writer import NotWritableError, Writer
+from ....ir.families import EmitMath
+from .extents import NotWritableError
+from .writer import Writer
 
 Result = str | Sequence[str]
 Rule = Callable[..., Result]
@@ -167,7 +168,7 @@ def _by_formula(out: Writer, op: Op, depth: int) -> Result | None:
 
 
 def _in_parts(
-    out: Writer, op: Op, parts: Callable[[GraphEmit, Sequence[SSAValue]], Any], depth: int
+    out: Writer, op: Op, parts: Callable[[GraphEmit, Sequence[SSAValue]], object], depth: int
 ) -> Result:
     """Write what stands for an operation, made on values that stand for its operands."""
     block = Block(arg_types=[operand.type for operand in op.operands])

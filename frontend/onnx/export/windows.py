@@ -6,11 +6,12 @@ from math import prod
 from typing import Any
 
 from ....ir import Op
-from ....ir import dtypes as d
+from ....ir.types import dtypes as d
+from .extents import NotWritableError
 from .layout import transposed
 from .products import ends, first, last
 from .rules import writes
-from .writer import NotWritableError, Writer
+from .writer import Writer
 
 
 def _pooled(out: Writer, op: Op, operator: str, x: str, **more: Any) -> str:

@@ -17,10 +17,10 @@ from onnx import defs, helper
 from xdsl.ir import Operation, SSAValue
 
 from ....ir import Array, Dim, DType, TensorSpec
-from ....ir import dtypes as d
-from ....ir.values import Spec, value_spec
-from ..data import DTYPES
-from .extents import Extents
+from ....ir.types import dtypes as d
+from ....ir.types.values import Spec, value_spec
+from ..file.data import DTYPES
+from .extents import Extents, NotWritableError
 
 OPSET = 21
 """The version of the operator set that is written where it has all that it takes."""
@@ -45,10 +45,6 @@ WIDER: dict[DType, tuple[DType, ...]] = {
     d.bool_: (d.u8, d.i32),
 }
 """The types that hold all values of another one."""
-
-
-class NotWritableError(Exception):
-    """An operation cannot be written in this way; another may be tried."""
 
 
 Value: TypeAlias = tuple[str, Spec]
@@ -242,7 +238,7 @@ class Writer:
         finally:
             self.nodes = outer
 
-    def attempt(self, write: Callable[[], Any]) -> Any:
+    def attempt(self, write: Callable[[], object]) -> Any:
         """Return what a function gives; take back the nodes of one that gives up."""
         before = len(self.nodes)
         try:

@@ -1,0 +1,321 @@
+"""Fusion by reading: the element of a value at an index, through the operations that make it.
+
+A kernel's region is never materialised: a template asks the `Reader` for the element (or
+the vector of elements) of a value at an index, and gets a load for an argument, an
+expression for an element-wise operation, and another index for a data movement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i1
+from xdsl.ir import BlockArgument, SSAValue
+
+from ....ir.op import Op
+from ....ir.types import dtypes
+from ....ir.types.dims import Dim
+from ....ir.types.dtypes import DType
+from ....ir.types.indices import Indices, Linear, Opaque, Term, broadcast_index, flatten, of
+from ....ir.types.tensor import spec_of
+from ....passes.analysis.walks import is_move, source_index
+from .elements import Element, LoopsMath
+from .loops import NO_OVERFLOW, Loops, predicate, vector_type
+from .space import Space
+
+INDEX = IndexType()
+
+
+@dataclass(frozen=True)
+class Access:
+    """One read of a buffer while tracing: the argument and its flat offset."""
+
+    argument: SSAValue
+    offset: Linear
+
+
+class Nothing:
+    """A `ScalarMath` that computes nothing of nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *values: None
+
+
+NOTHING = Nothing()
+
+
+class Tracer:
+    """Follows reads down to the buffers without building anything."""
+
+    def __init__(self) -> None:
+        self.accesses: list[Access] = []
+        self.alone: set[Term] = set()
+        """Tokens that are used by themselves, so that they cannot be merged."""
+        self.stops: dict[SSAValue, list[Indices]] = {}
+        """Values not to look behind, with the indices they were read at."""
+        self._seen: set[tuple[SSAValue, Indices]] = set()
+
+    def visit(self, value: SSAValue, index: Indices) -> None:
+        """Record all accesses that the element needs."""
+        if (value, index) in self._seen:
+            return
+        self._seen.add((value, index))
+        if value in self.stops:
+            self.stops[value].append(index)
+            return
+        if isinstance(value, BlockArgument):
+            self.accesses.append(Access(value, flatten(index, spec_of(value.type).dims)))
+            return
+        op = value.owner
+        assert isinstance(op, Op), f"{op} is not a graph operation"
+        if is_move(op):
+            source = source_index(op, index)
+            self.visit(op.operands[0], source or self._opaque_index(op.specs[0].dims, index))
+        elif op.has("element_at"):
+            type(op).element_at(self, index, *op.operands, **op.plain_attributes())
+        else:
+            for operand, spec in zip(op.operands, op.specs, strict=True):
+                self.visit(operand, broadcast_index(index, spec, op.result_specs[0]))
+
+    def use_alone(self, *index: Linear) -> None:
+        """Note that these indices are used as numbers."""
+        self.alone.update(term for part in index for term, _ in part.terms)
+
+    # -- as a `Reading` -------------------------------------------------------------------
+
+    math = NOTHING
+
+    def element(self, value: SSAValue, index: Indices) -> None:
+        """Record what an element needs."""
+        self.visit(value, index)
+
+    def counted(self, index: Linear, dtype: DType) -> None:
+        """Note that an index is used as a number."""
+        self.use_alone(index)
+
+    def size(self, dim: Dim) -> None:
+        """Record nothing: sizes are in no buffer."""
+
+    def place(self, at: None, extent: Dim) -> Linear:
+        """Return an index of which nothing is known."""
+        return of(Opaque(None, extent))
+
+    picked = place
+
+    def within(self, value: SSAValue, index: Indices, guarded: Sequence[bool], fill: float) -> None:
+        """Note what is guarded, and record the element."""
+        self.use_alone(*(i for i, outside in zip(index, guarded, strict=True) if outside))
+        dims = spec_of(value.type).dims
+        self.visit(
+            value, tuple(Linear() if d == 1 else i for i, d in zip(index, dims, strict=True))
+        )
+
+    def _opaque_index(self, shape: Sequence[Dim], index: Indices) -> Indices:
+        self.use_alone(*index)
+        return tuple(of(Opaque(None, d)) for d in shape)
+
+
+class Reader:
+    """Builds elements in the loops that are open."""
+
+    def __init__(self, loops: Loops, arguments: Sequence[SSAValue], space: Space) -> None:
+        self.loops, self.math, self.space = loops, LoopsMath(loops), space
+        self.buffers = dict(zip(arguments, loops.buffers, strict=False))
+        self.given: dict[SSAValue, Callable[[Indices], Element]] = {}
+        """Values that a template computes itself (a row's sum, a register tile)."""
+        self.known: dict[Any, Element] = {}
+        self.mask: SSAValue | None = None
+        """The lanes that exist; all if None."""
+        self.constant_loads = True
+        """Whether loads may move out of loops (nothing here writes to what is read)."""
+
+    def fresh(self) -> None:
+        """Forget elements made in loops that are closed."""
+        self.known = {}
+
+    def element(self, value: SSAValue, index: Indices) -> Element:
+        """Return the element of a value at an index: a vector where the index has lanes."""
+        key = (value, index, self.mask)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self._element(value, index)
+        return found
+
+    def _element(self, value: SSAValue, index: Indices) -> Element:
+        if value in self.given:
+            return self.given[value](index)
+        if isinstance(value, BlockArgument):
+            return self.load(value, index)
+        op = value.owner
+        assert isinstance(op, Op), f"{op} is not a graph operation"
+        if is_move(op):
+            source = source_index(op, index)
+            return self.element(op.operands[0], source or self._computed_index(op, index))
+        if op.has("element_at"):
+            read = type(op).element_at(self, index, *op.operands, **op.plain_attributes())
+            assert isinstance(read, Element), f"{op.name}: element_at gave {read}"
+            return read
+        result = op.result_specs[0]
+        elements = [
+            self.element(operand, broadcast_index(index, spec, result))
+            for operand, spec in zip(op.operands, op.specs, strict=True)
+        ]
+        made = type(op).scalar(self.math, *elements, **op.plain_attributes())
+        assert isinstance(made, Element), f"{op.name}: the scalar rule gave {made}"
+        return made
+
+    def load(self, argument: SSAValue, index: Indices) -> Element:
+        """Load from the buffer of an argument."""
+        spec = spec_of(argument.type)
+        return self.load_flat(self.buffers[argument], spec.dtype, flatten(index, spec.dims))
+
+    def load_flat(self, buffer: SSAValue, dtype: DType, offset: Linear) -> Element:
+        """Load an element, a vector, or a strided vector."""
+        base, stride, extra = self.space.split(self.loops, offset)
+        lanes = self.space.lanes
+        if extra is None and stride == 0:
+            value = self.loops.load(buffer, base, 0, constant=self.constant_loads)
+            return self.math.widen(value, dtype, 0)
+        if extra is None and stride == 1:
+            value = self.loops.load(buffer, base, lanes, self.mask, constant=self.constant_loads)
+            return self.math.widen(value, dtype, lanes)
+        offsets = self.offsets(stride, extra, lanes)
+        value = self.loops.gather(buffer, base, offsets, self.mask, constant=self.constant_loads)
+        return self.math.widen(value, dtype, lanes)
+
+    def offsets(self, stride: Dim, extra: SSAValue | None, lanes: int) -> SSAValue:
+        """Return the offset of each lane, from a stride and further offsets."""
+        kind = vector_type(INDEX, lanes)
+        total = extra
+        if stride != 0:
+            step = self.loops.step(lanes)
+            if stride != 1:
+                factor = self.loops.broadcast(self.loops.index(stride), lanes)
+                step = self.loops.pure(arith.MuliOp, (step, factor), kind, NO_OVERFLOW)
+            total = (
+                step
+                if total is None
+                else self.loops.pure(arith.AddiOp, (total, step), kind, NO_OVERFLOW)
+            )
+        assert total is not None, "a gather needs offsets"
+        return total
+
+    def number(self, index: Linear) -> tuple[SSAValue, int]:
+        """Return an index as a value: a scalar, or a vector with its lanes."""
+        base, stride, extra = self.space.split(self.loops, index)
+        value = self.loops.index(base)
+        if stride == 0 and extra is None:
+            return value, 0
+        lanes = self.space.lanes
+        offsets = self.offsets(stride, extra, lanes)
+        wide = self.loops.broadcast(value, lanes)
+        kind = vector_type(INDEX, lanes)
+        return self.loops.pure(arith.AddiOp, (wide, offsets), kind, NO_OVERFLOW), lanes
+
+    def _computed_index(self, op: Op, index: Indices) -> Indices:
+        """Return the source index of a reshape by division at run time."""
+        flat, lanes = self.number(flatten(index, op.result_specs[0].dims))
+        found: list[Linear] = []
+        for position, extent in reversed(list(enumerate(op.specs[0].dims))):
+            inner = flat if position == 0 else self.divided(arith.RemUIOp, flat, extent, lanes)
+            found.append(of(Opaque(inner, extent, lanes)))
+            if position:
+                flat = self.divided(arith.DivUIOp, flat, extent, lanes)
+        return tuple(reversed(found))
+
+    def divided(self, op: Any, value: SSAValue, by: Dim, lanes: int) -> SSAValue:
+        """Return a quotient or remainder of an index by a dimension."""
+        divisor = self.loops.index(by)
+        if lanes:
+            divisor = self.loops.broadcast(divisor, lanes)
+        return self.loops.pure(op, (value, divisor), vector_type(INDEX, lanes))
+
+    def counted(self, index: Linear, dtype: DType) -> Element:
+        """Return an index as an element of a type."""
+        value, lanes = self.number(index)
+        return self.math.from_index(value, dtype, lanes)
+
+    def size(self, dim: Dim) -> Element:
+        """Return a dimension as an element of i64."""
+        return self.math.from_index(self.loops.index(dim), dtypes.i64, 0)
+
+    def place(self, at: Element, extent: Dim) -> Linear:
+        """Return an element of i64 as an index, which is moved into 0 .. extent-1."""
+        return of(Opaque(self.clamp(self.math.to_index(at), at.lanes, extent), extent, at.lanes))
+
+    def picked(self, at: Element, extent: Dim) -> Linear:
+        """Return an integer of data as an index into an axis."""
+        return of(Opaque(self.wrapped(at, extent), extent, at.lanes))
+
+    def wrapped(self, at: Element, extent: Dim) -> SSAValue:
+        """Return a data-dependent index counted from the front and clamped into the axis."""
+        if at.dtype.kind == "i":
+            size = self.size(extent)
+            wide = self.math.cast(at, dtypes.i64)
+            negative = self.math.compare("lt", wide, self.math.constant(0, dtypes.i64))
+            at = self.math.select(negative, self.math.add(wide, size), wide)
+        elif at.dtype.name == "u64":
+            most = self.math.constant((1 << 63) - 1, dtypes.u64)
+            at = self.math.cast(self.math.minimum(at, most), dtypes.i64)
+        return self.clamp(self.math.to_index(at), at.lanes, extent)
+
+    def within(
+        self, value: SSAValue, index: Indices, guarded: Sequence[bool], fill: float
+    ) -> Element:
+        """Return the element at an index, `fill` where a guarded part of it is outside."""
+        spec, saved = spec_of(value.type), self.mask
+        source: list[Linear] = []
+        conditions: list[Element] = []
+        for part, outside, extent in zip(index, guarded, spec.dims, strict=True):
+            if not outside:
+                source.append(Linear() if extent == 1 else part)
+                continue
+            at, lanes, inside = self.inside(part, extent)
+            conditions.append(Element(inside, dtypes.bool_, lanes))
+            if extent == 1:
+                source.append(Linear())
+            elif lanes and self.space.is_contiguous(part):
+                self.mask = self.both(self.mask, inside)
+                source.append(part)
+            else:
+                source.append(of(Opaque(self.clamp(at, lanes, extent), extent, lanes)))
+        element = self.element(value, tuple(source))
+        self.mask = saved
+        other = self.math.constant(fill, spec.dtype)
+        for condition in conditions:
+            element = self.math.select(condition, element, other)
+        return element
+
+    def both(self, mask: SSAValue | None, other: SSAValue) -> SSAValue:
+        """Return the lanes that exist and hold."""
+        if mask is None:
+            return other
+        return self.loops.pure(arith.AndIOp, (mask, other), other.type)
+
+    def clamp(self, value: SSAValue, lanes: int, extent: Dim) -> SSAValue:
+        """Return an index moved into 0 .. extent-1."""
+        kind = vector_type(INDEX, lanes)
+        low, high = (
+            self.loops.index(0),
+            self.loops.index(self.loops.subtract(self.loops.index(extent), 1)),
+        )
+        if lanes:
+            low, high = self.loops.broadcast(low, lanes), self.loops.broadcast(high, lanes)
+        value = self.loops.pure(arith.MinSIOp, (value, high), kind)
+        return self.loops.pure(arith.MaxSIOp, (value, low), kind)
+
+    def inside(self, index: Linear, extent: Dim) -> tuple[SSAValue, int, SSAValue]:
+        """Return an index as a value, its lanes, and whether 0 <= index < extent."""
+        value, lanes = self.number(index)
+        bound = self.loops.index(extent)
+        if lanes:
+            bound = self.loops.broadcast(bound, lanes)
+        below = predicate(6)
+        return (
+            value,
+            lanes,
+            self.loops.pure(arith.CmpiOp, (value, bound), vector_type(i1, lanes), below),
+        )

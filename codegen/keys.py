@@ -1,0 +1,90 @@
+"""What an object or a program is kept under: a hash of all that its content depends on.
+
+That is what it is made from, the target, the compiler (every file of gravure that has a part in
+it, and what users register), and the packages that the compiler is made with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+
+from .. import extensions
+from ..target import Target
+from .cache import default_cache
+from .digests import Stamp, digest_of, tree_digest
+
+FORMAT = 2
+"""Counted up when what is kept under a key, or the emitter's conventions, change meaning."""
+
+COMPILER = ("codegen", "frontend", "ir", "passes", "runtime")
+"""The folders whose code decides what is made; so do the files beside them."""
+
+SUFFIXES = (".py", ".json", ".lark", ".h")
+
+PACKAGES = ("lark", "llvmlite", "ml_dtypes", "numpy", "onnx", "xdsl")
+"""The packages whose versions decide what is made."""
+
+VERSIONS = ("__init__.py", "_version.py", "version.py")
+"""Files of a package that are others in another version of it."""
+
+
+@lru_cache(maxsize=1)
+def compiler_stamp() -> str:
+    """Return a text that is another when the compiler's own files hold something else.
+
+    A kernel is kept under what it computes, not under its loops; so an object that an older
+    template made must not be found by a newer one.
+    """
+    root = os.path.dirname(os.path.dirname(__file__))
+    found = [entry.path for entry in os.scandir(root) if entry.name.endswith(SUFFIXES)]
+    found += [path for name in COMPILER for path in files_below(os.path.join(root, name))]
+    return stamp_of({path.removeprefix(root): path for path in sorted(found)})
+
+
+def stamp_of(files: Mapping[str, str]) -> str:
+    """Return the digest of files of code that is loaded; another each time if they are newer."""
+    stamps = {name: Stamp.of(path) for name, path in files.items()}
+    if any(stamp is None or stamp.changed > extensions.STARTED for stamp in stamps.values()):
+        return os.urandom(16).hex()
+    return tree_digest(files, stamps, default_cache())
+
+
+@lru_cache(maxsize=1)
+def package_stamp() -> str:
+    """Return a text that is another with other versions of Python or of the packages."""
+    found: dict[str, str] = {}
+    for name in PACKAGES:
+        spec = find_spec(name)  # imports nothing
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            paths = {file: os.path.join(folder, file) for file in VERSIONS}
+            found |= {f"{name}/{f}": path for f, path in paths.items() if os.path.isfile(path)}
+    return f"{sys.implementation.cache_tag} {stamp_of(found)}"
+
+
+def files_below(folder: str) -> Iterator[str]:
+    """Give the files of code in a folder, at all depths."""
+    for entry in os.scandir(folder):
+        if entry.name.endswith(SUFFIXES):
+            yield entry.path
+        elif entry.name != "__pycache__" and entry.is_dir():
+            yield from files_below(entry.path)
+
+
+def key_of(source: str, target: Target) -> str:
+    """Return the key of the object made for `target` of `source`.
+
+    `source` is the LLVM text, or anything else that decides it together with the target.
+    """
+    stamps = compiler_stamp(), package_stamp(), extensions.stamp(digest_of)
+    machine = f"{target.key} {target.l1} {target.l2} {target.l3}"
+    hashed = hashlib.sha256()
+    for part in (str(FORMAT), *stamps, machine, source):
+        data = part.encode()
+        hashed.update(len(data).to_bytes(8, "little"))
+        hashed.update(data)
+    return hashed.hexdigest()

@@ -1,0 +1,186 @@
+"""Transpose a square block of elements in registers: a function in LLVM text.
+
+For 32-bit elements and 4, 8 or 16 lanes: elements change places within the quarters of 128 bits
+(two rounds of unpacking pairs of rows), then the quarters do, so that each shuffle is one
+instruction on x86 and NEON. Few rows whose columns lie without gaps become as many vectors, each
+of which takes from all. Blocks at an edge, and all others, go element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .build import Shape, Text
+
+
+def transpose_function(text: Text, shape: Shape, few: int = 0) -> str:
+    """Have the function for blocks of `shape.lanes` squared in the module; return its name.
+
+    Or for blocks of a `few` rows, whose columns lie as far apart.
+    """
+    name = f"gv_transpose_{shape.element}_{shape.lanes}" + (f"_{few}" if few else "")
+    if name not in text.functions:
+        inner = Text()
+        if few:
+            _whole_or_part(inner, shape, few)
+        elif shape.bits == 32 and shape.lanes in (4, 8, 16):
+            _whole_or_part(inner, shape, shape.lanes)
+        else:
+            _element_by_element(inner, shape)
+        text.declarations.update(inner.declarations)
+        text.functions[name] = "\n".join(
+            [
+                f"define internal void @{name}(ptr %src, i64 %ls, ptr %dst, i64 %ld, i64 %rows,"
+                " i64 %columns) noinline #0 {",
+                "entry:",
+                *inner.lines,
+                "}",
+            ]
+        )
+    return name
+
+
+def _whole_or_part(text: Text, shape: Shape, count: int) -> None:
+    """Emit the test for whole blocks, their shuffles, and the loop for all others."""
+    whole, part = text.fresh_label(), text.fresh_label()
+    rows = text.value(f"icmp eq i64 %rows, {count}")
+    columns = text.value(f"icmp eq i64 %columns, {shape.lanes}")
+    both = text.value(f"and i1 {rows}, {columns}")
+    text.line(f"br i1 {both}, label %{whole}, label %{part}")
+    text.label(whole)
+    align = shape.bits // 8
+    loaded = [
+        text.value(f"load {shape.name}, ptr {_row(text, shape, '%src', '%ls', r)}, align {align}")
+        for r in range(count)
+    ]
+    if count == shape.lanes:
+        made, distance = network(text, shape, loaded), "%ld"
+    else:
+        made, distance = interleaved(text, shape, loaded), str(shape.lanes)
+    for r, column in enumerate(made):
+        pointer = _row(text, shape, "%dst", distance, r)
+        text.line(f"store {shape.name} {column}, ptr {pointer}, align {align}")
+    text.line("ret void")
+    text.label(part)
+    _element_by_element(text, shape)
+
+
+def interleaved(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
+    """Return the columns of a few rows, one behind the other, as many vectors."""
+    lanes, count = shape.lanes, len(rows)
+    made = []
+    for first in range(0, lanes * count, lanes):
+        places = [divmod(first + lane, count) for lane in range(lanes)]
+        vector = rows[0]
+        for number in range(1, count):
+            chosen = [
+                lanes + column if row == number else column if number == 1 else lane
+                for lane, (column, row) in enumerate(places)
+            ]
+            vector = _shuffle(text, shape, vector, rows[number], chosen)
+        made.append(vector)
+    return made
+
+
+def _row(text: Text, shape: Shape, first: str, distance: str, number: int) -> str:
+    offset = text.value(f"mul i64 {distance}, {number}")
+    return text.value(f"getelementptr {shape.element}, ptr {first}, i64 {offset}")
+
+
+def _shuffle(text: Text, shape: Shape, x: str, y: str, lanes: Sequence[int]) -> str:
+    chosen = ", ".join([f"i32 {lane}" for lane in lanes])
+    kind = shape.name
+    return text.value(f"shufflevector {kind} {x}, {kind} {y}, <{len(lanes)} x i32> <{chosen}>")
+
+
+def _within_quarters(lanes: int, pattern: Sequence[int]) -> list[int]:
+    """Return the lanes of two vectors that `pattern` takes in each quarter (4 to 7: of y)."""
+    return [
+        first + lane % 4 + (lanes if lane >= 4 else 0)
+        for first in range(0, lanes, 4)
+        for lane in pattern
+    ]
+
+
+def _of_quarters(quarters: Sequence[int]) -> list[int]:
+    """Return the lanes of whole quarters."""
+    return [4 * quarter + lane for quarter in quarters for lane in range(4)]
+
+
+def network(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
+    """Return the columns of `shape.lanes` rows of as many 32-bit elements."""
+    lanes = shape.lanes
+    low, high = ([0, 4, 1, 5], [2, 6, 3, 7])
+    pairs = list(rows)
+    for r in range(0, lanes, 2):
+        x, y = rows[r : r + 2]
+        pairs[r : r + 2] = [
+            _shuffle(text, shape, x, y, _within_quarters(lanes, each)) for each in (low, high)
+        ]
+    low, high = ([0, 1, 4, 5], [2, 3, 6, 7])
+    quads = list(pairs)
+    for r in range(0, lanes, 4):
+        a, b, c, d = pairs[r : r + 4]
+        quads[r : r + 4] = [
+            _shuffle(text, shape, x, y, _within_quarters(lanes, each))
+            for x, y in ((a, c), (b, d))
+            for each in (low, high)
+        ]
+    # Now quarter q of quads[4 * p + i] is column 4 * q + i of rows 4 * p to 4 * p + 3.
+    if lanes == 4:
+        return quads
+    result = [""] * lanes
+    for i in range(4):
+        column = quads[i::4]
+        for q, vector in enumerate(_transpose_quarters(text, shape, column)):
+            result[4 * q + i] = vector
+    return result
+
+
+def _transpose_quarters(text: Text, shape: Shape, rows: Sequence[str]) -> list[str]:
+    """Transpose 2 rows of 2 quarters, or 4 of 4."""
+
+    def shuffle(x: str, y: str, quarters: Sequence[int]) -> str:
+        return _shuffle(text, shape, x, y, _of_quarters(quarters))
+
+    if len(rows) == 2:
+        return [shuffle(rows[0], rows[1], each) for each in ((0, 2), (1, 3))]
+    a, b, c, d = rows
+    even, odd = (0, 2, 4, 6), (1, 3, 5, 7)
+    first = [shuffle(x, y, even) for x, y in ((a, b), (c, d))]
+    second = [shuffle(x, y, odd) for x, y in ((a, b), (c, d))]
+    ways = ((even, first), (even, second), (odd, first), (odd, second))
+    return [shuffle(x, y, quarters) for quarters, (x, y) in ways]
+
+
+def _element_by_element(text: Text, shape: Shape) -> None:
+    """Emit two loops, and return from the function."""
+    column, row, next_column, done = (text.fresh_label() for _ in range(4))
+    start, element, align = text.block, shape.element, shape.bits // 8
+    some_rows = text.value("icmp sgt i64 %rows, 0")
+    some_columns = text.value("icmp sgt i64 %columns, 0")
+    some = text.value(f"and i1 {some_rows}, {some_columns}")
+    text.line(f"br i1 {some}, label %{column}, label %{done}")
+    text.label(column)
+    j, following_j, i, following_i = (text.fresh() for _ in range(4))
+    text.define(j, f"phi i64 [ 0, %{start} ], [ {following_j}, %{next_column} ]")
+    target = text.value(f"mul i64 {j}, %ld")
+    text.line(f"br label %{row}")
+    text.label(row)
+    text.define(i, f"phi i64 [ 0, %{column} ], [ {following_i}, %{row} ]")
+    source = text.value(f"mul i64 {i}, %ls")
+    source = text.value(f"add i64 {source}, {j}")
+    pointer = text.value(f"getelementptr {element}, ptr %src, i64 {source}")
+    loaded = text.value(f"load {element}, ptr {pointer}, align {align}")
+    place = text.value(f"add i64 {target}, {i}")
+    pointer = text.value(f"getelementptr {element}, ptr %dst, i64 {place}")
+    text.line(f"store {element} {loaded}, ptr {pointer}, align {align}")
+    text.define(following_i, f"add i64 {i}, 1")
+    more = text.value(f"icmp slt i64 {following_i}, %rows")
+    text.line(f"br i1 {more}, label %{row}, label %{next_column}")
+    text.label(next_column)
+    text.define(following_j, f"add i64 {j}, 1")
+    more = text.value(f"icmp slt i64 {following_j}, %columns")
+    text.line(f"br i1 {more}, label %{column}, label %{done}")
+    text.label(done)
+    text.line("ret void")

@@ -1,0 +1,189 @@
+"""What a `for` goes through in a graph.
+
+The slices of a tensor, the numbers of a range, and what an object that says so (`Loopable`) gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ...ir.compose.functions import Maker
+from ...ir.families import spec_of_value
+from ...ir.types import dtypes as rows
+from ..eager.tensor import apply
+from ..graph.control_flow import add
+from ..graph.graph import Graph, GraphTensor, dims_or_none
+from ..graph.kinds import Composite, Rule, register_rule
+from ..graph.symbolic import SymbolicError
+from ..values.origin import short, user_line
+from .conditional import State, staged_if
+from .loops import Turns, here_graph, owned, staged_loop
+from .surface import Range
+
+MAKE = Maker(apply)
+Body = Callable[[Any], None]
+Exits = Sequence[Callable[[], Any]]
+LENGTH = Composite(
+    register_rule(
+        Rule(
+            "FirstExtent",
+            lambda m, x: m.extent_of(spec_of_value(x).dims[0], rows.i32),
+            differentiable=False,
+        )
+    )
+)
+
+
+def _row(m: Maker, values: object, index: object) -> Any:
+    spec = spec_of_value(values)
+    if spec.dims[0] == 0:  # nothing is taken, but the body is traced
+        return m.filled(0, spec.dtype, spec.dims[1:])
+    return m.gather(values, index, axis=0)
+
+
+ROW = Composite(register_rule(Rule("LoopRow", _row)))
+"""Its gradient is dense, unlike that of rows that a user takes."""
+
+
+class ScalarLoopError(SymbolicError, ValueError):
+    """A loop goes through a tensor without axes."""
+
+    code = "GV2355"
+
+
+@runtime_checkable
+class Loopable(Protocol):
+    """What a loop of a graph takes one element after the other from.
+
+    `looped_in_graph` is called once, before the loop, in the graph around. `next_in_graph` adds
+    what takes one more element to the graph that is being traced, and returns whether there was
+    one (a truth value) and the element, of which the tensors are zeros if there was none.
+    """
+
+    def looped_in_graph(self) -> Loopable:
+        """Begin: return what the loop takes its elements from."""
+
+    def next_in_graph(self) -> tuple[Any, Any]:
+        """Return whether there is another element, and it."""
+
+
+def no_exit(exits: Exits) -> Any:
+    """Return whether no flag is set: a tensor, or None where there are no flags that are."""
+    flags = [x for x in (flag() for flag in exits) if x is not False]
+    made = None
+    for flag in flags:
+        off = MAKE.logical_not(flag)
+        made = off if made is None else MAKE.logical_and(made, off)
+    return made
+
+
+def and_no_exit(holds: object, exits: Exits) -> Any:
+    """Return whether a condition holds and no flag is set."""
+    others = no_exit(exits)
+    return holds if others is None else MAKE.logical_and(holds, others)
+
+
+def extent(graph: Graph, tensor: Any) -> Any:
+    """Return the extent of the first axis as a tensor."""
+    dims = dims_or_none(tensor.spec.shape)
+    if dims == ():
+        raise ScalarLoopError("cannot iterate over a scalar tensor", location=short(user_line()))
+    if dims is not None and dims[0] is not None:
+        return graph.constant(np.array(dims[0], np.int32))
+    return graph.add(LENGTH, [tensor], name="length").outputs[0]
+
+
+def over_tensor(
+    graph: Graph,
+    values: object,
+    exits: Exits,
+    body: Body,
+    state: State,
+    options: Mapping[str, object],
+) -> None:
+    """Add a loop over the slices of a tensor along its first axis."""
+    tensor = owned(graph, values)
+    count, zero = extent(graph, tensor), graph.constant(np.array(0, np.int32))
+
+    def test(head: Sequence[object]) -> Any:
+        return and_no_exit(MAKE.less(head[0], count), exits)
+
+    def turn(head: Sequence[object]) -> Sequence[Any]:
+        body(add(here_graph(), ROW, [tensor, head[0]], "row")[0])
+        return [MAKE.add(head[0], np.array(1, np.int32))]
+
+    staged_loop(graph, state, Turns([zero], test, turn), options)
+
+
+def range_of(tensor: object) -> tuple[Any, Any, Any] | None:
+    """Return start, limit and step of a tensor that is a range of numbers."""
+    if isinstance(tensor, Range):
+        return tensor.start, tensor.limit, tensor.step
+    if not isinstance(tensor, GraphTensor) or tensor.op.type != "Range":
+        return None
+    row = tensor.spec.dtype
+    start, limit, step = (MAKE.to(x, row) for x in tensor.op.inputs)
+    return start, limit, step
+
+
+def known(tensor: Any) -> Any:
+    """Return a constant's value, None of what is none."""
+    constant = isinstance(tensor, GraphTensor) and tensor.op.type == "Const"
+    return np.asarray(tensor.op.attributes["value"]) if constant else None
+
+
+def over_range(
+    graph: Graph,
+    numbers: tuple[Any, Any, Any],
+    exits: Exits,
+    body: Body,
+    state: State,
+    options: Mapping[str, Any],
+) -> None:
+    """Add a loop over the numbers of a range, which are not made."""
+    start, limit, step = numbers
+    by = known(step)
+
+    def goes_on(value: Any) -> Any:
+        if by is not None:
+            return MAKE.less(value, limit) if by > 0 else MAKE.greater(value, limit)
+        zero = MAKE.number(0, step.spec.dtype)
+        up = MAKE.logical_and(MAKE.greater_equal(step, zero), MAKE.less(value, limit))
+        down = MAKE.logical_and(MAKE.less(step, zero), MAKE.greater(value, limit))
+        return MAKE.logical_or(up, down)
+
+    def test(head: Sequence[object]) -> Any:
+        return and_no_exit(goes_on(head[0]), exits)
+
+    def turn(head: Sequence[object]) -> Sequence[Any]:
+        body(head[0])
+        return [MAKE.add(head[0], step)]
+
+    staged_loop(graph, state, Turns([start], test, turn), options)
+
+
+def over_loopable(
+    graph: Graph,
+    values: Loopable,
+    exits: Exits,
+    body: Body,
+    state: State,
+    options: Mapping[str, object],
+) -> None:
+    """Add a loop over what an object gives, until it has no more."""
+    source = values.looped_in_graph()
+    true = graph.constant(np.array(True))
+
+    def test(head: Sequence[object]) -> Any:
+        return and_no_exit(head[0], exits)
+
+    def turn(head: Sequence[object]) -> Sequence[Any]:
+        there, element = source.next_in_graph()
+        ways = lambda: body(element), lambda: None
+        staged_if(there.graph, there, ways, state, len(state.names), ("orelse",))
+        return [there]
+
+    staged_loop(graph, state, Turns([true], test, turn), options)

@@ -1,0 +1,270 @@
+"""Loops by a tensor: the body is traced once, and carries the variables that it changes.
+
+Where a variable has no value before the loop, the body is traced once more before that, to see
+what it gives; then the loop begins with zeros of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...ir.compose.functions import Maker
+from ...ir.types import dtypes as rows
+from ...ir.types.tensor import TensorSpec
+from ..eager.tensor import apply
+from ..graph.control_flow import loop
+from ..graph.graph import Graph, dims_or_none, spec_with_unknowns, within
+from ..values.context import STATE, entered
+from .conditional import State, is_nothing, shown, type_name, zeros_like
+from .state import (
+    DifferentFormError,
+    Packing,
+    Staged,
+    Undefined,
+    filled,
+    has_late_parts,
+    pairs,
+    type_error,
+    value_error,
+)
+
+Tensors = Sequence[Any]
+MAKE = Maker(apply)
+
+
+@dataclass
+class Turns:
+    """What a loop does: tensors that it counts by, whether it goes on, and one turn."""
+
+    head: Tensors
+    """Carried before the variables."""
+    test: Callable[[Tensors], Any]
+    turn: Callable[[Tensors], Tensors]
+    """Runs the body; returns the new head."""
+
+
+def limited(turns: Turns, graph: Graph, most: object) -> Turns:
+    """Return a loop that makes no more turns than so many."""
+    limit = MAKE.to(owned(graph, most), rows.i32)
+    one = np.array(1, np.int32)
+    return Turns(
+        [graph.constant(np.array(0, np.int32)), *turns.head],
+        lambda head: MAKE.logical_and(turns.test(head[1:]), MAKE.less(head[0], limit)),
+        lambda head: [MAKE.add(head[0], one), *turns.turn(head[1:])],
+    )
+
+
+def owned(graph: Graph, value: object) -> Any:
+    """Return a value as a tensor of a graph."""
+    return graph.owned(graph.convert(value))
+
+
+def here_graph() -> Graph:
+    """Return the graph that is being traced."""
+    assert isinstance(STATE.context, Graph), "a loop is traced into a graph"
+    return STATE.context
+
+
+def here(value: object) -> Any:
+    """Return a value as a tensor of the graph that is being traced."""
+    return owned(here_graph(), value)
+
+
+def shapes_by_name(options: Mapping[str, Any], state: State) -> dict[str, Any]:
+    """Return the shapes that the user states, by variable."""
+    found: dict[str, Any] = {}
+    for variable, shape in options.get("shape_invariants") or ():
+        if variable not in state.names:
+            raise value_error(
+                f"shape_invariants names {variable!r}, which the loop does not change"
+            )
+        found[variable] = shape
+    return found
+
+
+OPTIONS = {"parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants"}
+
+
+def staged_loop(graph: Graph, state: State, turns: Turns, options: Mapping[str, object]) -> None:
+    """Add a loop to a graph."""
+    unknown = sorted(options.keys() - OPTIONS)
+    if unknown:
+        raise TypeError(f"set_loop_options() got an unexpected keyword argument {unknown[0]!r}")
+    if options.get("maximum_iterations") is not None:
+        turns = limited(turns, graph, options["maximum_iterations"])
+    StagedLoop(graph, state, turns, shapes_by_name(options, state)).run()
+
+
+class StagedLoop:
+    """A loop that is being made: its variables, and what they are made of."""
+
+    def __init__(self, graph: Graph, state: State, turns: Turns, shapes: dict[str, object]) -> None:
+        self.graph, self.state, self.turns, self.shapes = graph, state, turns, shapes
+        self.start = list(state.get())
+        self.pack()
+
+    def pack(self) -> None:
+        """Find out what the variables are made of."""
+        self.packing = Packing(lambda x: owned(self.graph, x))
+        pairs_ = zip(self.start, self.state.names, strict=True)
+        self.forms = [self.packing.add(value, name) for value, name in pairs_]
+
+    @property
+    def specs(self) -> list[TensorSpec]:
+        """Return the specs of what is carried, in all turns."""
+        carried, seen = self.packing, dict.fromkeys(self.packing.names, 0)
+        made = [x.spec for x in self.turns.head]
+        for tensor, name, shape in zip(carried.tensors, carried.names, carried.shapes, strict=True):
+            stated = leaves_of_shapes(self.shapes[name]) if name in self.shapes else [shape]
+            made.append(self.stated(name, tensor.spec, stated[min(seen[name], len(stated) - 1)]))
+            seen[name] += 1
+        return made
+
+    def stated(self, name: str, spec: TensorSpec, shape: Any) -> TensorSpec:
+        """Return a spec with the shape that is stated for all turns."""
+        dims = getattr(shape, "_dims", shape)
+        if shape is None or dims == dims_or_none(spec.shape):
+            return spec
+        found = spec_with_unknowns(spec.dtype, None if dims is None else tuple(dims))
+        if not within(spec, found):
+            raise value_error(
+                f"{shown(name)} has shape {written(dims_or_none(spec.shape))} before the loop, "
+                f"which does not conform to the shape invariant {written(dims)}"
+            )
+        return found
+
+    def put(self, tensors: Tensors) -> Tensors:
+        """Give the variables the tensors that they are made of; return the head."""
+        count = len(self.turns.head)
+        self.state.put([filled(form, tensors[count:]) for form in self.forms])
+        return tensors[:count]
+
+    def run(self) -> None:
+        """Add the loop."""
+        if any(map(has_late_parts, self.forms)):
+            self.begin()
+            self.pack()
+        values = [*self.turns.head, *self.packing.tensors]
+
+        def test(*given: object) -> Any:
+            return self.turns.test(self.put(given))
+
+        def body(*given: object) -> Any:
+            head = self.turns.turn(self.put(given))
+            return [*head, *self.carried()]
+
+        try:
+            found = loop(self.graph, test, body, values, values, self.specs)
+        except BaseException:
+            self.state.put(self.start)
+            raise
+        self.put(found)
+
+    def carried(self) -> list[Any]:
+        """Return the tensors that the variables are made of at the end of a turn."""
+        made: list[Any] = [None] * len(self.packing.tensors)
+        specs, packing = self.specs[len(self.turns.head) :], Packing(here)
+        for name, form, value in zip(self.state.names, self.forms, self.state.get(), strict=True):
+            after = packing.add(value, name)
+            if after is None and form is not None:
+                raise value_error(f"'{name}' is None at the end of the iteration")
+            if isinstance(form, Undefined):
+                continue
+            try:
+                found = pairs(form, after)
+            except DifferentFormError as error:
+                raise type_error(
+                    f"{shown(name)} must have the same nested structure before the loop and after "
+                    f"one iteration: {error}"
+                ) from None
+            for old, new in found:
+                made[old] = packing.tensors[new]
+                check_turn(name, specs[old], made[old].spec)
+        return made
+
+    # Variables that have no value before the loop.
+
+    def begin(self) -> None:
+        """Give variables without a value zeros like those that one turn gives them."""
+        inner: Any = self.graph.inner_class()("a loop's body", self.graph, self.graph.tensor_class)
+        failed: Exception | None = None
+        with entered(inner):
+            arguments = [inner.argument(spec, "arg") for spec in self.specs]
+            try:
+                self.turns.turn(self.put(arguments))
+            except (NameError, TypeError, ValueError, KeyError) as error:
+                failed = error  # said below, with the variable that is the reason
+            found = self.state.get()
+        self.state.put(self.start)
+        for place, (name, form) in enumerate(zip(self.state.names, self.forms, strict=True)):
+            if has_late_parts(form):
+                if failed is not None:
+                    raise self.missing(name, form, failed)
+                self.start[place] = self.begun(name, self.start[place], found[place])
+
+    def missing(self, name: str, form: object, failed: Exception) -> Exception:
+        """Return the error for a variable that a turn needs, and that has no value."""
+        made: Exception = failed
+        if isinstance(form, Undefined) and isinstance(failed, NameError):
+            made = value_error(f"'{name}' must be defined before the loop: {failed}")
+        elif form is None and isinstance(failed, TypeError):
+            made = value_error(f"'{name}' may not be None before the loop: {failed}")
+        if made is not failed:
+            made.__cause__ = failed
+        return made
+
+    def begun(self, name: str, before: object, after: object) -> Any:
+        """Return what a variable begins with, of which a turn gives a value."""
+        if isinstance(before, Staged):
+            begins = isinstance(after, Staged) and before.staged_parts() is None
+            return before.staged_like(after) if begins else before
+        if isinstance(before, list | tuple) and isinstance(after, type(before)):
+            parts = [self.begun(name, a, b) for a, b in zip(before, after, strict=False)]
+            return type(before)(parts) if len(parts) == len(before) else before
+        if not is_nothing(before) or is_nothing(after):
+            return before
+        like = Packing(lambda x: x if hasattr(x, "spec") else owned(self.graph, x))
+        form = like.add(after, name)
+        shapes = [dims_or_none(x.spec.shape) for x in like.tensors]
+        if any(dims is None or None in dims for dims in shapes):
+            self.shapes.setdefault(name, shapes if len(shapes) > 1 else shapes[0])
+        return filled(form, [zeros_like(self.graph, x.spec) for x in like.tensors])
+
+
+def check_turn(name: str, before: TensorSpec, after: TensorSpec) -> None:
+    """Raise where a turn changes what a variable is."""
+    if before.dtype != after.dtype:
+        raise type_error(
+            f"{shown(name)} has dtype {type_name(before)} before the loop, but dtype "
+            f"{type_name(after)} after one iteration"
+        )
+    old, new = dims_or_none(before.shape), dims_or_none(after.shape)
+    if old is None:
+        return
+    if new is None and not before.is_static:
+        return  # less is known of it than was
+    same_rank = new is not None and len(old) == len(new)
+    if not same_rank or any(a not in (None, b) for a, b in zip(old, new or (), strict=True)):
+        raise value_error(
+            f"{shown(name)} has shape {written(old)} before the loop, but shape {written(new)} "
+            "after one iteration",
+            hint="use tf.autograph.experimental.set_loop_options to set shape invariants",
+        )
+
+
+def leaves_of_shapes(stated: Any) -> list[Any]:
+    """Return the shapes in a structure: what holds numbers and None alone is one."""
+    if hasattr(stated, "_dims") or stated is None:
+        return [stated]
+    if all(x is None or isinstance(x, int) for x in stated):
+        return [tuple(stated)]
+    return [leaf for each in stated for leaf in leaves_of_shapes(each)]
+
+
+def written(dims: Sequence[Any] | None) -> str:
+    """Return a shape as messages show it."""
+    return "<unknown>" if dims is None else str(tuple(dims))

@@ -1,0 +1,248 @@
+"""The variables of a piece of code as tensors: what a choice gives and a loop carries.
+
+A value is a tensor, what becomes one (numbers, arrays, variables), a list, tuple or dictionary of
+values, or an object that is made of tensors and says so (`Staged`). Anything else stays what it
+is, and must be the same object in both branches and in all turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from ...errors import GraphError
+from ..eager.tensor import Tensor
+from ..values import nest
+from ..values.origin import short, user_line
+
+
+class VariableValueError(GraphError, ValueError):
+    """A variable has no value, or one of another shape, on one way through converted code."""
+
+    code = "GV2350"
+
+
+class VariableTypeError(GraphError, TypeError):
+    """A variable has values of other types or structures on the ways through converted code."""
+
+    code = "GV2351"
+
+
+class MixedControlError(GraphError, NotImplementedError):
+    """A loop of Python's is left, or a function returns, depending on a tensor."""
+
+    code = "GV2352"
+
+
+class MissingReturnError(GraphError, NotImplementedError, ValueError):
+    """A function returns depending on a tensor, and ends without a value otherwise."""
+
+    code = "GV2354"
+
+
+class UnsupportedFunctionError(GraphError, TypeError):
+    """A function that is to be a graph is of a kind that has no form in one: a generator."""
+
+    code = "GV2353"
+
+
+def value_error(message: str, hint: str = "") -> VariableValueError:
+    """Return an error at the user's line."""
+    return VariableValueError(message, location=short(user_line()), hint=hint)
+
+
+def type_error(message: str, hint: str = "") -> VariableTypeError:
+    """Return an error at the user's line."""
+    return VariableTypeError(message, location=short(user_line()), hint=hint)
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """Stands for the value of a variable that has none."""
+
+    name: str
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """An object that is made of tensors, which a choice gives and a loop carries."""
+
+    def staged_parts(self) -> list[Any] | None:
+        """Return its tensors; None as long as it is not known what they are like."""
+
+    def with_staged_parts(self, parts: Sequence[object]) -> Any:
+        """Return such an object of other tensors."""
+
+    def staged_copy(self) -> Any:
+        """Return another object with the same tensors."""
+
+    def staged_like(self, other: object) -> Any:
+        """Return the object with tensors like another one's, which it has none of yet."""
+
+    def staged_shapes(self) -> list[Any]:
+        """Return the shapes that its tensors have in all turns of a loop."""
+
+
+def is_tensor(value: object) -> bool:
+    """Say whether a value is a tensor, or a variable that is read as one."""
+    return isinstance(value, Tensor) or hasattr(value, "__gv_tensor__")
+
+
+def is_number(value: object) -> bool:
+    """Say whether a value of Python's becomes a tensor."""
+    return isinstance(value, bool | int | float | complex | str | bytes | np.ndarray | np.generic)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of a tensor."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """The places of an object's tensors."""
+
+    like: Any
+    indices: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A value that stays what it is."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Late:
+    """An object whose tensors are not known yet."""
+
+    value: Staged
+
+
+@dataclass
+class Packing:
+    """Tensors taken out of values; `convert` makes tensors of what is none."""
+
+    convert: Callable[[Any], Any]
+    tensors: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    """The variable that each tensor belongs to."""
+    shapes: list[Any] = field(default_factory=list)
+    """The shapes that tensors are to have, as far as their objects say so."""
+
+    def add(self, value: Any, name: str) -> Any:
+        """Return a value with places instead of tensors."""
+        if isinstance(value, Mapping):
+            made = {key: self.add(each, name) for key, each in value.items()}
+            return made if type(value) is dict else Dressed(type(value), made)
+        if isinstance(value, list | tuple):
+            return nest.pack_level(value, [self.add(each, name) for each in value])
+        if isinstance(value, Staged):
+            parts = value.staged_parts()
+            if parts is None:
+                return Late(value)
+            shapes = value.staged_shapes()
+            return Group(value, tuple(map(self._slot, parts, [name] * len(parts), shapes)))
+        if is_tensor(value) or is_number(value):
+            return Slot(self._slot(self.convert(value), name, None))
+        return value if value is None or isinstance(value, Undefined) else Opaque(value)
+
+    def _slot(self, tensor: object, name: str, shape: object) -> int:
+        self.tensors.append(tensor)
+        self.names.append(name)
+        self.shapes.append(shape)
+        return len(self.tensors) - 1
+
+
+@dataclass(frozen=True)
+class Dressed:
+    """A mapping that is no plain dictionary."""
+
+    kind: Any
+    parts: dict[Any, Any]
+
+
+def filled(form: object, tensors: Sequence[object] | Mapping[int, object]) -> Any:
+    """Return a value with tensors in their places."""
+    match form:
+        case Slot():
+            return tensors[form.index]
+        case Group():
+            return form.like.with_staged_parts([tensors[i] for i in form.indices])
+        case Opaque():
+            return form.value
+        case Late():
+            return form.value.staged_copy()
+        case Dressed():
+            return form.kind({key: filled(each, tensors) for key, each in form.parts.items()})
+        case dict():
+            return {key: filled(each, tensors) for key, each in form.items()}
+        case list() | tuple():
+            return nest.pack_level(form, [filled(each, tensors) for each in form])
+    return form
+
+
+class DifferentFormError(Exception):
+    """Two values are not made of the same parts: how they differ."""
+
+
+def pairs(a: object, b: object) -> list[tuple[int, int]]:
+    """Return the places of tensors that stand for each other in two values of one form."""
+    match a, b:
+        case Slot(), Slot():
+            return [(a.index, b.index)]
+        case Group(), Group() if len(a.indices) == len(b.indices):
+            return list(zip(a.indices, b.indices, strict=True))
+        case Opaque(), Opaque() if a.value is b.value:
+            return []
+        case Late(), Late():
+            return []
+        case Dressed(), Dressed() if a.kind is b.kind:
+            return pairs(a.parts, b.parts)
+        case dict(), dict() if a.keys() == b.keys():
+            return [pair for key in a for pair in pairs(a[key], b[key])]
+        case ((list() | tuple()), (list() | tuple())) if type(a) is type(b) and len(a) == len(b):
+            return [pair for x, y in zip(a, b, strict=True) for pair in pairs(x, y)]
+        case None, None:
+            return []
+        case Undefined(), Undefined():
+            return []
+    raise DifferentFormError(f"{described(a)} against {described(b)}")
+
+
+def described(form: object) -> str:
+    """Return in words what a value is made of."""
+    match form:
+        case Slot():
+            return "a tensor"
+        case Group():
+            return f"a {type(form.like).__name__}"
+        case Opaque():
+            return f"{form.value!r}"
+        case list() | tuple():
+            return f"a {type(form).__name__} of {len(form)}"
+        case dict():
+            return f"a dictionary of {list(form)}"
+        case Undefined():
+            return "nothing"
+    return repr(form)
+
+
+def has_late_parts(form: object) -> bool:
+    """Say whether a value is not yet what a loop can carry."""
+    match form:
+        case None | Undefined() | Late():
+            return True
+        case Dressed():
+            return has_late_parts(form.parts)
+        case dict():
+            return any(map(has_late_parts, form.values()))
+        case list() | tuple():
+            return any(map(has_late_parts, form))
+    return False

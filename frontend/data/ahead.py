@@ -1,0 +1,248 @@
+"""Elements that are computed on other threads, several at once or before they are asked for.
+
+What is done to each element has no influence on another one, so the elements and their order are
+the same as without threads. A step that takes less than handing its result over costs is done on
+the thread that asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from ..values.context import entered
+from .stages import Apply, Element, Run, Stage, State, Stream, integer
+from .steps import Mapped
+
+DEAR = 2e-4
+"""Seconds from which on handing over to another thread may pay."""
+LONG = 0.02
+"""An element that takes so long goes to threads without being measured further."""
+TRIAL = 0.1
+"""Seconds for which a way is tried."""
+GAIN = 0.9
+"""The share of the time without threads that must not be exceeded with them."""
+AUTOTUNE = -1
+
+
+def workers(asked: int) -> int:
+    """Return how many threads are used: as many as there are cores, where that is left open."""
+    return asked if asked > 0 else (os.cpu_count() or 1)
+
+
+class Judge:
+    """Decides by measuring whether threads pay: without them, with them, and without again.
+
+    What is measured first does not count: functions are not compiled yet.
+    """
+
+    TURNS = ("warm", "alone", "threads", "alone")
+
+    def __init__(self, calls: int) -> None:
+        self.settled, self.threads = calls < 2, False
+        self.turn, self.slow = 0, 0
+        self.taken: dict[str, float] = {}
+        """Seconds for each element, by the way."""
+        self.start, self.count = time.perf_counter(), 0
+
+    def seen(self, seconds: float) -> None:
+        """Take note of an element; `seconds` is what it took where no other thread did it."""
+        self.slow = self.slow + 1 if seconds > LONG else 0
+        if self.slow > 1:
+            self.threads = self.settled = True
+        self.count += 1
+        passed = time.perf_counter() - self.start
+        if passed < TRIAL * (2 if not self.turn else 1) or self.count < 8 or self.settled:
+            return
+        self.taken[self.TURNS[self.turn]] = passed / self.count
+        self.turn += 1
+        self.settled = self.turn == len(self.TURNS) or self.taken.get("alone", DEAR) < DEAR
+        self.threads = not self.settled and self.TURNS[self.turn] == "threads"
+        if self.turn == len(self.TURNS):
+            self.threads = self.taken["threads"] < GAIN * self.taken["alone"]
+        self.start, self.count = time.perf_counter(), 0
+
+
+class MappedAhead(Mapped):
+    """What a function gives for each element, for several at once."""
+
+    KEEPS = ("ready",)
+
+    def __init__(self, run: Run, stage: Stage, function: Apply, calls: object) -> None:
+        super().__init__(run, stage, function)
+        self.calls = workers(integer(calls))
+        self.pending: deque[Future[Element]] = deque()
+        self.ready: list[Element] = []
+        """Results that were computed before the state was saved."""
+        self.ended = False
+        self.judge = Judge(self.calls)
+        self.pool: ThreadPoolExecutor | None = None
+
+    def __next__(self) -> Element:
+        if self.ready:
+            return self.ready.pop(0)
+        judge = self.judge
+        if not judge.threads and not self.pending:
+            return self.function(self.take()) if judge.settled else self._measured()
+        if judge.threads:
+            self._fill()
+        if not self.pending:
+            raise StopIteration
+        made = self.pending.popleft().result()
+        if not judge.settled:
+            judge.seen(0.0)
+        return made
+
+    def _measured(self) -> Element:
+        """Compute one now, and say how long that took."""
+        element = self.take()
+        start = time.perf_counter()
+        made = self.function(element)
+        self.judge.seen(time.perf_counter() - start)
+        return made
+
+    def _fill(self) -> None:
+        """Keep as many elements under way as there are threads, and one for each to come."""
+        if self.pool is None:
+            self.pool = ThreadPoolExecutor(self.calls, "gravure-map")
+        while not self.ended and len(self.pending) < 2 * self.calls:
+            try:
+                element = self.take()
+            except StopIteration:
+                self.ended = True
+                return
+            self.pending.append(self.pool.submit(apart, self.function, element))
+
+    def save(self) -> State:
+        """Wait for what is under way, and keep it."""
+        self.ready += [each.result() for each in self.pending]
+        self.pending.clear()
+        return {**super().save(), "ready": list(self.ready)}
+
+    def restore(self, state: State) -> None:
+        """Go on."""
+        self.pending.clear()
+        super().restore(state)
+        self.ready, self.ended = list(state["ready"]), False
+
+
+def apart(function: Apply, element: Element) -> Element:
+    """Return what a function gives, on a thread that has no context of its own."""
+    with entered(None):
+        try:
+            return function(element)
+        except StopIteration as error:  # a future must not end the stream that waits for it
+            raise RuntimeError("a function of elements raised StopIteration") from error
+
+
+class Shelf:
+    """Elements between a thread that makes them and one that takes them."""
+
+    def __init__(self, source: Stream, size: int) -> None:
+        self.source, self.size = source, size
+        self.items: deque[tuple[Element | None, BaseException | None]] = deque()
+        self.changed = threading.Condition()
+        self.closed = self.busy = False
+
+    def work(self) -> None:
+        """Put elements in until there are no more, or nobody wants them."""
+        ended = False
+        while not ended:
+            with self.changed:
+                self.changed.wait_for(lambda: self.closed or len(self.items) < self.size)
+                if self.closed:
+                    return
+                self.busy = True
+            item, ended = self._next()
+            with self.changed:
+                self.items.append(item)
+                self.busy = False
+                self.changed.notify_all()
+
+    def _next(self) -> tuple[tuple[Element | None, BaseException | None], bool]:
+        """Return an element or what was raised instead, and whether it was the end."""
+        with entered(None):
+            try:
+                return (self.source.__next__(), None), False
+            except StopIteration:
+                return (None, None), True
+            except BaseException as error:
+                return (None, error), False
+
+    def take(self) -> Element:
+        """Return the next element, or raise what was raised for it."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.items)
+            element, error = self.items[0]
+            if element is not None or error is not None:
+                self.items.popleft()
+                self.changed.notify_all()
+        if error is not None:
+            raise error
+        if element is None:
+            raise StopIteration
+        return element
+
+    def close(self) -> None:
+        """Let the thread end."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+
+class Prefetched(Stream):
+    """Elements that are made before they are asked for, as many as there is room for."""
+
+    KEEPS = ("ready",)
+
+    def __init__(self, run: Run, stage: Stage, size: object) -> None:
+        super().__init__(run, stage)
+        asked = integer(size)
+        self.size = 4 if asked == AUTOTUNE else asked
+        self.slow = 0
+        self.ready: list[Element] = []
+        self.shelf: Shelf | None = None
+
+    def __next__(self) -> Element:
+        if self.ready:
+            return self.ready.pop(0)
+        if self.shelf is not None:
+            return self.shelf.take()
+        start = time.perf_counter()
+        made = self.take()
+        self.slow = self.slow + 1 if time.perf_counter() - start > DEAR else 0
+        if self.slow > 1 and self.size > 0:
+            self._start()
+        return made
+
+    def _start(self) -> None:
+        """Begin to make elements on a thread, which ends when nobody holds this any more."""
+        assert self.upstream is not None, "it reads a stream"
+        self.shelf = shelf = Shelf(self.upstream, self.size)
+        weakref.finalize(self, shelf.close)
+        threading.Thread(target=shelf.work, name="gravure-prefetch", daemon=True).start()
+
+    def _stop(self) -> None:
+        """End the thread, and take what it made."""
+        shelf, self.shelf, self.slow = self.shelf, None, 0
+        if shelf is None:
+            return
+        shelf.close()
+        with shelf.changed:
+            shelf.changed.wait_for(lambda: not shelf.busy)
+        self.ready += [element for element, _ in shelf.items if element is not None]
+
+    def save(self) -> State:
+        """Return what is made already, too; the thread begins anew."""
+        self._stop()
+        return {**super().save(), "ready": list(self.ready)}
+
+    def restore(self, state: State) -> None:
+        """Go on."""
+        self._stop()
+        super().restore(state)
+        self.ready = list(state["ready"])

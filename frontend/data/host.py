@@ -1,0 +1,48 @@
+"""Operations of graphs that are a function of arrays: files, text, pictures, pipelines.
+
+They are carried out by the host, at once or as nodes of a graph; they have no gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.types.tensor import TensorSpec
+from ..graph.frame import Frame, OutsideError
+from ..graph.graph import Kind, Operation
+
+Infer = Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
+
+
+class ArrayKind(Kind):
+    """A function of arrays, and what is known of its results before it runs."""
+
+    def __init__(
+        self,
+        type_: str,
+        compute: Callable[..., Sequence[Any]],
+        infer: Infer,
+        *,
+        effect: bool = False,
+    ) -> None:
+        self.type, self.compute, self.inferred, self.stateful = type_, compute, infer, effect
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return what is known."""
+        return self.inferred(specs)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Call the function."""
+        if frame.is_staging:
+            raise OutsideError(self.type)
+        made: Sequence[Any] = self.compute(*[np.asarray(x) for x in inputs])
+        return made
+
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+        """Return nothing."""
+        return (None,) * len(op.inputs)

@@ -1,0 +1,135 @@
+"""Shuffling: elements wait in a buffer, and a random one goes next.
+
+The order for two seeds is TensorFlow's: the words of a Philox generator, one for each element.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.ops.random import drawn_key, philox
+from ..values.run_errors import InvalidArgumentError
+from .stages import INFINITE, UNKNOWN, Element, Run, Stage, Stream, integer, known
+
+BLOCKS = 256
+"""Counters that are encrypted at once: each gives four words."""
+
+
+class Words:
+    """Words of 32 bits for two seeds, one after the other."""
+
+    def __init__(self, first: int, second: int, used: int = 0) -> None:
+        self.seeds, self.used = (first, second), used
+        self._words: list[int] = []
+        self._start = 0
+
+    def next(self) -> int:
+        """Return the next word."""
+        at = self.used - self._start
+        if not 0 <= at < len(self._words):
+            block = self.used // 4
+            counters = np.arange(BLOCKS, dtype=np.uint64) + np.uint64(block)
+            made = philox(drawn_key(self.seeds, 0), counters)
+            self._words = np.stack(list(made), axis=1).ravel().tolist()
+            self._start = 4 * block
+            at = self.used - self._start
+        self.used += 1
+        return self._words[at]
+
+    def state(self) -> dict[str, Any]:
+        """Return what it takes to go on."""
+        return {"first": self.seeds[0], "second": self.seeds[1], "used": self.used}
+
+    @classmethod
+    def at(cls, state: Mapping[str, Any]) -> Words:
+        """Return the words from a state on."""
+        return cls(state["first"], state["second"], state["used"])
+
+
+def chosen_seeds() -> tuple[int, int]:
+    """Return seeds that nobody knows."""
+    return secrets.randbits(63), secrets.randbits(63)
+
+
+class Shuffled(Stream):
+    """Elements in a random order, each at most a buffer's size before its turn."""
+
+    KEEPS = ("buffer", "start", "ended")
+
+    def __init__(self, run: Run, stage: Stage, size: object, seeds: object, anew: bool) -> None:
+        super().__init__(run, stage)
+        self.size = integer(size)
+        if self.size == UNKNOWN:
+            self.size = 1 << 62
+        if self.size <= 0:
+            raise InvalidArgumentError(
+                f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {self.size}"
+            )
+        self.words = Words(*self._seeds(run, stage, seeds, anew))
+        self.buffer: list[Element] = []
+        self.start, self.ended = 0, False
+
+    @staticmethod
+    def _seeds(run: Run, stage: Stage, seeds: Any, anew: bool) -> tuple[int, int]:
+        """Return the seeds of this turn: the next ones of those of all turns."""
+        kept = run.memory(stage)
+        source: Words | None = kept.get("seeds")
+        if source is None:
+            given = chosen_seeds() if seeds is None else (integer(seeds[0]), integer(seeds[1]))
+            source = kept["seeds"] = Words(*given)
+        return (source.next(), source.next()) if anew else source.seeds
+
+    def __next__(self) -> Element:
+        buffer = self.buffer
+        if not self.ended:
+            self._fill()
+        left = len(buffer) - self.start
+        if not left:
+            raise StopIteration
+        at = self.start + self.words.next() % left
+        made = buffer[at]
+        buffer[at] = buffer[self.start]
+        self.start += 1
+        return made
+
+    def _fill(self) -> None:
+        """Take elements until the buffer is full, or there are no more."""
+        buffer, take = self.buffer, self.take
+        while len(buffer) - self.start < self.size:
+            try:
+                element = take()
+            except StopIteration:
+                self.ended = True
+                return
+            if self.start and len(buffer) >= 2 * self.size:
+                del buffer[: self.start]
+                self.start = 0
+            buffer.append(element)
+
+    def save(self) -> dict[str, Any]:
+        """Return buffer and generator too."""
+        del self.buffer[: self.start]
+        self.start = 0
+        seeds: Words = self.run.memory(self.stage)["seeds"]
+        return {**super().save(), "words": self.words.state(), "seeds": seeds.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on."""
+        super().restore(state)
+        self.words = Words.at(state["words"])
+        self.run.memory(self.stage)["seeds"] = Words.at(state["seeds"])
+
+
+def least(counts: Sequence[int]) -> int:
+    """Return the smallest of several counts."""
+    finite = [c for c in counts if c != INFINITE]
+    if not finite:
+        return INFINITE
+    return UNKNOWN if UNKNOWN in finite else min(finite)
+
+
+__all__ = ["Shuffled", "Words", "chosen_seeds", "known", "least"]

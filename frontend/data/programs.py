@@ -1,0 +1,235 @@
+"""Functions of elements: a graph, of which compiled code does what it can.
+
+What only the host can do (text, files, pictures) is carried out node by node; what is between is
+compiled once it has taken so much time that compiling pays.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.types.tensor import spec_of_array
+from ..function.staged import Staged, staged
+from ..graph.execute import Plan
+from ..graph.frame import Frame, Store
+from ..graph.func_graph import FuncGraph, has_effect
+from ..graph.graph import GraphTensor, Operation
+from ..graph.kinds import Merge, Placeholder, PyFunction, Switch
+from ..values.context import STATE, entered
+from ..values.run_errors import InvalidArgumentError, OpError, OutOfRangeError
+from .host import ArrayKind
+from .stages import UNKNOWN, Apply, Element, Run, Stream
+
+PATIENCE = 0.1
+"""Seconds that a piece runs node by node before it is compiled: about what compiling takes."""
+SHAPES = 8
+"""For so many shapes of its inputs is a piece compiled; for others it runs node by node."""
+
+Places = dict[GraphTensor, int]
+"""Where in a list the values of tensors are."""
+Steps = Callable[[list[Any], Store], None]
+
+
+def is_host(op: Operation) -> bool:
+    """Say whether a node is for the host: text, files, Python, pipelines."""
+    tensors = (*op.inputs, *op.outputs)
+    text = any(tensor.spec.dtype.kind == "s" for tensor in tensors)
+    return text or op.kind.waits or isinstance(op.kind, ArrayKind | PyFunction)
+
+
+class HostNode:
+    """One node that the host carries out."""
+
+    def __init__(self, op: Operation, places: Places) -> None:
+        self.op = op
+        self.inputs = [places[x] for x in op.inputs]
+        self.outputs = [places[x] for x in op.outputs]
+        self.compute: Callable[..., Any] | None = None
+        """What needs arrays only, if it is that."""
+        if isinstance(op.kind, ArrayKind) and not op.kind.waits:
+            self.compute = op.kind.compute
+
+    def __call__(self, env: list[object], store: Store) -> None:
+        """Carry it out."""
+        try:
+            made = self.results([env[i] for i in self.inputs], store)
+        except (TypeError, ValueError, ArithmeticError, IndexError, AssertionError) as error:
+            raise failure(self.op, error) from error
+        for place, value in zip(self.outputs, made, strict=True):
+            env[place] = value
+
+    def results(self, inputs: list[object], store: Store) -> Sequence[Any]:
+        """Return what it gives for arrays."""
+        if self.compute is None:
+            return self.op.kind.run(Frame(store), self.op, inputs)
+        made: Sequence[Any] = self.compute(*inputs)
+        return made
+
+
+def failure(op: Operation, error: Exception) -> Exception:
+    """Return the error of a node by TensorFlow's name, with its place."""
+    if getattr(error, "is_of_run", False) or isinstance(error, OpError):
+        return error
+    text = f"{type(error).__name__}: {error}" if isinstance(op.kind, PyFunction) else str(error)
+    return InvalidArgumentError(f"Detected at node '{op.name}': {text}", location=op.source)
+
+
+class Piece:
+    """Nodes that can be compiled together."""
+
+    def __init__(self, ops: Sequence[Operation], later: set[GraphTensor], places: Places) -> None:
+        own = {tensor for op in ops for tensor in op.outputs}
+        self.feeds = list(dict.fromkeys(x for op in ops for x in op.inputs if x not in own))
+        self.fetches = [x for op in ops for x in op.outputs if x in later]
+        effects = [op for op in ops if has_effect(op)]
+        self.plan = Plan(self.fetches, self.feeds, effects)
+        self.inputs = [places[x] for x in self.feeds]
+        self.outputs = [places[x] for x in self.fetches]
+        self.spent = 0.0
+        self.lock = threading.Lock()
+        self.known: dict[Any, Staged | None] = {}
+
+    def __call__(self, env: list[Any], store: Store) -> None:
+        """Carry them out."""
+        arrays = [env[i] for i in self.inputs]
+        native = self.known.get(tuple([x.shape for x in arrays]))
+        if native is not None:
+            made = native.run(store, arrays)
+        else:
+            start = time.perf_counter()
+            made = self.plan.run(Frame(store), arrays)
+            self.spent += time.perf_counter() - start
+            if self.spent > PATIENCE:
+                self.compile(arrays)
+        for place, value in zip(self.outputs, made, strict=False):  # effects are behind
+            env[place] = value
+
+    def compile(self, arrays: Sequence[Any]) -> None:
+        """Compile for shapes that are new, unless there are many already."""
+        key = tuple(x.shape for x in arrays)
+        with self.lock:
+            if key not in self.known and len(self.known) < SHAPES:
+                self.known[key] = staged(self.plan, [spec_of_array(x) for x in arrays])
+                self.spent = 0.0
+
+
+class GraphProgram:
+    """A traced function as one of elements."""
+
+    def __init__(self, graph: FuncGraph) -> None:
+        self.graph, self.tensors = graph, graph.captures
+        inputs = graph.all_inputs
+        fed = set(inputs)
+        made = [x for op in graph.operations for x in op.outputs if x not in fed]
+        places = {tensor: place for place, tensor in enumerate([*inputs, *made])}
+        self.steps = pieces(graph, places)
+        self.rest: list[Any] = [None] * len(made)
+        self.outputs = [places[x] for x in graph.outputs]
+
+    def bound(self, run: Run) -> Apply:
+        """Return the function of elements only."""
+        outer = [as_array(run.value(tensor)) for tensor in self.tensors]
+        return lambda element: tuple(self.results((*element, *outer), run.store))
+
+    def results(self, values: Sequence[object], store: Store) -> list[Any]:
+        """Return the outputs for values of all inputs."""
+        env = [*values, *self.rest]
+        try:
+            if STATE.busy:
+                with entered(None):
+                    self.carry_out(env, store)
+            else:
+                self.carry_out(env, store)
+        except StopIteration as error:
+            raise OutOfRangeError("a function of elements raised StopIteration") from error
+        return [env[i] for i in self.outputs]
+
+    def carry_out(self, env: list[object], store: Store) -> None:
+        """Fill in what the nodes give."""
+        for step in self.steps:
+            step(env, store)
+
+
+def opening(function: Apply, run: Run) -> Callable[[Element], Stream]:
+    """Return a function that opens the pipeline that another function gives for an element."""
+    return lambda element: run.open(function(element)[0].item())
+
+
+class Opening(GraphProgram):
+    """A function that gives a pipeline: called with an element it opens the pipeline."""
+
+    count = UNKNOWN
+    """How many elements each pipeline has."""
+
+    def bound(self, run: Run) -> Any:
+        """Return the function that opens."""
+        return opening(super().bound(run), run)
+
+
+def as_array(value: object) -> Any:
+    """Return a value as an array."""
+    return value if isinstance(value, np.ndarray) else np.asarray(value)
+
+
+def pieces(graph: FuncGraph, places: Places) -> list[Steps]:
+    """Return what a graph does, in order: constants, nodes of the host, and pieces between."""
+    plan = graph.whole_plan()
+    fed = set(plan.feeds)
+    ops = [op for op in plan.ops if not (isinstance(op.kind, Placeholder) and op.outputs[0] in fed)]
+    if any(isinstance(op.kind, Switch | Merge) for op in ops):
+        return [Whole(plan, places)]
+    level: dict[Operation, int] = {}
+    last_effect = 0
+    for op in ops:
+        mine = is_host(op)
+        before = [level[t.op] + (is_host(t.op) != mine) for t in op.inputs if t.op in level]
+        before += [level[c] + (is_host(c) != mine) for c in op.control_inputs if c in level]
+        found = max([0 if mine else 1, *before])
+        if op.kind.stateful and not op.kind.draws:
+            found = max(found, last_effect + (last_effect % 2 == int(mine)))
+            last_effect = found
+        level[op] = found
+    return in_levels(ops, level, set(graph.outputs), places)
+
+
+class Whole:
+    """A graph that is run as it is: its choices are of single nodes."""
+
+    def __init__(self, plan: Plan, places: Places) -> None:
+        self.plan, self.inputs = plan, [places[x] for x in plan.feeds]
+        self.outputs = [places[x] for x in plan.fetches if isinstance(x, GraphTensor)]
+
+    def __call__(self, env: list[object], store: Store) -> None:
+        """Run it."""
+        made = self.plan.run(Frame(store), [env[i] for i in self.inputs])
+        for place, value in zip(self.outputs, made, strict=False):  # effects are behind
+            env[place] = value
+
+
+def in_levels(
+    ops: Sequence[Operation],
+    level: dict[Operation, int],
+    outputs: set[GraphTensor],
+    places: Places,
+) -> list[Steps]:
+    """Return the steps of operations, level by level: those of one level can go together."""
+    steps: list[Steps] = []
+    for number in sorted(set(level.values())):
+        here = [op for op in ops if level[op] == number]
+        if number % 2 == 0:
+            steps += [HostNode(op, places) for op in here]
+            continue
+        inside = set(here)
+        later = {
+            tensor
+            for op in here
+            for tensor in op.outputs
+            if tensor in outputs or any(user not in inside for user in tensor.users)
+        }
+        steps.append(Piece(here, later, places))
+    return steps

@@ -1,0 +1,203 @@
+"""Stages of a pipeline, and the streams that carry them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ...ir.op import Array
+from ..eager.tensor import Tensor
+from ..graph.frame import Store
+from ..values.run_errors import UnimplementedError
+
+Element = tuple[Any, ...]
+"""An array for each part; a part that is a pipeline itself is a `Stage` in an array."""
+State = dict[str, Any]
+Apply = Callable[[Element], Element]
+
+INFINITE, UNKNOWN = -1, -2
+"""How many elements there are, where that is no number."""
+
+
+class Program(Protocol):
+    """A function of elements."""
+
+    tensors: Sequence[Tensor]
+    """What it takes from outside."""
+
+    def bound(self, run: Run) -> Apply:
+        """Return it as a function of elements only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """An option that is a tensor: known when the pipeline is opened."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What is done (`kind`) to other stages; options may be tensors and programs."""
+
+    kind: type[Stream]
+    inputs: tuple[Stage, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    lasts: bool = False
+    """Whether what it keeps outlives a run: it was made eagerly, and is one object."""
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What it keeps from one stream to the next, if it lasts: a cache, a generator of seeds."""
+
+    def tensors(self) -> list[Tensor]:
+        """Return the tensors that must be known to open it, each once."""
+        found: dict[int, Tensor] = {}
+        for stage in self.inputs:
+            found.update((id(t), t) for t in stage.tensors())
+        for option in self.options.values():
+            found.update((id(t), t) for t in taken_by(option))
+        return list(found.values())
+
+    @property
+    def count(self) -> int:
+        """Return how many elements there are, `INFINITE` or `UNKNOWN`."""
+        return self.kind.count([stage.count for stage in self.inputs], self.options)
+
+
+def taken_by(option: object) -> list[Tensor]:
+    """Return the tensors that must be known for an option."""
+    if isinstance(option, Given):
+        return [option.tensor]
+    if isinstance(option, tuple):
+        return [tensor for each in option for tensor in taken_by(each)]
+    return list(getattr(option, "tensors", ()))
+
+
+class Run:
+    """What is known while a pipeline runs: the values of tensors, the store of variables."""
+
+    def __init__(self, store: Store, values: Mapping[int, object] | None = None) -> None:
+        self.store, self.values = store, values or {}
+        self._kept: dict[int, dict[str, Any]] = {}
+
+    def memory(self, stage: Stage) -> dict[str, Any]:
+        """Return what a stage keeps from one of its streams to the next."""
+        return stage.memory if stage.lasts else self._kept.setdefault(id(stage), {})
+
+    def value(self, tensor: Tensor) -> Any:
+        """Return the elements of a tensor."""
+        known = self.values.get(id(tensor))
+        return tensor.numpy() if known is None else known
+
+    def within(self, values: Mapping[int, object]) -> Run:
+        """Return a run that knows more tensors: those of the graph of a function."""
+        return Run(self.store, {**self.values, **values})
+
+    def option(self, option: object) -> Any:
+        """Return an option as streams take it."""
+        if isinstance(option, Given):
+            return self.value(option.tensor)
+        if isinstance(option, tuple):
+            return tuple(map(self.option, option))
+        return option.bound(self) if hasattr(option, "bound") else option
+
+    def open(self, stage: Stage) -> Stream:
+        """Return a stream of a stage's elements, from the first one."""
+        options = {name: self.option(option) for name, option in stage.options.items()}
+        return stage.kind(self, stage, **options)
+
+
+class Stream:
+    """Elements, one after the other; the end is `StopIteration`."""
+
+    KEEPS: ClassVar[tuple[str, ...]] = ()
+    """The attributes that are its state: numbers, arrays, elements and lists of these."""
+    TAKES: ClassVar[tuple[str, ...]] = ("upstream",)
+    """The attributes that are streams, None, or lists of streams."""
+
+    def __init__(self, run: Run, stage: Stage) -> None:
+        self.run, self.stage = run, stage
+        self.upstream: Stream | None = run.open(stage.inputs[0]) if stage.inputs else None
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return how many elements there are, of the counts of the inputs."""
+        return inputs[0] if len(inputs) == 1 else UNKNOWN
+
+    def __iter__(self) -> Iterator[Element]:
+        return self
+
+    def __next__(self) -> Element:
+        raise NotImplementedError(type(self).__name__)
+
+    def rows(self, count: int) -> Sequence[Array] | None:
+        """Return up to so many elements stacked, fewer at the end; None: take them one by one."""
+        return None
+
+    def take(self) -> Element:
+        """Return the next element of what it reads."""
+        assert self.upstream is not None, "it reads a stream"
+        return self.upstream.__next__()
+
+    def save(self) -> State:
+        """Return what it takes to go on from here."""
+        state: State = {name: getattr(self, name) for name in self.KEEPS}
+        for name in self.TAKES:
+            found = getattr(self, name, None)
+            if isinstance(found, Stream):
+                state[name] = found.save()
+            elif isinstance(found, list):
+                state[name] = [each.save() for each in found]
+        return state
+
+    def restore(self, state: State) -> None:
+        """Go on from a state; streams that are not open are opened first."""
+        for name in self.KEEPS:
+            setattr(self, name, state[name])
+        for name in self.TAKES:
+            kept = state.get(name)
+            if kept is None:
+                setattr(self, name, None)
+            elif isinstance(kept, list):
+                for each, part in zip(getattr(self, name), kept, strict=True):
+                    each.restore(part)
+            else:
+                found = getattr(self, name) or self.reopened(name)
+                setattr(self, name, found)
+                found.restore(kept)
+
+    def reopened(self, name: str) -> Stream:
+        """Return a stream that was open when the state was saved."""
+        return self.run.open(self.stage.inputs[0])
+
+
+class Unsaved(Stream):
+    """A stream whose state is outside of the process's reach: it is refused by name."""
+
+    def save(self) -> State:
+        """Refuse."""
+        raise UnimplementedError(
+            f"the state of {type(self).__name__} cannot be saved: it is in a Python object, "
+            "expected a source that can be read again"
+        )
+
+
+def integer(option: object) -> int:
+    """Return an option that is a number of elements."""
+    return int(np.asarray(option))
+
+
+def known(option: object) -> int | None:
+    """Return an option that is a number as far as it is known before the pipeline runs."""
+    if isinstance(option, Given):
+        return integer(option.tensor.numpy()) if option.tensor.eager else None
+    return None if option is None else integer(option)
+
+
+def part(value: object) -> Any:
+    """Return one value as a part of an element: an array without axes."""
+    made = np.empty((), object)
+    made[()] = value
+    return made

@@ -1,0 +1,110 @@
+"""The state of a stream as bytes: JSON, with the arrays behind it as numpy writes them."""
+
+from __future__ import annotations
+
+import io
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...ir.types import dtypes as rows
+from ..values.run_errors import DataLossError, UnimplementedError
+from .sources import Listed
+from .stages import Stage, State, part
+
+Piece = Any
+
+
+class Packer:
+    """Turns a state into data of JSON's, and a list of arrays."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray[Any, Any]] = []
+
+    def packed(self, value: object) -> Piece:
+        """Return a value as JSON's data."""
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, dict):
+            return {"map": [[self.packed(k), self.packed(v)] for k, v in value.items()]}
+        if isinstance(value, list | tuple):
+            kind = "list" if isinstance(value, list) else "tuple"
+            return {kind: [self.packed(each) for each in value]}
+        return self.array(np.asarray(value))
+
+    def array(self, array: np.ndarray[Any, Any]) -> Piece:
+        """Return the number of an array; text is written as bytes with their lengths."""
+        if array.dtype.kind != "O":
+            self.arrays.append(array)
+            return {"array": len(self.arrays) - 1, "dtype": array.dtype.name}
+        flat = array.ravel().tolist()
+        if flat and isinstance(flat[0], Stage):
+            return self.stage(flat[0])
+        self.arrays.append(np.frombuffer(b"".join(flat), np.uint8))
+        return {"text": len(self.arrays) - 1, "shape": list(array.shape),
+                "sizes": [len(x) for x in flat]}  # fmt: skip
+
+    def stage(self, stage: Stage) -> Piece:
+        """Return a window's elements; other pipelines have no form."""
+        if stage.kind is not Listed:
+            raise UnimplementedError(f"a pipeline of {stage.kind.__name__} as part of a state")
+        return {"window": self.packed(stage.options["elements"])}
+
+
+class Unpacker:
+    """Turns JSON's data and a list of arrays into a state."""
+
+    def __init__(self, arrays: list[np.ndarray[Any, Any]]) -> None:
+        self.arrays = arrays
+
+    def unpacked(self, data: Piece) -> Any:
+        """Return a value."""
+        if not isinstance(data, dict):
+            return data
+        if "map" in data:
+            return {self.unpacked(k): self.unpacked(v) for k, v in data["map"]}
+        if "list" in data or "tuple" in data:
+            listed = data["list"] if "list" in data else data["tuple"]
+            found = [self.unpacked(each) for each in listed]
+            return found if "list" in data else tuple(found)
+        if "window" in data:
+            return part(Stage(Listed, (), {"elements": self.unpacked(data["window"])}))
+        return self.number(data) if "array" in data else self.text(data)
+
+    def text(self, data: Piece) -> Any:
+        """Return an array of text."""
+        raw = self.arrays[data["text"]].tobytes()
+        ends = np.cumsum([0, *data["sizes"]]).tolist()
+        made = np.empty(len(data["sizes"]), object)
+        made[:] = [raw[a:b] for a, b in pairwise(ends)]
+        return made.reshape(data["shape"])
+
+    def number(self, data: Piece) -> Any:
+        """Return an array; types that numpy does not know are written as their bytes."""
+        found = self.arrays[data["array"]]
+        wanted = next(r.numpy for r in rows.DTYPES.values() if r.numpy.name == data["dtype"])
+        return found if found.dtype == wanted else found.view(wanted)
+
+
+def to_bytes(state: State) -> bytes:
+    """Return a state as bytes."""
+    packer = Packer()
+    text = json.dumps(packer.packed(state), separators=(",", ":")).encode()
+    file = io.BytesIO()
+    raw = [x.view(f"V{x.itemsize}") if x.dtype.kind == "V" else x for x in packer.arrays]
+    named: dict[str, Any] = {f"a{i}": x for i, x in enumerate(raw)}
+    np.savez(file, text=np.frombuffer(text, np.uint8), **named)
+    return file.getvalue()
+
+
+def from_bytes(data: bytes) -> State:
+    """Return the state of bytes."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            arrays = [file[f"a{i}"] for i in range(len(file.files) - 1)]
+            found: State = Unpacker(arrays).unpacked(json.loads(file["text"].tobytes()))
+    except (ValueError, KeyError, OSError, IndexError) as error:
+        raise DataLossError(f"this is not the state of a pipeline: {error}") from None
+    return found

@@ -1,0 +1,442 @@
+"""What is done to elements one by one: mapping, choosing, counting, repeating, keeping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.op import Array
+from ..values.run_errors import FailedPreconditionError, InvalidArgumentError, OpError
+from .batches import Pile
+from .order import least
+from .stages import (
+    INFINITE,
+    UNKNOWN,
+    Apply,
+    Element,
+    Run,
+    Stage,
+    State,
+    Stream,
+    integer,
+    known,
+)
+
+
+class Mapped(Stream):
+    """What a function gives for each element."""
+
+    def __init__(self, run: Run, stage: Stage, function: Apply) -> None:
+        super().__init__(run, stage)
+        self.function = function
+
+    def __next__(self) -> Element:
+        return self.function(self.take())
+
+
+class Chosen(Stream):
+    """The elements of which a function says that they are wanted."""
+
+    def __init__(self, run: Run, stage: Stage, function: Apply) -> None:
+        super().__init__(run, stage)
+        self.function = function
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return that nobody knows."""
+        return UNKNOWN
+
+    def __next__(self) -> Element:
+        while True:
+            element = self.take()
+            if self.function(element)[0]:
+                return element
+
+
+class ChosenWhile(Stream):
+    """The elements up to the first one that a function does not want."""
+
+    KEEPS = ("ended",)
+
+    def __init__(self, run: Run, stage: Stage, function: Apply) -> None:
+        super().__init__(run, stage)
+        self.function, self.ended = function, False
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return that nobody knows."""
+        return UNKNOWN
+
+    def __next__(self) -> Element:
+        if not self.ended:
+            element = self.take()
+            if self.function(element)[0]:
+                return element
+            self.ended = True
+        raise StopIteration
+
+
+class Scanned(Stream):
+    """What a function gives for a state and each element, with the next state before it."""
+
+    KEEPS = ("state",)
+
+    def __init__(self, run: Run, stage: Stage, function: Apply, **initial: object) -> None:
+        super().__init__(run, stage)
+        self.function, self.state = function, tuple(np.asarray(x) for x in initial.values())
+
+    def __next__(self) -> Element:
+        made = self.function((*self.state, *self.take()))
+        size = len(self.state)
+        self.state = made[:size]
+        return made[size:]
+
+
+class Limited(Stream):
+    """The first elements, so many; all for a negative number."""
+
+    KEEPS = ("left",)
+
+    def __init__(self, run: Run, stage: Stage, count: object) -> None:
+        super().__init__(run, stage)
+        self.left = integer(count)
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return the smaller one of both."""
+        most = known(options["count"])
+        if most is None:
+            return UNKNOWN
+        return inputs[0] if most < 0 else 0 if not most else least([inputs[0], most])
+
+    def __next__(self) -> Element:
+        if not self.left:
+            raise StopIteration
+        made = self.take()
+        self.left -= 1
+        return made
+
+
+class Skipped(Stream):
+    """What is left without the first elements; nothing for a negative number."""
+
+    KEEPS = ("left",)
+
+    def __init__(self, run: Run, stage: Stage, count: object) -> None:
+        super().__init__(run, stage)
+        self.left = integer(count)
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return the rest."""
+        less = known(options["count"])
+        if less is None:
+            return UNKNOWN
+        return 0 if less < 0 else inputs[0] if inputs[0] < 0 else max(0, inputs[0] - less)
+
+    def __next__(self) -> Element:
+        while self.left:
+            if self.left < 0:
+                raise StopIteration
+            self.take()
+            self.left -= 1
+        return self.take()
+
+
+class Sharded(Stream):
+    """Every n-th element, from the one of a number on."""
+
+    KEEPS = ("at",)
+
+    def __init__(self, run: Run, stage: Stage, shards: object, index: object) -> None:
+        super().__init__(run, stage)
+        self.shards, self.index, self.at = integer(shards), integer(index), 0
+        if self.shards < 1:
+            raise InvalidArgumentError(
+                f"Number of shards must be greater than zero (currently num_shards = {self.shards})"
+            )
+        if not 0 <= self.index < self.shards:
+            raise InvalidArgumentError(
+                f"Index must be between 0 and {self.shards - 1} (currently index = {self.index})"
+            )
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return the share."""
+        shards, index = known(options["shards"]), known(options["index"])
+        if inputs[0] < 0 or shards is None or index is None:
+            return inputs[0] if inputs[0] < 0 else UNKNOWN
+        return inputs[0] // shards + (index < inputs[0] % shards)
+
+    def __next__(self) -> Element:
+        while True:
+            element = self.take()
+            self.at += 1
+            if (self.at - 1) % self.shards == self.index:
+                return element
+
+
+class Distinct(Stream):
+    """Each element the first time that it comes."""
+
+    KEEPS = ("seen",)
+
+    def __init__(self, run: Run, stage: Stage) -> None:
+        super().__init__(run, stage)
+        self.seen: list[Element] = []
+        self.keys: set[Any] = set()
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return that nobody knows."""
+        return UNKNOWN
+
+    def __next__(self) -> Element:
+        while True:
+            element = self.take()
+            key = self.key(element)
+            if key not in self.keys:
+                self.keys.add(key)
+                self.seen.append(element)
+                return element
+
+    @staticmethod
+    def key(element: Element) -> Any:
+        """Return what equal elements have in common."""
+        return tuple(
+            (x.shape, tuple(x.ravel().tolist()) if x.dtype.kind == "O" else x.tobytes())
+            for x in element
+        )
+
+    def restore(self, state: State) -> None:
+        """Go on."""
+        super().restore(state)
+        self.keys = {self.key(element) for element in self.seen}
+
+
+class Unfailing(Stream):
+    """The elements that can be had: those whose computation fails are left out."""
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return that nobody knows."""
+        return UNKNOWN
+
+    def __next__(self) -> Element:
+        while True:
+            try:
+                return self.take()
+            except OpError:
+                continue
+
+
+class Repeated(Stream):
+    """The elements again and again, so often; without end for a negative number."""
+
+    KEEPS = ("turn", "empty")
+
+    def __init__(self, run: Run, stage: Stage, count: object) -> None:
+        super().__init__(run, stage)
+        self.turns, self.turn, self.empty = integer(count), 0, True
+        if not self.turns:
+            self.upstream = None
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return the product."""
+        turns = known(options["count"])
+        if turns == 0 or inputs[0] == 0:
+            return 0
+        if turns is None or inputs[0] == UNKNOWN:
+            return UNKNOWN if turns is None or turns > 0 else INFINITE
+        return INFINITE if turns < 0 or inputs[0] < 0 else turns * inputs[0]
+
+    def __next__(self) -> Element:
+        while self.upstream is not None:
+            try:
+                made = self.upstream.__next__()
+            except StopIteration:
+                self._next_turn()
+            else:
+                self.empty = False
+                return made
+        raise StopIteration
+
+    def _next_turn(self) -> None:
+        """Begin again, unless it was the last turn, or there is nothing to repeat for ever."""
+        self.turn += 1
+        over = self.turn == self.turns or (self.turns < 0 and self.empty)
+        self.upstream, self.empty = None, True
+        if not over:
+            self.upstream = self.run.open(self.stage.inputs[0])
+
+
+class Zipped(Stream):
+    """The elements of several stages side by side, to the end of the shortest."""
+
+    TAKES = ("streams",)
+
+    def __init__(self, run: Run, stage: Stage) -> None:
+        self.run, self.stage = run, stage
+        self.streams = [run.open(each) for each in stage.inputs]
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return the smallest."""
+        return least(inputs)
+
+    def __next__(self) -> Element:
+        made: list[Any] = []
+        for stream in self.streams:
+            made += stream.__next__()
+        return tuple(made)
+
+
+class Joined(Stream):
+    """The elements of one stage, then those of another."""
+
+    KEEPS = ("second",)
+
+    def __init__(self, run: Run, stage: Stage) -> None:
+        super().__init__(run, stage)
+        self.second = False
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return the sum."""
+        if INFINITE in inputs:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in inputs else sum(inputs)
+
+    def __next__(self) -> Element:
+        if not self.second:
+            try:
+                return self.take()
+            except StopIteration:
+                self.second = True
+                self.upstream = self.reopened("upstream")
+        return self.take()
+
+    def reopened(self, name: str) -> Stream:
+        """Open the stage that is read now."""
+        return self.run.open(self.stage.inputs[int(self.second)])
+
+    def restore(self, state: State) -> None:
+        """Go on, in the second stage if it was there."""
+        if state["second"]:
+            self.upstream = None
+        super().restore(state)
+
+
+class Counted(Stream):
+    """The same elements; that there are so many is stated, and checked."""
+
+    KEEPS = ("seen",)
+
+    def __init__(self, run: Run, stage: Stage, count: object) -> None:
+        super().__init__(run, stage)
+        self.stated, self.seen = integer(count), 0
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return what is stated."""
+        stated = known(options["count"])
+        return UNKNOWN if stated is None else stated
+
+    def __next__(self) -> Element:
+        try:
+            made = self.take()
+        except StopIteration:
+            if self.stated not in (INFINITE, UNKNOWN, self.seen):
+                raise self._wrong(f"{self.seen}") from None
+            raise
+        self.seen += 1
+        if 0 <= self.stated < self.seen:
+            raise self._wrong(f"at least {self.seen}")
+        return made
+
+    def _wrong(self, found: str) -> FailedPreconditionError:
+        return FailedPreconditionError(
+            f"Input dataset was expected to contain {self.stated} elements but contained {found}."
+        )
+
+
+class Kept(Stream):
+    """The elements of the first time, kept in memory; a time that is cut short keeps nothing."""
+
+    KEEPS = ("at",)
+
+    def __init__(self, run: Run, stage: Stage) -> None:
+        self.run, self.stage, self.at = run, stage, 0
+        self.memory = run.memory(stage)
+        self.found: list[Element] = self.memory.get("elements", [])
+        whole = "elements" in self.memory
+        self.upstream = None if whole else run.open(stage.inputs[0])
+
+    def __next__(self) -> Element:
+        if self.upstream is None:
+            if self.at >= len(self.found):
+                raise StopIteration
+            self.at += 1
+            return self.found[self.at - 1]
+        try:
+            made = self.take()
+        except StopIteration:
+            self.memory["elements"] = self.found
+            self.upstream, self.at = None, len(self.found)
+            raise
+        self.found.append(made)
+        return made
+
+    def save(self) -> State:
+        """Return what is kept too."""
+        return {**super().save(), "found": list(self.found)}
+
+    def restore(self, state: State) -> None:
+        """Go on."""
+        self.found = list(state["found"])
+        super().restore(state)
+        if self.upstream is None:
+            self.memory["elements"] = self.found
+
+
+def rows_of(array: Array) -> Array:
+    """Return what has rows: an array, or those of a value that is one part."""
+    if array.dtype.kind != "O" or array.ndim or not isinstance(array[()], Pile):
+        return array
+    rows = array[()].rows()
+    made = np.empty(len(rows), object)
+    made[:] = rows
+    return made
+
+
+class Unstacked(Stream):
+    """The rows of each element, one by one."""
+
+    KEEPS = ("rest", "at")
+
+    def __init__(self, run: Run, stage: Stage, height: int | None = None) -> None:
+        super().__init__(run, stage)
+        self.rest: Element = ()
+        self.at = 0
+
+    @classmethod
+    def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
+        """Return the product, if all elements have as many rows."""
+        rows = options.get("height")
+        if inputs[0] < 0 or rows is None:
+            return INFINITE if inputs[0] == INFINITE and rows else UNKNOWN
+        return inputs[0] * integer(rows)
+
+    def __next__(self) -> Element:
+        while not self.rest or self.at >= len(self.rest[0]):
+            self.rest, self.at = tuple(map(rows_of, self.take())), 0
+            heights = {len(x) for x in self.rest}
+            if len(heights) != 1:
+                raise InvalidArgumentError(
+                    f"Input element must have the same batch size in each component, got {heights}"
+                )
+        self.at += 1
+        return tuple([x[self.at - 1, ...] for x in self.rest])

@@ -1,0 +1,215 @@
+"""What must hold of symbolic dimensions for an operation to fit, worked out from its shapes.
+
+A table of 512 rows cut to the length L has min(512, L) rows. Where these are added to L others
+the model is only meant for L <= 512: that is assumed, the range of L narrowed, and the model
+read again. What the range of one symbol cannot say, as P + T <= 64, is kept as a fact. Where an
+image of H // 4 rows is made twice as high and joined to one of H // 2 rows, H is a multiple of 4:
+it is read again as four times another symbol, and each run checks that it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import prod
+
+from ...ir import Dim, DimExpr, TensorSpec
+from ...ir.types import dims as dim_rules
+from ...ir.types.dims import Atom, Monomial
+from ...ir.types.shapes import UnequalError
+from .slices import Knowledge
+
+DEPTH = 4
+"""Minima and maxima of one dimension that are looked into."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """`small <= large`, or that both are equal symbols, and what made it necessary."""
+
+    small: Dim
+    large: Dim
+    are_equal: bool
+    reason: str
+    of_data: bool = False
+    """Whether `small` is the size of a result of a host step, which is checked in each run."""
+    is_multiple: bool = False
+    """Whether it is that the symbol `small` is a multiple of the number `large`."""
+
+    def __str__(self) -> str:
+        if self.is_multiple:
+            return f"{self.small} is a multiple of {self.large}"
+        sign = "=" if self.are_equal else "<="
+        return f"{self.small} {sign} {self.large}"
+
+
+class NeedsAssumptionError(Exception):
+    """The model must be read again under one more assumption."""
+
+    def __init__(self, assumption: Assumption) -> None:
+        super().__init__(str(assumption))
+        self.assumption = assumption
+
+
+def assumption_for(
+    pairs: Iterable[tuple[Dim, Dim]],
+    known: Knowledge,
+    nameless: Sequence[str],
+    reason: str,
+) -> Assumption | None:
+    """Return what to assume for one of these pairs of sizes to be equal, if that is clear.
+
+    `nameless` are symbols that nobody named: such a one may be taken for equal to another.
+    """
+    for a, b in pairs:
+        for small, large in _needed(a, b, DEPTH) or ():
+            if not known.at_least(large, small):
+                return Assumption(small, large, are_equal=False, reason=reason)
+        names = str(a), str(b)
+        if all(name.isidentifier() for name in names) and set(names) & set(nameless):
+            first, second = (a, b) if names[0] in nameless else (b, a)
+            return Assumption(first, second, are_equal=True, reason=reason)
+    return None
+
+
+def assumed_multiple(pairs: Iterable[tuple[Dim, Dim]], reason: str) -> Assumption | None:
+    """Return of which number a symbol is a multiple, if that makes sizes equal that must be."""
+    for a, b in pairs:
+        for symbol, factor in _multiples(a - b).items():
+            return Assumption(
+                dim_rules.symbol(symbol), factor, are_equal=False, reason=reason, is_multiple=True
+            )
+    return None
+
+
+LARGEST = 4096
+"""The largest number of which a symbol is taken for a multiple."""
+MOST_CHOICES = 512
+"""Combinations of multiples that are tried for one difference."""
+
+
+def _multiples(difference: Dim) -> dict[str, int]:
+    """Return of which numbers symbols are multiples if a difference is 0: the smallest that do.
+
+    >>> _multiples(dim_rules.parse("2*(h // 2 // 2) - h // 2"))
+    {'h': 4}
+    """
+    divisors: dict[str, set[int]] = {}
+    _find_divisors(difference, divisors)
+    choices = [[(name, n) for n in _products(found)] for name, found in divisors.items()]
+    for chosen in islice(_by_size(choices), MOST_CHOICES):
+        values = {name: dim_rules.symbol(name) * n for name, n in chosen if n > 1}
+        if values and dim_rules.substitute(difference, values) == 0:
+            return {name: n for name, n in chosen if n > 1}
+    return {}
+
+
+def _by_size(choices: list[list[tuple[str, int]]]) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Give all combinations, those of small numbers first."""
+    if not choices:
+        return iter(())
+    return iter(sorted(itertools.product(*choices), key=lambda each: prod(n for _, n in each)))
+
+
+def _find_divisors(dim: Dim, found: dict[str, set[int]]) -> None:
+    """Note by which numbers expressions of each symbol are divided."""
+    if isinstance(dim, int):
+        return
+    for atom in dict.fromkeys(atom for monomial, _ in dim.terms for atom in monomial if atom.op):
+        first, second = (dim_rules.parse(text) for text in atom.args)
+        if atom.op in ("//", "%") and isinstance(second, int) and second > 1:
+            for name in sorted(dim_rules.symbols(first)):
+                found.setdefault(name, set()).add(second)
+        for part in (first, second):
+            _find_divisors(part, found)
+
+
+def _products(numbers: set[int]) -> list[int]:
+    """Return 1 and the products of numbers, each taken any number of times, up to `LARGEST`."""
+    made = {1}
+    for number in sorted(numbers):
+        for one in sorted(made):
+            while (one := one * number) <= LARGEST:
+                made.add(one)
+    return sorted(made)[:32]
+
+
+def differing(error: BaseException, specs: Sequence[TensorSpec]) -> list[tuple[Dim, Dim]]:
+    """Return the sizes that an error is about, and all that differ in the shapes."""
+    cause = unequal(error)
+    return [*([] if cause is None else [cause.sizes]), *clashes(specs)]
+
+
+def unequal(error: BaseException) -> UnequalError | None:
+    """Return the error about two sizes that is behind another, if there is one."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, UnequalError):
+        cause = cause.__cause__
+    return cause
+
+
+def assumption_of(error: BaseException, data: Sequence[str], reason: str) -> Assumption | None:
+    """Return that a size which only a run tells is the one that an operation needs, if it is so.
+
+    `data` are the symbols of such sizes. Each run checks what is assumed of them.
+    """
+    cause = unequal(error)
+    if cause is None:
+        return None
+    a, b = cause.sizes
+    for small, large in ((b, a), (a, b)):
+        if str(small) in data and str(small) not in dim_rules.symbols(large):
+            return Assumption(small, large, are_equal=True, reason=reason, of_data=True)
+    return None
+
+
+def clashes(specs: Sequence[TensorSpec]) -> Iterator[tuple[Dim, Dim]]:
+    """Give unequal dimensions against each other: from the end, and as in a product."""
+    shapes = [spec.shape for spec in specs if spec.shape]
+    for i, first in enumerate(shapes):
+        for second in shapes[i + 1 :]:
+            pairs = [*zip(reversed(first), reversed(second), strict=False)]
+            if len(second) > 1:
+                pairs.append((first[-1], second[-2]))
+            yield from ((a, b) for a, b in pairs if 1 not in (a, b) and a != b)
+
+
+def _needed(a: Dim, b: Dim, depth: int) -> list[tuple[Dim, Dim]] | None:
+    """Return pairs of small and large by which two dimensions are equal, None if there are none.
+
+    >>> length = dim_rules.symbol("L")
+    >>> _needed(length, dim_rules.minimum(512, length), 1)
+    [(DimExpr('L'), 512)]
+    """
+    difference = a - b
+    if isinstance(difference, int):
+        return None if difference else []
+    if not depth:
+        return None
+    for atom in _extremes(difference):
+        first, second = (dim_rules.parse(text) for text in atom.args)
+        for chosen, other in ((first, second), (second, first)):
+            rest = _needed(_replaced(difference, atom, chosen), 0, depth - 1)
+            if rest is not None:
+                pair = (chosen, other) if atom.op == "min" else (other, chosen)
+                return [pair, *rest]
+    return None
+
+
+def _extremes(dim: DimExpr) -> list[Atom]:
+    """Return the minima and maxima that are factors of a dimension's terms."""
+    atoms = [atom for monomial, _ in dim.terms for atom in monomial]
+    return list(dict.fromkeys(atom for atom in atoms if atom.op in ("min", "max")))
+
+
+def _replaced(dim: DimExpr, atom: Atom, value: Dim) -> Dim:
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        term: Dim = coefficient
+        for factor in monomial:
+            one: Monomial = (factor,)
+            term = term * (value if factor == atom else DimExpr(((one, 1),)))
+        total = total + term
+    return total

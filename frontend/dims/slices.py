@@ -1,0 +1,107 @@
+"""Bounds of slices as people and models write them: from the end, too far, or symbolic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...ir import Dim, DimExpr, Range
+from ...ir.types import dims as dim_rules
+
+FAR = (1 << 31) - 1
+"""Numbers from here on mean "to the end"."""
+
+DEPTH = 4
+"""How many functions in a dimension are looked into to compare it."""
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of symbols: their ranges, and expressions that are at least 0."""
+
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    facts: Sequence[Dim] = ()
+
+    def at_least(self, a: Dim, b: Dim) -> bool:
+        """Say whether a >= b for certain.
+
+        >>> n = dim_rules.symbol("N")
+        >>> positive = Knowledge({"N": (1, None)})
+        >>> positive.at_least(n, 1), positive.at_least(4, n), positive.at_least(n, n // 2)
+        (True, False, True)
+        """
+        return self._is_positive(a - b, DEPTH)
+
+    def _is_positive(self, dim: Dim, depth: int) -> bool:
+        """Say whether a dimension is at least 0 for certain."""
+        if isinstance(dim, int):
+            return dim >= 0
+        if dim_rules.bounds(dim, self.ranges)[0] >= 0:
+            return True
+        if not depth:
+            return False
+        lower = [*_simpler(dim), *(dim - fact for fact in self.facts)]
+        return any(self._is_positive(each, depth - 1) for each in lower)
+
+
+def bounds(start: Dim, end: Dim, step: int, extent: Dim, known: Knowledge) -> tuple[Dim, Dim, int]:
+    """Return start, stop and step as `gv.slice` wants them: inside the axis, in order.
+
+    >>> bounds(-3, 1 << 60, 1, 10, Knowledge())
+    (7, 10, 1)
+    >>> bounds(1 << 60, -(1 << 60), -2, 10, Knowledge())
+    (9, -11, -2)
+    """
+    if isinstance(start, int) and isinstance(end, int) and isinstance(extent, int):
+        first, last, _ = slice(start, end, step).indices(extent)
+        if not range(first, last, step):
+            return 0, 0, 1
+        return first, last if last >= 0 else -1 - extent, step
+    if step > 0:
+        first_dim = _clamped(start, extent, 0, extent, known)
+        last_dim = _clamped(end, extent, 0, extent, known)
+        if first_dim == 0 or last_dim == extent:
+            return first_dim, last_dim, step
+        return first_dim, _raised(last_dim, first_dim, known), step
+    first_dim = _clamped(start, extent, 0, extent - 1, known)
+    last_dim = _clamped(end, extent, -1, extent - 1, known)
+    stop = -1 - extent if isinstance(last_dim, int) and last_dim == -1 else last_dim
+    return first_dim, stop, step
+
+
+def _clamped(value: Dim, extent: Dim, low: int, high: Dim, known: Knowledge) -> Dim:
+    """Return a bound counted from the front and inside of [low, high]."""
+    if isinstance(value, int):
+        if value >= FAR:
+            return high
+        if value <= -FAR:
+            return low
+        if value < 0:
+            return _raised(extent + value, low, known)
+    else:
+        value = _raised(value, low, known)
+    return value if known.at_least(high, value) else dim_rules.minimum(value, high)
+
+
+def _raised(value: Dim, low: Dim, known: Knowledge) -> Dim:
+    return value if known.at_least(value, low) else dim_rules.maximum(value, low)
+
+
+def _simpler(dim: DimExpr) -> Iterator[Dim]:
+    """Give expressions without one of the functions that are positive only if this one is."""
+    for monomial, coefficient in dim.terms:
+        if len(monomial) != 1 or not monomial[0].op:
+            continue
+        atom = monomial[0]
+        first, second = (dim_rules.parse(text) for text in atom.args)
+        rest = dim - DimExpr(((monomial, coefficient),))
+        match atom.op:
+            case "//" if isinstance(second, int) and second > 0:
+                least = first if coefficient < 0 else first - (second - 1)
+                yield rest * second + least * coefficient
+            case "%" if isinstance(second, int) and second > 0:
+                yield rest + (coefficient * (second - 1) if coefficient < 0 else 0)
+            case "min" if coefficient < 0:
+                yield from (rest + first * coefficient, rest + second * coefficient)
+            case "max" if coefficient > 0:
+                yield from (rest + first * coefficient, rest + second * coefficient)

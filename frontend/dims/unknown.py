@@ -1,0 +1,14 @@
+"""Sizes of which nothing is known: each a symbol of its own, equal to no other."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from ...ir.types.dims import DimExpr, symbol
+
+_SYMBOLS = count(1)
+
+
+def unknown_dim() -> DimExpr:
+    """Return a size that is not known, equal to no other."""
+    return symbol(f"d{next(_SYMBOLS)}")

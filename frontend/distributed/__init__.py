@@ -1,0 +1,37 @@
+"""Several ranks that run one program: what they compute together, eagerly and compiled.
+
+    total = gravure.distributed.all_reduce(x)          # in a function, in a graph, or at once
+
+Under `gravure launch -n 4 program.py` there are four ranks; a program by itself is one, and each
+function gives what it gets. Read in this order:
+
+- `collectives`: the functions, and what they are for tapes and graphs.
+"""
+
+from __future__ import annotations
+
+from ...runtime.comm.protocol import AbortedWorldError as AbortedWorldError
+from ...runtime.comm.protocol import CommError as CommError
+from ...runtime.comm.protocol import LateError as LateError
+from ...runtime.comm.protocol import WorldError as WorldError
+from .collectives import all_gather as all_gather
+from .collectives import all_reduce as all_reduce
+from .collectives import barrier as barrier
+from .collectives import broadcast as broadcast
+from .collectives import ordered_sum as ordered_sum
+from .collectives import rank as rank
+from .collectives import size as size
+
+__all__ = [
+    "AbortedWorldError",
+    "CommError",
+    "LateError",
+    "WorldError",
+    "all_gather",
+    "all_reduce",
+    "barrier",
+    "broadcast",
+    "ordered_sum",
+    "rank",
+    "size",
+]

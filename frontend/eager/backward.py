@@ -1,0 +1,195 @@
+"""Go backward through a list of uses: gradients of tapes and of graphs.
+
+The rules are those of the operations (`Op.gradient`), carried out by `apply`: at once on
+computed values, into the present graph on symbolic ones. What a recorder outside sees of that
+can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import GraphError
+from ...ir.compose.functions import Maker
+from ...ir.gradient.walk import walk_back
+from ...ir.op import REGISTRY, Call
+from ..values.context import STATE, Rule, Use
+from .tensor import Tensor, apply
+
+_KINDS = "fc"
+"""The kinds of element types that have gradients."""
+
+
+class GradientError(GraphError, LookupError):
+    """An operation between a target and a source has no gradient.
+
+    Give it one by `gravure.custom_gradient` or `gravure.gradient_override`, or take it off the
+    path by `gravure.stop_gradient`.
+    """
+
+    code = "GV2400"
+
+
+def key_of(value: Any) -> object:
+    """Return what a tensor or a variable is known by; assigning to elements changes it."""
+    try:
+        return value._key
+    except AttributeError:
+        value._key = object()
+        return value._key
+
+
+def is_smooth(value: Any) -> bool:
+    """Say whether a value is of a type that has gradients."""
+    return bool(value.dtype.kind in _KINDS)
+
+
+def frozen(use: Use) -> Use:
+    """Return a use whose tensors stay as they are when the user's are assigned to."""
+    return Use(
+        tuple(map(_frozen, use.operands)),
+        tuple(map(_frozen, use.results)),
+        use.op,
+        use.attributes,
+        use.backward,
+        use.rule,
+        use.name,
+    )
+
+
+def _frozen(value: object) -> Any:
+    if value.__class__ is not Tensor:
+        key_of(value)
+        return value
+    made = Tensor(value._array)
+    made._key = key_of(value)
+    return made
+
+
+Sparse = Callable[[Use, Sequence[Any]], Sequence[Any] | None]
+"""Gives the gradients of a use of which some are slices with indices, or None."""
+
+
+def backward(
+    uses: Sequence[Use],
+    targets: Iterable[tuple[object, Any]],
+    sources: Sequence[Any],
+    sparse: Sparse | None = None,
+) -> list[Any]:
+    """Return the gradient of each source, None where the targets do not depend on it.
+
+    `targets` gives the gradient of each target by its key.
+    """
+    return walk_back(Uses(sparse), uses, targets, [key_of(x) for x in sources])
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Uses as nodes of the walk back."""
+
+    SUMS_AT_ONCE: ClassVar[bool] = True
+    sparse: Sparse | None = None
+
+    def operands(self, use: Use) -> Sequence[object]:
+        """Return the keys of the operands."""
+        return [key_of(x) for x in use.operands]
+
+    def results(self, use: Use) -> Sequence[object]:
+        """Return the keys of the results."""
+        return [key_of(r) for r in use.results]
+
+    def smooth(self, use: Use) -> Sequence[object]:
+        """Return the keys of the results that have gradients."""
+        return [key_of(r) for r in use.results if is_smooth(r)]
+
+    def gradients(self, use: Use, received: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
+        """Return the gradient of each operand by the rule of the use."""
+        return _gradients(use, received, self.sparse)
+
+    def added(self, a: Any, b: Any) -> Any:
+        """Return the sum of two gradients."""
+        return added(a, b)
+
+
+def dense(grad: object) -> Any:
+    """Return a gradient as one tensor, if it is slices with indices."""
+    return grad.to_dense() if hasattr(grad, "to_dense") else grad
+
+
+def added(a: Any, b: Any) -> Any:
+    """Return the sum of two gradients; slices with indices are joined."""
+    if hasattr(a, "to_dense") and hasattr(b, "to_dense"):
+        return a.joined(b)
+    return dense(a) + dense(b)
+
+
+def _gradients(use: Use, received: Sequence[Any], sparse: Sparse | None) -> Sequence[Any]:
+    """Return the gradient of each operand of a use."""
+    if use.name != "ReadVariableOp":
+        received = list(map(dense, received))
+    found = None if sparse is None else sparse(use, received)
+    if found is not None:
+        return found
+    grads = [
+        filled_like(r, 0) if g is None and is_smooth(r) else g
+        for r, g in zip(use.results, received, strict=True)
+    ]
+    if use.backward is not None:
+        return use.backward(*grads)
+    if use.op is None:
+        raise GradientError(f"{use.name} has no gradient")
+    call = call_of(use)
+    try:
+        return use.rule(call, *grads) if use.rule is not None else use.op.gradient(call, *grads)
+    except NotImplementedError as error:
+        raise GradientError(str(error)) from None
+
+
+def call_of(use: Use) -> Call:
+    """Return a use as gradient rules want it."""
+    assert use.op is not None, f"{use.name} is no operation"
+    return Call(
+        use.op,
+        use.operands,
+        use.results,
+        use.op.complete(use.attributes or {}),
+        [x.spec for x in use.operands],
+        apply,
+        tuple(r.spec for r in use.results),
+    )
+
+
+def filled_like(x: Any, value: float) -> Tensor:
+    """Return a tensor of one number with the type and shape of another."""
+    spec = x.spec
+    if spec.is_static and STATE.context is None and x.eager:
+        return Tensor(np.full(spec.static_shape, value, spec.dtype.numpy))
+    made: Tensor = Maker(apply).filled(value, spec.dtype, spec.dims)
+    return made
+
+
+@contextmanager
+def gradient_override(rules: Mapping[str, Rule]) -> Iterator[None]:
+    """Give operations that are used inside other gradients, by name: `{"gv.exp": rule}`.
+
+    A rule gets the `Call` and the gradients of the results, and returns the operands'.
+    """
+    unknown = [name for name in rules if full_name(name) not in REGISTRY]
+    if unknown:
+        raise GradientError(f"there is no operation {unknown[0]!r}")
+    before = STATE.rules
+    STATE.rules = {**(before or {}), **{full_name(n): rule for n, rule in rules.items()}}
+    try:
+        yield
+    finally:
+        STATE.rules = before
+
+
+def full_name(name: str) -> str:
+    """Return the name of an operation with its dialect."""
+    return name if name.startswith("gv.") else f"gv.{name}"

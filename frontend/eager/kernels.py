@@ -1,0 +1,196 @@
+"""Run one operation at once on numpy arrays, with as little between as possible.
+
+The types of operands are checked once for each operation and each combination of element types;
+the shapes of what is element-wise are checked by numpy, and only if it refuses, `infer` is asked
+for the reason; what else there is, `infer` checks once for each combination of shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import GraphError
+from ...ir.families import Elementwise
+from ...ir.op import Array, Op
+from ...ir.types import dtypes as rows
+from ...ir.types.numerics import in_wide
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from ..values import complex_math
+from ..values.origin import short, user_line
+
+Kernel = Callable[..., Any]
+
+
+class OperandError(GraphError, TypeError, ValueError):
+    """The operands or attributes of an operation do not fit.
+
+    The location is the line of Python that asked for the operation.
+    """
+
+    code = "GV2200"
+
+
+class HostOp(Op):
+    """A function of numpy's that no graph has: it works in eager code only."""
+
+    FUNCTION: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def infer(cls, *xs: TensorSpec, **attributes: object) -> Sequence[TensorSpec]:
+        """Refuse."""
+        raise TypeError(f"{cls.name} works on computed values only, not on those of a graph")
+
+    @classmethod
+    def inferred(
+        cls, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Refuse."""
+        return cls.infer(*specs, **attributes)
+
+    @classmethod
+    def evaluate(cls, *xs: Array, **attributes: object) -> Sequence[Array]:
+        """Call the function."""
+        made = cls.FUNCTION(*xs, **attributes)
+        return made if isinstance(made, tuple) else (made,)
+
+
+@cache
+def host(name: str, function: Callable[..., Any]) -> type[HostOp]:
+    """Return the operation that calls a function of numpy's."""
+    return type(
+        f"Host_{name}", (HostOp,), {"name": f"gv.{name}", "FUNCTION": staticmethod(function)}
+    )
+
+
+_ON_COMPLEX = {
+    "gv.pow": "power",
+    **{f"gv.a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+}
+
+
+def on_complex(op: type[Op]) -> type[Op]:
+    """Return the host operation that stands in for one that complex numbers do not have."""
+    name = op.name.removeprefix("gv.")
+    numpy_name = _ON_COMPLEX.get(op.name, name)
+    function: Any = complex_math.FUNCTIONS.get(op.name) or getattr(np, numpy_name, None)
+    return op if function is None else host(name, function)
+
+
+quiet = np.errstate(all="ignore")
+"""Lets a function compute infinities and NaN without numpy's warnings."""
+
+_SIGNED: dict[str, Kernel] = {"gv.mod": np.remainder}
+"""Functions of floats that also get the sign of a zero right, as the array API wants it."""
+
+
+@cache
+def kernels_of(op: type[Op]) -> dict[np.dtype[Any], Kernel]:
+    """Return what computes an element-wise operation, by the type that all operands have.
+
+    Empty for operations that are not one function of numpy's.
+    """
+    function = getattr(op, "FUNCTION", None)
+    if not issubclass(op, Elementwise) or function is None:
+        return {}
+    return {
+        row.numpy: _kernel(_SIGNED.get(op.name, function), row, result=op.RESULT)
+        if row.kind in "fc"
+        else function
+        for row in rows.DTYPES.values()
+        if row.kind in op.KINDS
+    }
+
+
+def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> Kernel:
+    if result is not None:
+        return function
+    if row.size == 2:
+        return in_wide(function)
+    return quiet(function)
+
+
+MOST = 1024
+"""How many kinds of operands that an operation was checked for are remembered."""
+
+
+class Runner:
+    """What is known of an operation after its first use."""
+
+    __slots__ = ("checked", "defaults", "evaluate", "kernels", "op")
+
+    def __init__(self, op: type[Op]) -> None:
+        self.op = op
+        self.defaults = {} if issubclass(op, HostOp) else op.signature().defaults
+        self.kernels = kernels_of(op)
+        self.evaluate: Kernel = quiet(op.evaluate)
+        self.checked: set[tuple[Any, ...]] = set()
+
+    def check_once(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
+        """Check, unless the same was checked for operands of these types and shapes."""
+        try:
+            key = (*[(x.dtype, x.shape) for x in arrays], *attributes.items())
+            if key in self.checked:
+                return
+        except TypeError:  # an attribute that has no hash is looked at each time
+            self.check(arrays, attributes)
+            return
+        self.check(arrays, attributes)
+        if len(self.checked) >= MOST:
+            self.checked.clear()
+        self.checked.add(key)
+
+    def check(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
+        """Raise an error that says why operands and attributes do not fit, if they do not."""
+        if not issubclass(self.op, HostOp):
+            explain(self.op, [spec_of_array(x) for x in arrays], attributes)
+
+
+_RUNNERS: dict[type[Op], Runner] = {}
+
+
+def evaluate(
+    op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]
+) -> Sequence[Array]:
+    """Return the results of an operation on arrays."""
+    runner = _RUNNERS.get(op)
+    if runner is None:
+        runner = _RUNNERS[op] = Runner(op)
+    try:
+        if runner.kernels and not attributes:
+            types = tuple([x.dtype for x in arrays])
+            if types not in runner.checked:
+                runner.check(arrays, attributes)
+                runner.checked.add(types)
+            return (runner.kernels[arrays[0].dtype](*arrays),)
+        runner.check_once(arrays, attributes)
+        made: Sequence[Array] = runner.evaluate(*arrays, **{**runner.defaults, **attributes})
+    except (ArithmeticError, AssertionError, IndexError, TypeError, ValueError):
+        runner.check(arrays, attributes)
+        raise
+    return made
+
+
+def prepared(
+    op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]
+) -> Callable[..., Sequence[Any]]:
+    """Return what computes the results from arrays like these; numpy may warn."""
+    runner = _RUNNERS[op]
+    if runner.kernels and not attributes:
+        quieted = runner.kernels[arrays[0].dtype]
+        kernel: Kernel = getattr(quieted, "__wrapped__", quieted)
+        return lambda *xs: (kernel(*xs),)
+    return partial(op.evaluate, **{**runner.defaults, **attributes})
+
+
+def explain(
+    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object]
+) -> Sequence[TensorSpec]:
+    """Return the result specs, or raise an error that names the operation and the user's line."""
+    try:
+        return op.inferred(specs, attributes)
+    except TypeError as error:
+        raise OperandError(str(error), location=short(user_line())) from None

@@ -1,0 +1,130 @@
+"""Record what is carried out, to go backward through it later in the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir import REGISTRY
+from ...ir.gradient.tape import Tape
+from ...ir.op import Array, Op
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from .kernels import evaluate
+
+
+class Box:
+    """An array with an identity of its own: what a recording tells values apart by."""
+
+    __slots__ = ("array", "spec")
+
+    def __init__(self, array: object) -> None:
+        self.array: Array = np.asarray(array)
+        self.spec: TensorSpec = spec_of_array(self.array)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        """Return the array."""
+        return np.asarray(self.array, dtype)
+
+
+class Emit:
+    """Carries operations out at once on arrays; the results of boxes are boxes."""
+
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+        """Return the result, or the tuple of several."""
+        made = evaluate(op, [np.asarray(x) for x in operands], attributes)
+        return made[0] if len(made) == 1 else tuple(made)
+
+
+EMIT = Emit()
+
+
+def emit_boxes(op: type[Op], *operands: object, **attributes: object) -> Any:
+    """Carry an operation out at once; each result is an object of its own."""
+    made = evaluate(op, [np.asarray(x) for x in operands], attributes)
+    return Box(made[0]) if len(made) == 1 else tuple(map(Box, made))
+
+
+class Recorded:
+    """A recording: values that are watched, what was done with them, and the way back."""
+
+    def __init__(self, emit: Callable[..., object]) -> None:
+        start = emit_boxes if isinstance(emit, Emit) else emit
+        self._tape = Tape(start)
+        self._emit = start
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+        self.sources: list[tuple[Any, Any]] = []
+        """Variables and their values, of which some were read by another run."""
+        self.reads: list[tuple[Any, Any]] = []
+        """Variables and random operations, with the values that this run took, in order."""
+
+    @property
+    def emit(self) -> Callable[..., Any]:
+        """Carry out an operation and record it."""
+        return self._tape.emit
+
+    @property
+    def start(self) -> Any:
+        """Return what carries operations out, which are not recorded."""
+        return self._emit
+
+    @property
+    def tape(self) -> Tape:
+        """Return the list of what was carried out."""
+        return self._tape
+
+    def watch(self, values: Sequence[object]) -> list[Any]:
+        """Return values that are told apart from all others."""
+        self.inputs = [boxed(value) for value in values]
+        return self.inputs
+
+    def results(self, values: Sequence[object]) -> Sequence[Any]:
+        """Take note of the results."""
+        self.outputs = [boxed(value) for value in values]
+        return self.outputs
+
+    def read(self, variable: object, value: object) -> Any:
+        """Take note of a value that the run takes from outside."""
+        value = self.source(variable, value)
+        self.reads.append((variable, value))
+        return value
+
+    def source(self, variable: object, value: object) -> Any:
+        """Take note of a variable's value."""
+        value = boxed(value)
+        self.sources.append((variable, value))
+        return value
+
+    def backward(
+        self, grads: Sequence[object], variables: Sequence[object]
+    ) -> tuple[list[Any], list[Any]]:
+        """Return the gradients of the inputs and of variables; None where nothing depends."""
+        read = [value for _, value in self.sources]
+        sources = [x if _is_float(x) else None for x in (*self.inputs, *read)]
+        found = self._tape.backward(self.outputs, grads, sources)
+        of_inputs = list(found[: len(self.inputs)])
+        totals: dict[int, Any] = {}
+        for (variable, _), grad in zip(self.sources, found[len(self.inputs) :], strict=True):
+            if grad is not None:
+                known = totals.get(id(variable))
+                totals[id(variable)] = (
+                    grad if known is None else self._emit(REGISTRY["gv.add"], known, grad)
+                )
+        return of_inputs, [totals.get(id(variable)) for variable in variables]
+
+
+def boxed(value: Any) -> Any:
+    """Return a value as an object that a recording knows: an array gets an identity."""
+    return Box(value) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def unboxed(value: object) -> Any:
+    """Return the array of a box; anything else as it is."""
+    return value.array if isinstance(value, Box) else value
+
+
+def _is_float(value: object) -> bool:
+    found = getattr(value, "spec", None)
+    return not isinstance(found, TensorSpec) or found.dtype.is_float

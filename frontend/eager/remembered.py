@@ -1,0 +1,280 @@
+"""Remember what a function does to tensors of given types, so that it is worked out once.
+
+`remembered(function)` runs like the function. The second time that it is called on tensors of the
+same element types and shapes with the same other arguments, it is run on `Watched` tensors, which
+have no elements: each operation that it carries out is noted. From then on the notes are carried
+out on the arrays at once. A function that looks at the elements is never noted.
+
+It is for functions of their arguments alone: no state, no draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from types import FunctionType
+from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
+
+import numpy as np
+
+from ...ir.op import Array, Op
+from ...ir.ops.control.state import Require
+from ...ir.types.dtypes import DType
+from ..values.context import STATE
+from ..values.dtypes import DataType
+from .kernels import evaluate, prepared, quiet
+from .tensor import Tensor
+
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
+
+MOST = 512
+"""How many ways to call a function are remembered."""
+LONGEST = 64
+"""The longest list of arguments that is told apart from others."""
+LARGEST = 1 << 16
+"""How many bytes a constant may have that is remembered."""
+
+
+class ElementsError(Exception):
+    """A function looked at the elements of what it was given."""
+
+
+class Elements:
+    """Stands for the elements of a tensor while only their type and shape may be seen."""
+
+    def __init__(self, notes: Notes, array: Array) -> None:
+        self.notes, self.place = notes, len(notes.arrays)
+        self.dtype, self.shape = array.dtype, array.shape
+        self.ndim, self.size = array.ndim, array.size
+        notes.arrays.append(array)
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        self.notes.failed = True
+        raise ElementsError
+
+    __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = _refuse
+    __len__ = __iter__ = __getitem__ = __setitem__ = __getattr__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Watched(Tensor):
+    """A tensor whose elements cannot be seen."""
+
+    __slots__ = ()
+    direct: ClassVar[bool] = False
+    watched: ClassVar[bool] = True
+
+    def __init__(self, elements: Elements) -> None:
+        self._array: Any = elements
+
+
+STANDS: dict[type, type] = {Tensor: Watched}
+"""By the class of a tensor: that of the watched one that stands for it."""
+BEHIND: dict[type, type] = {Watched: Tensor}
+"""The other way round."""
+PLAIN = {bool, int, str, type(None), type(Ellipsis), DType, DataType, np.dtype, type}
+"""The classes of other arguments that are told apart by equality."""
+
+
+def stands_for(real: type) -> Callable[[type], type]:
+    """Let watched tensors of a class stand for those of another one (a class decorator)."""
+
+    def decorate(watched: type) -> type:
+        STANDS[real], BEHIND[watched] = watched, real
+        return watched
+
+    return decorate
+
+
+def note(op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """Carry an operation out on watched tensors and others; note it, and return its result."""
+    notes: Notes = next(x._array.notes for x in operands if x.watched)
+    return notes.add(op, operands, attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation on numbered arrays."""
+
+    function: Callable[..., Sequence[Any]]
+    operands: Sequence[int]
+    results: Sequence[int]
+
+
+class Notes:
+    """What a function did: operations on numbered arrays, and what it returned."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Any] = []
+        self.given: list[Any] = []
+        self.steps: list[Step] = []
+        self.failed = False
+
+    def watch(self, value: Any) -> Any:
+        """Return an argument with watched tensors in place of its tensors."""
+        kind = value.__class__
+        if kind in STANDS:
+            self.given.append(STANDS[kind](Elements(self, value._array)))
+            return self.given[-1]
+        return kind(map(self.watch, value)) if kind in (list, tuple) else value
+
+    def add(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Carry an operation out, and note it."""
+        places = [self.place_of(x) for x in operands]
+        given = [self.arrays[place] for place in places]
+        made = [Tensor(x)._array for x in evaluate(op, given, attributes)]
+        self.failed |= not op.PURE and op is not Require
+        found = [Watched(Elements(self, x)) for x in made]
+        function = prepared(op, given, attributes)
+        self.steps.append(Step(function, places, [x._array.place for x in found]))
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def place_of(self, tensor: Any) -> int:
+        """Return the number of a tensor's array, which is a constant if it is not watched."""
+        elements: Any = tensor._array if tensor.watched else self.constant(tensor._array)
+        place: int = elements.place
+        return place
+
+    def constant(self, array: Array) -> Elements:
+        """Take note of an array that was made inside; of a large one, nothing is remembered."""
+        self.failed |= array.nbytes > LARGEST
+        return Elements(self, array)
+
+    def form(self, made: Any) -> Form:
+        """Return a function of all arrays and of the given tensors that makes the result."""
+        kind = made.__class__
+        for i, x in enumerate(self.given):
+            if x is made:
+                return lambda _, given: given[i]
+        if kind in BEHIND:
+            real, place = BEHIND[kind], made._array.place
+            return lambda arrays, _: real(arrays[place])
+        if kind in STANDS:
+            array = self.arrays[self.constant(made._array).place]
+            return lambda _, __: kind(array.copy())
+        if kind in (list, tuple) or hasattr(made, "_fields"):
+            parts = [self.form(x) for x in made]
+            make = kind._make if hasattr(made, "_fields") else kind
+            return lambda arrays, given: make([part(arrays, given) for part in parts])
+        self.failed |= kind not in PLAIN
+        return lambda _, __: made
+
+
+Form = Callable[[Sequence[Any], Sequence[Any]], Any]
+Plan = Callable[[Sequence[Any]], Any]
+
+
+def planned(
+    function: Callable[..., object], args: Sequence[object], kwargs: dict[str, object]
+) -> Plan | None:
+    """Return a function of the tensors among the arguments that does the same; None: there is none.
+
+    It may raise where the function raises, and then need not say why.
+    """
+    notes = Notes()
+    watched = [notes.watch(x) for x in args], {n: notes.watch(x) for n, x in kwargs.items()}
+    try:
+        form = notes.form(function(*watched[0], **watched[1]))
+    except Exception:
+        return None
+    return None if notes.failed else _plan(notes, form)
+
+
+def _plan(notes: Notes, form: Form) -> Plan:
+    """Return what carries the notes out."""
+    count, steps = len(notes.given), notes.steps
+    made = {place for step in steps for place in step.results}
+    start = [None if i < count or i in made else x for i, x in enumerate(notes.arrays)]
+
+    def run(given: Sequence[Any]) -> Any:
+        arrays = start.copy()
+        arrays[:count] = [x._array for x in given]
+        for step in steps:
+            found = step.function(*[arrays[i] for i in step.operands])
+            for i, x in zip(step.results, found, strict=True):
+                arrays[i] = x if x.__class__ is np.ndarray else np.asarray(x)
+        return form(arrays, given)
+
+    return quiet(run)
+
+
+def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+    """Return the function, which remembers what it does."""
+    plans: dict[Any, Plan | None] = {}
+
+    @wraps(function)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
+        key: list[Any] = []
+        given: list[Any] = []
+        if STATE.busy or not _read(args, key, given) or (kwargs and not _named(kwargs, key, given)):
+            return function(*args, **kwargs)
+        known = tuple(key)
+        plan: Plan | None = plans.get(known, unseen)
+        if plan is None:
+            return function(*args, **kwargs)
+        if plan is unseen:
+            if len(plans) >= MOST:
+                plans.clear()
+            plans[known] = seen
+            return function(*args, **kwargs)
+        if plan is seen:
+            plan = plans[known] = planned(function, args, kwargs)
+            return function(*args, **kwargs)
+        try:
+            found: Made = plan(given)
+        except Exception:
+            return function(*args, **kwargs)
+        return found
+
+    return called
+
+
+def unseen(given: Sequence[object]) -> Any:
+    """Stand for what is to be done with arguments that were not seen yet."""
+    raise AssertionError("nothing is known of the arguments")
+
+
+def seen(given: Sequence[object]) -> Any:
+    """Stand for what is to be done with arguments that were seen once."""
+    raise AssertionError("nothing is known of the arguments but that they were seen")
+
+
+def _named(values: dict[str, object], key: list[object], given: list[object]) -> bool:
+    key.extend(values)
+    return _read(values.values(), key, given)
+
+
+def _read(values: Iterable[Any], key: list[Any], given: list[Any]) -> bool:
+    """Append to a key what tells arguments apart, and to `given` their tensors; False: cannot."""
+    for x in values:
+        kind = x.__class__
+        key.append(kind)
+        if kind in STANDS:
+            array = x._array
+            key += (array.dtype, array.shape)
+            given.append(x)
+        elif kind in PLAIN:
+            key.append(x)
+        elif kind is float:
+            key.append(x if x and x == x else x.hex())  # noqa: PLR0124  (NaN, and the sign of 0)
+        elif kind is tuple or kind is list:
+            key.append(len(x))
+            if len(x) > LONGEST or not _read(x, key, given):
+                return False
+        elif kind is slice:
+            if not _read((x.start, x.stop, x.step), key, given):
+                return False
+        else:
+            return False
+    return True
+
+
+def remember_all(names: dict[str, Any]) -> None:
+    """Let the public functions of a module remember what they do: those that it defines itself."""
+    for name, value in list(names.items()):
+        own = isinstance(value, FunctionType) and value.__module__ == names["__name__"]
+        if own and value.__code__.co_name == name and not name.startswith("_"):
+            names[name] = remembered(value)

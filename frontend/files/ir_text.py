@@ -1,0 +1,100 @@
+"""A program of any level as a file of IR text, with the data of its weights beside it.
+
+    save_ir(program, Path("m.mlir"))       m.mlir, and m.safetensors if there are weights
+    load_program("m.mlir")                 reads both
+
+The text names the file of weights in the module's attribute `gv.data`. Text that went through a
+pipe has none: it can be looked at and rewritten, and not be compiled if it has weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from xdsl.dialects.builtin import StringAttr
+
+from ...errors import ParseError
+from ...ir import Array, Op, Program, parse, print_module
+from ...ir.placement import weight_rows
+from ...ir.whole import verify_whole
+from ...runtime.files import replacing
+from .beside import map_beside
+from .weights import digest_of_weights, read_metadata, read_safetensors, write_safetensors
+
+DATA = "gv.data"
+DIGEST = "gv.data_digest"
+"""What the file of weights says of itself, too: a text and weights of another time are refused."""
+
+
+def read_ir(text: str, name: str, directory: Path | None) -> Program:
+    """Return the program of a text, with its weights if the text says where they are."""
+    module = parse(text, name)
+    verify_whole(module)
+    attribute, digest = (module.attributes.pop(name, None) for name in (DATA, DIGEST))
+    if not isinstance(attribute, StringAttr):
+        return Program(module, {}, name)
+    location = attribute.data
+    if directory is None:
+        raise ParseError(f"its weights are in {location!r}, beside a text that is not a file")
+    data = map_beside(directory, location)
+    found = read_metadata(data, location).get(DIGEST)
+    if isinstance(digest, StringAttr) and found not in (None, digest.data):
+        raise ParseError(
+            f"{location!r} was written with another text: {DIGEST} {found!r}, "
+            f"expected {digest.data!r}",
+            location=name,
+        )
+    weights = read_safetensors(data, location)
+    program = Program(module, weights, name)
+    _check(program, location)
+    return program
+
+
+def _check(program: Program, location: str) -> None:
+    """Raise `ParseError` with all that is missing or different in the file of weights."""
+    wrong = []
+    for op in program.module.walk():
+        if not isinstance(op, Op) or op.name != "gv.weight":
+            continue
+        key, spec = str(op.plain_attributes()["weight"]), op.result_specs[0]
+        found = program.weights.get(key)
+        if found is None:
+            if not key.startswith("prepared."):
+                wrong.append(f"tensor {key!r} is missing")
+        elif found.dtype != spec.dtype.numpy or found.shape != spec.dims:
+            wrong.append(f"tensor {key!r} is {found.dtype}{[*found.shape]}, expected {spec}")
+    for key, _, size in weight_rows(program.module):
+        if key in program.weights and program.weights[key].nbytes != size:
+            wrong.append(f"tensor {key!r} has {program.weights[key].nbytes} bytes, expected {size}")
+    if wrong:
+        message = "\n  ".join([f"{location!r} does not belong to the text", *wrong])
+        raise ParseError(message, location=program.source)
+
+
+def save_ir(program: Program, path: Path, *, weights: bool = True) -> list[Path]:
+    """Write a program's text, and its weights beside it; return the paths of both."""
+    data = path.with_suffix(".safetensors") if weights and program.weights else None
+    return write_ir(ir_text(program, data), path, program.weights, data)
+
+
+def write_ir(text: str, path: Path, weights: Mapping[str, Array], data: Path | None) -> list[Path]:
+    """Write a text that `ir_text` returned, and the weights if they have a place."""
+    if data is not None:
+        write_safetensors(data, weights, {DIGEST: digest_of_weights(weights)})
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+    return [path] if data is None else [path, data]
+
+
+def ir_text(program: Program, data: Path | None = None) -> str:
+    """Return a program's text, which says that its weights are in the file `data`."""
+    module = program.module
+    if data is None:
+        return print_module(module)
+    module.attributes[DATA] = StringAttr(data.name)
+    module.attributes[DIGEST] = StringAttr(digest_of_weights(program.weights))
+    try:
+        return print_module(module)
+    finally:
+        del module.attributes[DATA], module.attributes[DIGEST]

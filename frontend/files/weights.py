@@ -1,0 +1,157 @@
+"""Weights in safetensors files: mapped where they lie, and written whole or not at all.
+
+A file is the length of a header in 8 bytes, the header as JSON (for each tensor dtype, shape
+and the two offsets of its bytes), and the bytes. Nothing in it is code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...codegen.digests import digest_of
+from ...errors import ParseError
+from ...ir import DTYPES, Array, DType
+from ...runtime.files import replacing
+from .beside import Bytes
+
+MAX_HEADER = 100_000_000
+
+_NAMES = {
+    "BOOL": "bool", "I8": "i8", "I16": "i16", "I32": "i32", "I64": "i64", "U8": "u8",
+    "U16": "u16", "U32": "u32", "U64": "u64", "F16": "f16", "BF16": "bf16", "F32": "f32",
+    "F64": "f64", "C64": "c64", "F8_E4M3": "f8e4m3fn", "F8_E5M2": "f8e5m2", "F8_E8M0": "f8e8m0",
+}  # fmt: skip
+_CODES = {ours: theirs for theirs, ours in _NAMES.items()}
+
+
+METADATA = "__metadata__"
+COMPLEX = "gravure.complex128"
+"""The name in a file's metadata of the list of tensors that are pairs of f64."""
+
+
+def read_safetensors(data: Bytes, name: str) -> dict[str, Array]:
+    """Return views of the tensors in a mapped file, or raise `ParseError`."""
+    header, body = _parted(data, name)
+    pairs = _complex_names(header, name)
+    rows = {key: row for key, row in header.items() if key != METADATA}
+    found = {key: _tensor(body, row, f"tensor {key!r} of {name!r}") for key, row in rows.items()}
+    for key in pairs:
+        array = found.get(key)
+        if array is None or array.dtype != np.float64 or array.shape[-1:] != (2,):
+            raise ParseError(f"tensor {key!r} of {name!r} is no pairs of f64, as its file says")
+        flat = np.frombuffer(array.reshape(-1), np.complex128)
+        found[key] = flat.reshape(array.shape[:-1])
+    return found
+
+
+def read_metadata(data: Bytes, name: str) -> dict[str, str]:
+    """Return the texts that a file holds besides tensors, by name."""
+    found = _parted(data, name)[0].get(METADATA, {})
+    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+        raise ParseError(f"{name!r} is not a safetensors file: its metadata is no texts by name")
+    return found
+
+
+def _complex_names(header: Mapping[str, object], name: str) -> list[str]:
+    metadata = header.get(METADATA)
+    text = metadata.get(COMPLEX, "[]") if isinstance(metadata, dict) else "[]"
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParseError(f"{name!r} is not a safetensors file: {COMPLEX}: {error}") from error
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise ParseError(f"{name!r} is not a safetensors file: {COMPLEX} is no list of names")
+    return found
+
+
+def _parted(data: Bytes, name: str) -> tuple[dict[str, Any], Bytes]:
+    """Return the header and the bytes behind it."""
+    if data.size < 8:
+        raise ParseError(f"{name!r} is not a safetensors file: {data.size} bytes")
+    length = int.from_bytes(data[:8].tobytes(), "little")
+    if length > min(MAX_HEADER, data.size - 8):
+        raise ParseError(f"{name!r} is not a safetensors file: a header of {length} bytes")
+    try:
+        header = json.loads(data[8 : 8 + length].tobytes())
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"{name!r} is not a safetensors file: {error}") from error
+    if not isinstance(header, dict):
+        raise ParseError(f"{name!r} is not a safetensors file: the header is no object")
+    return header, data[8 + length :]
+
+
+def _tensor(body: Bytes, row: object, what: str) -> Array:
+    """Return the view that a row of the header describes."""
+    match row:
+        case {"dtype": str(code), "shape": [*shape], "data_offsets": [int(start), int(end)]}:
+            pass
+        case _:
+            raise ParseError(f"{what}: {str(row)[:80]} is not dtype, shape and data_offsets")
+    if code not in _NAMES:
+        raise ParseError(f"{what}: element type {code[:40]!r} is not supported")
+    if not all(type(d) is int and 0 <= d < 1 << 62 for d in shape):
+        raise ParseError(f"{what}: {str(shape)[:80]} is not a shape")
+    dtype = DTYPES[_NAMES[code]]
+    if not 0 <= start <= end <= body.size or end - start != prod(shape) * dtype.size:
+        raise ParseError(f"{what}: bytes {start} to {end} of {body.size} for {dtype}{shape}")
+    return np.frombuffer(body[start:end], dtype.numpy).reshape(shape)
+
+
+def write_safetensors(
+    path: Path, weights: Mapping[str, Array], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write weights into a file that replaces an old one only when it is complete."""
+    header: dict[str, Any] = {}
+    pairs = [name for name, array in weights.items() if array.dtype == np.complex128]
+    weights = {
+        name: np.asarray(array, order="C").reshape(-1).view(np.float64).reshape(*array.shape, 2)
+        if name in pairs
+        else array
+        for name, array in weights.items()
+    }
+    more = {**(metadata or {}), **({COMPLEX: json.dumps(pairs)} if pairs else {})}
+    if more:
+        header[METADATA] = more
+    offset = 0
+    for name, array in weights.items():
+        end = offset + array.size * array.dtype.itemsize
+        header[name] = {
+            "dtype": _CODES[_dtype(array).name],
+            "shape": list(array.shape),
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    with replacing(path) as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for array in weights.values():
+            file.write(_bytes_of(array).data)
+
+
+def digest_of_weights(weights: Mapping[str, Array]) -> str:
+    """Return a text that is another for other weights."""
+    rows = [
+        (name, array.dtype.str, array.shape, digest_of(_bytes_of(array)))
+        for name, array in sorted(weights.items())
+    ]
+    return digest_of(str(rows).encode())[:32]
+
+
+def _bytes_of(array: Array) -> Bytes:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _dtype(array: Array) -> DType:
+    from ...ir.types.dtypes import of_numpy  # noqa: PLC0415
+
+    dtype = of_numpy(array.dtype)
+    if dtype.name not in _CODES:
+        raise ParseError(f"element type {dtype} cannot stand in a safetensors file")
+    return dtype

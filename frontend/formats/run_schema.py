@@ -1,0 +1,180 @@
+"""The fields of the messages that sessions take and give: options, statistics of runs, costs.
+
+One line each as in `schema`. What stands here can be said; whether it has an effect or is refused
+by name is decided by who takes the message.
+"""
+
+from __future__ import annotations
+
+ENUMS: dict[str, dict[str, int]] = {
+    "TraceLevel": {"NO_TRACE": 0, "SOFTWARE_TRACE": 1, "HARDWARE_TRACE": 2, "FULL_TRACE": 3},
+    "Level": {"L1": 0, "L0": -1},
+    "GlobalJitLevel": {"DEFAULT": 0, "OFF": -1, "ON_1": 1, "ON_2": 2},
+    "Toggle": {"DEFAULT": 0, "ON": 1, "OFF": 2, "AGGRESSIVE": 3},
+    "MemOptType": {
+        "DEFAULT_MEM_OPT": 0, "NO_MEM_OPT": 1, "MANUAL": 2, "SWAPPING_HEURISTICS": 4,
+        "RECOMPUTATION_HEURISTICS": 5, "SCHEDULING_HEURISTICS": 6, "HEURISTICS": 3,
+    },
+}  # fmt: skip
+
+OPTIONS: dict[str, list[str]] = {
+    "DebugTensorWatch": [
+        "string node_name 1",
+        "int32 output_slot 2",
+        "repeated string debug_ops 3",
+    ],
+    "DebugOptions": ["repeated DebugTensorWatch debug_tensor_watch_opts 4", "int64 global_step 10"],
+    "RunOptions": [
+        "TraceLevel trace_level 1",
+        "int64 timeout_in_ms 2",
+        "int32 inter_op_thread_pool 3",
+        "bool output_partition_graphs 5",
+        "DebugOptions debug_options 6",
+        "bool report_tensor_allocations_upon_oom 7",
+    ],
+    "ThreadPoolOptionProto": ["int32 num_threads 1", "string global_name 2"],
+    "GPUOptions": [
+        "double per_process_gpu_memory_fraction 1",
+        "string allocator_type 2",
+        "int64 deferred_deletion_bytes 3",
+        "bool allow_growth 4",
+        "string visible_device_list 5",
+        "int32 polling_active_delay_usecs 6",
+        "int32 polling_inactive_delay_msecs 7",
+        "bool force_gpu_compatible 8",
+    ],
+    "OptimizerOptions": [
+        "bool do_common_subexpression_elimination 1",
+        "bool do_constant_folding 2",
+        "Level opt_level 3",
+        "bool do_function_inlining 4",
+        "GlobalJitLevel global_jit_level 5",
+        "int64 max_folded_constant_in_bytes 6",
+        "bool cpu_global_jit 7",
+    ],
+    "RewriterConfig": [
+        "Toggle layout_optimizer 1",
+        "bool disable_model_pruning 2",
+        "Toggle constant_folding 3",
+        "MemOptType memory_optimization 4",
+        "Toggle arithmetic_optimization 7",
+        "Toggle dependency_optimization 8",
+        "Toggle loop_optimization 9",
+        "Toggle function_optimization 10",
+        "Toggle debug_stripper 11",
+        "Toggle shape_optimization 13",
+        "Toggle remapping 14",
+        "Toggle pin_to_host_optimization 18",
+        "bool disable_meta_optimizer 19",
+        "Toggle implementation_selector 22",
+        "Toggle auto_mixed_precision 23",
+        "Toggle common_subgraph_elimination 24",
+    ],
+    "GraphOptions": [
+        "bool enable_recv_scheduling 2",
+        "OptimizerOptions optimizer_options 3",
+        "int64 build_cost_model 4",
+        "bool infer_shapes 5",
+        "bool place_pruned_graph 6",
+        "bool enable_bfloat16_sendrecv 7",
+        "int32 timeline_step 8",
+        "int64 build_cost_model_after 9",
+        "RewriterConfig rewrite_options 10",
+    ],
+    "RPCOptions": ["bool use_rpc_for_inprocess_master 1", "string compression_algorithm 2"],
+    "JobDef": ["string name 1", "intmap string tasks 2"],
+    "ClusterDef": ["repeated JobDef job 1"],
+    "ConfigProto": [
+        "map int32 device_count 1",
+        "int32 intra_op_parallelism_threads 2",
+        "int32 placement_period 3",
+        "repeated string device_filters 4",
+        "int32 inter_op_parallelism_threads 5",
+        "GPUOptions gpu_options 6",
+        "bool allow_soft_placement 7",
+        "bool log_device_placement 8",
+        "bool use_per_session_threads 9",
+        "GraphOptions graph_options 10",
+        "int64 operation_timeout_in_ms 11",
+        "repeated ThreadPoolOptionProto session_inter_op_thread_pool 12",
+        "RPCOptions rpc_options 13",
+        "ClusterDef cluster_def 14",
+        "bool isolate_session_state 15",
+        "bool share_cluster_devices_in_session 17",
+    ],
+}
+
+STATISTICS: dict[str, list[str]] = {
+    "AllocationDescription": ["int64 requested_bytes 1", "int64 allocated_bytes 2"],
+    "TensorDescription": [
+        "DataType dtype 1",
+        "TensorShapeProto shape 2",
+        "AllocationDescription allocation_description 4",
+    ],
+    "NodeOutput": ["int32 slot 1", "TensorDescription tensor_description 3"],
+    "NodeExecStats": [
+        "string node_name 1",
+        "int64 all_start_micros 2",
+        "int64 op_start_rel_micros 3",
+        "int64 op_end_rel_micros 4",
+        "int64 all_end_rel_micros 5",
+        "repeated NodeOutput output 7",
+        "string timeline_label 8",
+        "int64 scheduled_micros 9",
+        "uint32 thread_id 10",
+        "int64 all_start_nanos 13",
+        "int64 op_start_rel_nanos 14",
+        "int64 op_end_rel_nanos 15",
+        "int64 all_end_rel_nanos 16",
+        "int64 scheduled_nanos 17",
+    ],
+    "DeviceStepStats": [
+        "string device 1",
+        "repeated NodeExecStats node_stats 2",
+        "uintmap string thread_names 3",
+    ],
+    "StepStats": ["repeated DeviceStepStats dev_stats 1"],
+    "InputInfo": ["int32 preceding_node 1", "int32 preceding_port 2"],
+    "OutputInfo": [
+        "int64 size 1",
+        "int64 alias_input_port 2",
+        "TensorShapeProto shape 3",
+        "DataType dtype 4",
+    ],
+    "Node": [
+        "string name 1",
+        "string device 2",
+        "int32 id 3",
+        "repeated InputInfo input_info 4",
+        "repeated OutputInfo output_info 5",
+        "bool is_final 7",
+        "repeated int32 control_input 8",
+        "int64 compute_cost 9",
+        "int64 compute_time 14",
+        "int64 memory_time 15",
+    ],
+    "CostGraphDef": ["repeated Node node 1"],
+    "FunctionGraphs": [
+        "repeated GraphDef partition_graphs 1",
+        "GraphDef pre_optimization_graph 2",
+        "GraphDef post_optimization_graph 3",
+    ],
+    "RunMetadata": [
+        "StepStats step_stats 1",
+        "CostGraphDef cost_graph 2",
+        "repeated GraphDef partition_graphs 3",
+        "repeated FunctionGraphs function_graphs 4",
+    ],
+}
+
+INSIDE = {
+    "TraceLevel": "RunOptions",
+    "Level": "OptimizerOptions",
+    "GlobalJitLevel": "OptimizerOptions",
+    "Toggle": "RewriterConfig",
+    "MemOptType": "RewriterConfig",
+    "Node": "CostGraphDef",
+    "InputInfo": "Node",
+    "OutputInfo": "Node",
+}
+"""Messages and enumerations that are declared inside of another message."""

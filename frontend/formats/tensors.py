@@ -1,0 +1,95 @@
+"""Arrays as `TensorProto` and back."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from ...ir.op import Array
+from ...ir.types import dtypes as rows
+from ..values.run_errors import InvalidArgumentError
+from .messages import TensorProto
+
+NUMBERS: dict[str, int] = {
+    "f32": 1, "f64": 2, "i32": 3, "u8": 4, "i16": 5, "i8": 6, "string": 7, "c64": 8,
+    "i64": 9, "bool": 10, "bf16": 14, "u16": 17, "c128": 18, "f16": 19, "u32": 22, "u64": 23,
+}  # fmt: skip
+"""The numbers of element types by their names."""
+
+FIELDS: dict[int, str] = {
+    1: "float_val", 2: "double_val", 3: "int_val", 4: "int_val", 5: "int_val", 6: "int_val",
+    7: "string_val", 8: "scomplex_val", 9: "int64_val", 10: "bool_val", 14: "half_val",
+    17: "int_val", 18: "dcomplex_val", 19: "half_val", 22: "uint32_val", 23: "uint64_val",
+}  # fmt: skip
+
+
+MOST = 1 << 36
+"""A message that claims more elements is damaged."""
+
+
+def numpy_types() -> dict[int, np.dtype[np.generic]]:
+    """Return numpy's types by the numbers."""
+    made = {
+        NUMBERS[str(row)]: row.numpy for row in rows.DTYPES.values() if str(row) in NUMBERS
+    }
+    return {**made, 7: np.dtype(object)}
+
+
+def number_of(dtype: np.dtype[np.generic]) -> int:
+    """Return the number of an element type of numpy's, or raise `InvalidArgumentError`."""
+    for number, known in numpy_types().items():
+        if known == dtype:
+            return number
+    raise InvalidArgumentError(f"elements of {dtype} have no form as a tensor message")
+
+
+def to_message(array: Array) -> TensorProto:
+    """Return an array as a message."""
+    made = TensorProto(dtype=number_of(array.dtype))
+    for extent in array.shape:
+        made.tensor_shape.dim.add(size=extent)
+    if array.dtype.kind == "O":
+        made.string_val.extend(array.ravel().tolist())
+    else:
+        made.tensor_content = np.asarray(array, order="C").tobytes()
+    return made
+
+
+def from_message(message: TensorProto) -> Array:
+    """Return the array of a message; the last value stands for all that are left out."""
+    dtype = numpy_types().get(message.dtype)
+    if dtype is None:
+        raise InvalidArgumentError(f"a tensor message with elements of type {message.dtype}")
+    shape = tuple(dim.size for dim in message.tensor_shape.dim)
+    count = prod(shape)
+    if min(shape, default=0) < 0 or count > MOST:
+        raise InvalidArgumentError(f"a tensor message of shape {shape}")
+    if message.tensor_content:
+        if len(message.tensor_content) != count * dtype.itemsize:
+            raise InvalidArgumentError(
+                f"a tensor message of {len(message.tensor_content)} bytes, expected "
+                f"{count * dtype.itemsize} for shape {shape}"
+            )
+        return np.frombuffer(message.tensor_content, dtype).reshape(shape).copy()
+    return _listed(list(getattr(message, FIELDS[message.dtype])), dtype, count).reshape(shape)
+
+
+def _listed(values: list[object], dtype: np.dtype[np.generic], count: int) -> Array:
+    made = np.zeros(count, dtype)
+    if dtype.kind == "O":
+        made[:] = b""
+    if not values:
+        return made
+    if dtype.itemsize == 2 and dtype.kind in "fV":
+        found = np.asarray(values, np.uint16).view(dtype)
+    elif dtype.kind == "c":
+        found = np.asarray(values, np.float64).view(np.complex128).astype(dtype)
+    elif dtype.kind == "O":
+        found = np.empty(len(values), object)
+        found[:] = values
+    else:
+        found = np.asarray(values).astype(dtype)
+    made[: len(found)] = found
+    made[len(found) :] = found[-1]
+    return made

@@ -1,0 +1,199 @@
+"""The arguments of a function that is traced: what they are traced by."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ...ir.types.tensor import TensorSpec
+from ..dims.unknown import unknown_dim
+from ..eager.tensor import Tensor
+from ..graph.func_graph import FuncGraph
+from ..graph.graph import dims_or_none, within
+from ..values import nest
+from .surface import Surface
+
+if TYPE_CHECKING:
+    from collections import OrderedDict
+
+
+def describe(key: Any) -> str:
+    """Return one part of a key in words."""
+    if isinstance(key, tuple) and key and key[0] == "tensor":
+        return f"{key[1]}{list(key[2]) if key[2] is not None else '[*]'}"
+    if isinstance(key, tuple) and key and key[0] == "object":
+        return f"another object of {key[1]}"
+    return repr(key[-1]) if isinstance(key, tuple) else repr(key)
+
+
+class Bound:
+    """Arguments of one call: their leaves, of which tensors are traced by spec."""
+
+    def __init__(self, function: Surface, arguments: dict[str, object]) -> None:
+        self.function = function
+        self.arguments = {name: in_order(value) for name, value in arguments.items()}
+        self.leaves = [self.leaf(x) for x in nest.flatten(self.arguments)]
+        specs = {i: spec_for(x) for i, x in enumerate(self.leaves)}
+        self.specs: dict[int, TensorSpec] = {i: s for i, s in specs.items() if s is not None}
+        """The specs of the leaves that are traced by spec."""
+
+    def leaf(self, value: object) -> Any:
+        """Return a leaf: arrays become tensors."""
+        if isinstance(value, np.ndarray | np.generic):
+            return self.function.to_tensor(value)
+        return value
+
+    def take_signature(self, signature: Sequence[object]) -> None:
+        """Convert the arguments to a declared signature, or raise `TypeError`."""
+        wanted = nest.flatten(list(signature))
+        names = list(self.arguments)[: len(signature)]
+        values = nest.flatten([self.arguments[n] for n in names])
+        if len(wanted) != len(values):
+            raise TypeError(
+                f"Binding inputs to function {self.function.label!r} failed due to "
+                f"{len(values)} values, expected {len(wanted)}"
+            )
+        try:
+            given = [self.arguments[n] for n in names]
+            nest.assert_same([*map(in_order, signature)], given, check_types=False)
+        except ValueError as error:
+            raise TypeError(
+                f"Binding inputs to function {self.function.label!r} failed due to `{error}`"
+            ) from None
+        for place, (value, declared) in enumerate(zip(values, wanted, strict=True)):
+            spec = spec_for(declared)
+            if spec is None:
+                raise TypeError(
+                    "input_signature must be a possibly nested sequence of specs of tensors, got "
+                    f"{declared!r}"
+                )
+            if not isinstance(value, Tensor) and spec_for(value) is None:
+                convert = self.function.to_tensor
+                value = convert(value, spec.dtype)  # noqa: PLW2901  (is the same argument)
+            found = spec_for(value)
+            assert found is not None, "the value was converted"
+            if not within(found, spec):
+                raise TypeError(
+                    f"Binding inputs to function {self.function.label!r} failed due to `Can not "
+                    f"cast {found} to {spec}`"
+                )
+            self.leaves[place] = value
+            self.specs[place] = spec
+
+    def relax(self, other: Bound) -> None:
+        """Leave sizes open that differ from those of earlier arguments."""
+        for place, spec in self.specs.items():
+            old = other.specs.get(place)
+            if old is None or old.shape is None or spec is None or spec.shape is None:
+                continue
+            if len(old.shape) == len(spec.shape):
+                dims = tuple(
+                    a if a == b and isinstance(a, int) else unknown_dim()
+                    for a, b in zip(spec.shape, old.shape, strict=True)
+                )
+                self.specs[place] = spec.with_shape(dims)
+
+    def keys(self) -> list[Any]:
+        """Return what each leaf is traced by."""
+        return [
+            spec_key(self.specs[i]) if i in self.specs else value_key(x)
+            for i, x in enumerate(self.leaves)
+        ]
+
+    def key(self) -> Any:
+        """Return what the arguments are traced by."""
+        return structure_key(self.arguments), tuple(self.keys())
+
+    def compared(self, other: Bound) -> list[tuple[str, Any, Any]]:
+        """Return name, own key and the other's key of each argument."""
+        mine, theirs = self.keys(), other.keys()
+        names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
+        return list(zip(names, mine, theirs, strict=False))
+
+    def enter(self, graph: FuncGraph) -> dict[str, Any]:
+        """Return the arguments for the trace: inputs of the graph for tensors."""
+        names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
+        made = []
+        graph.values = []
+        for place, (name, value) in enumerate(zip(names, self.leaves, strict=True)):
+            if place not in self.specs:
+                made.append(value)
+                continue
+            spec = self.specs[place]
+            label = getattr(value, "argument_name", None) or name
+            made.append(graph.argument(spec, label))
+            graph.values.append(
+                value.numpy() if isinstance(value, Tensor) and value.eager else None
+            )
+        return dict(nest.pack(self.arguments, made))
+
+
+def in_order(tree: object) -> Any:
+    """Return a structure whose dictionaries have their keys in order, however they were made."""
+    if type(tree) is dict:
+        plain = all(isinstance(key, str) for key in tree)
+        return {key: in_order(tree[key]) for key in (sorted(tree) if plain else tree)}
+    if isinstance(tree, list | tuple):
+        return nest.pack_level(tree, list(map(in_order, tree)))
+    return tree
+
+
+def spec_for(value: object) -> TensorSpec | None:
+    """Return the spec that a value is traced by, None where its value counts."""
+    if isinstance(value, Tensor):
+        return value.spec
+    found = getattr(value, "traced_spec", None)
+    return found() if found is not None else None
+
+
+def spec_key(spec: TensorSpec) -> Any:
+    """Return what tensors of one trace have in common."""
+    return ("tensor", str(spec.dtype), dims_or_none(spec.shape))
+
+
+def value_key(value: object) -> Any:
+    """Return what Python values of one trace have in common."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return ("value", type(value).__name__, value)
+    return ("object", type(value).__name__, Identity(value))
+
+
+class Identity:
+    """An object by its identity, held weakly where that is possible."""
+
+    def __init__(self, value: object) -> None:
+        self.number = id(value)
+        try:
+            self.ref: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self.ref = lambda: value
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identity) or self.number != other.number:
+            return False
+        mine = self.ref()
+        return mine is not None and mine is other.ref()
+
+
+def structure_key(tree: object) -> Any:
+    """Return what nested structures of one form have in common."""
+    if isinstance(tree, dict):
+        return ("dict", *((key, structure_key(value)) for key, value in tree.items()))
+    if isinstance(tree, list | tuple):
+        return (type(tree).__name__, *map(structure_key, tree))
+    return None
+
+
+def call_with(
+    function: Callable[..., object], signature: inspect.Signature, arguments: dict[str, object]
+) -> Any:
+    """Call a function with arguments by the names of its parameters."""
+    bound = inspect.BoundArguments(signature, cast("OrderedDict[str, Any]", arguments))
+    return function(*bound.args, **bound.kwargs)

@@ -1,0 +1,171 @@
+"""`custom_gradient`: a function with a gradient of its own, at once and in graphs.
+
+Eagerly the gradient stays a Python function that tapes call. In a graph it is traced at once,
+with what it uses from outside as further operands of `gv.with_gradient`, so that it works
+wherever the graph is run, compiled or differentiated.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from itertools import count
+from typing import Any
+
+from ...ir.compose.functions import Maker
+from ...ir.op import Call
+from ...ir.ops.gradient import GRADIENTS, WithGradient
+from ..eager.tape import TapeError
+from ..eager.tensor import Tensor, apply, as_tensor
+from ..graph.control_flow import traced
+from ..graph.frame import Frame, Store
+from ..graph.func_graph import PLACEHOLDER, FuncGraph, has_effect
+from ..graph.graph import Graph
+from ..values import nest
+from ..values.context import STATE, Use, record, recording
+
+_NUMBERS = count(1)
+
+
+class GradientCountError(TapeError, ValueError):
+    """A gradient function gives more or fewer gradients than there are operands."""
+
+
+def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function its own gradient (a decorator).
+
+    The function returns its result and a function that makes the gradients of its arguments
+    from those of its results:
+
+        @custom_gradient
+        def f(x):
+            return x * x, lambda grad: grad * 3.0
+    """
+    name = getattr(function, "__name__", "a function")
+
+    @wraps(function)
+    def run(*arguments: Any, **options: Any) -> Any:
+        operands = [as_tensor(x) for x in nest.flatten(arguments)]
+        seen = Seen()
+        with recording(seen):
+            made, rule = function(*nest.pack(arguments, operands), **options)
+        given = [as_tensor(r) for r in nest.flatten(made)]
+        used = seen.variables
+        if used and not takes_variables(rule):
+            raise TypeError(
+                f"the gradient of {name} must accept keyword argument 'variables', since the "
+                f"function uses variables: {used}"
+            )
+
+        def gradients(*grads: Any) -> list[Any]:
+            more: list[Any] = []
+            if used:
+                found, more = rule(*grads, variables=used)
+            else:
+                found = rule(*grads)
+            flat = list(found) if isinstance(found, list | tuple) else [found]
+            if len(flat) != len(operands):
+                raise GradientCountError(
+                    f"the gradient of {name} gave {len(flat)} values, expected {len(operands)}"
+                )
+            return [*flat, *more]
+
+        graph = _graph_of(given)
+        if graph is not None:
+            read = [variable.read_value() for variable in used]
+            return nest.pack(made, _staged(graph, name, gradients, [*operands, *read], given))
+        results = [r.alias() for r in given]
+        record(name, [*operands, *used], results, gradients)
+        return nest.pack(made, results)
+
+    return run
+
+
+class Seen:
+    """What collects the variables that are read."""
+
+    def __init__(self) -> None:
+        self.variables: list[Any] = []
+
+    def record(self, use: Use) -> None:
+        """See one use, and forget it."""
+
+    def accessed(self, variable: object) -> None:
+        """Collect a variable that can be trained."""
+        if getattr(variable, "trainable", True) and all(v is not variable for v in self.variables):
+            self.variables.append(variable)
+
+    def knows(self, value: object) -> bool:
+        """Say that no gradients are wanted here."""
+        return False
+
+
+def takes_variables(rule: Callable[..., object]) -> bool:
+    """Say whether a gradient function gives gradients of variables too."""
+    try:
+        return "variables" in signature(rule).parameters
+    except (TypeError, ValueError):  # a function of another language: it says nothing of itself
+        return False
+
+
+def _graph_of(values: Sequence[Tensor]) -> Graph | None:
+    """Return the graph that operations on values go to, None where they run at once."""
+    context = STATE.context
+    if context is None:
+        context = next((x.home() for x in values if not x.eager), None)
+    return context if isinstance(context, Graph) else None
+
+
+def _staged(
+    graph: Graph,
+    name: str,
+    gradients: Callable[..., list[object]],
+    operands: Sequence[Tensor],
+    results: Sequence[Tensor],
+) -> Sequence[Tensor]:
+    """Return the results as an operation of a graph whose gradient is traced now."""
+    specs = [r.spec for r in results]
+    inner, made = traced(f"the gradient of {name}", graph, gradients, specs, list(results))
+    there = [g is not None for g in made]
+    _read_outside(inner, name)
+    captures = inner.captures
+    _forget_outside(inner)
+
+    def rule(call: Call, *grads: object) -> Sequence[Any]:
+        make = Maker(call.emit)
+        filled = [
+            make.filled(0, s.dtype, s.dims) if g is None else g
+            for g, s in zip(grads, call.result_specs, strict=True)
+        ]
+        taken = call.operands[len(results) + len(operands) :]
+        found = iter(inner.run(Frame(Store(), call.emit), [*filled, *taken]))
+        of_operands = [next(found) if is_there else None for is_there in there]
+        return [*[None] * len(results), *of_operands, *[None] * len(captures)]
+
+    key = f"{name}_{next(_NUMBERS)}"
+    GRADIENTS[key] = rule
+    weakref.finalize(graph, GRADIENTS.pop, key, None)
+    values = (*results, *operands, *captures)
+    out = apply(WithGradient, *values, results=len(results), rule=key)
+    return out if isinstance(out, tuple) else (out,)
+
+
+def _read_outside(inner: FuncGraph, name: str) -> None:
+    """Let a traced gradient take the variables that it reads from outside."""
+    for op in inner.operations:
+        if op.type == "ReadVariableOp":
+            owner = op.attributes["variable"]().owner()
+            value, made = owner.read_value(), op.outputs[0]
+            op.kind = PLACEHOLDER
+            op.attributes = {"spec": made.spec}
+            inner.captured[id(value)] = (value, made)
+        elif has_effect(op):
+            raise TapeError(f"the gradient of {name} has an effect: node {op.name!r} ({op.type})")
+
+
+def _forget_outside(inner: FuncGraph) -> None:
+    """Let a traced gradient not keep alive the graph that it was traced in."""
+    inner.outer = None
+    inner.captured = {key: (value, value) for key, (_, value) in inner.captured.items()}

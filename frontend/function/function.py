@@ -1,0 +1,402 @@
+"""`function`: Python that is traced into a graph once for each kind of arguments.
+
+    @function
+    def step(x, training=True): ...
+
+Tensors are traced by element type and shape, everything else by its value (objects by their
+identity). What was traced is kept; `explain` says why each trace but the first was made.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import GraphError
+from ...ir.collection import paused
+from ..autograph import to_trace
+from ..eager.tensor import Tensor, as_tensor
+from ..graph.func_graph import FuncGraph
+from ..graph.graph import Graph, GraphTensor
+from ..values import nest
+from ..values.context import STATE, entered
+from ..values.origin import short, user_line
+from .arguments import Bound, call_with, describe, spec_for
+from .staged import Staged
+from .traces import ACTIVE, ConcreteFunction
+
+if TYPE_CHECKING:
+    from ..dims.symbols import DimOption, ShapeOption
+
+
+class Called:
+    """The graphs of the functions that are called, while somebody takes note of them."""
+
+    graphs: dict[FuncGraph, None] | None = None
+
+
+CALLED = Called()
+
+
+class Settings:
+    """What holds for all functions of the process."""
+
+    run_eagerly = False
+
+
+def run_functions_eagerly(value: bool) -> None:
+    """Let functions run their Python each time they are called, for debugging."""
+    Settings.run_eagerly = bool(value)
+
+
+def init_scope() -> Any:
+    """Leave all traces for a while: what is inside runs at once, or goes to a graph around."""
+    context = STATE.context
+    while isinstance(context, FuncGraph):
+        context = context.outer
+    return entered(context)
+
+
+class Method:
+    """A function with an object before its arguments, which it does not keep alive."""
+
+    __signature__: inspect.Signature
+
+    def __init__(self, function: Callable[..., object], instance: Callable[[], object]) -> None:
+        self.function, self.instance = function, instance
+
+    def converted(self, features: frozenset[str]) -> Callable[..., Any]:
+        """Return the method with its choices and loops handed to the graph."""
+        return Method(to_trace(self.function, features), self.instance)
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Call the function."""
+        return self.function(self.instance(), *args, **kwargs)
+
+
+class Function:
+    """A Python function that runs as a graph."""
+
+    graph_class: type[FuncGraph] = FuncGraph
+    tensor_class: type[GraphTensor] = GraphTensor
+
+    def __init__(
+        self,
+        python_function: Callable[..., object],
+        *,
+        input_signature: Sequence[object] | None = None,
+        reduce_retracing: bool = False,
+        autograph: bool = False,
+        features: frozenset[str] = frozenset(),
+    ) -> None:
+        functools.update_wrapper(self, python_function)
+        self.python_function = python_function
+        self.autograph, self.features = autograph, features
+        """Whether its choices and loops are handed to the graph, and what else of it is."""
+        self.input_signature = input_signature
+        self.reduce_retracing = reduce_retracing
+        self.signature = inspect.signature(python_function)
+        self.cache: dict[Any, ConcreteFunction] = {}
+        self.made_variables = False
+        self.traced = 0
+        self.reasons: list[str] = []
+        self._tracing: set[Any] = set()
+        self._making = threading.RLock()
+        """Held while a trace is made: other threads wait for it."""
+        self._ready: dict[Any, tuple[ConcreteFunction, Staged]] = {}
+        """Compiled graphs by types and shapes of arguments that are all tensors."""
+        self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+
+    def to_tensor(self, value: Any, dtype: Any = None) -> Tensor:
+        """Return an argument as a tensor."""
+        return as_tensor(value, dtype)
+
+    def spec_of(self, tensor: Any) -> Any:
+        """Return the spec of an argument of a trace."""
+        return tensor.spec
+
+    def wrap(self, array: object) -> Tensor:
+        """Return a result as a tensor: one on a device is one already."""
+        return array if isinstance(array, Tensor) else Tensor(array)
+
+    @property
+    def label(self) -> str:
+        """Return the function's name."""
+        return getattr(self.python_function, "__name__", "function")
+
+    def __get__(self, instance: object, owner: object = None) -> Any:
+        """Return the method of an object, with traces of its own."""
+        if instance is None:
+            return self
+        found = self._bound.get(instance)
+        if found is None:
+            parameters = list(self.signature.parameters.values())[1:]
+            method = Method(self.python_function, weakref.ref(instance))
+            functools.update_wrapper(method, self.python_function)
+            method.__signature__ = self.signature.replace(parameters=parameters)
+            found = type(self)(
+                method,
+                input_signature=self.input_signature,
+                reduce_retracing=self.reduce_retracing,
+                autograph=self.autograph,
+                features=self.features,
+            )
+            self._bound[instance] = found
+        return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph for these arguments, which is made if there is none."""
+        if not kwargs and not STATE.busy and not Settings.run_eagerly:
+            try:
+                arrays = [x._array for x in args if x.direct]
+                key = tuple([(x.dtype, x.shape) for x in arrays])
+            except AttributeError:
+                return self.call(args, kwargs)
+            known = self._ready.get(key) if len(arrays) == len(args) else None
+            if known is not None and not known[1].is_stale:
+                return known[0].packed(known[1].run(ACTIVE[-1], arrays))
+        return self.call(args, kwargs)
+
+    def call(self, args: Sequence[Any], kwargs: dict[str, object]) -> Any:
+        """Find or make the trace for arguments, and run it."""
+        if Settings.run_eagerly:
+            return self.python_function(*args, **kwargs)
+        bound = self.bind(args, kwargs)
+        concrete = self.concrete(bound)
+        if CALLED.graphs is not None:
+            CALLED.graphs[concrete.graph] = None
+        made = concrete.call([x for x in bound.leaves if isinstance(x, Tensor)])
+        if not kwargs and all(isinstance(x, Tensor) and x.direct for x in args):
+            arrays = [x._array for x in args]
+            compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
+            if isinstance(compiled, Staged) and not concrete.graph.captured:
+                self._ready[tuple([(x.dtype, x.shape) for x in arrays])] = concrete, compiled
+        return made
+
+    def bind(self, args: Sequence[object], kwargs: dict[str, object]) -> Bound:
+        """Return the arguments by the parameters of the function, arrays as tensors."""
+        try:
+            found = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(
+                f"Binding inputs to function {self.label!r} failed due to `{error}`"
+            ) from None
+        found.apply_defaults()
+        arguments = dict(found.arguments)
+        names = list(arguments)
+        for name, declared in zip(names, self.input_signature or (), strict=False):
+            arguments[name] = self._declared(declared, arguments[name])
+        return Bound(self, arguments)
+
+    def _declared(self, declared: Any, value: Any) -> Any:
+        """Return an argument in the structure that a signature declares, its parts as tensors."""
+        spec = spec_for(declared)
+        if spec is not None:
+            convert = self.to_tensor
+            return value if spec_for(value) is not None else convert(value, spec.dtype)
+        mapped = isinstance(declared, Mapping) and isinstance(value, Mapping)
+        if mapped and declared.keys() == value.keys():
+            return {key: self._declared(each, value[key]) for key, each in declared.items()}
+        listed = isinstance(declared, list | tuple) and isinstance(value, list | tuple)
+        if listed and len(declared) == len(value):
+            pairs = zip(declared, value, strict=True)
+            return nest.pack_level(value, [self._declared(d, v) for d, v in pairs])
+        return value
+
+    def concrete(self, bound: Bound) -> ConcreteFunction:
+        """Return the trace for arguments, made now if there is none."""
+        if self.input_signature is not None:
+            bound.take_signature(self.input_signature)
+        key = bound.key()
+        found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
+        if found is not None:
+            return found
+        with self._making:
+            return self._found_or_made(bound, key)
+
+    def _found_or_made(self, bound: Bound, key: object) -> ConcreteFunction:
+        found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
+        if found is None and self.reduce_retracing:
+            found = next((c for c in self.cache.values() if c.accepts(bound)), None)
+            if found is None and self.cache:
+                bound.relax(list(self.cache.values())[-1].bound)
+                key = bound.key()
+        if found is None:
+            self.reasons.append(self.reason(bound))
+            if key in self._tracing:
+                raise GraphError(
+                    f"function {self.label!r} calls itself with arguments like its own, expected a"
+                    " Python value that ends it",
+                    location=short(user_line()),
+                    hint="a trace has no end then; write what depends on a tensor as while_loop",
+                )
+            self._tracing.add(key)
+            try:
+                found = self.trace(bound)
+            finally:
+                self._tracing.discard(key)
+            local = any(not tensor.eager for tensor in found.graph.captures)
+            self.cache[(key, id(STATE.context)) if local else key] = found
+        return found
+
+    @paused()
+    def trace(self, bound: Bound) -> ConcreteFunction:
+        """Trace; once more if variables were made, which must not happen again."""
+        first = not self.traced or self.made_variables is None
+        concrete = self._trace(bound, may_create=first)
+        if concrete.graph.created:
+            self.made_variables = True
+            concrete = self._trace(bound, may_create=False)
+        return concrete
+
+    def _trace(self, bound: Bound, *, may_create: bool) -> ConcreteFunction:
+        outer = STATE.context if isinstance(STATE.context, Graph) else None
+        graph = self.graph_class(f"function {self.label!r}", outer, self.tensor_class)
+        graph.may_create = may_create
+        self.traced += 1
+        with entered(graph):
+            arguments = bound.enter(graph)
+            made = call_with(self.to_trace(), self.signature, arguments)
+            made = self.returned(made)
+            leaves = nest.flatten(made)
+            outputs = [self._output(graph, x) for x in leaves]
+        graph.finish([x for x in outputs if x is not None])
+        return ConcreteFunction(self, bound, graph, made, outputs)
+
+    def to_trace(self) -> Callable[..., Any]:
+        """Return what is called when it is traced: the function, converted if that is wanted."""
+        function = self.python_function
+        if not self.autograph:
+            return function
+        if isinstance(function, Method):
+            return function.converted(self.features)
+        return to_trace(function, self.features)
+
+    def returned(self, made: object) -> Any:
+        """Return what the Python function gave as a structure of what becomes tensors."""
+        return made
+
+    def _output(self, graph: FuncGraph, value: object) -> GraphTensor | None:
+        """Return what the function returns as an output of its graph."""
+        try:
+            return None if value is None else graph.output(value)
+        except (TypeError, ValueError):
+            if isinstance(value, Tensor):
+                raise
+            raise TypeError(
+                f"function {self.label!r} returns {value!r}, expected tensors, what becomes one, "
+                "or None"
+            ) from None
+
+    def get_concrete_function(self, *args: object, **kwargs: object) -> ConcreteFunction:
+        """Return the trace for arguments, of which specs may stand for tensors."""
+        if not args and not kwargs and self.input_signature is not None:
+            args = tuple(self.input_signature)
+        return self.concrete(self.bind(args, kwargs))
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *args: object,
+        frozen: bool = False,
+        shapes: Mapping[str, ShapeOption] | None = None,
+        dims: Mapping[str, DimOption] | None = None,
+        **kwargs: object,
+    ) -> None:
+        """Compile the trace for arguments (specs may stand for tensors) into a library.
+
+        See `ConcreteFunction.save`. With `frozen`, sizes may be open: `shapes={"x": ("N", 4)}`
+        names them, or they are called `x_d0`, and `dims={"N": (1, 64)}` bounds them.
+        """
+        from .libraries import Sizes  # noqa: PLC0415  (only who saves needs it)
+
+        sizes = Sizes(shapes or {}, dims or {})
+        self.get_concrete_function(*args, **kwargs).save(path, frozen=frozen, sizes=sizes)
+
+    def experimental_get_tracing_count(self) -> int:
+        """Return how many traces there are."""
+        return self.traced
+
+    def reason(self, bound: Bound) -> str:
+        """Return why these arguments are traced."""
+        line = short(user_line())
+        if not self.cache:
+            return f"{line}: first call"
+        last = list(self.cache.values())[-1].bound
+        for name, old, new in last.compared(bound):
+            if old != new:
+                return f"{line}: argument {name!r}: {describe(new)} instead of {describe(old)}"
+        return f"{line}: the arguments have another structure"
+
+    def explain(self) -> list[str]:
+        """Return a sentence for each trace: what was new, and at which line.
+
+        Behind them, one for each trace that is run operation by operation: why it is not compiled;
+        and one for each operation inside of compiled code that Python carries out.
+        """
+        graphs = [concrete.graph for concrete in self.cache.values()]
+        refused = [f"{g.name} is not compiled: {g.refusal}" for g in graphs if g.refusal]
+        made = [x for c in self.cache.values() for x in c.compiled.values()]
+        slow = {op: why for x in made if isinstance(x, Staged) for op, why in x.slow.items()}
+        left = [
+            f"{op.source}: {op.type} {op.name!r} is carried out by Python: {why}"
+            for op, why in slow.items()
+        ]
+        return [*self.reasons, *refused, *left]
+
+    def pretty_printed_concrete_signatures(self) -> str:
+        """Return the signatures of all traces."""
+        return "\n".join(str(c) for c in self.cache.values())
+
+
+def function(
+    python_function: Callable[..., Any] | None = None,
+    *,
+    input_signature: Sequence[Any] | None = None,
+    reduce_retracing: bool = False,
+    autograph: bool = False,
+    features: frozenset[str] = frozenset(),
+) -> Any:
+    """Let a Python function run as a graph; a decorator, with or without options.
+
+    - `python_function`: what is traced at the first call with tensors of these types and shapes,
+      compiled, and run from then on. Other arguments count by their value: another one is another
+      trace, and so is another object.
+    - `input_signature`: a `TensorSpec` for each argument, or nests of them: the only trace there
+      will be. A dimension that is None may have any size.
+    - `reduce_retracing`: whether sizes that change from call to call are left open at the second
+      trace, instead of a trace for each.
+    - `autograph`: whether Python's own `if`, `while` and `for` become choices and loops of the
+      graph where a tensor decides; without it, they need `gravure.cond` and `gravure.while_loop`.
+    - `features`: what is converted besides, by the names that `tf.autograph.experimental.Feature`
+      has, such as `BUILTIN_FUNCTIONS`.
+
+    Returns a `Function`: called like the original, and `explain()` says which traces there are,
+    why, and what is not compiled.
+
+    >>> import gravure as gv
+    >>> @gv.function(autograph=True)
+    ... def halvings(x):
+    ...     n = 0
+    ...     while x > 1:
+    ...         x, n = x / 2, n + 1
+    ...     return n
+    >>> int(halvings(gv.asarray(40.0)))
+    6
+    """
+
+    def made(called: Callable[..., Any]) -> Function:
+        return Function(
+            called,
+            input_signature=input_signature,
+            reduce_retracing=reduce_retracing,
+            autograph=autograph,
+            features=features,
+        )
+
+    return made if python_function is None else made(python_function)

@@ -1,0 +1,373 @@
+"""Graphs as text and back: nodes with what they take, the functions they call, the variables.
+
+The text is JSON, the same for the same graph: sizes that are not known are numbered as they
+come. A file of it is data: kinds are found by name in tables (`CODECS`, `RULES`, the operations
+of the IR), and what only Python can do is refused by the name of the node.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import GraphError
+from ...ir.types.attributes import Symbol
+from ...ir.types.dims import DimExpr, parse, substitute, symbol, symbols
+from ...ir.types.dtypes import DTYPES, DType
+from ...ir.types.tensor import TensorSpec
+from ..dims.unknown import unknown_dim
+from ..graph.func_graph import FuncGraph
+from ..graph.graph import Graph, GraphTensor, Kind, Operation
+from ..graph.kinds import Composite
+from ..graph.text_arrays import TEXT
+from ..graph.variables import Handle, VariableState
+from ..values import dtypes
+
+VERSION = 1
+
+
+class NotSerialisableError(GraphError, ValueError):
+    """A graph holds what has no form outside of this process: a Python function, for one."""
+
+    code = "GV2331"
+
+
+class GraphTextError(GraphError, ValueError):
+    """A text is not that of a graph, or does not fit what it is to be used for."""
+
+    code = "GV2332"
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How operations of a kind are written and read."""
+
+    name: str
+    write: Callable[[Any, Writer], dict[str, Any]]
+    read: Callable[[dict[str, Any], Reader], Kind]
+
+
+CODECS: dict[type[Kind], Codec] = {}
+BY_NAME: dict[str, Codec] = {}
+
+
+def register_codec(kind: type[Kind], codec: Codec) -> None:
+    """Let operations of a kind be written and read."""
+    CODECS[kind] = BY_NAME[codec.name] = codec
+
+
+SINGLE: dict[str, Kind] = {}
+"""Kinds of which there is one, by the name in the text."""
+PLAIN: list[type[Kind]] = []
+"""Kinds whose instances are all the same."""
+
+
+class Writer:
+    """Turns a graph, and what it calls and uses, into plain data."""
+
+    def __init__(self) -> None:
+        self.functions: dict[FuncGraph, str] = {}
+        self.bodies: dict[str, Any] = {}
+        self.variables: dict[VariableState, str] = {}
+        self.sizes: dict[str, str] = {}
+        self.refused: list[str] = []
+        """What cannot be written, node by node."""
+
+    def graph(self, graph: Graph) -> dict[str, Any]:
+        """Return a graph and all it needs."""
+        nodes = [self.node(op) for op in graph.operations]
+        return {
+            "version": VERSION,
+            "nodes": nodes,
+            "functions": self.bodies,
+            "variables": {n: self.state(v) for v, n in self.variables.items()},
+        }
+
+    def state(self, state: VariableState) -> dict[str, Any]:
+        """Return what is known of a variable."""
+        return {
+            "name": state.name,
+            "spec": self.spec(state.spec),
+            "container": state.container,
+            "initial": None if state.initial is None else state.initial.name,
+        }
+
+    def function(self, graph: FuncGraph) -> str:
+        """Return the name of a function's graph, which is written once."""
+        if graph not in self.functions:
+            self.functions[graph] = name = f"f{len(self.functions)}"
+            self.bodies[name] = None
+            self.bodies[name] = {
+                "label": graph.name,
+                "nodes": [self.node(op) for op in graph.operations],
+                "inputs": [x.op.name for x in graph.inputs],
+                "captured": [x.op.name for _, x in graph.captured.values()],
+                "outputs": [x.name for x in graph.outputs],
+            }
+        return self.functions[graph]
+
+    def node(self, op: Operation) -> dict[str, Any]:
+        """Return one operation."""
+        skipped = ("known", "forward")
+        taken = [*(x.name for x in op.inputs), *(f"^{c.name}" for c in op.control_inputs)]
+        try:
+            kind = self.kind(op.kind)
+            attributes = {k: self.value(v) for k, v in op.attributes.items() if k not in skipped}
+        except NotSerialisableError as error:
+            self.refused.append(f"{op.name} ({op.type}): {error.args[0]}")
+            kind, attributes = {"codec": "refused"}, {}
+        made = {
+            "name": op.name,
+            "op": op.type,
+            "input": taken,
+            "device": op.device,
+            "kind": kind,
+            "attr": attributes,
+            "specs": [self.spec(x.spec) for x in op.outputs],
+        }
+        forward = op.attributes.get("forward")
+        if forward is not None:
+            made["forward"] = forward.name
+        return made
+
+    def kind(self, kind: Kind) -> dict[str, Any]:
+        """Return what an operation does."""
+        for name, each in SINGLE.items():
+            if kind is each or (type(kind) is type(each) and type(kind) in PLAIN):
+                return {"codec": name}
+        codec = CODECS.get(type(kind))
+        if codec is None:
+            raise NotSerialisableError("what it does is known to this process only")
+        return {"codec": codec.name, **codec.write(kind, self)}
+
+    def spec(self, spec: TensorSpec) -> list[Any]:
+        """Return type and shape."""
+        dims = None if spec.shape is None else [self.dim(d) for d in spec.shape]
+        return [str(spec.dtype), dims]
+
+    def dim(self, dim: Any) -> Any:
+        """Return a size: a number, or an expression of numbered symbols."""
+        if isinstance(dim, int):
+            return dim
+        for name in sorted(symbols(dim)):
+            self.sizes.setdefault(name, f"s{len(self.sizes)}")
+        return str(substitute(dim, {n: symbol(self.sizes[n]) for n in symbols(dim)}))
+
+    def value(self, value: object) -> Any:
+        """Return an attribute."""
+        if value is None or (
+            isinstance(value, bool | int | float | str) and type(value) is not Symbol
+        ):
+            return value
+        if isinstance(value, np.generic):
+            return self.value(value.item())
+        for kinds, name, write in self.forms():
+            if isinstance(value, kinds):
+                return {name: write(value)}
+        raise NotSerialisableError(f"it holds a {type(value).__name__}")
+
+    def forms(self) -> list[tuple[Any, str, Callable[[Any], Any]]]:
+        """Return by type the name of the form, and what writes it."""
+        return [
+            (Symbol, "symbol", str),
+            (bytes, "bytes", lambda x: base64.b64encode(x).decode()),
+            (tuple, "tuple", lambda x: [self.value(v) for v in x]),
+            (list, "list", lambda x: [self.value(v) for v in x]),
+            (dict, "dict", lambda x: [[self.value(k), self.value(v)] for k, v in x.items()]),
+            (np.ndarray, "array", array_data),
+            (DType, "dtype", str),
+            (dtypes.DataType, "type", lambda x: x.name),
+            (slice, "slice", lambda x: [self.value(v) for v in (x.start, x.stop, x.step)]),
+            (type(Ellipsis), "ellipsis", lambda x: True),
+            (TensorSpec, "spec", self.spec),
+            (DimExpr, "dim", self.dim),
+            (Handle, "variable", lambda x: self.variable(x())),
+        ]
+
+    def variable(self, state: VariableState) -> str:
+        """Return the name of a variable in the text."""
+        return self.variables.setdefault(state, f"v{len(self.variables)}")
+
+
+def array_data(array: Any) -> dict[str, Any]:
+    """Return the elements of an array as text."""
+    if array.dtype.kind == "O":
+        texts = [base64.b64encode(x).decode() for x in array.ravel().tolist()]
+        return {"shape": list(array.shape), "texts": texts}
+    data = base64.b64encode(np.asarray(array, order="C").tobytes()).decode()
+    return {"dtype": dtypes.as_dtype(array.dtype).name, "shape": list(array.shape), "data": data}
+
+
+def array_from(data: dict[str, Any]) -> Any:
+    """Return the array of a text."""
+    if "texts" in data:
+        made = np.empty(len(data["texts"]), object)
+        made[:] = [base64.b64decode(x) for x in data["texts"]]
+        return made.reshape(data["shape"])
+    raw = base64.b64decode(data["data"])
+    kind = dtypes.as_dtype(data["dtype"]).numpy
+    return np.frombuffer(raw, kind).reshape(data["shape"]).copy()
+
+
+class Reader:
+    """Adds nodes to a graph."""
+
+    def __init__(
+        self, data: dict[str, Any], bind: Callable[[str, dict[str, Any]], VariableState]
+    ) -> None:
+        if not isinstance(data, dict) or data.get("version") != VERSION:
+            raise GraphTextError(f"this is no graph of version {VERSION}")
+        self.data, self.bind = data, bind
+        self.functions: dict[str, FuncGraph] = {}
+        self.variables: dict[str, VariableState] = {}
+        self.sizes: dict[str, Any] = {}
+        self.ops: dict[str, Operation] = {}
+        """The operations of the graph that is being read, by their name in the text."""
+
+    def add(
+        self, graph: Graph, nodes: Any, given: Mapping[str, GraphTensor] | None = None
+    ) -> dict[str, Operation]:
+        """Add nodes; `given` stands in for tensors of the text. Return operations by name."""
+        before, self.ops = self.ops, {}
+        given = given or {}
+        later: list[tuple[Operation, int, str]] = []
+        for node in nodes:
+            inputs, waits = self.inputs(node, given)
+            kind = self.kind(node["kind"], node)
+            attributes = {k: self.value(v, graph) for k, v in node["attr"].items()}
+            if "forward" in node:
+                attributes["forward"] = self.ops[node["forward"]]
+            specs = [self.spec(s) for s in node["specs"]]
+            if isinstance(kind, Composite):
+                attributes["known"] = {
+                    i: x.op.attributes["value"]
+                    for i, x in enumerate(inputs)
+                    if x.op.type == "Const"
+                }
+            op = graph.add(kind, inputs, attributes, specs=specs, name=node["name"])
+            op.control_inputs = [self.ops[n[1:]] for n in node["input"] if n[0] == "^"]
+            op.device = node["device"] or op.device
+            self.ops[node["name"]] = op
+            later += [(op, index, name) for index, name in waits]
+        for op, index, name in later:
+            op.update_input(index, self.tensor(name))
+        made, self.ops = self.ops, before
+        for state, entry in self.bound():
+            initial = made.get(entry["initial"] or "")
+            if initial is not None:
+                state.initial = initial
+        return made
+
+    def inputs(
+        self, node: dict[str, Any], given: Mapping[str, GraphTensor]
+    ) -> tuple[list[GraphTensor], list[tuple[int, str]]]:
+        """Return the inputs of a node, and which are still to be made: a loop's way back.
+
+        Another input of the node stands for those until then.
+        """
+        taken = [n for n in node["input"] if n[0] != "^"]
+        made = {i for i, n in enumerate(taken) if n in given or n.rpartition(":")[0] in self.ops}
+        waits: list[tuple[int, str]] = []
+        if made and node["kind"]["codec"] == "merge":
+            waits = [(i, n) for i, n in enumerate(taken) if i not in made]
+        stand_in = taken[min(made, default=0)] if waits else ""
+        names = [stand_in if (i, n) in waits else n for i, n in enumerate(taken)]
+        return [given[n] if n in given else self.tensor(n) for n in names], waits
+
+    def bound(self) -> list[tuple[VariableState, dict[str, Any]]]:
+        """Return the variables that were met, with what the text says of them."""
+        return [(state, self.data["variables"][n]) for n, state in self.variables.items()]
+
+    def tensor(self, name: str) -> GraphTensor:
+        """Return a tensor by its name in the text."""
+        stem, _, port = name.rpartition(":")
+        op = self.ops.get(stem)
+        if op is None or int(port) >= len(op.outputs):
+            raise GraphTextError(f"node {name!r} is used before it is made")
+        return op.outputs[int(port)]
+
+    def kind(self, data: dict[str, Any], node: dict[str, Any]) -> Kind:
+        """Return what an operation does."""
+        name = data["codec"]
+        if name in SINGLE:
+            return SINGLE[name]
+        if name not in BY_NAME:
+            raise GraphTextError(f"node {node['name']!r} of kind {node['op']!r} cannot be read")
+        return BY_NAME[name].read(data, self)
+
+    def function(self, name: str) -> FuncGraph:
+        """Return a function's graph, which is made once."""
+        if name not in self.functions:
+            body = self.data["functions"][name]
+            graph = FuncGraph(body["label"], None, GraphTensor)
+            self.functions[name] = graph
+            ops = self.add(graph, body["nodes"])
+            graph.inputs = [ops[n].outputs[0] for n in body["inputs"]]
+            for n in body["captured"]:
+                slot = ops[n].outputs[0]
+                graph.captured[id(slot)] = (slot, slot)
+            outer, self.ops = self.ops, ops
+            graph.outputs = [self.tensor(n) for n in body["outputs"]]
+            self.ops = outer
+            graph.is_finished = True
+        return self.functions[name]
+
+    def spec(self, data: list[Any]) -> TensorSpec:
+        """Return type and shape."""
+        dtype = TEXT if data[0] == TEXT.name else row(data[0])
+        return TensorSpec(dtype, None if data[1] is None else tuple(map(self.dim, data[1])))
+
+    def dim(self, data: object) -> Any:
+        """Return a size; symbols are new ones for each text that is read."""
+        if isinstance(data, int):
+            return data
+        made = parse(data)
+        if isinstance(made, int):
+            return made
+        names = symbols(made)
+        return substitute(made, {n: self.sizes.setdefault(n, unknown_dim()) for n in names})
+
+    def value(self, data: object, graph: Graph | None = None) -> Any:
+        """Return an attribute."""
+        if not isinstance(data, dict):
+            return data
+        [(form, inside)] = data.items()
+        if form == "variable":
+            return Handle(self.variable(inside), weak=isinstance(graph, FuncGraph))
+        if form not in READERS:
+            raise GraphTextError(f"an attribute of form {form!r}")
+        return READERS[form](self, inside)
+
+    def variable(self, name: str) -> VariableState:
+        """Return a variable, the same one each time."""
+        if name not in self.variables:
+            self.variables[name] = self.bind(name, self.data["variables"][name])
+        return self.variables[name]
+
+
+READERS: dict[str, Callable[[Reader, Any], Any]] = {
+    "symbol": lambda r, x: Symbol(x),
+    "bytes": lambda r, x: base64.b64decode(x),
+    "tuple": lambda r, x: tuple(map(r.value, x)),
+    "list": lambda r, x: list(map(r.value, x)),
+    "dict": lambda r, x: {r.value(k): r.value(v) for k, v in x},
+    "array": lambda r, x: array_from(x),
+    "dtype": lambda r, x: row(x),
+    "type": lambda r, x: dtypes.as_dtype(x),
+    "slice": lambda r, x: slice(*map(r.value, x)),
+    "ellipsis": lambda r, x: Ellipsis,
+    "spec": Reader.spec,
+    "dim": Reader.dim,
+}
+
+
+def row(name: str) -> DType:
+    """Return the element type of a name."""
+    found = DTYPES.get(name)
+    if found is None:
+        raise GraphTextError(f"element type {name!r}")
+    return found

@@ -1,0 +1,194 @@
+"""Graphs as text and back (`graph_data`): the kinds of operations, and the text itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+from ...ir import REGISTRY
+from ..graph.control_flow import If, While
+from ..graph.func_graph import CallGraph
+from ..graph.gradients import Backward
+from ..graph.graph import Graph, Kind, Operation
+from ..graph.kinds import (
+    CONSTANT,
+    ENTER,
+    EXIT,
+    LOOP_CONDITION,
+    NEXT_ITERATION,
+    RULES,
+    STOP,
+    Composite,
+    Constant,
+    Merge,
+    NoOp,
+    Placeholder,
+    PlaceholderWithDefault,
+    Primitive,
+    Stop,
+    Switch,
+    primitive,
+)
+from ..graph.variables import (
+    ASSIGN,
+    ASSIGN_ADD,
+    ASSIGN_SUB,
+    IS_INITIALIZED,
+    READ,
+    SCATTER,
+    SCATTER_ADD,
+    SCATTER_SUB,
+    VariableState,
+)
+from .graph_data import (
+    PLAIN,
+    SINGLE,
+    VERSION,
+    Codec,
+    GraphTextError,
+    NotSerialisableError,
+    Reader,
+    Writer,
+    register_codec,
+)
+from .variable import VARIABLE
+
+SINGLE.update({
+
+    "constant": CONSTANT, "stop": STOP, "no_op": NoOp(), "switch": Switch(), "merge": Merge(),
+    "placeholder": Placeholder(), "default": PlaceholderWithDefault(), "variable": VARIABLE,
+    "read": READ, "assign": ASSIGN, "assign_add": ASSIGN_ADD, "assign_sub": ASSIGN_SUB,
+    "scatter": SCATTER, "scatter_add": SCATTER_ADD, "scatter_sub": SCATTER_SUB,
+    "is_initialized": IS_INITIALIZED, "enter": ENTER, "exit": EXIT, "next": NEXT_ITERATION,
+    "loop_condition": LOOP_CONDITION,
+})  # fmt: skip
+PLAIN += [Constant, Stop, NoOp, Switch, Merge, Placeholder, PlaceholderWithDefault]
+
+
+def _primitive(data: dict[str, object], reader: Reader) -> Kind:
+    if data["name"] not in REGISTRY:
+        raise GraphTextError(f"there is no operation {data['name']!r}")
+    return primitive(REGISTRY[data["name"]])
+
+
+def _composite(data: dict[str, object], reader: Reader) -> Kind:
+    if data["type"] not in RULES:
+        raise GraphTextError(f"there is no operation of type {data['type']!r}")
+    return Composite(RULES[data["type"]], reader.value(data["options"]))
+
+
+def _write_composite(kind: Composite, writer: Writer) -> dict[str, Any]:
+    if RULES.get(kind.type) is not kind.rule:
+        raise NotSerialisableError("its rule is known to this process only")
+    return {"type": kind.type, "options": writer.value(kind.options)}
+
+
+def _backward(data: dict[str, Any], reader: Reader) -> Kind:
+    variables = [reader.variable(n) for n in data["variables"]]
+    return Backward(reader.ops[data["forward"]], data["wanted"], variables)
+
+
+register_codec(
+    Primitive, Codec("operation", lambda kind, writer: {"name": kind.op.name}, _primitive)
+)
+register_codec(Composite, Codec("rule", _write_composite, _composite))
+register_codec(
+    CallGraph,
+    Codec(
+        "call",
+        lambda kind, writer: {"function": writer.function(kind.graph)},
+        lambda data, reader: CallGraph(reader.function(data["function"])),
+    ),
+)
+register_codec(
+    If,
+    Codec(
+        "choice",
+        lambda kind, writer: {
+            "label": kind.type,
+            "branches": [writer.function(b) for b in kind.branches],
+        },
+        lambda data, reader: If([reader.function(n) for n in data["branches"]], data["label"]),
+    ),
+)
+register_codec(
+    While,
+    Codec(
+        "loop",
+        lambda kind, writer: {
+            "test": writer.function(kind.test),
+            "body": writer.function(kind.body),
+            "specs": [writer.spec(s) for s in kind.specs],
+        },
+        lambda data, reader: While(
+            reader.function(data["test"]),
+            reader.function(data["body"]),
+            [reader.spec(s) for s in data["specs"]],
+        ),
+    ),
+)
+register_codec(
+    Backward,
+    Codec(
+        "backward",
+        lambda kind, writer: {
+            "forward": kind.forward.name,
+            "wanted": kind.wanted,
+            "variables": [writer.variable(v) for v in kind.of_variables],
+        },
+        _backward,
+    ),
+)
+
+
+def graph_data(graph: Graph) -> tuple[dict[str, Any], list[str]]:
+    """Return a graph as plain data, and which nodes have no form in it."""
+    writer = Writer()
+    return writer.graph(graph), writer.refused
+
+
+def graph_text(graph: Graph) -> str:
+    """Return a graph as text, or raise `NotSerialisableError` that names the nodes."""
+    data, refused = graph_data(graph)
+    return text_of(data, refused)
+
+
+def text_of(data: dict[str, object], refused: list[str]) -> str:
+    """Return plain data as text."""
+    if refused:
+        raise NotSerialisableError("; ".join(refused))
+    return json.dumps(data, indent=1, sort_keys=True)
+
+
+def data_of(text: str | bytes) -> dict[str, Any]:
+    """Return the plain data of a text."""
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise GraphTextError(f"the text is not that of a graph: {error}") from None
+    return found
+
+
+def graph_hash(graph: Graph) -> str:
+    """Return the same text for graphs that are the same."""
+    return sha256(graph_text(graph).encode()).hexdigest()
+
+
+def fresh_variable(prefix: str) -> Callable[[str, dict[str, Any]], VariableState]:
+    """Return what makes the variables of a text anew, under a prefix."""
+
+    def bind(name: str, entry: dict[str, Any]) -> VariableState:
+        reader = Reader({"version": VERSION}, bind)
+        return VariableState(
+            prefix + entry["name"], reader.spec(entry["spec"]), container=entry["container"]
+        )
+
+    return bind
+
+
+def read_graph(text: str | bytes, graph: Graph) -> dict[str, Operation]:
+    """Add the graph of a text to another one; return the operations by name."""
+    data = data_of(text)
+    return Reader(data, fresh_variable("")).add(graph, data["nodes"])

@@ -1,0 +1,178 @@
+"""What a compiled program leaves to Python: calls between its pieces, in the order of the program.
+
+A `py_function` is one, and so is an operation that has no form in the IR for the shapes at hand.
+What such a step gives has the shapes that were seen when it was run before; sizes that were not
+always the same are open. Should it give others, the call is run once more, operation by operation,
+without calling again what was called (`Again`), and the program is made anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...ir.op import Array
+from ...ir.ops.host.python_step import Backward, PythonCall
+from ...ir.types.dtypes import string
+from ...ir.types.tensor import TensorSpec
+from ...ir.types.values import ANY
+from ..eager.recorded import EMIT, Recorded, unboxed
+from ..graph.execute import failure, located
+from ..graph.frame import Frame, Store
+from ..graph.graph import GraphTensor, Operation
+from ..graph.variables import Handle, VariableState
+from ..values.run_errors import OpError
+
+
+class ShapesChangedError(Exception):
+    """A host step gave a result of another shape than it gave before."""
+
+
+@dataclass
+class Done:
+    """A call of Python that a run has made."""
+
+    function: Callable[..., Any]
+    results: Sequence[Array]
+    variables: Sequence[tuple[VariableState, Array]]
+    """What variables were behind it."""
+
+
+class Runs(threading.local):
+    """The calls that the run of this thread has made, while somebody takes note."""
+
+    done: list[Done] | None = None
+
+
+RUNS = Runs()
+
+
+@dataclass
+class Again(Frame):
+    """A run in which what was called already is not called again."""
+
+    done: list[Done] = field(default_factory=list)
+
+    def host(self, function: Any, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Sequence[Any]:
+        """Return what the function gave."""
+        if not self.done or self.done[0].function is not function:
+            return super().host(function, inputs, dtypes)
+        found = self.done.pop(0)
+        for variable, value in found.variables:
+            variable.put_in(self.store, value)
+        return found.results
+
+
+def seen_spec(tensor: GraphTensor) -> TensorSpec | None:
+    """Return what is known of an output of a host step, None if it was never seen."""
+    spec = tensor.spec
+    dtype = string if spec.dtype.kind == "s" else spec.dtype
+    dims: tuple[Any, ...] | None = tensor.seen
+    if spec.shape is not None and spec.is_static:
+        dims = spec.dims
+    if dims is None:
+        return None
+    return TensorSpec(dtype, tuple(ANY if d is None else d for d in dims))
+
+
+class HostStep(PythonCall):
+    """An operation of a graph that Python carries out in every run of a program."""
+
+    def __init__(
+        self,
+        op: Operation,
+        function: Callable[..., object],
+        specs: Sequence[TensorSpec],
+        backward: Backward | None = None,
+    ) -> None:
+        super().__init__(function, specs, backward)
+        self.op = op
+        self.constants: dict[int, Array] = {}
+        """Inputs that are text, which programs do not hold, by their places."""
+        self.variables: list[Handle] = []
+        """What Python may read and change: their values are further inputs and results."""
+        self.fault: Callable[[Array], Exception] | None = None
+        """Makes an error of the last input, unless that begins with 0."""
+
+    def __call__(self, *arrays: Array) -> Sequence[Array]:
+        """Return the outputs of the operation, and what variables are behind it."""
+        given = list(arrays)
+        if self.fault is not None and (found := given.pop())[0]:
+            raise self.fault(found)
+        states = [handle() for handle in self.variables]
+        store, count = Store(), len(given) - len(states)
+        for state, value in zip(states, given[count:], strict=True):
+            if state.value_in(store) is not value:
+                state.put_in(store, np.asarray(value))
+        inputs = given[:count]
+        for place, value in self.constants.items():
+            inputs.insert(place, value)
+        results = self.checked(self.carried_out(inputs))
+        behind = [(state, state.value_in(store)) for state in states]
+        if RUNS.done is not None and self.op.kind.is_python:
+            RUNS.done.append(Done(self.function, results, behind))
+        for tensor, value in zip(self.op.outputs, results, strict=True):
+            if not fits(tensor.seen, value.shape):
+                tensor.see(value.shape)
+                raise ShapesChangedError(self.op.name)
+        return [*results, *(value for _, value in behind)]
+
+    def carried_out(self, inputs: Sequence[Array]) -> Sequence[Any]:
+        """Return what the function gives; its errors name the operation."""
+        try:
+            made = self.function(*inputs)
+        except OpError as error:
+            raise located(error, self.op) from None
+        except (TypeError, ValueError, ArithmeticError, IndexError, AssertionError) as error:
+            raise failure(self.op, error) from error
+        if not self.op.outputs:
+            return ()
+        return made if isinstance(made, tuple | list) else (made,)
+
+    def checked(self, made: Sequence[object]) -> list[Array]:
+        """Return results as arrays of the types that the operation has."""
+        return [
+            np.asarray(x, tensor.spec.dtype.numpy)
+            for x, tensor in zip(made, self.op.outputs, strict=True)
+        ]
+
+
+def fits(seen: tuple[object, ...] | None, shape: tuple[int, ...]) -> bool:
+    """Say whether a shape is like those that were seen."""
+    if seen is None:
+        return True
+    return len(seen) == len(shape) and all(s in (None, n) for s, n in zip(seen, shape, strict=True))
+
+
+def interpreted(op: Operation) -> Callable[..., Any]:
+    """Return an operation that has no effects as a function of arrays."""
+
+    def run(*arrays: Array) -> Any:
+        return [np.asarray(unboxed(x)) for x in op.kind.run(Frame(Store()), op, arrays)]
+
+    return run
+
+
+def backward_of(op: Operation) -> Backward:
+    """Return the way back through such an operation: it is recorded as it is run once more."""
+
+    def make(count: int, places: Sequence[int], has: Sequence[bool]) -> Callable[..., Any]:
+        def run(*arrays: Array) -> Any:
+            record = Recorded(EMIT)
+            frame = Frame(Store(), record.emit, recorded=record)
+            inputs = record.watch(arrays[:count])
+            record.results(op.kind.run(frame, op, inputs))
+            given = iter(arrays[count:])
+            found, _ = record.backward([next(given) if h else None for h in has], [])
+            return [
+                np.zeros_like(arrays[i]) if found[i] is None else np.asarray(unboxed(found[i]))
+                for i in places
+            ]
+
+        return run
+
+    return make

@@ -1,0 +1,138 @@
+"""What all regions of a program have in common while it is made, and what is known before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...ir.op import Array, Op
+from ...ir.ops.structure import Constant
+from ...ir.types.dims import Dim, parse
+from ...ir.types.dtypes import i64
+from ...ir.types.tensor import TensorSpec
+from ...ir.types.values import ANY
+from ...requirements import NUMBERS, Requirement
+from ..graph.execute import RunError
+from ..graph.frame import Store
+from ..graph.graph import Operation
+from ..graph.kinds import is_symbolic
+from ..graph.variables import VariableState
+from .host_steps import HostStep
+
+SIZES = 64
+"""So many integers are computed while a program is made, not when it runs."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a graph is to run."""
+
+    device: str = ""
+    """The device of what asks for none; nothing for the processor."""
+    soft: bool = False
+    """Whether what asks for a device that cannot be may run elsewhere."""
+    processors: int = 0
+    """As how many devices the processor appears; 0: as many as elsewhere in the process."""
+
+
+class Shared:
+    """What all regions of one program have in common."""
+
+    def __init__(self, where: Where | None = None) -> None:
+        self.weights: dict[str, Array] = {}
+        self.keys: list[Operation] = []
+        self.where = where
+        self.fault: Fault | None = None
+        """What takes note of requirements, if anything does."""
+        self.sizes = 0
+        """How many sizes have names that only the run tells."""
+        self.op: Operation | None = None
+        """The operation that is being lowered, the innermost one."""
+        self.reports = True
+        """Whether what did not hold is a result of a program that writes no variables too."""
+        self.has_host = False
+        """Whether the program may have host steps."""
+        self.calls: list[HostStep] = []
+        """What the program calls."""
+        self.slow: dict[Operation, str] = {}
+        """Operations that Python carries out although it need not be so, and why."""
+        self.variables: list[VariableState] = []
+        """The variables that the program touches."""
+        self.withheld: dict[Any, None] = {}
+        """Variables that are not to be written at all in a step that has a fault."""
+
+    def named(self, spec: Any) -> TensorSpec:
+        """Return a tensor's spec with new names for the sizes that are open."""
+        dims: list[Dim] = []
+        for dim in spec.dims:
+            self.sizes += dim == ANY
+            dims.append(parse(f"size{self.sizes}") if dim == ANY else dim)
+        return TensorSpec(spec.dtype, tuple(dims))
+
+
+class Fault:
+    """Which requirement of a program did not hold, as a variable that the program writes.
+
+    Its value is the number of the requirement (0: all hold), and of the first element that is
+    wrong the place and what it is.
+    """
+
+    is_eager = False
+    name = "fault"
+    spec = TensorSpec(i64, (NUMBERS,))
+
+    def __init__(self) -> None:
+        self.known: dict[Requirement, int] = {}
+        """The number of each requirement, from 1."""
+
+    def number(self, wanted: Requirement, op: Operation | None) -> int:
+        """Return the number of a requirement of an operation."""
+        if op is not None:
+            wanted = replace(wanted, node=op.name, source=op.source)
+        return self.known.setdefault(wanted, len(self.known) + 1)
+
+    def error(self, found: Array) -> RunError:
+        """Return the error of the requirement that a run found wrong."""
+        number, place, value = found.tolist()
+        wanted = [*self.known][number - 1]
+        text = wanted.at_node(wanted.text(place, value))
+        return RunError(text, location=wanted.source)
+
+    def put_in(self, store: Store, value: Array) -> None:
+        """Refuse: it is read before variables are written (`put_all`)."""
+        raise AssertionError("a fault is raised, it is no variable")
+
+
+def folded(
+    op: type[Op], operands: Sequence[object], attributes: dict[str, object]
+) -> Sequence[Array] | None:
+    """Return what an operation makes of a few integers that are known, None if it is to run.
+
+    So sizes that are computed of shapes are numbers for those who ask for them.
+    """
+    if op is Constant:
+        value = np.asarray(attributes["value"])
+        return [value] if is_size(value) else None
+    if not operands or not op.PURE or op.HOST or not all(map(is_size, operands)):
+        return None
+    if any(map(is_symbolic, attributes.values())):
+        return None
+    with np.errstate(all="ignore"):
+        made = op.evaluate(*map(np.asarray, operands), **op.complete(attributes))
+    return made if all(map(is_size, made)) else None
+
+
+def as_python(value: Any) -> Any:
+    """Return an attribute with Python's integers in the place of numpy's."""
+    if isinstance(value, np.integer):
+        return int(value)
+    return type(value)(map(as_python, value)) if type(value) in (list, tuple) else value
+
+
+def is_size(value: Any) -> bool:
+    """Say whether a value is known, and a few integers."""
+    known = isinstance(value, np.ndarray | np.generic)
+    return known and value.dtype.kind in "iub" and value.size <= SIZES

@@ -1,0 +1,633 @@
+"""Compile a function's graph: the same run, carried out by appending to a program.
+
+Variables become arguments, and results where they are written; the keys of random draws are
+arguments too. Branches and loops become regions that take and give the state they touch. What
+only Python can do (`py_function`) is refused with `NotStageable`,
+and such a graph is run operation by operation instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Block, SSAValue
+from xdsl.ir import Operation as XdslOperation
+
+from ...errors import GravureError
+from ...ir import DEVICE, REGISTRY, GraphEmit
+from ...ir.compose.functions import Maker, first_wrong
+from ...ir.op import Op
+from ...ir.ops.control.backward import UnknownSizesError, append
+from ...ir.ops.control.control import If, While
+from ...ir.ops.control.state import CheckNumerics, Require
+from ...ir.ops.host.host_control import FLAG, NUMBER, HostLoop
+from ...ir.ops.host.python_step import Backward, PythonStep
+from ...ir.ops.random import Draw, drawn_key
+from ...ir.ops.structure import Constant, Weight, Yield
+from ...ir.types.attributes import Symbol
+from ...ir.types.dtypes import i64, u32, u64
+from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
+from ...ir.types.values import held, join
+from ...requirements import NUMBERS, Requirement
+from ..eager.recorded import Recorded
+from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
+from ..graph.func_graph import FAULT, Draws, FuncGraph, draws_of, has_effect, touched_by
+from ..graph.graph import Operation
+from ..graph.kinds import Composite, Primitive
+from ..graph.placement import devices_of
+from ..graph.variables import Handle, VariableState
+from .host_steps import HostStep, backward_of, interpreted, seen_spec
+from .in_common import Shared, as_python, folded
+
+INLINE = 1024
+"""Larger constants become weights."""
+
+
+PLAIN = (Composite, Primitive)
+"""The kinds whose operations are functions of their inputs."""
+
+
+REFUSALS = (
+    *(NotStageableError, GravureError, TypeError, ValueError),
+    *(AttributeError, LookupError, ArithmeticError),
+)
+"""What an operation raises that looks at elements which only the run has."""
+
+
+class StagingFrame(Frame):
+    """A run that appends to a block."""
+
+    is_staging = True
+
+    def __init__(self, block: Block, shared: Shared, *, top: bool) -> None:
+        super().__init__(Store(), self.append)
+        self.block, self.shared, self.top = block, shared, top
+        self.emitter = GraphEmit.at_end(block)
+        self.state: dict[Any, Any] = {}
+        self.arguments: list[Any] = []
+        """The variables that are arguments."""
+        self.written: dict[Any, None] = {}
+
+    def carry_out(self, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append an operation, as a host step if it has no other form; return its results."""
+        outer, self.shared.op = self.shared.op, op
+        try:
+            return self.carried_out(op, inputs)
+        finally:
+            self.shared.op = outer
+
+    def carried_out(self, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append an operation that is known as the present one."""
+        kind = op.kind
+        if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
+            return kind.run(self, op, inputs)
+        try:
+            if any(tensor.spec.dtype.kind == "s" for tensor in op.outputs):
+                raise NotStageableError("text")
+            return kind.run(self, op, inputs)
+        except REFUSALS as error:
+            specs = [seen_spec(tensor) for tensor in op.outputs]
+            if not self.shared.has_host or None in specs:
+                raise
+            self.shared.slow[op] = str(error)
+            return self.host_step(op, interpreted(op), inputs, backward_of(op))
+
+    def forget(self) -> None:
+        """Hold nothing that was made any more: passes erase it, and its memory is to be free."""
+        self.records.clear()
+        self.emitter.made.clear()
+
+    def placed(self, ops: Sequence[Operation]) -> dict[Operation, str]:
+        """Return the devices of operations; what is inside a branch or a loop goes with it."""
+        where = self.shared.where
+        if where is None or not self.top:
+            return {}
+        return devices_of(ops, self.device or "cpu:0", soft=where.soft, more=where.processors)
+
+    @property
+    def origin(self) -> StringAttr | None:
+        """Return what says on an operation which node and line it comes from."""
+        op = self.shared.op
+        if op is None:
+            return None
+        return StringAttr(f"{op.name} at {op.source}" if op.source else op.name)
+
+    @property
+    def mark(self) -> StringAttr | None:
+        """Return what says on an operation where it runs."""
+        return StringAttr(self.device) if self.device.startswith("gpu") else None
+
+    def append(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+        """Append an operation, unless it makes a few integers of some that are known."""
+        found = folded(op, operands, attributes)
+        if found is not None:
+            return found[0] if len(found) == 1 else tuple(found)
+        return self.appended(op, *operands, **attributes)
+
+    def appended(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+        """Append an operation; arrays become constants."""
+        if op is Require:
+            wanted = Requirement(**{name: as_python(x) for name, x in attributes.items()})
+            return self.require(wanted, *map(self.value, operands))
+        if op is CheckNumerics:
+            return self.check_numerics(self.value(operands[0]), attributes["message"])
+        self.emitter.device, self.emitter.source = self.mark, self.origin
+        plain = {name: as_python(value) for name, value in attributes.items()}
+        return self.emitter(op, *[self.value(x) for x in operands], **plain)
+
+    def require(self, wanted: Requirement, holds: SSAValue, *found: SSAValue) -> SSAValue:
+        """Let the program take note of a value that is to be true, and of what is wrong."""
+        fault = self.shared.fault
+        if fault is None or self.replay is not None or not (self.top or fault in self.state):
+            return holds
+        make = Maker(self.append)
+        number = make.number(fault.number(wanted, self.shared.op), i64)
+        found = found or (make.number(0, i64),) * 2
+        here = make.concat(*(make.reshape(x, shape=(1,)) for x in (number, *found)), axis=0)
+        both = make.logical_or(holds, make.logical_not(self.is_well()))
+        self.state[fault] = make.select(both, self.present(fault), here)
+        self.written[fault] = None
+        return holds
+
+    def is_well(self) -> SSAValue:
+        """Return whether all requirements hold so far."""
+        make = Maker(self.append)
+        now = self.value(self.present(self.shared.fault))
+        number = make.reshape(make.slice(now, starts=(0,), stops=(1,), steps=(1,)), shape=())
+        well: SSAValue = make.equal(number, make.number(0, i64))
+        return well
+
+    def check_numerics(self, x: SSAValue, message: str) -> SSAValue:
+        """Let the program take note of elements that are not finite."""
+        make, spec = Maker(self.append), spec_of(x.type)
+        made: SSAValue = make.identity(x)
+        flat = make.reshape(x, shape=(spec.size,))
+        finite = make.isfinite(flat)
+        told = f"{message}: tensor had {{kind}} values{{place}}"
+        if not spec.is_static or not spec.size:
+            plain = Requirement(f"{message}: tensor had nan or inf values")
+            self.require(plain, make.all(finite, axes=(0,)))
+            return made
+        place, fine = first_wrong(make, finite, spec.static_shape)
+        kind = make.cast(make.isnan(make.gather(flat, place, axis=0)), dtype=i64)
+        wanted = Requirement(f"{message}: tensor had nan or inf values", told, spec.static_shape)
+        self.require(wanted, fine, self.value(make.cast(place, dtype=i64)), self.value(kind))
+        return made
+
+    def touched(self, graphs: Sequence[FuncGraph]) -> list[Any]:
+        """Return what graphs read or write: variables, counts of draws, and the fault.
+
+        Where variables are touched behind a requirement, that one guards them.
+        """
+        fault = self.shared.fault
+        found = [fault if v is FAULT else v for v in touched_by(graphs)]
+        if fault in self.state and any(isinstance(v, VariableState) for v in found):
+            found.append(fault)
+        return [v for v in dict.fromkeys(found) if v is not None]
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append an operation that is made already."""
+        op.operands = [self.value(x) for x in op.operands]
+        if self.mark is not None:
+            op.attributes[DEVICE] = self.mark
+        self.block.add_op(op)
+        return op.results
+
+    def value(self, x: object) -> SSAValue:
+        """Return a value of the program."""
+        if isinstance(x, SSAValue):
+            return x
+        array = np.asarray(x)
+        if array.dtype.kind in "OSU":
+            raise NotStageableError("text")
+        if array.size <= INLINE:
+            made: SSAValue = self.emitter(Constant, value=array)
+            return made
+        name = f"c{len(self.shared.weights)}"
+        self.shared.weights[name] = array
+        spec = spec_of_array(array)
+        kept: SSAValue = self.emitter(
+            Weight, weight=Symbol(name), dtype=spec.dtype, shape=spec.dims
+        )
+        return kept
+
+    def host(
+        self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Any
+    ) -> Sequence[Any]:
+        """Append a call of a Python function."""
+        op, call = self.shared.op, getattr(function, "call", None)
+        if not self.shared.has_host or op is None:
+            raise NotStageableError("a Python function")
+        return self.host_step(op, function, inputs, None if call is None else call.backward)
+
+    def host_step(
+        self,
+        op: Operation,
+        function: Callable[..., object],
+        inputs: Sequence[Any],
+        backward: Backward | None,
+    ) -> Sequence[Any]:
+        """Append a step that Python carries out; return its results."""
+        specs = [seen_spec(tensor) for tensor in op.outputs]
+        known = [self.shared.named(spec) for spec in specs if spec is not None]
+        if len(known) < len(specs):
+            raise NotSeenError(f"node {op.name!r} gives shapes that were not seen yet")
+        step = HostStep(op, function, known, backward)
+        is_text = [isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs]
+        step.constants = {i: x for i, x in enumerate(inputs) if is_text[i]}
+        operands = [self.value(x) for x, text in zip(inputs, is_text, strict=True) if not text]
+        if self.recorded is None:
+            operands += self.shown_to(step, function)
+        elif step.constants:
+            raise NotStageableError("the gradient of a function of text")
+        self.shared.calls.append(step)
+        sizes = tuple(d for spec in known for d in spec.dims if not isinstance(d, int))
+        made = self.emit(PythonStep, *operands, function=step.name, sizes=sizes)
+        results = list(made) if isinstance(made, tuple | list) else [made] if step.specs else []
+        count = len(op.outputs)
+        for handle, value in zip(step.variables, results[count:], strict=True):
+            self.state[handle()] = value
+        return results[:count]
+
+    def shown_to(self, step: HostStep, function: Callable[..., object]) -> list[SSAValue]:
+        """Return what Python gets beside its inputs: variables as they are now, and the fault."""
+        more: list[SSAValue] = []
+        if hasattr(function, "on_tensors"):
+            if self.top:
+                for variable in self.shared.variables:
+                    self.present(variable)
+            found = [v for v in self.state if isinstance(v, VariableState) and v.is_eager]
+            step.variables = [Handle(v, weak=True) for v in found]
+            more += [self.state[v] for v in found]
+            step.specs += [spec_of(x.type) for x in more]
+        fault = self.shared.fault
+        if fault is not None and fault in self.state:
+            more.append(self.state[fault])
+            step.fault = fault.error
+        return more
+
+    def detached(self, value: object) -> Any:
+        """Return the value."""
+        return value
+
+    def present(self, variable: Any) -> Any:
+        """Return the value that the variable has at this point."""
+        if variable is self.shared.fault and variable not in self.state:
+            self.state[variable] = self.value(np.zeros(NUMBERS, np.int64))
+        if variable not in self.state:
+            if isinstance(variable, Draws) and variable.op in self.shared.keys:
+                raise NotStageableError(f"{variable.name}: in and outside of a branch or a loop")
+            if not hasattr(variable, "spec"):
+                raise OutsideError(f"{variable} is a state of Python's")
+            if not self.top or not variable.spec.is_static:
+                raise NotStageableError(f"variable {variable.name}")
+            argument = self.block.insert_arg(variable.spec.type, len(self.block.args))
+            self.state[variable] = argument
+            self.arguments.append(variable)
+        return self.state[variable]
+
+    def recording(self, op: object) -> tuple[Frame, Recorded]:
+        """Return a frame on the same block in which an operation is recorded."""
+        inner, record = self.again(())
+        inner.outer, inner.replay = self, None
+        self.records[op] = record
+        return inner, record
+
+    def again(self, reads: Sequence[object]) -> tuple[Frame, Recorded]:
+        """Return a frame on the same block in which an operation is run once more."""
+        record = Recorded(Way(self) if self.recorded is None else Through(self.recorded))
+        inner = copy(self)
+        inner.emit, inner.recorded, inner.replay = record.emit, record, [*reads]
+        return inner, record
+
+    def write(self, variable: object, value: object) -> None:
+        """Take note of the value that the variable has from here on.
+
+        Behind a requirement that did not hold it keeps the value that it has.
+        """
+        if self.replay is None:
+            self.state[variable] = self.guarded(variable, self.value(value))
+            self.written[variable] = None
+
+    def guarded(self, variable: object, value: SSAValue) -> SSAValue:
+        """Return the value if all requirements hold so far, else that which the variable has."""
+        fault = self.shared.fault
+        if not isinstance(variable, VariableState) or fault not in self.state:
+            return value
+        if variable not in self.state and not variable.is_eager:
+            self.shared.withheld[variable] = None  # it may have no value yet
+            return value
+        old, make = self.present(variable), Maker(self.append)
+        if old.type != value.type:
+            self.shared.withheld[variable] = None
+            return value
+        kept: SSAValue = make.select(self.is_well(), value, old)
+        return kept
+
+    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> Any:
+        """Return the key of a random draw: an argument, in a region one that counts the draws."""
+        assert isinstance(op, Operation), "what draws is an operation of a graph"
+        counter, make = draws_of(op), Maker(self.append)
+        if not self.top:
+            used = self.state[counter]
+            self.state[counter] = make.add(used, make.number(count, i64))
+            halves = Draw(self.append).halves(make.cast(used, dtype=u64))
+            first, _, last = np.split(drawn_key(seeds, 0), 3)
+            counted = [make.reshape(half, shape=(1,)) for half in halves]
+            return make.concat(
+                make.constant(value=first), *counted, make.constant(value=last), axis=0
+            )
+        if counter in self.state:
+            raise NotStageableError(f"{counter.name}: in and outside of a branch or a loop")
+        self.shared.keys.append(op)
+        argument = self.block.insert_arg(TensorSpec(u32, (6,)).type, len(self.block.args))
+        self.arguments.append((op, seeds, count))
+        return argument
+
+    def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append a choice: of two by a truth value, of several by a number."""
+        index, *given = [self.value(x) for x in inputs]
+        touched = self.touched(branches)
+        state = [self.value(self.read(v)) for v in touched]
+        choice = Choice(self.shared, branches, touched, len(given))
+        if spec_of(index.type).dtype.kind == "b":
+            no, yes = choice.blocks([index, *given, *state])
+            op = If.make_from(index, [index, *given, *state], yes, no)
+        else:
+            op = choice.chain(self.block, [index, *given, *state], 0)
+            op.detach()  # type: ignore[no-untyped-call]
+        unchanged = choice.unchanged(op)
+        return self.added(op, touched, unchanged)
+
+    def loop(
+        self, test: FuncGraph, body: FuncGraph, count: int, inputs: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Append a loop."""
+        values = [self.value(x) for x in inputs]
+        touched = self.touched([test, body])
+        state = [self.value(self.read(v)) for v in touched]
+        carried, fixed = [*values[:count], *state], values[count:]
+        specs = [spec_of(x.type) for x in (*carried, *fixed)]
+        first = len(test.captured)
+        guarded = self.shared.fault is not None and self.shared.fault in touched
+        if guarded or any(map(has_effect, test.operations)):
+            return self.turning_loop(Turning(test, body, touched, count), carried, fixed)
+        blocks = []
+        for graph, start, stop in ((test, 0, first), (body, first, len(fixed))):
+            block = Block(arg_types=[s.type for s in specs])
+            inner = StagingFrame(block, self.shared, top=False)
+            inner.state = dict(zip(touched, block.args[count : len(carried)], strict=True))
+            taken = list(block.args[len(carried) :])[start:stop]
+            made = run_inside(graph, inner, [*block.args[:count], *taken])
+            now = [inner.value(x) for x in made]
+            if graph is body:
+                now += [inner.value(inner.state[v]) for v in touched]
+                if [x.type for x in now] != [x.type for x in carried]:
+                    return self.growing_loop(Growing(test, body, touched, count), carried, fixed)
+            block.add_op(Yield.make(*now))
+            blocks.append(block)
+        op = While.make_from(carried, fixed, *blocks)
+        kept = zip(op.yielded(1), blocks[1].args, strict=False)
+        unchanged = [given is argument for given, argument in kept][count:]
+        return self.added(op, touched, unchanged)
+
+    def growing_loop(
+        self, loop: Growing, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
+    ) -> Sequence[Any]:
+        """Append a loop whose values change their shapes: a host step around compiled code."""
+        if self.recorded is not None:
+            raise NotStageableError("the gradient of a loop that changes shapes")
+        first = run_inside(loop.test, self, [*carried[: loop.count], *loop.of_test(fixed)])
+        state = [self.value(self.read(v)) for v in loop.touched]
+        carried = [*carried[: loop.count], *state]
+        trips = self.value(np.array(np.iinfo(np.int64).max))
+        block, specs = loop.region(self.shared, carried, fixed)
+        types = [self.shared.named(held(spec)).type for spec in specs]
+        op = HostLoop.make_from([trips, self.goes_on(first[0])], carried, fixed, block, types)
+        return self.added(op, loop.touched, [False] * len(loop.touched))
+
+    def turning_loop(
+        self, loop: Turning, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
+    ) -> Sequence[Any]:
+        """Append a loop whose test does more than to test: each turn ends with it."""
+        taken = fixed[: len(loop.test.captured)]
+        first = self.goes_on(run_inside(loop.test, self, [*carried[: loop.count], *taken])[0])
+        state = [self.value(self.read(v)) for v in loop.touched]
+        given = [*carried[: loop.count], *state, first]
+        specs = [spec_of(x.type) for x in (*given, *fixed)]
+        test = Block(arg_types=[s.type for s in specs])
+        test.add_op(Yield.make(test.args[len(given) - 1]))
+        body = loop.body_block(self.shared, specs)
+        end = body.last_op
+        assert end is not None, "a turn ends in gv.yield"
+        if [x.type for x in end.operands] != [x.type for x in given]:
+            growing = Growing(loop.test, loop.body, loop.touched, loop.count)
+            return self.growing_loop(growing, carried, fixed)
+        op = While.make_from(given, fixed, test, body)
+        kept = zip(op.yielded(1), body.args, strict=False)
+        unchanged = [made is argument for made, argument in kept][loop.count : -1]
+        return self.added(op, loop.touched, unchanged, extra=1)
+
+    def goes_on(self, test: object) -> SSAValue:
+        """Return whether a loop goes on: not behind a requirement that did not hold."""
+        made, fault = self.value(test), self.shared.fault
+        if fault not in self.state:
+            return made
+        both: SSAValue = Maker(self.append).logical_and(made, self.is_well())
+        return both
+
+    def added(
+        self,
+        op: If | While | HostLoop,
+        touched: Sequence[object],
+        unchanged: Sequence[bool],
+        extra: int = 0,
+    ) -> Sequence[Any]:
+        """Append an operation whose last results are variables, before `extra` that nobody uses."""
+        results = self.control(op)
+        results = results[: len(results) - extra]
+        count = len(results) - len(touched)
+        for variable, value, same in zip(touched, results[count:], unchanged, strict=True):
+            if not same:
+                self.state[variable] = value  # what is inside has its guards
+                self.written[variable] = None
+        return list(results[:count])
+
+    def control(self, op: If | While | HostLoop) -> Sequence[Any]:
+        """Append a choice or a loop; where this is recorded, so that it has a gradient."""
+        if self.recorded is None or isinstance(op, HostLoop):
+            return self.insert(op)
+        try:
+            return append(self.recorded.tape, op, self.recorded.start)
+        except UnknownSizesError as error:
+            raise NotStageableError(str(error)) from error
+
+
+class Through:
+    """Appends by way of a recording, which can then be gone back through."""
+
+    def __init__(self, record: Recorded) -> None:
+        self.record = record
+
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+        """Append an operation."""
+        return self.record.emit(op, *operands, **attributes)
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append a choice or a loop."""
+        assert isinstance(op, If | While), f"{op.name} is appended as it is"
+        return append(self.record.tape, op, self.record.start)
+
+
+class Way:
+    """Appends to the frame that is being made, which may be another one on the way back."""
+
+    def __init__(self, frame: StagingFrame) -> None:
+        self.frame = frame
+
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+        """Append an operation."""
+        return self.frame.appended(op, *operands, **attributes)
+
+    def insert(self, op: XdslOperation) -> Sequence[SSAValue]:
+        """Append an operation that is made already."""
+        return self.frame.insert(op)
+
+
+ROUNDS = 4
+"""How often a loop's body is read until the shapes that it gives are those that it takes."""
+
+
+@dataclass
+class Turning:
+    """A loop that is being made, of which each turn ends with its test."""
+
+    test: FuncGraph
+    body: FuncGraph
+    touched: Sequence[Any]
+    count: int
+    """How many values it carries, beside what is touched."""
+
+    def body_block(self, shared: Shared, specs: Sequence[TensorSpec]) -> Block:
+        """Return the block of one turn: what is carried, what is touched, and whether to go on."""
+        block = Block(arg_types=[s.type for s in specs])
+        inner = StagingFrame(block, shared, top=False)
+        end = self.count + len(self.touched)
+        inner.state = dict(zip(self.touched, block.args[self.count : end], strict=True))
+        first = len(self.test.captured)
+        arguments, fixed = block.args[: self.count], block.args[end + 1 :]
+        made = [inner.value(x) for x in run_inside(self.body, inner, [*arguments, *fixed[first:]])]
+        on = inner.goes_on(run_inside(self.test, inner, [*made, *fixed[:first]])[0])
+        block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched), on))
+        return block
+
+
+@dataclass
+class Growing:
+    """A loop that is being made, whose values change their shapes from turn to turn."""
+
+    test: FuncGraph
+    body: FuncGraph
+    touched: Sequence[Any]
+    count: int
+    """How many values it carries, beside what is touched."""
+
+    def of_test(self, fixed: Sequence[object]) -> Sequence[Any]:
+        """Return what the test takes of the values that stay."""
+        return fixed[: len(self.test.captured)]
+
+    def region(
+        self, shared: Shared, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
+    ) -> tuple[Block, list[TensorSpec]]:
+        """Return a turn's block, and the shapes of what is carried: sizes that change are open."""
+        specs = [spec_of(x.type) for x in carried]
+        for _ in range(ROUNDS):
+            taken = [shared.named(held(spec)) for spec in specs]
+            types = [*(s.type for s in (NUMBER, FLAG, *taken)), *(x.type for x in fixed)]
+            block = Block(arg_types=types)
+            made = self.turn(shared, block)
+            found = [spec_of(x.type) for x in made[1:]]
+            joined: list[Any] = [join(held(a), held(b)) for a, b in zip(specs, found, strict=True)]
+            if any(spec.shape is None for spec in joined):
+                raise NotStageableError("a loop that changes how many axes there are")
+            if joined == [held(spec) for spec in taken]:
+                block.add_op(Yield.make(*made))
+                return block, joined
+            block.erase(safe_erase=False)
+            specs = joined
+        raise NotStageableError("a loop that changes shapes in every turn anew")
+
+    def turn(self, shared: Shared, block: Block) -> list[SSAValue]:
+        """Append one turn; return whether to go on, and what is carried on."""
+        frame = StagingFrame(block, shared, top=False)
+        end = 2 + self.count + len(self.touched)
+        arguments, fixed = block.args[2 : 2 + self.count], list(block.args[end:])
+        frame.state = dict(zip(self.touched, block.args[2 + self.count : end], strict=True))
+        taken = fixed[len(self.test.captured) :]
+        made = [frame.value(x) for x in run_inside(self.body, frame, [*arguments, *taken])]
+        on = run_inside(self.test, frame, [*made, *self.of_test(fixed)])
+        return [frame.goes_on(on[0]), *made, *(frame.value(frame.state[v]) for v in self.touched)]
+
+
+@dataclass
+class Choice:
+    """A choice between graphs that is being made: operands are an index, inputs and variables."""
+
+    shared: Shared
+    branches: Sequence[FuncGraph]
+    touched: Sequence[Any]
+    count: int
+    """How many inputs there are, of all branches."""
+
+    def blocks(self, operands: Sequence[SSAValue]) -> list[Block]:
+        """Return a block for each branch."""
+        return [self.region(number, operands) for number in range(len(self.branches))]
+
+    def region(self, number: int, operands: Sequence[SSAValue]) -> Block:
+        """Return a block that runs one branch."""
+        branch = self.branches[number]
+        block = Block(arg_types=[x.type for x in operands])
+        inner = StagingFrame(block, self.shared, top=False)
+        inner.state = dict(zip(self.touched, block.args[1 + self.count :], strict=True))
+        first = 1 + sum(len(other.captured) for other in self.branches[:number])
+        taken = block.args[first : first + len(branch.captured)]
+        made = [inner.value(x) for x in run_inside(branch, inner, taken)]
+        block.add_op(Yield.make(*made, *(inner.value(inner.state[v]) for v in self.touched)))
+        return block
+
+    def chain(self, block: Block, operands: Sequence[SSAValue], number: int) -> If:
+        """Append the choice between the branches from a number on; the last is for the rest."""
+        emit = GraphEmit.at_end(block)
+        dtype = spec_of(operands[0].type).dtype
+        wanted = emit(Constant, value=np.array(number, dtype.numpy))
+        condition = emit(REGISTRY["gv.equal"], operands[0], wanted)
+        if number + 2 >= len(self.branches):
+            other = self.region(len(self.branches) - 1, operands)
+        else:
+            other = Block(arg_types=[x.type for x in operands])
+            inner = self.chain(other, list(other.args), number + 1)
+            other.add_op(Yield.make(*inner.results))
+        op = If.make_from(condition, operands, self.region(number, operands), other)
+        block.add_op(op)
+        return op
+
+    def unchanged(self, op: If) -> list[bool]:
+        """Say of each variable whether all branches leave it as it is."""
+        count = len(op.results) - len(self.touched)
+        return [
+            all(
+                op.yielded(n)[count + i] is block.args[1 + self.count + i]
+                for n, block in enumerate(op.blocks())
+            )
+            for i in range(len(self.touched))
+        ]
+
+
+def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[object]) -> list[Any]:
+    """Run a graph in a frame."""
+    return graph.whole_plan().run(frame, values)

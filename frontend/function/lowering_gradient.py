@@ -1,0 +1,203 @@
+"""A function that is called under a tape, as two programs: forward, and the way back.
+
+The forward program gives what the function gives, and what the way back needs of what it
+computed; nothing is computed twice. Both are compiled once for arguments of given shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from ...codegen.compile import Options
+from ...errors import GravureError
+from ...ir import Program
+from ...ir.collection import paused
+from ...ir.op import Array
+from ...ir.ops.structure import Constant
+from ...ir.program import finish, new_function, set_level
+from ...ir.types.tensor import TensorSpec, spec_of
+from ...ir.verify import verify
+from ..eager.recorded import Recorded
+from ..graph.execute import Plan
+from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
+from ..graph.variables import Handle, VariableState
+from ..models.compiled import compile_program, load_compiled
+from .in_common import Fault, Shared
+from .lowering import StagingFrame, Way
+from .staged import COMPILE_AFTER, Written, appending, name_argument, refused
+
+
+class BackwardFrame(StagingFrame):
+    """A program that takes values of another one as arguments."""
+
+    def __init__(self, block: Block, shared: Shared, forward: Block) -> None:
+        super().__init__(block, shared, top=True)
+        self.forward = forward
+        self.taken: dict[SSAValue, SSAValue] = {}
+
+    def value(self, x: object) -> SSAValue:
+        """Return a value of this program; one of the forward program becomes an argument."""
+        made = super().value(x)
+        owner = made.owner
+        inside = owner if isinstance(owner, Block) else owner.parent
+        if inside is not self.forward:
+            return made
+        if made not in self.taken:
+            if isinstance(owner, Constant):
+                again = self.emitter(Constant, value=owner.plain_attributes()["value"])
+                self.taken[made] = again
+            else:
+                self.taken[made] = self.block.insert_arg(made.type, len(self.block.args))
+        return self.taken[made]
+
+
+def program_of(main: FuncOp, results: Sequence[SSAValue], shared: Shared, named: int) -> Program:
+    """Return a program whose arguments behind the first ones have no names yet."""
+    for i in range(named, len(main.body.block.args)):
+        name_argument(main, i)
+    finish(main, list(results), [f"y{i}" for i in range(len(results))])
+    module = ModuleOp([main])
+    set_level(module, "graph")
+    verify(module)
+    return Program(module, shared.weights)
+
+
+def loaded(program: Program) -> Any:
+    """Return the compiled program."""
+    return load_compiled(compile_program(program, Options()), 1)
+
+
+class StagedGradient:
+    """The two programs of a function for arguments of given shapes."""
+
+    def __init__(self, plan: Plan, specs: Sequence[TensorSpec]) -> None:
+        if not all(spec.is_static for spec in specs):
+            raise NotStageableError("shapes that are not known")
+        main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
+        block = main.body.block
+        shared = Shared()
+        shared.fault, shared.has_host = Fault(), False
+        frame = StagingFrame(block, shared, top=True)
+        way = Way(frame)
+        record = Recorded(way)
+        inner = copy(frame)
+        inner.emit, inner.recorded = record.emit, record
+        with appending():
+            made = plan.run(inner, record.watch(list(block.args)))
+            outputs = list(record.results([frame.value(x) for x in made]))
+        self.count = len(outputs)
+        self.written = Written(frame)
+        self.arguments = [
+            x if isinstance(x, tuple) else Handle(x, weak=True) for x in frame.arguments
+        ]
+        results = [*outputs, *self.written.values]
+        self.variables = [x for x in frame.arguments if isinstance(x, VariableState)]
+        taken = self._make_backward(way, block, outputs, record)
+        self.sources: list[tuple[bool, int]] = []
+        """Where each value is that the way back takes: an argument, or a result."""
+        for value in taken:
+            if isinstance(value, BlockArgument):
+                self.sources.append((True, value.index))
+            else:
+                if value not in results:
+                    results.append(value)
+                self.sources.append((False, results.index(value)))
+        self.programs = program_of(main, results, frame.shared, len(specs)), self.way_back
+        self.forward, self.backward = map(loaded, self.programs)
+
+    def _make_backward(
+        self, way: Way, block: Block, outputs: Sequence[SSAValue], record: Recorded
+    ) -> list[SSAValue]:
+        """Make the way back; return the values of the forward program that it takes."""
+        specs = [spec_of(x.type) for x in outputs]
+        self.smooth = [s.dtype.kind in "fc" for s in specs]
+        given = [s for s, smooth in zip(specs, self.smooth, strict=True) if smooth]
+        main = new_function("main", [(f"g{i}", s) for i, s in enumerate(given)])
+        way.frame = frame = BackwardFrame(main.body.block, Shared(), block)
+        arguments = iter(list(main.body.block.args))
+        grads = [next(arguments) if smooth else None for smooth in self.smooth]
+        with appending():
+            of_inputs, of_variables = record.backward(grads, self.variables)
+        found = [*of_inputs, *of_variables]
+        self.given = given
+        self.has = [g is not None for g in found]
+        results = [frame.value(g) for g in found if g is not None]
+        if not results:
+            raise OutsideError("nothing depends on the arguments")
+        taken = [v for v in frame.taken if not isinstance(v.owner, Constant)]
+        self.way_back = program_of(main, results, frame.shared, len(given))
+        return taken
+
+    def state(self, store: Store) -> tuple[dict[VariableState, Array], dict[Any, int]]:
+        """Return the values of the variables that are read, and what draws have used."""
+        found: list[Any] = [x if isinstance(x, tuple) else x() for x in self.arguments]
+        values = {x: x.value_in(store) for x in found if isinstance(x, VariableState)}
+        draws = [x[0] if isinstance(x, tuple) else x.op for x in found if x not in values]
+        return values, {op: store.draws.get(op, 0) for op in draws}
+
+    def run(self, store: Store, arrays: Sequence[object]) -> tuple[list[Any], Callable[..., Any]]:
+        """Return the outputs, and the function of their gradients that goes back."""
+        more = [
+            Frame(store).key(*x) if isinstance(x, tuple) else x().value_in(store)
+            for x in self.arguments
+        ]
+        arguments = [*arrays, *more]
+        made = self.forward.call(*arguments)
+        found = list(made) if isinstance(made, tuple) else [made]
+        count = self.count + self.written.count
+        self.written.put_all(store, found[self.count : count])
+        kept = [arguments[i] if is_argument else found[i] for is_argument, i in self.sources]
+
+        def back(grads: Sequence[Array | None]) -> list[Array | None]:
+            smooth = [g for g, s in zip(grads, self.smooth, strict=True) if s]
+            full = [
+                np.zeros(spec.static_shape, spec.dtype.numpy) if g is None else np.asarray(g)
+                for g, spec in zip(smooth, self.given, strict=True)
+            ]
+            result = self.backward.call(*full, *kept)
+            each = iter(result if isinstance(result, tuple) else (result,))
+            return [next(each) if there else None for there in self.has]
+
+        return found[: self.count], back
+
+
+@paused()
+def staged_gradient(plan: Plan, specs: Sequence[TensorSpec]) -> StagedGradient | None:
+    """Return both programs, None if they do what only Python can."""
+    try:
+        return StagedGradient(plan, specs)
+    except NotSeenError:
+        return None
+    except (NotStageableError, GravureError) as error:
+        refused(plan, error)
+        return None
+
+
+class Gradients:
+    """The programs of a function by the shapes of its arguments, made when they pay."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, StagedGradient | int | None] = {}
+
+    @property
+    def made(self) -> int:
+        """Return how many pairs of programs there are."""
+        return sum(isinstance(x, StagedGradient) for x in self.known.values())
+
+    def get(self, plan: Plan, specs: Sequence[TensorSpec]) -> StagedGradient | None:
+        """Return the programs for arguments, once the function was called often enough."""
+        key = tuple(spec.shape for spec in specs)
+        found = self.known.get(key, 0)
+        if isinstance(found, int):
+            if found < COMPILE_AFTER:
+                self.known[key] = found + 1
+                return None
+            found = self.known[key] = staged_gradient(plan, specs)
+        return found

@@ -1,0 +1,266 @@
+"""Tensors on devices, and operations that run there at once.
+
+    with gravure.device("gpu:0"):
+        y = x @ w                     # x and w are copied there if they are elsewhere
+    y.device, y.numpy()               # Device('gpu:0'), a copy
+    x.to_device("gpu:0") + 1          # runs where its operand is
+
+Each operation is compiled for the device once for each shape. One that the device has no kernel
+for runs on the processor, unless `device(..., soft=False)` says that this is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ...codegen.compile import Options
+from ...errors import CompileError, UnsupportedOp
+from ...ir import GraphEmit, Program
+from ...ir.op import Array, Op
+from ...ir.program import finish, new_function, set_level
+from ...ir.types.dtypes import DTYPES
+from ...ir.types.tensor import TensorSpec
+from ...ir.types.values import is_compilable
+from ...runtime.devices import open_driver
+from ...runtime.gpu.device_array import DeviceArray
+from ...runtime.gpu.driver import Driver
+from ..eager.kernels import HostOp, evaluate, explain
+from ..eager.tensor import Tensor
+from ..graph.graph import Graph
+from ..models.compiled import compile_piece
+from ..models.gpu import DeviceModel, load_on_gpu
+from ..values import dtypes
+from ..values.context import STATE, record, running_on
+from ..values.devices import CPU, Device, PlacementError, as_device, devices
+from ..values.dtypes import DataType
+from ..values.origin import short, user_line
+
+
+class DeviceTensor(Tensor):
+    """A computed value that lies on a GPU. What only the processor can do works on a copy."""
+
+    __slots__ = ("_copy", "held", "place")
+    direct: ClassVar[bool] = False
+
+    def __init__(self, held: DeviceArray, place: Device) -> None:
+        self.held = held
+        self.place = place
+        self._copy: Array | None = None
+
+    @property
+    def _array(self) -> Array:
+        if self._copy is None:
+            self._copy = self.held.numpy()
+            self._copy.flags.writeable = False
+        return self._copy
+
+    @_array.setter
+    def _array(self, array: Array) -> None:
+        self.held, self._copy = DeviceArray.of(self.held.driver, array), None
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape as the IR states them."""
+        return TensorSpec(DTYPES[self.held.dtype], self.held.shape)
+
+    @property
+    def dtype(self) -> DataType:
+        """Return the element type."""
+        return dtypes.as_dtype(self.held.dtype)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Return the extent of each axis."""
+        return self.held.shape
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        found = 1
+        for extent in self.held.shape:
+            found *= extent
+        return found
+
+    @property
+    def device(self) -> Device:
+        """Return where the elements lie."""
+        return self.place
+
+    def alias(self) -> Tensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        return DeviceTensor(self.held, self.place)
+
+    def __getitem__(self, key: Any) -> Tensor:
+        from ..array.indexing import taken  # noqa: PLC0415  (array -> tensor -> array)
+
+        return taken(self, key)
+
+
+class PlacedTensor(Tensor):
+    """A computed value that belongs to another of the devices that the processor appears as."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, array: Any, place: Device) -> None:
+        super().__init__(array)
+        self.place = place
+
+    @property
+    def device(self) -> Device:
+        """Return where the elements lie."""
+        return self.place
+
+    def alias(self) -> Tensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        return PlacedTensor(self._array, self.place)
+
+    def to_device(self, device: object, /, *, stream: Any = None) -> Tensor:
+        """Return the tensor on a device: itself if it is there, else a copy."""
+        return moved(self, as_device(device))
+
+
+def on_processor(array: Any, place: Device) -> Tensor:
+    """Return what was computed on a device that is the processor."""
+    return Tensor(array) if place == CPU else PlacedTensor(array, place)
+
+
+def moved(x: Tensor, device: Device) -> Tensor:
+    """Return a tensor on a device: itself if it is there, else a copy."""
+    if not x.eager:
+        return in_graph(x, device)
+    before = x.place if isinstance(x, DeviceTensor | PlacedTensor) else CPU
+    if before == device:
+        return x
+    made: Tensor
+    if device.kind == "cpu":
+        made = on_processor(x.numpy(), device)
+    else:
+        made = DeviceTensor(held_on(x, driver_of(device)), device)
+    record("to_device", [x], [made], lambda grad: [None if grad is None else moved(grad, before)])
+    return made
+
+
+def in_graph(x: Any, device: Device) -> Tensor:
+    """Return the value of a graph, which the device computes."""
+    from ..eager.tape import identity  # noqa: PLC0415  (tape -> tensor -> tape)
+
+    graph = STATE.context if isinstance(STATE.context, Graph) else x.home()
+    if not isinstance(graph, Graph):
+        raise TypeError(f"a value of {STATE.context and STATE.context.name} has no device")
+    with graph.on_device(f"/{device}"):
+        made: Tensor = identity(x)
+    return made
+
+
+@contextmanager
+def device(name: object, *, soft: bool = True) -> Iterator[Device]:
+    """Let operations run on a device: `gpu:0`, `cpu:0`, or the full name of one.
+
+    In a function that is traced, or a graph, operations get the device: what is asked for inside
+    goes before what is asked for around a call. With `soft` false it is an error
+    (`PlacementError`) if the device has no kernel for an operation.
+    """
+    graph = STATE.context
+    with ExitStack() as stack:
+        if isinstance(graph, Graph):
+            stack.enter_context(graph.on_device(str(name)))
+            yield CPU
+        else:
+            place = as_device(name)
+            stack.enter_context(running_on(place, soft=soft))
+            yield place
+
+
+def driver_of(place: Device) -> Driver:
+    """Return what drives a GPU."""
+    return open_driver(str(place))
+
+
+def place_of(array: DeviceArray) -> Device:
+    """Return the device that memory is on."""
+    gpus = (place for place in devices() if place.kind == "gpu")
+    return next(place for place in gpus if driver_of(place) is array.driver)
+
+
+def held_on(x: Tensor, driver: Driver) -> DeviceArray:
+    """Return the memory of a tensor on a device, copied there if it is elsewhere."""
+    if isinstance(x, DeviceTensor) and x.held.driver is driver:
+        return x.held
+    return DeviceArray.of(driver, x.numpy())
+
+
+def wanted_place(values: Sequence[Tensor]) -> Device:
+    """Return where an operation runs: as was asked for, else where an operand is."""
+    found: Device | None = STATE.device
+    if found is None:
+        found = next((x.place for x in values if isinstance(x, DeviceTensor)), CPU)
+    return found
+
+
+def run_on_device(
+    op: type[Op], values: Sequence[Tensor], attributes: dict[str, object]
+) -> Sequence[Tensor]:
+    """Return the results of an operation, on the device where it was to run if it can be."""
+    place = wanted_place(values)
+    if place.kind != "cpu":
+        driver = driver_of(place)
+        model = kernel(op, [x.spec for x in values], attributes, driver)
+        if model is not None:
+            results = model.gpu.on_device([held_on(x, driver) for x in values])
+            return [DeviceTensor(each, place) for each in results]
+        if not STATE.soft:
+            raise PlacementError(
+                f"{place} has no kernel for {op.name}({', '.join(str(x.spec) for x in values)})",
+                location=short(user_line()),
+                hint="gravure.device(..., soft=True) lets the processor do it",
+            )
+    place = place if place.kind == "cpu" else CPU
+    made = evaluate(op, [x.numpy() for x in values], attributes)
+    return [on_processor(each, place) for each in made]
+
+
+KERNELS: dict[Any, DeviceModel | None] = {}
+"""What was compiled for a device, by operation, types and attributes; None: there is no kernel."""
+MOST = 1024
+"""How many are kept."""
+
+
+def kernel(
+    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object], driver: Driver
+) -> DeviceModel | None:
+    """Return an operation compiled for a device, None if it has no kernel for it."""
+    key = op, tuple(specs), repr(sorted(attributes.items())), driver
+    if key not in KERNELS:
+        if len(KERNELS) >= MOST:
+            KERNELS.clear()
+        KERNELS[key] = compiled(op, specs, attributes, driver)
+    return KERNELS[key]
+
+
+def compiled(
+    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object], driver: Driver
+) -> DeviceModel | None:
+    """Compile a program of one operation; None where it does not become code of a GPU."""
+    if issubclass(op, HostOp) or op.HOST:
+        return None
+    if not all(is_compilable(s.type) for s in (*specs, *explain(op, specs, attributes))):
+        return None
+    main = new_function("main", [(f"x{number}", spec) for number, spec in enumerate(specs)])
+    made = GraphEmit.at_end(main.body.block)(op, *main.body.block.args, **attributes)
+    results = list(made) if isinstance(made, tuple) else [made]
+    finish(main, results, [f"y{number}" for number in range(len(results))])
+    module = ModuleOp([main])
+    set_level(module, "graph")
+    try:
+        program = compile_piece(
+            Program(module), Options(target=f"cuda:{driver.architecture}", tag="eager")
+        )
+    except (UnsupportedOp, CompileError):
+        return None
+    model = load_on_gpu(program, driver)
+    assert isinstance(model, DeviceModel), "compiled for a GPU"
+    return model

@@ -1,0 +1,311 @@
+"""Sessions: run any part of a graph, with any of its edges fed.
+
+    with Session(graph) as s:
+        s.run([loss, train], {x: batch})
+
+What a set of fetches and feeds needs is found once and kept. A session holds the values of the
+graph's variables; threads may run it at once, each write to a variable is one step.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ...ir.op import Array
+from ...ir.types.dtypes import DType
+from ...runtime.deadline import DEADLINE, LateError
+from ...runtime.queues import Queue
+from ...runtime.tracing import EARS, OWN
+from ..eager.recorded import unboxed
+from ..graph.execute import Plan, Wishes, initialise
+from ..graph.frame import Frame, Store
+from ..graph.graph import (
+    ForeignTensorError,
+    Graph,
+    GraphTensor,
+    NameFormError,
+    NoSuchNameError,
+    Operation,
+    dims_or_none,
+)
+from ..graph.kinds import DEAD, MissingFeedError
+from ..graph.placement import available_with, check_placement
+from ..models.pieces import on_host
+from ..values.context import stack
+from ..values.run_errors import InvalidArgumentError
+from .in_common import Where
+from .staged import Staged, compiled_for
+
+COMPILE_AFTER = 4
+"""A plan is compiled when it has been run so often with feeds of the same shapes."""
+
+
+class Known:
+    """A fetch of one tensor and the keys of feeds, which are kept, with their plan."""
+
+    def __init__(self, fetch: GraphTensor, keys: tuple[object, ...], plan: Plan) -> None:
+        self.fetch, self.keys, self.plan = fetch, keys, plan
+        self.dtypes = [tensor.spec.dtype.numpy for tensor in plan.feeds]
+
+    def run(self, session: Session, feeds: Mapping[Any, Any] | None) -> list[Any] | None:
+        """Return the values if the plan is compiled for arrays like these, as they are."""
+        arrays = list(feeds.values()) if feeds else []
+        for value, dtype in zip(arrays, self.dtypes, strict=True):
+            if value.__class__ is not np.ndarray or value.dtype != dtype:
+                return None
+        native = self.plan.compiled.get(tuple([array.shape for array in arrays]))
+        if native.__class__ is not Staged:
+            return None
+        with session.store.lock:
+            found: list[Any] = native.run(session.store, arrays)
+        return found
+
+
+class Session:
+    """Runs parts of one graph."""
+
+    def __init__(self, graph: Graph, *, strict: bool = True) -> None:
+        self.graph = graph
+        self.store = Store()
+        self.store.initialise = None if strict else initialise
+        self.order: Callable[[int], int] | None = None
+        """Chooses among operations that are ready, by their count, to try other orders."""
+        self.soft_placement = False
+        """Whether what asks for a device that is not there runs elsewhere."""
+        self.processors = 0
+        """As how many devices the processor appears; 0: as many as elsewhere in the process."""
+        self.wishes = Wishes(after=COMPILE_AFTER)
+        """How plans are compiled, and when."""
+        self.compiles = 0
+        """How many plans were made."""
+        self._plans: dict[Any, Plan] = {}
+        self._known: dict[Any, Known] = {}
+        """Runs of compiled plans by the fetch and the keys of feeds, as they are given."""
+        self._lock = self.store.lock
+        self._closed = False
+        self._before: list[Any] = []
+
+    def run(self, fetches: Any, feeds: Mapping[object, object] | None = None) -> Any:
+        """Return what the fetches are, in the structure that they have; None for operations."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self.graph.operations:
+            raise RuntimeError(
+                "The Session graph is empty. Add operations to the graph before calling run()."
+            )
+        known = self._known.get((id(fetches), *map(id, feeds or ())))
+        known = None if self.order is not None or EARS.count or DEADLINE.at else known
+        values = known.run(self, feeds) if known is not None else None
+        if values is not None:
+            return fetched(values[0])
+        wanted: list[GraphTensor | Operation] = []
+        rebuild = self._flatten(fetches, wanted)
+        given = {}
+        for key, value in (feeds or {}).items():
+            tensor = self._feed_key(key)
+            given[tensor] = self._feed_value(tensor, value)
+        plan = self._plan(wanted, list(given))
+        with nullcontext() if plan.waits or plan.calls_python else self._held():
+            try:
+                values = self._run(plan, list(given.values()))
+            except MissingFeedError as error:
+                raise self._missing(error.op) from None
+        if any(value is DEAD for value in values):
+            dead = next(f for f, v in zip(wanted, values, strict=True) if v is DEAD)
+            raise InvalidArgumentError(
+                f"Retval[{wanted.index(dead)}] does not have value: {dead.name} is on a way that "
+                "was not taken"
+            )
+        if isinstance(fetches, GraphTensor) and plan.compiled and self.order is None:
+            known = Known(fetches, tuple(feeds or ()), plan)
+            self._known[(id(fetches), *map(id, known.keys))] = known
+        found = iter([None if v is None else fetched(unboxed(v)) for v in values])
+        return rebuild(found)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold the lock of the values; raise if it is not given in time."""
+        left = DEADLINE.left()
+        if not self._lock.acquire(timeout=-1 if left is None else left):
+            raise LateError
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _plan(self, fetches: Sequence[Any], feeds: Sequence[GraphTensor]) -> Plan:
+        key = (tuple(map(id, fetches)), tuple(map(id, feeds)))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = Plan(fetches, feeds)
+            plan.wishes = self.wishes
+            there = available_with(self.processors)
+            self._placed(check_placement(plan.ops, soft=self.soft_placement, available=there))
+            self._plans[key] = plan
+            self.compiles += 1
+        return plan
+
+    def _placed(self, found: Mapping[Operation, str]) -> None:
+        """See where the operations of a plan are."""
+
+    def _run(self, plan: Plan, values: list[Array]) -> list[Any]:
+        """Run a plan: compiled, if it was run often with these shapes."""
+        frame = Frame(self.store)
+        if self.order is not None:
+            frame.order = self.order
+            return plan.run(frame, values)
+        where = Where(soft=self.soft_placement, processors=self.processors)
+        after = self.wishes.after
+        alone = after is None or OWN.traces  # who looks at a step sees each operation by itself
+        never = plan.waits or (alone and not plan.asks_for_gpu)
+        native = None if never else compiled_for(plan, values, after or 0, where)
+        if native is not None:
+            return [on_host(value) for value in native.run(self.store, values)]
+        return plan.run(frame, values)
+
+    def _missing(self, op: Operation) -> InvalidArgumentError:
+        spec = op.outputs[0].spec
+        shape = dims_or_none(spec.shape)
+        text = "<unknown>" if shape is None else str([d if d is not None else "?" for d in shape])
+        return InvalidArgumentError(
+            f"You must feed a value for placeholder tensor '{op.name}' with dtype {spec.dtype} "
+            f"and shape {text}",
+            location=op.source,
+        )
+
+    def element(self, value: object) -> GraphTensor | Operation:
+        """Return the tensor or operation that a fetch names."""
+        if isinstance(value, str):
+            by_port = ":" in value
+            graph = self.graph
+            return (
+                graph.get_tensor_by_name(value) if by_port else graph.get_operation_by_name(value)
+            )
+        node = getattr(value, "as_graph_element", None)
+        found = node() if node is not None else value
+        if not isinstance(found, GraphTensor | Operation):
+            raise TypeError(
+                f'Argument `fetch` = {value!r} has invalid type "{type(value).__name__}" must be '
+                "a string or Tensor."
+            )
+        if found.graph is not self.graph:
+            raise ForeignTensorError(f"Tensor {found!r} is not an element of this graph.")
+        return found
+
+    def _flatten(self, fetches: Any, wanted: list[Any]) -> Callable[[Any], Any]:
+        """Collect the fetches of a structure; return what builds it again from their values."""
+        if isinstance(fetches, Mapping):
+            parts = {k: self._flatten(v, wanted) for k, v in fetches.items()}
+            return lambda found: {k: part(found) for k, part in parts.items()}
+        if isinstance(fetches, list | tuple):
+            listed = [self._flatten(each, wanted) for each in fetches]
+            kind = type(fetches)
+            if hasattr(fetches, "_fields"):
+                return lambda found: kind(*[part(found) for part in listed])
+            return lambda found: kind([part(found) for part in listed])
+        if hasattr(fetches, "fetched"):
+            several = [self._flatten(each, wanted) for each in fetches.parts]
+            return lambda found: fetches.fetched([part(found) for part in several])
+        if fetches is None:
+            raise TypeError(f"Argument `fetch` = {fetches!r} has invalid type. Cannot be None")
+        try:
+            wanted.append(self.element(fetches))
+        except (NoSuchNameError, NameFormError, ForeignTensorError) as error:
+            raise ForeignTensorError(
+                f"Argument `fetch` = {fetches} cannot be interpreted as a Tensor of this graph. "
+                f"({error})"
+            ) from None
+        return next
+
+    def _feed_key(self, key: object) -> GraphTensor:
+        try:
+            found = self.element(key)
+        except (TypeError, KeyError, ValueError) as error:
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+        if isinstance(found, Operation):
+            raise TypeError(f"Cannot interpret feed_dict key {key!r} as Tensor: it is an Operation")
+        return found
+
+    def _feed_value(self, tensor: GraphTensor, value: object) -> Array:
+        if isinstance(value, GraphTensor):
+            raise TypeError(
+                "The value of a feed cannot be a tf.Tensor object; acceptable are Python numbers, "
+                f"strings, lists, numpy arrays. It was passed with key {tensor!r}"
+            )
+        dtype = tensor.spec.dtype
+        try:
+            array = text_of(value) if is_text(dtype) else np.asarray(value, dtype.numpy)
+        except OverflowError as error:
+            raise TypeError(
+                f"Type of feed value {value} is not compatible with Tensor type {dtype}: {error}"
+            ) from None
+        shape = dims_or_none(tensor.spec.shape)
+        if shape is not None and (
+            len(shape) != array.ndim
+            or any(d is not None and d != n for d, n in zip(shape, array.shape, strict=True))
+        ):
+            raise ValueError(
+                f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has "
+                f"shape {shape}"
+            )
+        return array
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        fetches: Sequence[object],
+        feeds: Sequence[object] = (),
+    ) -> None:
+        """Compile fetches of feeds into a library; the suffix says what is written. See `ahead`."""
+        from .libraries import save_plan  # noqa: PLC0415  (only who saves needs it)
+
+        wanted = [self.element(each) for each in fetches]
+        given = [self._feed_key(each) for each in feeds]
+        names = [x.op.name if isinstance(x, GraphTensor) else x.name for x in wanted]
+        try:
+            save_plan(path, Plan(wanted, given), given, names, self.store)
+        except MissingFeedError as error:
+            raise self._missing(error.op) from None
+
+    def close(self) -> None:
+        """Run nothing any more."""
+        self._closed = True
+        for held in self.store.queues.values():
+            if isinstance(held, Queue):
+                held.abandon()
+        self._plans.clear()
+        self._known.clear()
+
+    def __enter__(self) -> Session:
+        stack().append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        stack().pop()
+        self.close()
+
+
+def text_of(value: object) -> Array:
+    """Return text as an array of bytes."""
+    plain = isinstance(value, bytes | str | list | tuple)
+    array = np.array(value, object) if plain else np.asarray(value)
+    flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+    made = np.empty(len(flat), object)
+    made[:] = flat
+    return made.reshape(array.shape)
+
+
+def is_text(dtype: DType) -> bool:
+    """Say whether elements are bytes."""
+    return dtype.kind == "s"
+
+
+def fetched(value: object) -> Any:
+    """Return a value as a caller gets it: an array, or a number of numpy's."""
+    array = np.asarray(value)
+    return array[()] if array.ndim == 0 else array

@@ -1,0 +1,315 @@
+"""Compiled plans: made when they pay, run on arrays, with variables read and written around."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from ...codegen.compile import Options
+from ...errors import GravureError, PerformanceWarning, UnsupportedOp
+from ...ir import Program, take_apart
+from ...ir.collection import paused
+from ...ir.host import has_host_steps
+from ...ir.op import Array
+from ...ir.program import (
+    NAME,
+    finish,
+    lay_over,
+    new_function,
+    set_level,
+    set_requirements,
+)
+from ...ir.types.dtypes import DTYPES
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from ...runtime.gpu.device_array import DeviceArray
+from ..graph.execute import Plan, Wishes
+from ..graph.frame import Frame, NotSeenError, NotStageableError, Store
+from ..graph.func_graph import touched_in
+from ..graph.variables import Handle, VariableState, changed_in_place
+from ..models.compiled import CompiledModel, compile_program, load_compiled
+from ..models.pieces import SteppedModel, on_host
+from ..models.threads import all_threads, threads_for
+from ..values.devices import PlacementError
+from .host_steps import RUNS, Again, Done, ShapesChangedError
+from .in_common import Fault, Shared, Where
+from .lowering import StagingFrame
+
+COMPILE_AFTER = 2
+"""A function is compiled when it has been called so often with arguments of the same shapes."""
+LARGE = 1000
+"""A function of so many operations is compiled at its first call: to run it one operation after
+the other takes a tenth of the time, and it is called again."""
+HEAVY = 1 << 24
+"""So is one whose operations make so many elements: what one call more takes, compiling does."""
+
+
+class Written:
+    """The variables that a program gives values to, as its last results."""
+
+    def __init__(self, frame: StagingFrame) -> None:
+        fault = frame.shared.fault
+        variables = [v for v in frame.written if v is not fault]
+        self.handles = [Handle(v, weak=True) for v in variables]
+        self.withheld = [v in frame.shared.withheld for v in variables]
+        told = variables or frame.shared.reports
+        self.fault = fault if told and fault in frame.written else None
+        """What says which requirement did not hold: the result behind those of the variables."""
+        self.values = [frame.value(frame.state[v]) for v in variables]
+        if self.fault is not None:
+            self.values.append(frame.value(frame.state[self.fault]))
+        self.variables = variables
+
+    def names(self, count: int) -> list[str]:
+        """Return the names of so many results, of which those are the last."""
+        names = [f"y{i}" for i in range(count)]
+        return names if self.fault is None else [*names[:-1], "fault"]
+
+    def forget(self) -> None:
+        """Hold nothing that was made any more."""
+        self.values.clear()
+        self.variables.clear()
+
+    @property
+    def count(self) -> int:
+        """Return how many results there are."""
+        return len(self.handles) + (self.fault is not None)
+
+    def put_all(self, store: Store, values: Sequence[Array]) -> None:
+        """Write the variables; raise if a requirement did not hold.
+
+        What was to be written behind it has its old value then, or is left as it is.
+        """
+        number = 0 if self.fault is None else int(values[-1][0])
+        for handle, withheld, value in zip(self.handles, self.withheld, values, strict=False):
+            if not (number and withheld):
+                handle().put_in(store, value)
+        if self.fault is not None and number:
+            raise self.fault.error(values[-1])
+
+
+class Staged:
+    """A compiled graph: called with arrays, it reads and writes the variables around the run."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        specs: Sequence[TensorSpec],
+        options: Options | None = None,
+        where: Where | None = None,
+        taken: Sequence[Array] = (),
+        *,
+        hides: bool = False,
+    ) -> None:
+        """Compile a plan for inputs of given specs; behind them it takes the arrays `taken`.
+
+        It `hides` what tells of requirements if the code itself is to end by a status.
+        """
+        if not all(spec.is_static for spec in specs):
+            raise NotStageableError("shapes that are not known")
+        main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
+        shared = Shared(where)
+        frame = StagingFrame(main.body.block, shared, top=True)
+        frame.device = where.device if where is not None else ""
+        shared.fault = Fault()
+        shared.reports = options is None or hides
+        shared.has_host = options is None and not (where is not None and where.device)
+        touched = touched_in(plan.ops)
+        shared.variables = [v for v in touched if isinstance(v, VariableState) and v.is_eager]
+        with appending():
+            made = plan.run(frame, [*main.body.block.args, *map(frame.value, taken)])
+            outputs = [frame.value(x) for x in made if x is not None]
+        self.is_value = [x is not None for x in made]
+        self.count = len(outputs)
+        self.written = Written(frame)
+        results = [*outputs, *self.written.values]
+        self.arguments = [
+            x if isinstance(x, tuple) else Handle(x, weak=True) for x in frame.arguments
+        ]
+        if not results:
+            raise NotStageableError("nothing to compute")
+        for i in range(len(specs), len(main.body.block.args)):
+            name_argument(main, i)
+        finish(main, results, self.written.names(len(results)))
+        module = ModuleOp([main])
+        set_level(module, "graph")
+        if hides and self.written.fault is not None:
+            set_requirements(module, [*self.written.fault.known])
+        program = Program(module, shared.weights)
+        given = [] if has_host_steps(program) else frame.arguments
+        places = {v: len(specs) + i for i, v in enumerate(given)}
+        over = {
+            self.count + i: places[v]
+            for i, v in enumerate(self.written.variables)
+            if isinstance(v, VariableState)
+            and v in places
+            and results[self.count + i].type == main.body.block.args[places[v]].type
+        }
+        lay_over(main, over)
+        self.written.forget()
+        self.updated = [i - len(specs) for i in over.values()]
+        """Which of the arguments are variables that are written in place."""
+        frame.forget()
+        self.plan, self.calls, self.slow = plan, shared.calls, shared.slow
+        self.model = loaded(program, options or wished(plan.wishes))
+        self.call = self.model.updating() if over else self.model.call
+
+    def run(self, store: Store, arrays: Sequence[object]) -> list[Any]:
+        """Return the outputs."""
+        if self.calls:
+            return self._run_calls(store, arrays)
+        if not self.updated:
+            return self._run(store, arrays)
+        with changed_in_place([self.arguments[i]() for i in self.updated], store):  # type: ignore[operator]
+            return self._run(store, arrays)
+
+    def _run_calls(self, store: Store, arrays: Sequence[object]) -> list[Any]:
+        """Run with host steps: operation by operation if one gives another shape than before."""
+        handles = [x for x in self.arguments if not isinstance(x, tuple)]
+        values = [(x(), x().value_in(store)) for x in handles]
+        draws, outer = {**store.draws}, RUNS.done
+        done: list[Done] = []
+        RUNS.done = done
+        try:
+            return self._run(store, arrays)
+        except ShapesChangedError:
+            self.is_stale = True
+            for key in [k for k, made in self.plan.compiled.items() if made is self]:
+                self.plan.compiled[key] = 0
+        finally:
+            RUNS.done = outer
+        store.draws.clear()
+        store.draws.update(draws)
+        for variable, value in values:
+            variable.put_in(store, value)
+        return self.plan.run(Again(store, done=done), [*map(on_host, arrays)])
+
+    is_stale = False
+    """Whether a host step has given other shapes than those that this was made for."""
+
+    def _run(self, store: Store, arrays: Sequence[object]) -> list[Any]:
+        more = [
+            Frame(store).key(*x) if isinstance(x, tuple) else x().value_in(store)
+            for x in self.arguments
+        ]
+        if isinstance(self.model, SteppedModel):
+            found = list(self.model.run_in_place([*arrays, *more]))
+        else:
+            made = self.call(*map(on_host, arrays), *more)
+            found = list(made) if isinstance(made, tuple) else [made]
+        self.written.put_all(store, [*map(on_host, found[self.count :])])
+        values = iter(found[: self.count])
+        return [next(values) if there else None for there in self.is_value]
+
+
+def wished(wishes: Wishes) -> Options:
+    """Return how a plan is compiled."""
+    threads = min(wishes.threads or all_threads(), all_threads())
+    return Options(level=wishes.level, disable=wishes.disable, slots=threads)
+
+
+def loaded(program: Program, options: Options) -> CompiledModel:
+    """Return a program compiled for this process, in parts where it is on several devices."""
+    if has_host_steps(program):
+        return SteppedModel(program, options, min(all_threads(), options.slots))
+    compiled = compile_program(program, options)
+    model = load_compiled(compiled, threads_for(compiled))
+    compiled.program = None  # a function is compiled once: its memory goes
+    take_apart(program.module.regions)
+    return model
+
+
+def name_argument(main: FuncOp, index: int) -> None:
+    """Give an argument that was added a name."""
+    old = main.arg_attrs.data if main.arg_attrs is not None else ()
+    row = DictionaryAttr({NAME: StringAttr(f"s{index}")})
+    main.properties["arg_attrs"] = ArrayAttr([*old, row])
+
+
+@contextmanager
+def appending() -> Iterator[None]:
+    """Refuse what operations raise that look at elements, where these are known only in a run."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        raise NotStageableError(str(error)) from error
+
+
+@paused()
+def staged(plan: Plan, specs: Sequence[TensorSpec]) -> Staged | None:
+    """Return the compiled plan, None if it does what only Python can."""
+    try:
+        return Staged(plan, specs)
+    except NotSeenError:
+        raise
+    except (NotStageableError, GravureError) as error:
+        refused(plan, error)
+        return None
+
+
+def refused(plan: Plan, error: Exception) -> None:
+    """Take note of why a plan is not compiled; warn unless that is in its nature."""
+    plan.refusal = str(error)
+    if getattr(error, "by_nature", False):
+        return
+    what = getattr(plan.ops[-1].graph, "name", "a step of a session")
+    warnings.warn(
+        f"{plan.ops[-1].source}: {what} is run operation by operation, which takes ten to a "
+        f"thousand times as long as compiled code: {error}",
+        PerformanceWarning,
+        stacklevel=2,
+    )
+
+
+def compiled_for(
+    plan: Plan, arrays: Sequence[Any], after: int, where: Where | None = None
+) -> Staged | None:
+    """Return the compiled plan for arrays of these shapes, once it was run often enough.
+
+    What is to run on a GPU is compiled at once, for it runs there only compiled; raises a
+    `PlacementError` where it cannot be, unless it may run elsewhere.
+    """
+    shapes: Any = tuple(x.shape for x in arrays)
+    if where is not None and (where.device or plan.asks_for_gpu):
+        return placed_for(plan, arrays, (where, *shapes), where)
+    known: Staged | int | None = plan.compiled.get(shapes, 0)
+    if isinstance(known, int):
+        if known < after:
+            plan.compiled[shapes] = known + 1
+            return None
+        is_text = any(x.dtype.kind == "O" for x in arrays)
+        try:
+            known = None if is_text else staged(plan, [spec_of_array(x) for x in arrays])
+        except NotSeenError:
+            plan.early += 1
+            plan.compiled[shapes] = -(2 ** min(plan.early, 12))
+            return None
+        plan.compiled[shapes] = known
+    return known
+
+
+@paused()
+def placed_for(plan: Plan, arrays: Sequence[Any], key: Any, where: Where) -> Staged | None:
+    """Return a plan compiled for the devices that its operations ask for."""
+    known: Staged | None = plan.compiled.get(key)
+    if known is None:
+        specs = [
+            TensorSpec(DTYPES[x.dtype], x.shape) if isinstance(x, DeviceArray) else spec_of_array(x)
+            for x in arrays
+        ]
+        try:
+            known = plan.compiled[key] = Staged(plan, specs, where=where)
+        except PlacementError:
+            raise
+        except (NotStageableError, UnsupportedOp) as error:
+            if where.soft:
+                return None
+            raise PlacementError(
+                f"what is to run on a GPU runs there only compiled: {error}",
+                hint="with soft placement it runs on the processor",
+            ) from None
+    return known

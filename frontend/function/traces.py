@@ -1,0 +1,436 @@
+"""One trace of a `function`: its graph, and how it is run, differentiated and saved.
+
+A trace runs as a node of a graph that is being made, at once, or compiled; where a tape watches,
+the compiled way back is kept with what it needs.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...codegen.compile import Options
+from ...errors import UnsupportedOp
+from ...ir import Program
+from ...ir.compose.functions import Maker
+from ...ir.types.tensor import TensorSpec
+from ...runtime.gpu.device_array import DeviceArray
+from ..eager.backward import is_smooth
+from ..eager.recorded import unboxed
+from ..eager.tape import GradientTape
+from ..eager.tensor import Tensor, apply, as_tensor
+from ..graph.execute import Plan
+from ..graph.frame import Frame, NotStageableError, Store
+from ..graph.func_graph import CallGraph, FuncGraph, must_run, touched_by
+from ..graph.gradients import gradients, node_backward
+from ..graph.graph import Graph, GraphTensor, dims_or_none, within
+from ..graph.placement import check_placement
+from ..graph.variables import VariableState
+from ..models.compiled import tag_of
+from ..models.pieces import on_host
+from ..values import nest
+from ..values.context import STATE, accessed, entered, record, running_on
+from ..values.devices import MACHINE
+from ..values.run_errors import InvalidArgumentError
+from .arguments import Bound, structure_key, value_key
+from .in_common import Where
+from .lowering_gradient import Gradients
+from .on_device import DeviceTensor, PlacedTensor, place_of, wanted_place
+from .staged import COMPILE_AFTER, HEAVY, LARGE, Staged, compiled_for
+from .surface import Surface
+
+if TYPE_CHECKING:
+    from .libraries import Sizes
+
+PROCESS = Store()
+"""The random draws of eager code and of functions called from it."""
+ACTIVE: list[Store] = [PROCESS]
+"""The store of the session that is running, innermost last."""
+
+
+class TapeFrame(Frame):
+    """A run in which tapes see every operation, and every variable that is read."""
+
+    def present(self, variable: Any) -> Any:
+        """Read through the Python object, which tapes know."""
+        owner = variable.owner()
+        return super().present(variable) if owner is None else owner.read_value()
+
+    def host(
+        self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Call a Python function with tensors, so that tapes see what it does."""
+        seen = getattr(function, "on_tensors", None)
+        if seen is None:
+            return super().host(function, inputs, dtypes)
+        made: Sequence[Any] = [as_tensor(x) for x in seen(*map(as_tensor, inputs))]
+        return made
+
+    def detached(self, value: object) -> Any:
+        """Return the same value as a tensor that tapes do not know."""
+        return as_tensor(value).alias()
+
+
+@dataclass
+class AgainFrame(TapeFrame):
+    """A run of what was run before, for tapes: it reads what there was, and changes nothing."""
+
+    values: dict[Any, Any] = field(default_factory=dict)
+    """The values that variables had."""
+
+    def present(self, variable: Any) -> Any:
+        """Read the value of then as that of the Python object, which tapes know."""
+        made, owner = as_tensor(self.values[variable]).alias(), variable.owner()
+        if owner is not None:
+            record("ReadVariableOp", (owner,), (made,), lambda grad: (grad,))
+        return made
+
+    def write(self, variable: object, value: object) -> None:
+        """Take note of the value that the variable had from here on."""
+        self.values[variable] = np.asarray(value)
+
+
+class ConcreteFunction:
+    """One trace: a graph with named inputs and outputs."""
+
+    def __init__(
+        self,
+        function: Surface,
+        bound: Bound,
+        graph: FuncGraph,
+        structure: object,
+        outputs: Sequence[GraphTensor | None],
+    ) -> None:
+        self.function, self.bound, self.graph = function, bound, graph
+        self.structure = structure
+        self.slots = list(outputs)
+        self.kind = CallGraph(graph)
+        self.gradients = Gradients()
+        self.placed: set[bool] = set()
+        """Whether its operations were found to run here: where others may stand in, where not."""
+
+    @property
+    def inputs(self) -> list[GraphTensor]:
+        """Return all inputs, the silent ones last."""
+        return self.graph.all_inputs
+
+    @property
+    def outputs(self) -> list[GraphTensor]:
+        """Return the outputs."""
+        return self.graph.outputs
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """Return what is taken from outside: tensors, and variables by reference."""
+        return [*self.graph.captures, *(v.owner() for v in self.graph.variables())]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """Return the variables that are used."""
+        touched = touched_by([self.graph])
+        return tuple(v.owner() for v in touched if isinstance(v, VariableState))
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Return the variables that are used and are among what optimisers change."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments by position and by name, with specs for tensors."""
+        describe_tensor = self.function.spec_of
+        inputs = iter(self.graph.inputs)
+        leaves = [
+            describe_tensor(next(inputs)) if place in self.bound.specs else x
+            for place, x in enumerate(self.bound.leaves)
+        ]
+        arguments = nest.pack(self.bound.arguments, leaves)
+        found = inspect.BoundArguments(self.function.signature, arguments)
+        return found.args, found.kwargs
+
+    @property
+    def output_shapes(self) -> Any:
+        """Return the shapes of the outputs in the structure that the function returns."""
+        return self._of_outputs(lambda x: x.shape)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """Return the element types of the outputs in the structure that the function returns."""
+        return self._of_outputs(lambda x: x.dtype)
+
+    def _of_outputs(self, of: Callable[[GraphTensor], object]) -> Any:
+        return nest.pack(self.structure, [None if x is None else of(x) for x in self.slots])
+
+    @property
+    def structured_outputs(self) -> Any:
+        """Return the outputs in the structure that the function returns."""
+        return nest.pack(self.structure, self.slots)
+
+    def accepts(self, bound: Bound) -> bool:
+        """Say whether arguments can be given to this trace."""
+        mine = self.bound
+        return (
+            structure_key(mine.arguments) == structure_key(bound.arguments)
+            and mine.specs.keys() == bound.specs.keys()
+            and all(within(bound.specs[i], mine.specs[i]) for i in mine.specs)
+            and all(
+                value_key(a) == value_key(b)
+                for i, (a, b) in enumerate(zip(mine.leaves, bound.leaves, strict=True))
+                if i not in mine.specs
+            )
+        )
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Run the graph for tensors, by position or by name."""
+        names = [x.op.name for x in self.graph.inputs]
+        if len(args) + len(kwargs) == len(names) and kwargs.keys() == {*names[len(args) :]}:
+            values = [*args, *(kwargs[n] for n in names[len(args) :])]
+        else:
+            values = self._of_parameters(args, kwargs)
+        made = []
+        for place, (value, slot) in enumerate(zip(values, self.graph.inputs, strict=True)):
+            convert = self.function.to_tensor
+            tensor = value if isinstance(value, Tensor) else convert(value, slot.spec.dtype)
+            if not within(tensor.spec, slot.spec):
+                raise InvalidArgumentError(
+                    f"cannot compute {self.function.label} as input #{place}(zero-based) was "
+                    f"expected to be {slot.spec} but is {tensor.spec}"
+                )
+            made.append(tensor)
+        return self.call(made)
+
+    def _of_parameters(self, args: Sequence[object], kwargs: dict[str, object]) -> list[Any]:
+        """Return the tensors among the arguments of the function; the others are as traced."""
+        bound = self.function.bind(args, kwargs)
+        start = f"Binding inputs to function {self.function.label!r} failed due to "
+        if structure_key(bound.arguments) != structure_key(self.bound.arguments):
+            raise TypeError(f"{start}`the arguments have another structure than the trace's`")
+        for place, (given, known) in enumerate(zip(bound.leaves, self.bound.leaves, strict=True)):
+            if place not in self.bound.specs and value_key(given) != value_key(known):
+                raise TypeError(f"{start}`Can not cast {given!r} to Literal[{known!r}]`")
+        return [x for place, x in enumerate(bound.leaves) if place in self.bound.specs]
+
+    def call(self, values: Sequence[Tensor]) -> Any:
+        """Run the graph, or add a call of it to the graph that is being made."""
+        inputs = [*values, *self.graph.captures]
+        context = STATE.context or next((x.home() for x in inputs if not x.eager), None)
+        if isinstance(context, Graph):
+            found = self.call_in(context, inputs)
+        else:
+            found = self.call_now(inputs)
+        filled = iter(found)
+        made = [None if slot is None else next(filled) for slot in self.slots]
+        return nest.pack(self.structure, made)
+
+    def packed(self, arrays: Sequence[object]) -> Any:
+        """Return results in the structure that the function returns."""
+        wrap = self.function.wrap
+        if self.structure.__class__ not in (list, tuple, dict) and len(self.slots) == 1:
+            return wrap(arrays[0]) if arrays else None
+        filled = iter(arrays)
+        return nest.pack(
+            self.structure, [None if s is None else wrap(next(filled)) for s in self.slots]
+        )
+
+    def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[Any]:
+        """Add a call to a graph."""
+        op = graph.add(self.kind, [graph.owned(x) for x in inputs])
+        if STATE.recorders:
+            backward, variables = node_backward(op)
+            record(op.type, [*inputs, *variables], op.outputs, backward)
+        return op.outputs
+
+    def call_now(self, inputs: Sequence[Tensor]) -> Sequence[Any]:
+        """Run at once; where a tape watches, every operation is seen by it."""
+        store, soft = ACTIVE[-1], STATE.soft and MACHINE.soft
+        if soft not in self.placed:
+            check_placement(self.graph.operations, soft=soft)
+            self.placed.add(soft)
+        if self.is_watched(inputs):
+            if (made := self.call_staged(store, inputs)) is not None:
+                return made
+            found = self.graph.run(TapeFrame(store, apply), inputs)
+            return [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in found]
+        place = wanted_place(inputs)
+        where = Where("" if place.kind == "cpu" else str(place), soft)
+        with entered(None), running_on(None, soft=True):
+            arrays = [x.held if isinstance(x, DeviceTensor) else x._array for x in inputs]
+            plan = self.graph.whole_plan()
+            at_once = len(plan.ops) >= LARGE or plan.size >= HEAVY
+            after = 0 if at_once else COMPILE_AFTER
+            native = compiled_for(plan, arrays, after, where)
+            if native is not None:
+                found = native.run(store, arrays)
+            else:
+                found = self.graph.run(Frame(store), [*map(on_host, arrays)])
+        wrap = self.function.wrap
+        if place.kind == "cpu" and place.index:
+            found = [PlacedTensor(on_host(x), place) for x in found]
+        return [as_result(x, wrap) for x in found]
+
+    def is_watched(self, inputs: Sequence[object]) -> bool:
+        """Say whether a tape wants gradients that go through a call."""
+        if not STATE.recorders:
+            return False
+        owners = [v.owner() for v in self.graph.variables()]
+        for owner in owners:
+            if owner is not None:
+                accessed(owner)
+        seen = [*inputs, *(owner for owner in owners if owner is not None)]
+        return any(recorder.knows(x) for recorder in STATE.recorders for x in seen)
+
+    def call_staged(self, store: Store, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """Run the forward program under a tape; None where there is none."""
+        if len(STATE.recorders) > 1 or not self.is_dense or wanted_place(inputs).kind != "cpu":
+            return None
+        staged = self.gradients.get(self.graph.whole_plan(), [x.spec for x in inputs])
+        if staged is None:
+            return None
+        values, draws = staged.state(store)
+        with entered(None):
+            made, back = staged.run(store, [x._array for x in inputs])
+        wrap = self.function.wrap
+        outputs = [wrap(np.asarray(x)) for x in made]
+        owners = [v.owner() for v in staged.variables]
+
+        def backward(*grads: Any) -> Sequence[Any]:
+            if STATE.context is not None or STATE.recorders:
+                if self.kind.stateful or any(v.value_in(store) is not x for v, x in values.items()):
+                    then = Store()
+                    then.draws |= draws
+                    frame = AgainFrame(then, apply, values={**values})
+                    return self.again(frame, inputs, grads, owners)
+                return self.way_back(inputs, grads, staged.variables)
+            found = back([None if g is None else g.numpy() for g in grads])
+            return [None if g is None else wrap(g) for g in found]
+
+        record(self.kind.type, [*inputs, *owners], outputs, backward)
+        return outputs
+
+    def again(
+        self,
+        frame: Frame,
+        inputs: Sequence[object],
+        grads: Sequence[object],
+        owners: Sequence[object],
+    ) -> Sequence[Any]:
+        """Return the gradients of inputs and variables by running the graph once more."""
+        sources = [*inputs, *owners]
+        with GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(sources)
+            made = self.graph.run(frame, inputs)
+        pairs = [(y, g) for y, g in zip(made, grads, strict=True) if g is not None]
+        found: Sequence[Any] = tape.gradient([y for y, _ in pairs], sources, [g for _, g in pairs])
+        return found
+
+    def way_back(
+        self, inputs: Sequence[Any], grads: Sequence[Any], variables: Sequence[Any]
+    ) -> list[Any]:
+        """Return the gradients of inputs and variables by a function that tapes see."""
+        given = [
+            Maker(apply).filled(0, y.spec.dtype, y.spec.dims) if g is None else g
+            for y, g in zip(self.graph.outputs, grads, strict=True)
+            if is_smooth(y)
+        ]
+        made = self.gradient.call([*inputs, *given])
+        of_variables = dict(zip(self.graph.variables(), made[len(inputs) :], strict=True))
+        return [*made[: len(inputs)], *(of_variables[v] for v in variables)]
+
+    @cached_property
+    def gradient(self) -> ConcreteFunction:
+        """Return the function of inputs and gradients of results that gives those of inputs.
+
+        Behind them come those of the variables that are read.
+        """
+        label = f"the gradient of {self.function.label!r}"
+        graph = self.function.graph_class(label, None, self.function.tensor_class)
+        with entered(graph):
+            inputs = [graph.argument(x.spec, "x") for x in self.inputs]
+            results = graph.add(self.kind, inputs).outputs
+            smooth = [y for y in results if is_smooth(y)]
+            given = [graph.argument(y.spec, "grad") for y in smooth]
+            found = gradients(smooth, [*inputs, *self.graph.variables()], given)
+            outputs = [None if x is None else graph.output(x) for x in found]
+        graph.finish([x for x in outputs if x is not None])
+        return ConcreteFunction(self.function, self.bound, graph, outputs, outputs)
+
+    @cached_property
+    def is_dense(self) -> bool:
+        """Say whether no gradient is one of rows with indices, and no rule is replaced."""
+        rows = any(op.type == "GatherV2" for op in self.graph.operations)
+        return not rows and not self.graph.gradient_overrides and STATE.rules is None
+
+    def save(
+        self, path: str | os.PathLike[str], *, frozen: bool = False, sizes: Sizes | None = None
+    ) -> None:
+        """Compile the function into a library, or for C: `.so`, `.o`, `.a`, `.h` by the suffix.
+
+        Behind its arguments come the tensors, variables and keys of random draws that it takes
+        from outside (`s3`: at position 3), behind its results the new values of the variables that
+        it changes. `frozen`: all of them have the values that they have now, and it must change
+        none (`ahead`); then `sizes` names and bounds sizes that are open. Raises `UnsupportedOp`
+        for what only Python can do.
+        """
+        if frozen:
+            from .libraries import save_program  # noqa: PLC0415  (only who saves needs it)
+
+            save_program(path, self.frozen(sizes))
+            return
+        inputs = [tensor.spec for tensor in self.graph.all_inputs]
+        try:
+            made = Staged(self.graph.whole_plan(), inputs, Options(tag=tag_of(path)), hides=True)
+        except NotStageableError as error:
+            raise UnsupportedOp(f"{self.function.label} is not compiled: {error}") from None
+        made.model.save(path)
+
+    def frozen(self, sizes: Sizes | None = None) -> Program:
+        """Return the program in which what is taken from outside has the value that it has now."""
+        from .libraries import program_of  # noqa: PLC0415  (only who saves needs it)
+
+        names = list(self.structure) if isinstance(self.structure, dict) else []
+        if len(names) != len(self.slots):
+            names = [f"y{i}" for i in range(len(self.slots))]
+        kept = [n for n, slot in zip(names, self.slots, strict=True) if slot is not None]
+        graph = self.graph
+        plan = Plan(graph.outputs, graph.inputs, [op for op in graph.operations if must_run(op)])
+        taken = {made: tensor.numpy() for tensor, made in graph.captured.values()}
+        return program_of(plan, graph.inputs, kept, ACTIVE[-1], taken, sizes)
+
+    @property
+    def compiled(self) -> dict[Any, Any]:
+        """Return the compiled graphs by the shapes of the arguments."""
+        return self.graph.whole_plan().compiled
+
+    def __str__(self) -> str:
+        inputs = ", ".join(f"{x.op.name}: {written(x.spec)}" for x in self.graph.inputs)
+        if isinstance(self.structure, dict):
+            names = list(self.structure)
+        else:
+            names = ["y"] if len(self.outputs) == 1 else [f"y{i}" for i in range(len(self.outputs))]
+        outputs = ", ".join(
+            f"{n}: {written(x.spec)}" for n, x in zip(names, self.outputs, strict=False)
+        )
+        return f"{inputs} → {{{outputs}}}"
+
+
+def as_result(x: Any, wrap: Any) -> Any:
+    """Return a result as the caller gets it: on a GPU if it came up there."""
+    if isinstance(x, DeviceArray):
+        return wrap(DeviceTensor(x, place_of(x)))
+    if isinstance(x, PlacedTensor):
+        return wrap(x)
+    return wrap(np.asarray(on_host(unboxed(x))))
+
+
+def written(spec: TensorSpec) -> str:
+    """Return a spec with ? for sizes that are not known."""
+    shape = dims_or_none(spec.shape)
+    if shape is None:
+        return f"{spec.dtype}[*]"
+    return f"{spec.dtype}[{','.join('?' if d is None else str(d) for d in shape)}]"

@@ -1,0 +1,361 @@
+"""`Variable`: the Python object of a variable, in eager code, in functions and in graphs."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from itertools import count
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import GraphError
+from ...ir.families import spec_of_value
+from ...ir.types.tensor import Array, TensorSpec
+from ..eager.operators import Operators
+from ..eager.recorded import EMIT, unboxed
+from ..eager.tensor import Tensor, as_tensor, operate
+from ..graph.execute import Plan
+from ..graph.frame import Frame
+from ..graph.func_graph import FuncGraph
+from ..graph.graph import Graph, GraphTensor, Operation, dims_or_none, spec_with_unknowns, within
+from ..graph.inference import spec_of
+from ..graph.symbolic import SymbolicTensor, leaked
+from ..graph.variables import (
+    ASSIGN,
+    ASSIGN_ADD,
+    ASSIGN_SUB,
+    READ,
+    SCATTER,
+    SCATTER_ADD,
+    SCATTER_SUB,
+    AssignVariable,
+    Handle,
+    ReadVariable,
+    VariableState,
+)
+from ..values import dtypes
+from ..values.context import STATE, accessed, default_session, entered, record
+from ..values.devices import CPU, Device
+from ..values.dtypes import DTypeLike
+from .traces import ACTIVE
+
+
+class VariableError(GraphError, ValueError):
+    """A variable was given what does not fit it, or made where that is not allowed."""
+
+    code = "GV2340"
+
+
+class VariableV2(ReadVariable):
+    """The operation that stands for a variable in a graph; its output is the value."""
+
+    type = "VariableV2"
+
+
+VARIABLE = VariableV2()
+_NUMBERS = count()
+Pass: Callable[..., Any] = lambda grad: (grad,)  # noqa: E731
+
+
+class Variable(Operators):
+    """A tensor that can be changed."""
+
+    eager: ClassVar[bool] = False
+    _operate = staticmethod(operate)
+    __hash__ = object.__hash__
+
+    def __init__(
+        self,
+        initial_value: object = None,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        shape: object = None,
+    ) -> None:
+        self._label = name or "Variable"
+        self._trainable = trainable
+        self._row = None if dtype in (None, dtypes.string) else dtypes.as_dtype(dtype).row
+        self._declared = self.declared(shape)
+        self._has_shape = shape is not None
+        self.number = next(_NUMBERS)
+        context = STATE.context
+        if isinstance(context, FuncGraph):
+            self._make_in_function(context, initial_value)
+        elif isinstance(context, Graph):
+            self._make_in_graph(context, initial_value)
+        else:
+            self._make_now(initial_value)
+        self.state.owner = weakref.ref(self)
+
+    def declared(self, shape: Any) -> Any:
+        """Return the extents that are stated, None if nothing is."""
+        return None if shape is None else tuple(shape)
+
+    def converted(self, value: object) -> Tensor:
+        """Return a value as a tensor of the variable's type."""
+        return as_tensor(value, self._row)
+
+    def _spec(self, found: TensorSpec) -> TensorSpec:
+        return spec_with_unknowns(found.dtype, self._declared) if self._has_shape else found
+
+    def _make_now(self, initial: object) -> None:
+        value = self.converted(initial() if callable(initial) else initial)
+        if isinstance(value, SymbolicTensor):
+            raise leaked(value)
+        array = np.array(value._array)
+        if STATE.creating is not None:
+            array = np.array(STATE.creating(array))
+        self.graph: Graph | None = None
+        self.place: Device = STATE.device or CPU
+        """The device that an eager variable was made on."""
+        self.state = VariableState(self._label, self._spec(spec_of(array)), value=array)
+
+    def _make_in_function(self, graph: FuncGraph, initial: object) -> None:
+        outermost = graph
+        while isinstance(outermost.outer, FuncGraph):
+            outermost = outermost.outer
+        if not outermost.may_create:
+            raise VariableError(
+                "tf.function-decorated function tried to create variables on a call after the "
+                f"first (variable {self._label!r})",
+                hint="make variables once: outside of the function, or guarded by `if v is None`",
+            )
+        if isinstance(initial, GraphTensor):
+            initial = self._computed(graph, initial)
+        with entered(None):
+            self._make_now(initial)
+        outermost.created.append(self)
+
+    def _computed(self, graph: FuncGraph, value: GraphTensor) -> Array:
+        """Return what a tensor of the function is in the call that it is traced for."""
+        captured = [tensor.numpy() for tensor in graph.captures]
+        given = [*(graph.values or ()), *captured]
+        plan = Plan([value], graph.all_inputs)
+        with entered(None):
+            return np.asarray(unboxed(plan.run(Frame(ACTIVE[-1]), given)[0]))
+
+    def _make_in_graph(self, graph: Graph, initial: Any) -> None:
+        self.graph = graph
+        name = graph.unique_name(self._label)
+        with graph.control_dependencies(None), graph.name_scope(f"{name}/"):
+            value = initial() if callable(initial) else initial
+            tensor = graph.owned(self.converted(value))
+            self.initial_value = tensor
+            state = VariableState(name, self._spec(tensor.spec), container=graph.container_name)
+            self.state = state
+            attributes = {"variable": Handle(state, weak=False)}
+            self.op: Operation = graph.add(VARIABLE, (), attributes, name=f"{name}/")
+            self.initializer = graph.add(ASSIGN, [tensor], attributes, name="Assign")
+            state.initial = self.initializer
+        self.snapshot = self.op.outputs[0]
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return self.state.spec
+
+    @property
+    def dtype(self) -> Any:
+        """Return the element type."""
+        return dtypes.as_dtype(self.spec.dtype)
+
+    @property
+    def shape(self) -> Any:
+        """Return the shape."""
+        return dims_or_none(self.spec.shape)
+
+    @property
+    def trainable(self) -> bool:
+        """Say whether it is among what optimisers change."""
+        return self._trainable
+
+    @property
+    def name(self) -> str:
+        """Return the name of the variable's output."""
+        return f"{self.state.name}:0"
+
+    def as_graph_element(self) -> GraphTensor:
+        """Return what a session fetches for the variable."""
+        return self.snapshot
+
+    def __gv_tensor__(self) -> Tensor:
+        """Read the variable."""
+        return self.read_value()
+
+    def value(self) -> Tensor:
+        """Read the variable."""
+        return self.read_value()
+
+    def _home(self) -> Graph | None:
+        context = STATE.context
+        return context if isinstance(context, Graph) else self.graph
+
+    def read_value(self) -> Tensor:
+        """Read the variable, where operations are carried out now."""
+        accessed(self)
+        graph = self._home()
+        made: Tensor
+        if graph is not None:
+            name = f"{self.state.name.rsplit('/', 1)[-1]}/Read/ReadVariableOp"
+            attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
+            made = graph.add(READ, (), attributes, name=name).outputs[0]
+        else:
+            made = self.wrapped(self.state.value_in(ACTIVE[-1]))
+        record("ReadVariableOp", (self,), (made,), Pass)
+        return made
+
+    def wrapped(self, array: Array) -> Tensor:
+        """Return an array as a tensor."""
+        return Tensor(np.asarray(array))
+
+    def _change(self, kind: AssignVariable, *values: Any, read: bool = True) -> Any:
+        if STATE.replica is not None:
+            return STATE.replica.change(self, kind, values, read)
+        return self.change_now(kind, *values, read=read)
+
+    def change_now(self, kind: AssignVariable, *values: Any, read: bool = True) -> Any:
+        """Change it, in a graph or at once; whoever runs replicas does so once for all of them."""
+        graph = self._home()
+        if graph is None:
+            graph = next((v.home() for v in values if not v.eager), None)
+        if graph is not None:
+            attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
+            result = graph.add(kind, [graph.owned(v) for v in values], attributes).outputs[0]
+            # In a function, as eagerly, it is the variable: read where it is used.
+            return self if read and isinstance(graph, FuncGraph) else result
+        arrays = [v.numpy() for v in values]
+        state, store = self.state, ACTIVE[-1]
+        with store.lock:
+            if kind.change is None:
+                state.put_in(store, np.array(arrays[0]))
+            else:
+                made = np.asarray(kind.change(EMIT, state.value_in(store), *arrays))
+                if not within(spec_of(made), self.spec):
+                    raise VariableError(
+                        f"Cannot update variable '{self.name}' of shape "
+                        f"{dims_or_none(self.spec.shape)} by a value that makes it one of shape "
+                        f"{made.shape}: the shapes must match"
+                    )
+                state.put_in(store, made)
+        return self
+
+    def _fitting(self, value: object) -> Tensor:
+        tensor = self.converted(value)
+        if tensor.spec.dtype != self.spec.dtype:
+            raise VariableError(
+                f"Tensor conversion requested dtype {self.spec.dtype} for Tensor with dtype "
+                f"{tensor.spec.dtype}"
+            )
+        if not within(tensor.spec, self.spec):
+            raise VariableError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable "
+                f"shape {dims_or_none(self.spec.shape)}, and the assigned value shape "
+                f"{dims_or_none(tensor.spec.shape)} are incompatible."
+            )
+        return tensor
+
+    def assign(
+        self,
+        value: object,
+        use_locking: object = None,
+        name: object = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Give it a value."""
+        return self._change(ASSIGN, self._fitting(value), read=read_value)
+
+    def assign_add(
+        self,
+        value: object,
+        use_locking: object = None,
+        name: object = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Add to it."""
+        return self._change(ASSIGN_ADD, self.converted_like(value), read=read_value)
+
+    def assign_sub(
+        self,
+        value: object,
+        use_locking: object = None,
+        name: object = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtract from it."""
+        return self._change(ASSIGN_SUB, self.converted_like(value), read=read_value)
+
+    def converted_like(self, value: object) -> Tensor:
+        """Return a value as a tensor of the variable's element type."""
+        return as_tensor(value, self.spec.dtype)
+
+    def scatter_nd_update(self, indices: object, updates: object) -> Any:
+        """Write slices at indices."""
+        return self._change(SCATTER, as_tensor(indices), self.converted_like(updates))
+
+    def scatter_nd_add(self, indices: object, updates: object) -> Any:
+        """Add slices at indices; those at one index add up."""
+        return self._change(SCATTER_ADD, as_tensor(indices), self.converted_like(updates))
+
+    def scatter_nd_sub(self, indices: object, updates: object) -> Any:
+        """Subtract slices at indices; those at one index add up."""
+        return self._change(SCATTER_SUB, as_tensor(indices), self.converted_like(updates))
+
+    def numpy(self) -> Array:
+        """Return the value."""
+        return np.array(self.state.value_in(ACTIVE[-1]))
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Put a value in a session's store: that of the default one, if none is given."""
+        session = self._session(session)
+        self.state.put_in(session.store, np.asarray(value, self.spec.dtype.numpy))
+
+    def eval(self, session: object = None) -> Any:
+        """Return the value in a session."""
+        return self._session(session).run(self)
+
+    def _session(self, given: object) -> Any:
+        """Return a session, or the default one."""
+        found = given or default_session()
+        if found is None:
+            raise VariableError(
+                f"the value of {self.name!r} is that of a session, and there is none",
+                hint="pass a session, or enter one",
+            )
+        return found
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.asarray(self.numpy(), dtype)
+
+    def __getitem__(self, key: object) -> Any:
+        return self.read_value()[key]
+
+    def __len__(self) -> int:
+        return len(self.read_value())
+
+    def __iter__(self) -> Any:
+        return iter(self.read_value())
+
+    def __matmul__(self, other: object) -> Any:
+        return self.read_value() @ other
+
+    def __rmatmul__(self, other: object) -> Any:
+        return other @ self.read_value()
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value())
+
+    def __int__(self) -> int:
+        return int(self.read_value())
+
+    def __float__(self) -> float:
+        return float(self.read_value())
+
+    def __eq__(self, other: object) -> Any:
+        return self is other
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other
+
+    def __repr__(self) -> str:
+        return f"<Variable '{self.name}' {spec_of_value(self)}>"

@@ -1,0 +1,277 @@
+"""Saving variables and reading them again: files, and the nodes of graphs that do it.
+
+The data is a safetensors file, replaced as a whole; beside it, `checkpoint` names the latest.
+A node that saves reads all variables between two steps, so that they belong together.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import CheckpointError, ParseError
+from ...ir.op import Array
+from ...ir.types.tensor import TensorSpec
+from ...runtime.files import replacing, sweep
+from ..files.weights import read_metadata, read_safetensors, write_safetensors
+from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
+from .frame import Frame, OutsideError
+from .graph import Kind, Operation
+from .variables import VariableState
+
+SUFFIX = ".safetensors"
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+"""The key of what says which objects the values belong to."""
+
+
+class NoCheckpointError(NotFoundError, ValueError):
+    """There is no checkpoint of this name."""
+
+    code = "GV2334"
+
+
+class DamagedCheckpointError(DataLossError, CheckpointError, ValueError):
+    """A file of saved values, or the note about them, is cut short, changed, or something else.
+
+    Nothing of it was used. `latest_checkpoint` gives the newest one that was written whole.
+    """
+
+    code = "GV5510"
+
+
+class UnfitCheckpointError(InvalidArgumentError, CheckpointError, ValueError):
+    """Saved values do not fit the variables that they are restored into.
+
+    All that differs is listed; no variable was changed.
+    """
+
+    code = "GV5520"
+
+
+def write(path: str, values: Mapping[str, Array], objects: object = None) -> None:
+    """Write arrays by name; the file is replaced only when all is written."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    plain = {name: np.array(value, order="C") for name, value in values.items()}
+    text = [n for n, v in plain.items() if v.dtype.kind in "OSU"]
+    if text:
+        raise InvalidArgumentError(f"text is not saved: {', '.join(text)}")
+    more = None if objects is None else {OBJECT_GRAPH: json.dumps(objects, sort_keys=True)}
+    write_safetensors(Path(path + SUFFIX), plain, more)
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a folder says about its checkpoints."""
+
+    latest: str
+    kept: tuple[str, ...] = ()
+    """The checkpoints that were kept, the newest last."""
+    dropped: tuple[str, ...] = ()
+    """Those that are to be deleted: who notes them deletes them next, unless it is killed."""
+
+    @classmethod
+    def read(cls, path: Path) -> Note | None:
+        """Return what the file of a folder says; None where there is none."""
+        try:
+            found = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (ValueError, RecursionError) as error:
+            raise DamagedCheckpointError(
+                f"not a note of checkpoints: {error}", location=str(path)
+            ) from error
+        rows = found if isinstance(found, dict) else {}
+        lists = [rows.get("all", []), rows.get("dropped", [])]
+        names = [rows.get("latest"), *(n for each in lists if isinstance(each, list) for n in each)]
+        if not all(map(_is_name, names)) or not all(isinstance(each, list) for each in lists):
+            wrong = next((name for name in names if not _is_name(name)), found)
+            raise DamagedCheckpointError(
+                f"{str(wrong)[:80]!r} is no checkpoint of the folder, expected the name of a file",
+                location=str(path),
+            )
+        return cls(rows["latest"], *map(tuple, lists))
+
+    def write(self, path: Path) -> None:
+        """Replace the file of a folder."""
+        rows = {"latest": self.latest, "all": self.kept, "dropped": self.dropped}
+        with replacing(path) as file:
+            file.write(json.dumps(rows).encode())
+
+
+def _is_name(name: object) -> bool:
+    """Say whether a name can only be that of a file in the same folder."""
+    if not isinstance(name, str) or name in ("", ".", ".."):
+        return False
+    return not set(name) & {"/", "\\", "\0"}
+
+
+NOTE = "checkpoint"
+
+
+def note_latest(path: str, kept: Sequence[str] = ()) -> None:
+    """Note in the folder that a checkpoint is the latest one, and which others are kept."""
+    names = tuple(os.path.basename(each) for each in kept)
+    Note(os.path.basename(path), names).write(Path(path).parent / NOTE)
+
+
+def keep_newest(path: str, kept: list[str], most: int | None) -> None:
+    """Note a new checkpoint, then delete the oldest of more than `most`, also from the list.
+
+    See Note [Killed while saving].
+    """
+    kept[:] = [each for each in kept if each != path] + [path]
+    gone = kept[: max(len(kept) - most, 0)] if most else []
+    left = kept[len(gone) :]
+    folder = Path(path).parent
+    tidy(folder)
+    names = [tuple(os.path.basename(each) for each in some) for some in (left, gone)]
+    Note(os.path.basename(path), *names).write(folder / NOTE)
+    for each in gone:
+        Path(each + SUFFIX).unlink(missing_ok=True)
+        kept.remove(each)
+
+
+# Note [Killed while saving]
+# A process may be killed between any two steps. The order is: the values under a name of their
+# own; the note, which from then on names them as the latest; and only then old values go. So
+# whatever the note names is there. What it says is to be deleted is deleted by the next who
+# writes here, unless it is newer than the note: then a new checkpoint was given that name.
+
+
+def tidy(folder: Path) -> None:
+    """Delete what a process left that was killed while it saved."""
+    if not folder.is_dir():
+        return
+    sweep(folder)
+    note = Note.read(folder / NOTE)
+    for name in note.dropped if note is not None else ():
+        path = folder / (name + SUFFIX)
+        if path.exists() and path.stat().st_mtime_ns <= (folder / NOTE).stat().st_mtime_ns:
+            path.unlink(missing_ok=True)
+
+
+def noted(directory: str) -> list[str]:
+    """Return the checkpoints that a folder's note says are kept, and which are there."""
+    tidy(Path(directory))
+    note = Note.read(Path(directory) / NOTE)
+    paths = [os.path.join(directory, name) for name in (note.kept if note is not None else ())]
+    return [path for path in paths if os.path.exists(path + SUFFIX)]
+
+
+def read(path: str) -> dict[str, Array]:
+    """Return the arrays of a checkpoint."""
+    try:
+        return read_safetensors(_bytes(path), os.path.basename(path) + SUFFIX)
+    except ParseError as error:
+        raise DamagedCheckpointError(error.message, location=path + SUFFIX) from error
+
+
+def _bytes(path: str) -> Array:
+    """Return the bytes of a checkpoint, read and not mapped: the file may be cut at any time."""
+    try:
+        found: Array = np.fromfile(path + SUFFIX, np.uint8)
+    except (FileNotFoundError, NotADirectoryError):
+        message = f"The passed save_path is not a valid checkpoint: {path}"
+        raise NoCheckpointError(message) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DamagedCheckpointError(f"cannot be read: {reason}", location=path + SUFFIX) from error
+    return found
+
+
+def has_objects(path: str) -> bool:
+    """Say whether a checkpoint is one of objects."""
+    try:
+        return OBJECT_GRAPH in read_metadata(_bytes(path), os.path.basename(path) + SUFFIX)
+    except ParseError as error:
+        raise DamagedCheckpointError(error.message, location=path + SUFFIX) from error
+
+
+def refuse_unfit(path: str, values: Mapping[str, Array], specs: Mapping[str, TensorSpec]) -> None:
+    """Raise one error with every value that does not fit its variable."""
+    wrong = [
+        f"{name}: {values[name].dtype}{list(values[name].shape)}, expected {spec}"
+        for name, spec in specs.items()
+        if name in values and not fits(values[name], spec)
+    ]
+    if wrong:
+        raise UnfitCheckpointError(f"the checkpoint {path} does not fit: {'; '.join(wrong)}")
+
+
+def path_of(value: object) -> str:
+    """Return a path that is an element of text."""
+    found = np.asarray(value)[()]
+    return found.decode() if isinstance(found, bytes) else str(found)
+
+
+class Files(Kind):
+    """What saving and restoring have in common: variables by the names in the file."""
+
+    stateful = True
+
+    def __init__(self, states: Mapping[str, VariableState]) -> None:
+        self.states = dict(states)
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return nothing."""
+        return ()
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Use the file that the input names."""
+        if frame.is_staging:
+            raise OutsideError("a checkpoint")
+        self.use(frame, path_of(inputs[0]))
+        return ()
+
+    def use(self, frame: Frame, path: str) -> None:
+        """Use a file."""
+        raise NotImplementedError
+
+
+class SaveVariables(Files):
+    """Write the variables."""
+
+    type = "SaveV2"
+
+    def use(self, frame: Frame, path: str) -> None:
+        """Read all variables between two steps, and write them."""
+        with frame.store.lock:
+            values = {n: np.array(s.value_in(frame.store)) for n, s in self.states.items()}
+        write(path, values)
+
+
+class RestoreVariables(Files):
+    """Give the variables what is in the file; nothing is changed if one is missing."""
+
+    type = "RestoreV2"
+
+    def use(self, frame: Frame, path: str) -> None:
+        """Read the file."""
+        found = read(path)
+        missing = [name for name in self.states if name not in found]
+        if missing:
+            raise NotFoundError(
+                f"Restoring from checkpoint failed: Key {', '.join(missing)} not found in "
+                f"checkpoint {path}"
+            )
+        refuse_unfit(path, found, {name: state.spec for name, state in self.states.items()})
+        with frame.store.lock:
+            for name, state in self.states.items():
+                state.put_in(frame.store, found[name])
+
+
+def fits(value: Array, spec: TensorSpec) -> bool:
+    """Say whether a value is of a variable's type and shape."""
+    if value.dtype != spec.dtype.numpy or spec.shape is None:
+        return value.dtype == spec.dtype.numpy
+    return value.ndim == len(spec.dims) and all(
+        not isinstance(d, int) or d == n for d, n in zip(spec.dims, value.shape, strict=True)
+    )

@@ -1,0 +1,219 @@
+"""Choices and loops of graphs: each branch and body is a graph of its own.
+
+Eagerly they are Python's `if` and `while`. In a graph, what a branch takes from outside is an
+input of the operation, so that it is computed whichever branch is taken; what is made inside a
+branch runs only if that branch is taken, effects included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import GraphError
+from ...ir.types.tensor import TensorSpec
+from ..dims.unknown import unknown_dim
+from ..eager.tensor import Tensor
+from ..values import nest
+from ..values.context import STATE, entered, record
+from .frame import Frame
+from .func_graph import FuncGraph, has_effect, touched_by
+from .gradients import node_backward
+from .graph import Graph, GraphTensor, Kind, Operation, dims_or_none, within
+from .kinds import EVERYWHERE
+
+
+class ControlFlowError(GraphError, TypeError, ValueError):
+    """Branches give different things, or a loop changes what it carries."""
+
+    code = "GV2330"
+
+
+def traced(
+    label: str,
+    graph: Graph,
+    function: Callable[..., object],
+    specs: Sequence[TensorSpec],
+    tree: object,
+) -> tuple[FuncGraph, Any]:
+    """Return a function of no or some arguments as a graph, and the structure that it returns."""
+    inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
+    with entered(inner):
+        given = [inner.argument(spec, "arg") for spec in specs]
+        made = function(*nest.pack(tree, given)) if specs else function()
+        outputs = [inner.output(x) for x in nest.flatten(made) if x is not None]
+    inner.finish(outputs)
+    return inner, made
+
+
+class If(Kind):
+    """One of several graphs, chosen by an index (bool: 0 is the graph for false)."""
+
+    devices = EVERYWHERE
+
+    def __init__(self, branches: Sequence[FuncGraph], label: str) -> None:
+        self.branches = list(branches)
+        self.type = label
+        self.stateful = any(has_effect(op) for b in self.branches for op in b.operations)
+        self.checks = any(op.kind.checks for b in self.branches for op in b.operations)
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return what all branches agree on."""
+        columns = zip(*([t.spec for t in b.outputs] for b in self.branches), strict=True)
+        return [merged(column) for column in columns]
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Run one branch."""
+        if frame.is_staging:
+            return frame.choose(self.branches, inputs)
+        chosen = int(np.asarray(inputs[0]))
+        last = len(self.branches) - 1
+        chosen = chosen if 0 <= chosen <= last else last
+        counts = [len(b.captured) for b in self.branches]
+        start = 1 + sum(counts[:chosen])
+        return self.branches[chosen].run(frame, inputs[start : start + counts[chosen]])
+
+    def touched(self) -> Sequence[Any]:
+        """Return the variables read or written in any branch."""
+        return touched_by(self.branches)
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables read in any branch."""
+        return [v for b in self.branches for v in b.variables()]
+
+
+def merged(specs: Sequence[TensorSpec]) -> TensorSpec:
+    """Return a spec that all of them are within."""
+    shapes = {dims_or_none(s.shape) for s in specs}
+    if len(shapes) == 1:
+        return specs[0]
+    ranks = {None if s is None else len(s) for s in shapes}
+    if len(ranks) > 1 or None in ranks:
+        return TensorSpec(specs[0].dtype, None)
+    dims = [set(column) for column in zip(*(s.dims for s in specs), strict=True)]
+    return specs[0].with_shape(tuple(d.pop() if len(d) == 1 else unknown_dim() for d in dims))
+
+
+def add(
+    graph: Graph,
+    kind: Kind,
+    inputs: Sequence[Any],
+    name: str | None,
+    inner: Sequence[FuncGraph] = (),
+) -> list[GraphTensor]:
+    """Add an operation, which waits for what its graphs wait for, and show it to tapes."""
+    waits = [op for each in inner for op in each.waits]
+    with graph.control_dependencies(waits):
+        op = graph.add(kind, [graph.owned(x) for x in inputs], name=name)
+    if STATE.recorders:
+        backward, variables = node_backward(op)
+        record(op.type, [*inputs, *variables], op.outputs, backward)
+    return op.outputs
+
+
+def choose(
+    graph: Graph, index: Any, functions: Sequence[Callable[[], Any]], name: str | None, type_: str
+) -> Any:
+    """Add a choice between functions to a graph."""
+    made = [traced("a branch", graph, f, (), ()) for f in functions]
+    structure = made[0][1]
+    rows = [[t.spec.dtype for t in b.outputs] for b, _ in made]
+    if any(row != rows[0] for row in rows):
+        raise ControlFlowError(
+            f"branches of {type_} give different types: {' and '.join(map(str, rows))}"
+        )
+    for other, given in made[1:]:
+        try:
+            nest.assert_same(structure, given, check_types=False)
+        except (TypeError, ValueError) as error:
+            raise ControlFlowError(
+                f"branches of {type_} must give values of one structure: {error} ({other.name})"
+            ) from None
+    inputs = [index, *(x for b, _ in made for x in b.captures)]
+    branches = [b for b, _ in made]
+    found = iter(add(graph, If(branches, type_), inputs, name, branches))
+    return nest.pack(
+        structure, [None if x is None else next(found) for x in nest.flatten(structure)]
+    )
+
+
+class While(Kind):
+    """A graph run again and again as long as another one says so."""
+
+    devices = EVERYWHERE
+
+    type = "While"
+
+    def __init__(self, test: FuncGraph, body: FuncGraph, specs: Sequence[TensorSpec]) -> None:
+        self.test, self.body, self.specs = test, body, list(specs)
+        self.stateful = any(has_effect(op) for g in (test, body) for op in g.operations)
+        self.checks = any(op.kind.checks for g in (test, body) for op in g.operations)
+
+    @property
+    def label(self) -> str:
+        """Return the default name."""
+        return "while"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return the specs of what is carried."""
+        return self.specs
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Go round."""
+        if frame.is_staging:
+            return frame.loop(self.test, self.body, len(self.specs), inputs)
+        count, first = len(self.specs), len(self.test.captured)
+        now = list(inputs[:count])
+        fixed, others = inputs[count : count + first], inputs[count + first :]
+        while bool(np.asarray(self.test.run(frame, [*now, *fixed])[0])):
+            now = self.body.run(frame, [*now, *others])
+        return now
+
+    def touched(self) -> Sequence[Any]:
+        """Return the variables read or written inside."""
+        return touched_by([self.test, self.body])
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables read inside."""
+        return [*self.test.variables(), *self.body.variables()]
+
+
+def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
+    graph: Graph,
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    values: Sequence[Tensor],
+    tree: Any,
+    invariants: Sequence[TensorSpec] | None = None,
+    name: str | None = None,
+) -> list[GraphTensor]:
+    """Add a loop to a graph; return what it carries in the end."""
+    specs = list(invariants or [value.spec for value in values])
+    tested, _ = traced("a loop's test", graph, test, specs, tree)
+    inner, _ = traced("a loop's body", graph, body, specs, tree)
+    if len(inner.outputs) != len(specs):
+        raise ControlFlowError(
+            f"the body gives {len(inner.outputs)} values, the loop carries {len(specs)}"
+        )
+    for place, (given, wanted) in enumerate(zip(inner.outputs, specs, strict=True)):
+        if given.spec.dtype != wanted.dtype:
+            raise ControlFlowError(
+                f"the body turns {wanted} into {given.spec}, loop variable {place}"
+            )
+        if not within(given.spec, wanted) or (
+            dims_or_none(given.spec.shape) != dims_or_none(wanted.shape) and wanted.is_static
+        ):
+            raise ControlFlowError(
+                f"loop variable {place} enters with shape {dims_or_none(wanted.shape)} but has "
+                f"shape {dims_or_none(given.spec.shape)} after one iteration",
+                hint="use shape_invariants to say which sizes change",
+            )
+    kind = While(tested, inner, specs)
+    taken = [*values, *tested.captures, *inner.captures]
+    return add(graph, kind, taken, name, (tested, inner))

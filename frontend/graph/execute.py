@@ -1,0 +1,309 @@
+"""Run parts of a graph: which operations that takes (`Plan`), and running them (`Frame`).
+
+Operations run in the order they were made, which every data and control edge agrees with. What
+a frame gives is the meaning of a graph; `staged.py` compiles whole plans to the same results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from ...errors import RequirementError
+from ...runtime.deadline import DEADLINE
+from ...runtime.queues import CHANGES, WouldWaitError
+from ...runtime.tracing import EARS, note
+from ..eager.recorded import unboxed
+from ..values.run_errors import InvalidArgumentError, OpError
+from .frame import Frame, Store
+from .graph import GraphTensor, Operation
+from .kinds import DEAD, MissingFeedError
+from .placement import asks
+
+
+class RunError(InvalidArgumentError, RequirementError):
+    """An operation of a graph failed on the values that it was given."""
+
+    code = "GV2320"
+
+
+Rewrite = Callable[[list[Operation], Sequence[GraphTensor | Operation]], list[Operation]]
+"""Operations in order with others in the place of some, for what is fetched."""
+
+
+class Recovery:
+    """Structured control flow from the nodes of dataflow machines, as `dataflow` fills it in."""
+
+    choices: Rewrite
+    loops: Rewrite
+
+
+RECOVERY = Recovery()
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a plan is to be compiled."""
+
+    level: str = "O2"
+    disable: tuple[str, ...] = ()
+    """Passes that are left out."""
+    threads: int = 0
+    """The most threads that share the work of a run; 0: as everywhere."""
+    after: int | None = 0
+    """A session compiles it when it was run so often with feeds of the same shapes; None: never."""
+
+
+class Plan:
+    """The operations that given fetches need when given tensors are fed, in order."""
+
+    def __init__(
+        self,
+        fetches: Sequence[GraphTensor | Operation],
+        feeds: Sequence[GraphTensor],
+        effects: Sequence[Operation] = (),
+    ) -> None:
+        self.fetches, self.feeds = list(fetches), list(feeds)
+        self.ops = recovered(needed(fetches, feeds, effects), fetches)
+        self.to_record = {
+            forward for op in self.ops if (forward := op.attributes.get("forward")) is not None
+        }
+        self.fed = set(feeds)
+        self.waits = any(may_wait(op.kind) for op in self.ops)
+        """Whether it may wait for another step: a lock must not be held meanwhile."""
+        self.calls_python = any(does(op.kind, "is_python") for op in self.ops)
+        """Whether it calls Python, which may run another step of the session and wait for it."""
+        self.refusal = ""
+        """Why the plan is not compiled, if it was tried."""
+        self.early = 0
+        """How often it was too early to compile it: not all of it had been run."""
+        self.compiled: dict[Any, Any] = {}
+        """By shapes: the compiled plan, how often it was run before that, or None."""
+        self.wishes = Wishes()
+
+    @cached_property
+    def size(self) -> int:
+        """Return how many elements the operations make, as far as that is known."""
+        specs = (out.spec for op in self.ops for out in op.outputs)
+        return sum(prod(spec.static_shape) for spec in specs if spec.is_static)
+
+    def run(self, frame: Frame, values: Sequence[object]) -> list[Any]:
+        """Return what the fetches are; None for operations."""
+        env: dict[GraphTensor, Any] = {}
+        for tensor, value in zip(self.feeds, values, strict=True):
+            env[tensor] = value
+            frame.bind(tensor, value)
+        ops = self.structured if frame.is_staging else self.ops
+        outer, devices = frame.device, frame.placed(ops)
+        if self.waits and frame.order is None and ops[0].graph.is_open:
+            self.run_waiting(frame, env, devices)
+        else:
+            for op in ops if frame.order is None else by_counts(ops, frame.order):
+                if devices:
+                    frame.device = devices[op]
+                self.step(frame, op, env)
+        frame.device = outer
+        return [None if isinstance(f, Operation) else env[f] for f in self.fetches]
+
+    def run_waiting(
+        self, frame: Frame, env: dict[GraphTensor, object], devices: dict[Operation, str]
+    ) -> None:
+        """Run operations of which some wait for others, in this plan or elsewhere.
+
+        None holds the thread while another one can be carried out.
+        """
+        held = self.ops
+        while held:
+            seen, before, late, lines = CHANGES.count, held, set[Operation](), set[Any]()
+            for op in before:
+                if op.kind.line not in lines and late.isdisjoint(self.makers(op)):
+                    frame.patient = len(before) == 1
+                    frame.device = devices.get(op, frame.device)
+                    try:
+                        self.step(frame, op, env)
+                        continue
+                    except WouldWaitError:
+                        lines.add(op.kind.line)
+                late.add(op)
+            held = [op for op in before if op in late]
+            if len(held) == len(before):
+                CHANGES.wait(seen)
+        frame.patient = True
+
+    def makers(self, op: Operation) -> list[Operation]:
+        """Return the operations that must be carried out before another one."""
+        made = [tensor.op for tensor in op.inputs if tensor not in self.fed]
+        forward = op.attributes.get("forward")
+        return [*made, *op.control_inputs, *([] if forward is None else [forward])]
+
+    @cached_property
+    def asks_for_gpu(self) -> bool:
+        """Say whether an operation is to run on a GPU, also in what is called."""
+        return any(map(asks, self.ops))
+
+    @cached_property
+    def structured(self) -> list[Operation]:
+        """Return the operations with choices for Switches and Merges."""
+        return RECOVERY.choices(self.ops, self.fetches)
+
+    def is_dead(
+        self, op: Operation, inputs: Sequence[object], env: dict[GraphTensor, object]
+    ) -> bool:
+        """Say whether the operation is on a way that was not taken."""
+        if any(value is DEAD for value in inputs):
+            return True
+        return any(
+            op.control_inputs and t in env and env[t] is DEAD
+            for before in op.control_inputs
+            for t in before.outputs[:1]
+        )
+
+    def step(self, frame: Frame, op: Operation, env: dict[GraphTensor, Any]) -> None:
+        """Run one operation; say so to whoever listens, and stop when the time is over."""
+        if frame.is_staging or not (EARS.count or DEADLINE.at):
+            self.carry_out(frame, op, env)
+            return
+        DEADLINE.check()
+        begin = perf_counter_ns()
+        try:
+            self.carry_out(frame, op, env)
+        finally:
+            if EARS.count:
+                made = [np.asarray(unboxed(env[t])) for t in op.outputs if is_array(env.get(t))]
+                note("operation", op.name, begin, type=op.type, node=op.name, source=op.source,
+                     device=frame.device or "cpu:0",
+                     outputs=[(x.dtype, x.shape) for x in made])  # fmt: skip
+
+    def carry_out(self, frame: Frame, op: Operation, env: dict[GraphTensor, Any]) -> None:
+        """Run one operation, whoever looks on."""
+        inputs = [env[tensor] for tensor in op.inputs]
+        if not op.kind.takes_dead and self.is_dead(op, inputs, env):
+            env.update((tensor, DEAD) for tensor in op.outputs)
+            return
+        try:
+            if op in self.to_record:
+                inner, record = frame.recording(op)
+                inputs = record.watch(inputs)
+                results: Sequence[Any] = record.results(inner.carry_out(op, inputs))
+            else:
+                results = frame.carry_out(op, inputs)
+        except (RunError, MissingFeedError):
+            raise
+        except OpError as error:
+            raise located(error, op) from None
+        except (TypeError, ValueError, ArithmeticError, IndexError, AssertionError) as error:
+            raise failure(op, error) from error
+        for tensor, value in zip(op.outputs, results, strict=True):
+            if tensor not in self.fed:
+                env[tensor] = value
+                if value is not DEAD and not is_static(tensor):
+                    frame.bind(tensor, value)
+                    if not frame.is_staging:
+                        tensor.see(np.shape(unboxed(value)))
+
+
+def is_array(value: Any) -> bool:
+    """Say whether a value of a run has elements: not one of a way that was not taken."""
+    return value is not None and value is not DEAD and isinstance(unboxed(value), np.ndarray)
+
+
+def may_wait(kind: Any) -> bool:
+    """Say whether a kind, or what it calls, may wait for another step."""
+    return does(kind, "waits")
+
+
+def does(kind: object, what: str) -> bool:
+    """Say whether something holds for a kind, or for what it calls."""
+    if getattr(kind, what):
+        return True
+    parts = [getattr(kind, name, None) for name in ("graph", "test", "body")]
+    graphs = [*(part for part in parts if part is not None), *getattr(kind, "branches", ())]
+    return any(does(op.kind, what) for graph in graphs for op in graph.operations)
+
+
+def by_counts(ops: Sequence[Operation], choose: Callable[[int], int]) -> Iterator[Operation]:
+    """Give operations as they get ready: each waits for as many others as its count says.
+
+    `choose` says which of the operations that are ready is next.
+    """
+    members = set(ops)
+    waiting: dict[Operation, int] = {}
+    behind: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        before = {t.op for t in op.inputs} | set(op.control_inputs)
+        forward = op.attributes.get("forward")
+        found = (before | ({forward} if forward is not None else set())) & members
+        waiting[op] = len(found)
+        for each in found:
+            behind.setdefault(each, []).append(op)
+    ready = [op for op in ops if not waiting[op]]
+    while ready:
+        op = ready.pop(choose(len(ready)))
+        yield op
+        for each in behind.get(op, ()):
+            waiting[each] -= 1
+            if not waiting[each]:
+                ready.append(each)
+
+
+def is_static(tensor: GraphTensor) -> bool:
+    """Say whether all sizes are known."""
+    return tensor.spec.shape is not None and tensor.spec.is_static
+
+
+def located(error: OpError, op: Operation) -> OpError:
+    """Return an error that names an operation and its line, if it names none."""
+    if not error.location:
+        error.message, error.location = f"Detected at node '{op.name}': {error.message}", op.source
+    return error
+
+
+def failure(op: Operation, error: Exception) -> Exception:
+    """Return the error of a run, which names the operation and the line that made it."""
+    known = getattr(error, "is_of_run", False)
+    if known:
+        return error
+    return RunError(f"Detected at node '{op.name}': {error}", location=op.source)
+
+
+def needed(
+    fetches: Sequence[GraphTensor | Operation],
+    feeds: Sequence[GraphTensor],
+    effects: Sequence[Operation] = (),
+) -> list[Operation]:
+    """Return the operations to run, in the order they were made."""
+    fed = set(feeds)
+    waiting: list[Operation] = [*effects]
+    for fetch in fetches:
+        if isinstance(fetch, Operation):
+            waiting.append(fetch)
+        elif fetch not in fed:
+            waiting.append(fetch.op)
+    found: set[Operation] = set()
+    while waiting:
+        op = waiting.pop()
+        if op in found:
+            continue
+        found.add(op)
+        waiting += [c for c in op.control_inputs if not (c.outputs and fed.issuperset(c.outputs))]
+        waiting += [tensor.op for tensor in op.inputs if tensor not in fed]
+        forward = op.attributes.get("forward")
+        if forward is not None:
+            waiting.append(forward)
+    return sorted(found, key=lambda op: op.index)
+
+
+def recovered(ops: list[Operation], fetches: Sequence[GraphTensor | Operation]) -> list[Operation]:
+    """Return operations with loops for those that are made of single nodes."""
+    return RECOVERY.loops(ops, fetches)
+
+
+def initialise(store: Store, initial: GraphTensor | Operation) -> None:
+    """Carry out what gives a variable its first value."""
+    Plan([initial], []).run(Frame(store), [])

@@ -1,0 +1,184 @@
+"""One run of a graph: how its operations are carried out, and what has been computed.
+
+A kind of operation is run through a `Frame`. What the frame of a plan that is compiled does
+otherwise (`function/lowering.py`) is overridden there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ...ir.families import spec_of_value
+from ...ir.op import Array
+from ...ir.ops.host.python_step import PythonCall, PythonStep
+from ...ir.ops.random import drawn_key
+from ...ir.types.dims import DimExpr
+from ...ir.types.dtypes import DType
+from ...ir.types.tensor import TensorSpec
+from ..eager.recorded import EMIT, Box, Recorded
+
+
+class NotStageableError(Exception):
+    """A graph does something that has no form outside of Python."""
+
+    by_nature = False
+    """Whether nobody is to be told: it is for its effects outside of the program."""
+
+
+class OutsideError(NotStageableError):
+    """A graph works on files or queues, for other steps or programs."""
+
+    by_nature = True
+
+
+class NotSeenError(NotStageableError):
+    """The shapes that a host step gives are not known, for it was not run yet."""
+
+
+class Typed(Protocol):
+    """What has a type: a tensor of a graph."""
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+
+
+class Store:
+    """Where the values of variables are: a session's, or that of the process."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, Array] = {}
+        self.queues: dict[Any, Any] = {}
+        self.lock = threading.RLock()
+        """Held while a variable is changed, and by steps that need not wait for others."""
+        self.draws: dict[Any, int] = {}
+        """How many counters each random operation has used."""
+        self.initialise: Callable[[Store, Any], None] | None = None
+        """Runs what initialises a variable that has no value when it is read, if that is to be."""
+
+
+@dataclass
+class Frame:
+    """One run: how operations are carried out, and what has been computed."""
+
+    store: Store
+    emit: Callable[..., Any] = EMIT
+    symbols: dict[str, int] = field(default_factory=dict)
+    records: dict[object, Recorded] = field(default_factory=dict)
+    """Of operations whose gradient is taken in the same run: what was recorded."""
+    recorded: Recorded | None = None
+    """What records this frame, if anything does."""
+
+    is_staging: ClassVar[bool] = False
+    """Whether values are those of a program that is being made."""
+
+    def choose(self, branches: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append a choice to the program."""
+        raise NotImplementedError("only a program that is being made holds choices")
+
+    def loop(self, test: Any, body: Any, count: int, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Append a loop to the program."""
+        raise NotImplementedError("only a program that is being made holds loops")
+
+    def placed(self, ops: Sequence[Any]) -> dict[Any, str]:
+        """Return the devices of operations, where there are others than the processor."""
+        return {}
+
+    def key(self, op: object, seeds: tuple[int, int], count: int) -> Any:
+        """Return the key of a random draw of so many counters, which are used up."""
+        return self.outside(op, lambda frame: frame.next_key(op, seeds, count))
+
+    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> Any:
+        """Return the key of a random draw by the counters that were used before."""
+        used = self.store.draws.get(op, 0)
+        self.store.draws[op] = used + count
+        return drawn_key(seeds, used)
+
+    def carry_out(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the results of an operation of a graph."""
+        made: Sequence[Any] = op.kind.run(self, op, inputs)
+        return made
+
+    def constant(self, value: Array) -> Any:
+        """Return a value of a graph as a value of the run."""
+        return value
+
+    def host(
+        self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Sequence[DType]
+    ) -> Sequence[Any]:
+        """Call a Python function with arrays."""
+        call: PythonCall | None = getattr(function, "call", None)
+        if self.recorded is not None and call is not None:
+            found = self.emit(PythonStep, *inputs, function=call.name, sizes=())
+            return found if isinstance(found, tuple) else (found,)
+        made = function(*[np.asarray(x) for x in inputs])
+        listed = made if isinstance(made, tuple | list) else (made,)
+        if len(dtypes) == 0:
+            return ()
+        return tuple(np.asarray(r, d.numpy) for r, d in zip(listed, dtypes, strict=True))
+
+    def detached(self, value: object) -> Any:
+        """Return a value that is the same, but not known to what records the run."""
+        return Box(value.array) if isinstance(value, Box) else value
+
+    replay: list[Any] | None = None
+    """Values that were read when the same was run before, while it is run once more."""
+    order: Callable[[int], int] | None = None
+    """Chooses among the operations that are ready, by their count; None: as they were made."""
+    patient: bool = True
+    """Whether an operation on a queue waits, or raises a `WouldWaitError`."""
+    device: str = ""
+    """Where operations run that are carried out now; nothing for the processor."""
+
+    outer: Frame | None = None
+    """The frame that this one records an operation of: what it reads, that one reads."""
+
+    def read(self, variable: object) -> Any:
+        """Return the value that a variable has now."""
+        return self.outside(variable, lambda frame: frame.present(variable))
+
+    def present(self, variable: Any) -> Any:
+        """Return the value that a variable has in the store."""
+        return variable.value_in(self.store)
+
+    def outside(self, source: object, present: Callable[[Frame], object]) -> Any:
+        """Return a value from outside, the same as before if the run is repeated."""
+        if self.replay is not None:
+            value = self.replay.pop(0)
+        elif self.outer is not None:
+            value = self.outer.outside(source, present)
+        else:
+            value = present(self)
+        return value if self.recorded is None else self.recorded.read(source, value)
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Give a variable a value."""
+        if self.replay is None:
+            variable.put_in(self.store, np.asarray(value))
+
+    def recording(self, op: object) -> tuple[Frame, Recorded]:
+        """Return a frame in which an operation is run so that its gradient can be taken."""
+        record = Recorded(self.emit)
+        self.records[op] = record
+        inner = Frame(self.store, record.emit, self.symbols, self.records, record, outer=self)
+        return inner, record
+
+    def again(self, reads: Sequence[object]) -> tuple[Frame, Recorded]:
+        """Return a frame in which an operation is run once more, with the values that it read."""
+        record = Recorded(self.emit)
+        return Frame(self.store, record.emit, self.symbols, self.records, record, [*reads]), record
+
+    def bind(self, tensor: Typed, value: object) -> None:
+        """Learn the sizes that stand as symbols in a tensor's shape."""
+        shape = tensor.spec.shape
+        if shape and not tensor.spec.is_static:
+            known = value.shape if isinstance(value, np.ndarray) else spec_of_value(value).shape
+            found = known or ()
+            for dim, size in zip(shape, found, strict=False):
+                if isinstance(dim, DimExpr) and isinstance(size, int):
+                    self.symbols.setdefault(str(dim), size)

@@ -1,0 +1,228 @@
+"""The graph that a Python function is traced into, and calling it.
+
+Tensors from outside become silent inputs; variables are reached by reference. All operations
+with effects run, in the order of the program, whether or not something is returned from them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...ir.op import Array
+from ...ir.types.dtypes import i64
+from ...ir.types.tensor import TensorSpec
+from ..eager.backward import key_of
+from ..eager.tensor import Tensor
+from .execute import Plan
+from .frame import Frame
+from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
+from .kinds import CONSTANT, EVERYWHERE, Placeholder
+from .symbolic import leaked
+
+PLACEHOLDER = Placeholder()
+
+
+class FuncGraph(Graph):
+    """A graph with inputs, outputs, and what it takes from outside."""
+
+    is_open = False
+
+    def __init__(self, label: str, outer: Graph | None, tensor_class: type[GraphTensor]) -> None:
+        super().__init__()
+        self.name = label
+        self.outer = outer
+        self.tensor_class = tensor_class
+        self.inputs: list[GraphTensor] = []
+        self.outputs: list[GraphTensor] = []
+        self.captured: dict[int, tuple[Tensor, GraphTensor]] = {}
+        self.may_create = False
+        """Whether variables may be made now."""
+        self.created: list[Any] = []
+        self.values: list[Any] | None = None
+        """The inputs of the call for which this is traced, for initialisers that use them."""
+        self.plan: Plan | None = None
+        self.waits: list[Operation] = []
+        """The operations outside that something inside waits for."""
+        if outer is not None:
+            self.seed = outer.seed
+
+    def argument(self, spec: TensorSpec, name: str) -> GraphTensor:
+        """Add an input."""
+        made = self.add(PLACEHOLDER, (), {"spec": spec}, name=name).outputs[0]
+        self.inputs.append(made)
+        return made
+
+    def capture(self, tensor: Tensor) -> GraphTensor:
+        """Return the silent input for a tensor from outside."""
+        known = self.captured.get(id(tensor))
+        if known is not None:
+            return known[1]
+        if isinstance(tensor, GraphTensor):
+            if not self.is_inside(tensor.graph):
+                raise leaked(tensor)
+        elif np.asarray(tensor).dtype.kind == "O":
+            return self.constant(np.asarray(tensor))
+        made = self.add(PLACEHOLDER, (), {"spec": tensor.spec}, name="captured").outputs[0]
+        made._key = key_of(tensor)  # tapes that watch one know the other
+        self.captured[id(tensor)] = (tensor, made)
+        return made
+
+    def is_inside(self, graph: Graph) -> bool:
+        """Say whether this graph was begun inside another one, which goes on."""
+        outer = self.outer
+        while outer is not None and outer is not graph:
+            outer = outer.outer
+        return outer is not None and not graph.is_finished
+
+    def wait_for(self, others: Sequence[Operation]) -> None:
+        """Wait for operations of the graphs that this one is inside of."""
+        self.waits += [op for op in others if op not in self.waits and self.is_inside(op.graph)]
+
+    @property
+    def refusal(self) -> str:
+        """Return why the graph is not compiled, if it was tried."""
+        return self.whole_plan().refusal
+
+    def output(self, value: object) -> GraphTensor:
+        """Return a result of the function as a tensor of the graph that is not an input."""
+        return self.owned(self.convert(value))
+
+    def finish(self, outputs: Sequence[GraphTensor]) -> None:
+        """End the trace; values that nobody else knows become constants."""
+        self.outputs = list(outputs)
+        for key in list(self.captured):
+            tensor, made = self.captured[key]
+            if tensor.eager and sys.getrefcount(tensor) <= 3:
+                made.op.kind = CONSTANT
+                made.op.attributes["value"] = tensor.numpy()
+                del self.captured[key]
+        self.is_finished = True
+
+    @property
+    def captures(self) -> list[Tensor]:
+        """Return what is taken from outside."""
+        return [tensor for tensor, _ in self.captured.values()]
+
+    @property
+    def all_inputs(self) -> list[GraphTensor]:
+        """Return the inputs, the silent ones last."""
+        return [*self.inputs, *(made for _, made in self.captured.values())]
+
+    def whole_plan(self) -> Plan:
+        """Return the plan of all outputs and effects."""
+        if self.plan is None:
+            effects = [op for op in self.operations if must_run(op)]
+            self.plan = Plan(self.outputs, self.all_inputs, effects)
+        return self.plan
+
+    def run(self, frame: Frame, values: Sequence[object]) -> list[Any]:
+        """Return the outputs for values of all inputs, in a frame of its own inside `frame`."""
+        if frame.is_staging:
+            return self.whole_plan().run(frame, values)
+        return self.whole_plan().run(replace(frame, symbols={}, records={}), values)
+
+    def variables(self) -> list[Any]:
+        """Return the states of the variables that are read inside."""
+        found: dict[Any, None] = {}
+        for op in self.operations:
+            found.update(dict.fromkeys(op.kind.variables(op)))
+        return list(found)
+
+
+def has_effect(op: Operation) -> bool:
+    """Say whether an operation is run for its effect."""
+    return op.kind.stateful and op.type != "ReadVariableOp"
+
+
+def must_run(op: Operation) -> bool:
+    """Say whether an operation is run even if nothing uses its result."""
+    return op.kind.checks or has_effect(op)
+
+
+def touched_by(graphs: Sequence[FuncGraph]) -> list[Any]:
+    """Return the variables that graphs read or write, in the order they come."""
+    return touched_in([op for graph in graphs for op in graph.operations])
+
+
+def touched_in(ops: Sequence[Operation]) -> list[Any]:
+    """Return the variables that operations read or write, in the order they come."""
+    found: dict[Any, None] = {}
+    for op in ops:
+        handle = op.attributes.get("variable")
+        if handle is not None:
+            found[handle()] = None
+        if op.kind.draws:
+            found[draws_of(op)] = None
+        if op.kind.refuses:
+            found[FAULT] = None
+        found.update(dict.fromkeys(op.kind.touched()))
+    return list(found)
+
+
+FAULT = object()
+"""Stands among variables for whether a requirement did not hold."""
+
+
+class Draws:
+    """How many counters a random operation has used, as a variable of programs that run it."""
+
+    is_eager = False
+    spec = TensorSpec(i64, ())
+
+    def __init__(self, op: Operation) -> None:
+        self.op, self.name = op, f"draws of {op.name}"
+
+    def owner(self) -> None:
+        """Say that there is no object for it."""
+
+    def value_in(self, store: Any) -> Array:
+        """Return the count."""
+        return np.array(store.draws.get(self.op, 0), np.int64)
+
+    def put_in(self, store: Any, value: Array) -> None:
+        """Change the count."""
+        store.draws[self.op] = int(value)
+
+
+def draws_of(op: Operation) -> Draws:
+    """Return the count of a random operation."""
+    found: Draws = op.attributes.setdefault("draws", Draws(op))
+    return found
+
+
+class CallGraph(Kind):
+    """A call of a traced function."""
+
+    devices = EVERYWHERE
+
+    def __init__(self, graph: FuncGraph) -> None:
+        self.graph = graph
+        self.stateful = any(has_effect(op) for op in graph.operations)
+        self.checks = any(op.kind.checks for op in graph.operations)
+        self.type = "StatefulPartitionedCall" if self.stateful else "PartitionedCall"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return the outputs' specs."""
+        return [tensor.spec for tensor in self.graph.outputs]
+
+    def touched(self) -> Sequence[Any]:
+        """Return the variables read or written inside."""
+        return touched_by([self.graph])
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Run the graph."""
+        return self.graph.run(frame, inputs)
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables read inside."""
+        return self.graph.variables()
+
+
+STANDARD.inner = FuncGraph

@@ -1,0 +1,271 @@
+"""Gradients on graphs: walk back from results to sources, adding operations to the graph.
+
+An operation of the IR has a rule; of everything else (functions of several operations, calls,
+choices, loops) the run is recorded, and a `Backward` operation goes back through the recording,
+so that nothing is computed twice and state is as it was when the operation ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...ir import REGISTRY
+from ...ir.compose.functions import Maker
+from ...ir.families import spec_of_value
+from ...ir.gradient.walk import walk_back
+from ...ir.op import Op
+from ...ir.types.dtypes import DType
+from ...ir.types.tensor import TensorSpec
+from ..eager.backward import dense
+from ..eager.recorded import Recorded
+from ..eager.tensor import apply
+from ..values.context import STATE, accessed, record
+from .frame import Frame
+from .graph import Graph, GraphTensor, Kind, Operation
+from .inference import Abstract, is_unknown
+from .kinds import CONSTANT, EVERYWHERE, Composite, Rule, primitive, register_rule
+
+Override = Callable[..., Any]
+OVERRIDES: dict[str, Override] = {}
+"""Gradient functions by the name that `gradient_overrides` of a graph gives a type."""
+
+
+class Backward(Kind):
+    """The gradients of another operation's inputs, from what was recorded when it ran."""
+
+    devices = EVERYWHERE
+    stateful = False
+
+    def __init__(self, forward: Operation, wanted: Sequence[int], variables: Sequence[Any]) -> None:
+        self.type = f"{forward.type}Grad"
+        self.forward, self.wanted, self.of_variables = forward, list(wanted), list(variables)
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the specs of the inputs and variables."""
+        of_inputs = [self.forward.inputs[i].spec for i in self.wanted]
+        return [*of_inputs, *(variable.spec for variable in self.of_variables)]
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variables that the other operation reads."""
+        return self.forward.kind.variables(self.forward)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Go back through the recording."""
+        count = len(self.forward.inputs)
+        record = self.recording(frame, inputs[:count])
+        given = iter(inputs[count:])
+        grads = [next(given) if there else None for there in op.attributes["has"]]
+        of_inputs, of_variables = record.backward(grads, self.of_variables)
+        values = [record.inputs[i] for i in self.wanted]
+        found = [of_inputs[i] for i in self.wanted]
+        return [
+            *(zeros_like(frame, v) if g is None else g for v, g in zip(values, found, strict=True)),
+            *(
+                zeros_like(frame, v.value_in(frame.store)) if g is None else g
+                for v, g in zip(self.of_variables, of_variables, strict=True)
+            ),
+        ]
+
+    def recording(self, frame: Frame, inputs: Sequence[object]) -> Recorded:
+        """Return what was recorded; where this run is recorded itself, run once more for it."""
+        record = frame.records[self.forward]
+        if frame.recorded is None:
+            return record
+        inner, again = frame.again([frame.recorded.source(*read) for read in record.reads])
+        again.results(self.forward.kind.run(inner, self.forward, again.watch(inputs)))
+        return again
+
+
+def zeros_like(frame: Frame, value: object) -> Any:
+    """Return zeros of the shape of a value of the run."""
+    spec = spec_of_value(value)
+    return Maker(frame.emit).filled(0, spec.dtype, spec.dims)
+
+
+def _filled(make: Maker, x: object, value: float, dtype: DType | None = None) -> Any:
+    spec = spec_of_value(x)
+    return make.filled(value, dtype or spec.dtype, spec.dims)
+
+
+def _like(type_: str, label: str, value: float) -> Rule:
+    def function(make: Maker, x: Any, dtype: DType | None = None) -> Any:
+        if spec_of_value(x).dtype.kind == "s" and dtype is None and not value:
+            return Abstract(x.spec) if is_unknown(x) else np.full(np.asarray(x).shape, b"", object)
+        return _filled(make, x, value, dtype)
+
+    return register_rule(Rule(type_, function, label, differentiable=False))
+
+
+ZEROS = Composite(_like("ZerosLike", "zeros_like", 0.0))
+ONES = Composite(_like("OnesLike", "ones_like", 1.0))
+
+
+def add_op(graph: Graph, kind: Kind, inputs: Sequence[GraphTensor], **attributes: object) -> Any:
+    """Add an operation of a kind; return its output or the tuple of several."""
+    op = graph.add(kind, inputs, attributes)
+    return op.outputs[0] if len(op.outputs) == 1 else tuple(op.outputs)
+
+
+def graph_emit(graph: Graph) -> Callable[..., Any]:
+    """Return what adds operations of the IR to a graph."""
+
+    def emit(op: type[Op], *operands: object, **attributes: object) -> Any:
+        if op.name == "gv.constant":
+            return add_op(graph, CONSTANT, (), value=np.asarray(attributes["value"]))
+        inputs = [
+            x
+            if isinstance(x, GraphTensor)
+            else graph.add(CONSTANT, (), {"value": np.asarray(x)}).outputs[0]
+            for x in operands
+        ]
+        return add_op(graph, primitive(op), inputs, **attributes)
+
+    return emit
+
+
+def gradients(
+    ys: Sequence[GraphTensor],
+    xs: Sequence[object],
+    grad_ys: Sequence[GraphTensor | None] | None = None,
+    stop: Sequence[GraphTensor] = (),
+    within: set[Operation] | None = None,
+    name: str | None = None,
+) -> list[Any]:
+    """Return the gradient of the sum of `ys` for each of `xs` (tensors or variables), or None."""
+    if not ys:
+        return [None for _ in xs]
+    graph = ys[0].graph
+    nodes = GraphNodes(graph_emit(graph))
+    order = sorted(graph.operations if within is None else within, key=lambda op: op.index)
+    given = _given(ys, grad_ys or [None] * len(ys))
+    with graph.name_scope(name or "gradients"), graph.control_dependencies(None):
+        return walk_back(nodes, order, given, [key_of(x) for x in xs], set(stop))
+
+
+def _given(
+    ys: Sequence[GraphTensor], grads: Sequence[GraphTensor | None]
+) -> Iterator[tuple[GraphTensor, Any]]:
+    """Give the gradients of the results: ones where there are none."""
+    for y, grad in zip(ys, grads, strict=True):
+        if y.spec.dtype.kind in "fc":
+            yield y, _ones(y) if grad is None else grad
+
+
+def _ones(y: GraphTensor) -> Any:
+    """Return ones like a result: of a number, without asking for its value."""
+    if y.spec.shape == ():
+        return y.graph.constant(np.ones((), y.spec.dtype.numpy))
+    return add_op(y.graph, ONES, [y])
+
+
+def node_backward(op: Operation) -> tuple[Callable[..., Sequence[Any]], list[Any]]:
+    """Return the backward function of one operation in its graph, and the variables it reads.
+
+    It gives the gradients of the operation's inputs, then of the variables.
+    """
+    states = states_of(op)
+    owners = [state.owner() for state in states]
+    for owner in owners:
+        if owner is not None:
+            accessed(owner)
+
+    def backward(*grads: Any) -> Sequence[Any]:
+        nodes = GraphNodes(apply if STATE.recorders else graph_emit(op.graph))
+        keys = nodes.operands(op)
+        given = [None if g is None else op.graph.owned(g) for g in grads]
+        made = walk_back(nodes, [op], zip(op.outputs, given, strict=True), keys)
+        found = dict(zip(keys, made, strict=True))
+        return [found.pop(key, None) for key in keys]
+
+    return backward, owners
+
+
+def states_of(op: Operation) -> list[Any]:
+    """Return the variables that an operation reads, each once."""
+    return list(dict.fromkeys(op.kind.variables(op)))
+
+
+def key_of(x: Any) -> Hashable:
+    """Return what a tensor or a variable of a graph is known by on the way back."""
+    return x if isinstance(x, GraphTensor) else id(x)
+
+
+@dataclass(frozen=True)
+class GraphNodes:
+    """Operations of a graph as nodes of the walk back: they depend on inputs and variables."""
+
+    SUMS_AT_ONCE: ClassVar[bool] = False
+    emit: Callable[..., Any]
+
+    def operands(self, op: Operation) -> Sequence[Hashable]:
+        """Return the inputs, and the keys of the variables that are read."""
+        return [*op.inputs, *map(id, states_of(op))]
+
+    def results(self, op: Operation) -> Sequence[Hashable]:
+        """Return the outputs."""
+        return op.outputs
+
+    def smooth(self, op: Operation) -> Sequence[Hashable]:
+        """Return the outputs that have gradients."""
+        return [t for t in op.outputs if t.spec.dtype.kind in "fc"]
+
+    def gradients(
+        self, op: Operation, received: Sequence[Any], wanted: Sequence[bool]
+    ) -> Sequence[Any]:
+        """Return the gradients of the inputs and of the variables.
+
+        They are what replaces the operation's rule, rows with indices, its kind's rule, or those
+        of a recorded run.
+        """
+        if op.type == "ReadVariableOp":
+            return received
+        grads = list(map(dense, received))
+        override = op.graph.override_of(op)
+        if override is not None:
+            made = OVERRIDES[override](op, *grads)
+            found: Any = made if isinstance(made, tuple | list) else (made,)
+        else:
+            found = op.graph.sparse_gradient(op, grads)
+            if found is None:
+                kind = op.attributes.get("gradient_with", op.kind)
+                found = kind.gradient(op, grads, self.emit)
+            if found is None:
+                return recorded(op, grads, wanted)
+        if len(found) != len(op.inputs):
+            raise ValueError(
+                f"the gradient of node {op.name!r} ({op.type}) gives {len(found)} values, "
+                f"expected {len(op.inputs)}"
+            )
+        return [*found, *[None] * (len(wanted) - len(found))]
+
+    def added(self, a: Any, b: Any) -> Any:
+        """Return the sum of two gradients; slices with indices are joined."""
+        if hasattr(a, "to_dense") and hasattr(b, "to_dense"):
+            return a.joined(b)
+        return self.emit(REGISTRY["gv.add"], dense(a), dense(b))
+
+
+def recorded(op: Operation, grads: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+    """Add the operation that goes back through a recorded run; return what it gives."""
+    count, states = len(op.inputs), states_of(op)
+    places = [i for i, t in enumerate(op.inputs) if wanted[i] and t.spec.dtype.kind in "fc"]
+    read = [i for i in range(count, len(wanted)) if wanted[i]]
+    kind = Backward(op, places, [states[i - count] for i in read])
+    node = op.graph.add(
+        kind,
+        [*op.inputs, *(g for g in grads if g is not None)],
+        {"forward": op, "has": tuple(g is not None for g in grads)},
+    )
+    if STATE.recorders:
+        backward, variables = node_backward(node)
+        record(node.type, [*node.inputs, *variables], node.outputs, backward)
+    found: list[Any] = [None] * len(wanted)
+    for place, grad in zip([*places, *read], node.outputs, strict=True):
+        found[place] = grad
+    return found

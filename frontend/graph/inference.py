@@ -1,0 +1,204 @@
+"""Infer what a function of an `emit` returns, by running it on specs instead of on values.
+
+Where sizes are not known, and a rule needs them, the function is tried with a few sizes: what
+comes out alike is known, the rest stays open. A function that fails with all of them is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...ir.compose.functions import Maker
+from ...ir.op import Array, Op
+from ...ir.types.dims import Dim, DimExpr, substitute, symbols
+from ...ir.types.dtypes import i32
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from ..dims.unknown import unknown_dim
+from .text_arrays import TABLE, TEXT
+
+FOLDED = 64
+"""Values of up to so many elements are followed through operations."""
+
+
+class UnknownValueError(TypeError):
+    """A rule needs a value that is known only when it is run."""
+
+
+class Abstract:
+    """A value of which only the spec is known, and of small constants the elements."""
+
+    __slots__ = ("spec", "value")
+
+    def __init__(self, spec: TensorSpec, value: Array | None = None) -> None:
+        self.spec, self.value = spec, value
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        """Return the elements, or fail."""
+        if self.value is None:
+            raise UnknownValueError("the value is not known before it is run")
+        return np.asarray(self.value, dtype)
+
+
+def is_unknown(value: object) -> bool:
+    """Say whether only the spec of a value is known."""
+    return isinstance(value, Abstract) and value.value is None
+
+
+def emit_abstract(op: type[Op], *operands: object, **attributes: object) -> Any:
+    """Infer one operation; return its result, or the tuple of several."""
+    made = [
+        x if isinstance(x, Abstract) else Abstract(spec_of(np.asarray(x)), np.asarray(x))
+        for x in operands
+    ]
+    if any(x.spec.dtype.kind == "s" for x in made):
+        return _infer_text(op, made, attributes)
+    specs = op.inferred([x.spec for x in made], attributes)
+    values: Sequence[Any] = (None,) * len(specs)
+    if all(x.value is not None for x in made) and all(_is_small(s) for s in specs):
+        with np.errstate(all="ignore"):
+            values = op.evaluate(*[x.value for x in made], **op.complete(attributes))
+    results = tuple(
+        Abstract(s, None if v is None else np.asarray(v))
+        for s, v in zip(specs, values, strict=True)
+    )
+    return results[0] if len(results) == 1 else results
+
+
+def spec_of(array: Array) -> TensorSpec:
+    """Return the spec of an array, which may be one of text."""
+    return TensorSpec(TEXT, array.shape) if array.dtype.kind == "O" else spec_of_array(array)
+
+
+def _infer_text(op: type[Op], operands: Sequence[Abstract], attributes: dict[str, object]) -> Any:
+    """Infer an operation on text as one on numbers; numbers come out where text does."""
+    if op.name not in TABLE:
+        raise TypeError(f"{op.name}: there is no such operation on text")
+    specs = [x.spec.with_dtype(i32) if x.spec.dtype.kind == "s" else x.spec for x in operands]
+    made = op.inferred(specs, attributes)
+    found = [Abstract(s.with_dtype(TEXT) if s.dtype == i32 else s) for s in made]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _is_small(spec: TensorSpec) -> bool:
+    return spec.is_static and int(np.prod(spec.static_shape, dtype=np.int64)) <= FOLDED
+
+
+def infer_primitive(
+    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object]
+) -> Sequence[TensorSpec]:
+    """Return the results' specs of one operation of the IR."""
+    return infer_function(lambda make, *values: make.emit(op, *values, **attributes), specs, {})
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a rule for shapes is told: operands, those that are constants, and options."""
+
+    specs: Sequence[TensorSpec]
+    known: Mapping[int, Array]
+    options: Mapping[str, Any]
+
+
+def infer_function(
+    function: Callable[..., Any],
+    specs: Sequence[TensorSpec],
+    known: Mapping[int, Array],
+    stated: Callable[[], Sequence[TensorSpec]] | None = None,
+) -> Sequence[TensorSpec]:
+    """Return the results' specs of a function; `known` are the inputs that are constants.
+
+    `stated` says what is known where ranks or values are open.
+    """
+    make = Maker(emit_abstract)
+
+    def attempt(given: Sequence[TensorSpec]) -> list[TensorSpec]:
+        values = [Abstract(spec, known.get(i)) for i, spec in enumerate(given)]
+        made = function(make, *values)
+        listed = made if isinstance(made, tuple | list) else (made,)
+        return [x.spec if isinstance(x, Abstract) else spec_of(np.asarray(x)) for x in listed]
+
+    try:
+        return attempt(specs)
+    except UnknownValueError:
+        return _of_first(specs) if stated is None else stated()
+    except (TypeError, ValueError):
+        if all(spec.is_static for spec in specs):
+            raise
+        if stated is not None and any(spec.shape is None for spec in specs):
+            return stated()
+        first_error = _attempts(attempt, specs)
+        if isinstance(first_error, list):
+            return first_error if stated is None else _together(first_error, stated())
+        raise
+
+
+def _together(tried: Sequence[TensorSpec], stated: Sequence[TensorSpec]) -> list[TensorSpec]:
+    """Return what trying and a rule say together."""
+    made = []
+    for a, b in zip(tried, stated, strict=True):
+        if a.shape is None or b.shape is None or a.rank != b.rank:
+            made.append(b if a.shape is None else a)
+        else:
+            pairs = zip(a.dims, b.dims, strict=True)
+            made.append(a.with_shape(tuple(x if isinstance(x, int) else y for x, y in pairs)))
+    return made
+
+
+def _attempts(
+    attempt: Callable[[Sequence[TensorSpec]], list[TensorSpec]], specs: Sequence[TensorSpec]
+) -> list[TensorSpec] | None:
+    """Return what several tries agree on, None where all of them fail."""
+    found: list[list[TensorSpec]] = []
+    ranks_open = any(spec.shape is None for spec in specs)
+    for tried in _trials(specs):
+        try:
+            found.append(attempt(tried))
+        except UnknownValueError:
+            return _of_first(specs)
+        except (TypeError, ValueError, IndexError):
+            continue
+    if not found:
+        return None
+    return [_agree([made[i] for made in found], ranks_open) for i in range(len(found[0]))]
+
+
+def _trials(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
+    """Give specs with sizes put in for those that are not known."""
+    sizes = sorted({d for s in specs if s.shape is not None for d in s.dims if isinstance(d, int)})
+    shapes: list[tuple[int, ...] | None] = [None]
+    if any(spec.shape is None for spec in specs):
+        static = [s.static_shape for s in specs if s.is_static]
+        shapes = [*static, *((size,) * rank for rank in (0, 1, 2, 3, 4) for size in (*sizes, 7))]
+    for shape in shapes:
+        for size in (7, 11, *sizes, 1):
+            yield [_fill(spec, size, shape) for spec in specs]
+
+
+def _fill(spec: TensorSpec, size: int, shape: tuple[int, ...] | None) -> TensorSpec:
+    if spec.shape is None:
+        return spec.with_shape(shape or ())
+    values: dict[str, Dim] = {
+        name: size for d in spec.dims if isinstance(d, DimExpr) for name in symbols(d)
+    }
+    return spec.with_shape(
+        tuple(d if isinstance(d, int) else substitute(d, values) for d in spec.dims)
+    )
+
+
+def _agree(made: Sequence[TensorSpec], ranks_open: bool) -> TensorSpec:
+    dtype = made[0].dtype
+    if ranks_open or len({m.rank for m in made}) > 1:
+        return TensorSpec(dtype, None)
+    columns = zip(*(m.dims for m in made), strict=True)
+    several = len(made) > 1
+    return TensorSpec(
+        dtype, tuple(c[0] if several and len(set(c)) == 1 else unknown_dim() for c in columns)
+    )
+
+
+def _of_first(specs: Sequence[TensorSpec]) -> list[TensorSpec]:
+    return [TensorSpec(specs[0].dtype, None)]

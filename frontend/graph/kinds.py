@@ -1,0 +1,422 @@
+"""What an operation of a graph is: its results' specs, how it is run, and its gradient.
+
+A kind is run through a `Frame` (execute.py): `frame.emit` carries operations of the IR out, at
+once on arrays or by appending to a program, so that one rule serves to run and to compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...ir import REGISTRY
+from ...ir.compose.functions import Maker
+from ...ir.interpret.graph import resolve
+from ...ir.op import Array, Call, Op
+from ...ir.types.dims import DimExpr
+from ...ir.types.dtypes import DType
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from ..values.context import STATE
+from .frame import Frame
+from .graph import STANDARD, Kind, Operation
+from .inference import Given, infer_function, infer_primitive, spec_of
+from .text_arrays import as_values, emit_text
+
+EVERYWHERE = ("CPU", "GPU")
+"""The devices of an operation that can be compiled."""
+
+
+class NoGradientError(LookupError):
+    """An operation on the way from a result to a source has no gradient."""
+
+
+def names_of_results(made: object) -> tuple[Any, ...]:
+    """Return results as a tuple."""
+    return tuple(made) if isinstance(made, tuple | list) else (made,)
+
+
+CAMEL = {
+    "gv.add": "AddV2",
+    "gv.sum": "Sum",
+    "gv.matmul": "MatMul",
+    "gv.sub": "Sub",
+    "gv.mul": "Mul",
+    "gv.div": "RealDiv",
+    "gv.constant": "Const",
+}
+
+
+class Primitive(Kind):
+    """One operation of the IR."""
+
+    def __init__(self, op: type[Op]) -> None:
+        self.op = op
+        words = op.name.removeprefix("gv.").split("_")
+        self.type = CAMEL.get(op.name, "".join(word.capitalize() for word in words))
+        self.stateful = not op.PURE
+        self.devices = ("CPU",) if op.HOST else EVERYWHERE
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Infer by the operation's rule; leave open what sizes leave open."""
+        return infer_primitive(self.op, specs, attributes)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Carry the operation out."""
+        attributes = op.attributes
+        if any(is_symbolic(value) for value in attributes.values()):
+            attributes = resolve(attributes, frame.symbols)
+        return names_of_results(frame.emit(self.op, *inputs, **attributes))
+
+    def gradient(
+        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
+    ) -> Sequence[Any] | None:
+        """Apply the operation's rule where everything is known, else record."""
+        specs = [tensor.spec for tensor in op.inputs]
+        if any(spec.shape is None for spec in (*specs, *(t.spec for t in op.outputs))):
+            return None
+        if any(not spec.is_static for spec in (*specs, *(t.spec for t in op.outputs))):
+            return None
+        attributes = self.op.complete(op.attributes)
+        results = [tensor.spec for tensor in op.outputs]
+        call = Call(self.op, op.inputs, op.outputs, attributes, specs, emit, results)
+        try:
+            return self.op.gradient(call, *grads)
+        except NotImplementedError as error:
+            raise NoGradientError(
+                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
+            ) from error
+
+
+def is_symbolic(value: object) -> bool:
+    """Say whether an attribute holds a size that is known only when it is run."""
+    if isinstance(value, tuple):
+        return any(is_symbolic(v) for v in value)
+    return isinstance(value, DimExpr)
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def primitive(op: type[Op]) -> Primitive:
+    """Return the kind of an operation of the IR."""
+    if op.name not in PRIMITIVES:
+        PRIMITIVES[op.name] = Primitive(op)
+    return PRIMITIVES[op.name]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an operation of several does: a function of a `Maker`, values, and options by name."""
+
+    type: str
+    function: Callable[..., Any]
+    label: str = ""
+    """The default name of its operations, if it is not the type."""
+    differentiable: bool | None = True
+    """False: nothing depends on the inputs smoothly. None: a gradient is refused by name."""
+    gives_list: bool = False
+    """Whether the results are a list even if there is one."""
+    refuses: bool | Callable[[dict[str, Any]], bool] = False
+    """Whether it has requirements (`gv.require`) of values that are not known before the run.
+
+    Where that depends on them, a function of the options.
+    """
+    is_check: bool = False
+    """Whether a function runs it even if nothing uses its result."""
+    shapes: Callable[[Given], Sequence[TensorSpec]] | None = None
+    """What is known of the results where ranks or values of operands are not."""
+
+
+RULES: dict[str, Rule] = {}
+"""All rules by their type: graphs that are read from text find them here."""
+
+
+def register_rule(rule: Rule) -> Rule:
+    """Enter a rule under its type."""
+    if rule.type in RULES:
+        raise ValueError(f"a rule {rule.type!r} is there already")
+    RULES[rule.type] = rule
+    return rule
+
+
+class Composite(Kind):
+    """A function of a `Maker` and values: several operations of the IR under one name."""
+
+    devices = EVERYWHERE
+
+    def __init__(self, rule: Rule, options: dict[str, object] | None = None) -> None:
+        self.rule, self.type, self.options = rule, rule.type, options or {}
+        self.checks = rule.is_check
+        refuses = rule.refuses
+        self.refuses = refuses if isinstance(refuses, bool) else refuses(self.options)
+
+    @property
+    def label(self) -> str:
+        """Return the default name."""
+        return self.rule.label or self.type
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Infer by the function on specs."""
+        known, rule = attributes.get("known", {}), self.rule.shapes
+        stated = None if rule is None else lambda: rule(Given(specs, known, self.options))
+        return infer_function(self.call, specs, known, stated)
+
+    def call(self, make: Maker, *values: object) -> Any:
+        """Return what the function gives."""
+        return self.rule.function(make, *values, **self.options)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Call the function."""
+        if not frame.is_staging and any(
+            isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs
+        ):
+            made = names_of_results(self.call(Maker(emit_text), *as_values(inputs)))
+            return [np.asarray(x) for x in made]
+        if frame.is_staging or not STATE.recorders:
+            return names_of_results(self.call(Maker(frame.emit), *inputs))
+        before, STATE.part = STATE.part, self.type
+        try:
+            return names_of_results(self.call(Maker(frame.emit), *inputs))
+        finally:
+            STATE.part = before
+
+    def gradient(
+        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
+    ) -> Sequence[Any] | None:
+        """Record the function, or say that nothing depends on its inputs smoothly."""
+        smooth = self.rule.differentiable
+        if smooth is None:
+            raise NoGradientError(
+                f"No gradient defined for operation '{op.name}' (op type: {self.type})"
+            )
+        return None if smooth else (None,) * len(op.inputs)
+
+
+class Constant(Kind):
+    """A value that is known."""
+
+    devices = EVERYWHERE
+    type = "Const"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the spec of the value."""
+        return (spec_of(attributes["value"]),)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the value."""
+        return (frame.constant(op.attributes["value"]),)
+
+    def gradient(
+        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
+    ) -> Sequence[Any]:
+        """Return nothing: there are no inputs."""
+        return ()
+
+
+CONSTANT = Constant()
+
+
+class MissingFeedError(Exception):
+    """A placeholder was not fed (turned into a session's error)."""
+
+    def __init__(self, op: Operation) -> None:
+        super().__init__(op.name)
+        self.op = op
+
+
+class Placeholder(Kind):
+    """A value that is given from outside; one with an input has that as its default."""
+
+    devices = EVERYWHERE
+    type = "Placeholder"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the declared spec."""
+        return (attributes["spec"],)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Return the default, or fail."""
+        if inputs:
+            return inputs
+        raise MissingFeedError(op)
+
+    def gradient(
+        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
+    ) -> Sequence[Any]:
+        """Pass the gradient to the default."""
+        return grads[: len(op.inputs)]
+
+
+class PlaceholderWithDefault(Placeholder):
+    """A placeholder that need not be fed."""
+
+    type = "PlaceholderWithDefault"
+
+
+class NoOp(Kind):
+    """Nothing, but it waits for its control inputs."""
+
+    devices = EVERYWHERE
+    type = "NoOp"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return nothing."""
+        return ()
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Do nothing."""
+        return ()
+
+    def gradient(
+        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
+    ) -> Sequence[Any]:
+        """Return nothing."""
+        return (None,) * len(op.inputs)
+
+
+class PyFunction(Kind):
+    """A Python function of this process, called with arrays each time."""
+
+    stateful = True
+    is_python = True
+
+    def __init__(
+        self, function: Callable[..., object], dtypes: Sequence[DType], *, pure: bool
+    ) -> None:
+        self.function, self.dtypes = function, tuple(dtypes)
+        self.type = "PyFunc"
+        self.stateful = not pure
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the element types; shapes are not known."""
+        return tuple(TensorSpec(dtype, None) for dtype in self.dtypes)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Call the function."""
+        return frame.host(self.function, inputs, self.dtypes)
+
+
+def zeros(emit: Callable[..., object], spec: TensorSpec) -> Any:
+    """Make zeros of a static spec."""
+    zero = emit(REGISTRY["gv.constant"], value=np.zeros((), spec.dtype.numpy))
+    return emit(REGISTRY["gv.broadcast_to"], zero, shape=spec.dims) if spec.dims else zero
+
+
+def as_array(value: object) -> Array:
+    """Return a value as a numpy array."""
+    return np.asarray(value)
+
+
+class Stop(Kind):
+    """The input itself, through which no gradient passes."""
+
+    type: ClassVar[str] = "StopGradient"  # type: ignore[misc]
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return the input's spec."""
+        return (specs[0],)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Return the input, unknown to who records."""
+        return (frame.detached(inputs[0]),)
+
+    def gradient(
+        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
+    ) -> Sequence[Any]:
+        """Return nothing."""
+        return (None,)
+
+
+STOP = Stop()
+
+
+class Dead:
+    """What an operation on the way that was not taken gives."""
+
+    def __repr__(self) -> str:
+        return "dead"
+
+
+DEAD = Dead()
+
+
+class Switch(Kind):
+    """The input at output 0 where the second input is false, at output 1 where it is true."""
+
+    type = "Switch"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return the input's spec twice."""
+        return (specs[0], specs[0])
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Let one output live."""
+        if frame.is_staging:
+            raise TypeError("raw control flow has no form in a program")
+        return (DEAD, inputs[0]) if bool(np.asarray(inputs[1])) else (inputs[0], DEAD)
+
+
+class Merge(Kind):
+    """The input that is alive, and which one it is."""
+
+    type = "Merge"
+    takes_dead = True
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return the inputs' spec and a number."""
+        shapes = {s.shape for s in specs}
+        first = specs[0] if len(shapes) == 1 else TensorSpec(specs[0].dtype, None)
+        return (first, spec_of_array(np.array(0, np.int32)))
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Pass on what is alive."""
+        for place, value in enumerate(inputs):
+            if value is not DEAD:
+                return (value, np.array(place, np.int32))
+        return (DEAD, DEAD)
+
+
+class Passing(Kind):
+    """A node of a loop that gives its input: at the start, the end, or the end of a trip."""
+
+    def __init__(self, type_: str) -> None:
+        self.type = type_
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return the input's spec."""
+        return (specs[0],)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Return the input."""
+        return (inputs[0],)
+
+
+ENTER, EXIT, NEXT_ITERATION, LOOP_CONDITION = map(
+    Passing, ("Enter", "Exit", "NextIteration", "LoopCond")
+)
+
+
+STANDARD.constant, STANDARD.stop, STANDARD.primitive = CONSTANT, STOP, primitive

@@ -1,0 +1,231 @@
+"""Operations on queues.
+
+Each session has the elements of its own, the process has those of eager code and of functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...ir.types.dtypes import DType
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from ...runtime.queues import ClosedError, DrainedError, Queue, stacked
+from ..values.run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from .frame import Frame, OutsideError, Store
+from .graph import Kind, Operation, spec_with_unknowns
+
+
+class QueueSpec:
+    """What graphs know of a queue: its kind, its capacity, and what an element is."""
+
+    def __init__(  # noqa: PLR0913  (as many as a queue has)
+        self,
+        name: str,
+        capacity: int,
+        dtypes: Sequence[DType],
+        shapes: Sequence[Sequence[int | None] | None] | None,
+        *,
+        least: int = 0,
+        shuffled: bool = False,
+        seed: int | None = None,
+        shared: str = "",
+    ) -> None:
+        self.name, self.capacity, self.dtypes = name, capacity, tuple(dtypes)
+        self.shapes = None if shapes is None else tuple(shapes)
+        self.least, self.shuffled, self.seed, self.shared = least, shuffled, seed, shared
+
+    @property
+    def kind(self) -> str:
+        """Return the name of the kind of queue."""
+        return "RandomShuffleQueue" if self.shuffled else "FIFOQueue"
+
+    def specs(self, count: int | None = None) -> list[TensorSpec]:
+        """Return the specs of one element, or of several along a first axis (-1: unknown)."""
+        front = () if count is None else (None if count < 0 else count,)
+        shapes = self.shapes or (None,) * len(self.dtypes)
+        return [
+            spec_with_unknowns(d, None if s is None else (*front, *s))
+            for d, s in zip(self.dtypes, shapes, strict=True)
+        ]
+
+    def queue(self, store: Store) -> Queue:
+        """Return the queue in a store, made now if there is none."""
+        key = self.shared or self
+        with store.lock:
+            found: Queue | None = store.queues.get(key)
+            if found is None:
+                random = np.random.default_rng(self.seed) if self.shuffled else None
+                found = store.queues[key] = Queue(self.capacity, self.least, random)
+        return found
+
+    def check(self, values: Sequence[Any], front: int) -> None:
+        """Raise unless values have the shapes of elements, behind so many axes."""
+        for i, (value, shape) in enumerate(zip(values, self.shapes or (), strict=False)):
+            found = np.asarray(value).shape[front:]
+            if shape is not None and (
+                len(found) != len(shape)
+                or any(s is not None and s != f for s, f in zip(shape, found, strict=True))
+            ):
+                raise InvalidArgumentError(
+                    f"Shape mismatch in tuple component {i}. Expected {list(shape)}, "
+                    f"got {list(found)}"
+                )
+
+
+Step = Callable[["Use", Sequence[Any]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A queue, and whether its user waits for elements or for room."""
+
+    spec: QueueSpec
+    queue: Queue
+    wait: bool
+
+
+class QueueKind(Kind):
+    """One use of a queue, which may wait for another thread."""
+
+    stateful = True
+    waits = True
+
+    def __init__(
+        self, name: str, queue: QueueSpec, step: Step, specs: Sequence[TensorSpec]
+    ) -> None:
+        self.type, self.queue, self.step, self.specs = name, queue, step, list(specs)
+        self.line = queue, "Dequeue" in name
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return the specs of the results."""
+        return self.specs
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Use the queue of the session."""
+        if frame.is_staging:
+            raise OutsideError("a queue")
+        use = Use(self.queue, self.queue.queue(frame.store), frame.patient)
+        return carry_out(self, use, [np.asarray(x) for x in inputs])
+
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+        """Return nothing: what comes out of a queue was put in by another step."""
+        return (None,) * len(op.inputs)
+
+
+def carry_out(kind: QueueKind, use: Use, values: Sequence[object]) -> Sequence[Any]:
+    """Use a queue; what its state forbids is an error by TensorFlow's name."""
+    name = kind.queue.name
+    try:
+        return kind.step(use, values)
+    except ClosedError:
+        raise CancelledError(f"{kind.queue.kind} '{name}' is closed.") from None
+    except DrainedError as error:
+        raise OutOfRangeError(
+            f"{kind.queue.kind} '{name}' is closed and has insufficient elements ({error})"
+        ) from None
+
+
+def _enqueue(use: Use, values: Sequence[object]) -> Sequence[Any]:
+    use.spec.check(values, 0)
+    use.queue.put([tuple(values)], wait=use.wait)
+    return ()
+
+
+def _enqueue_many(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+    use.spec.check(values, 1)
+    rows = [tuple(map(np.asarray, row)) for row in zip(*values, strict=True)]
+    use.queue.put(rows, wait=use.wait)
+    return ()
+
+
+def _dequeue(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+    return use.queue.take(1, wait=use.wait)[0]
+
+
+def _many(*, partial: bool) -> Step:
+    def step(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+        count = int(values[0])
+        if not count:
+            shapes = zip(use.spec.shapes or (), use.spec.dtypes, strict=True)
+            return [np.zeros((0, *(n or 0 for n in s or ())), d.numpy) for s, d in shapes]
+        return stacked(use.queue.take(count, partial=partial, wait=use.wait))
+
+    return step
+
+
+def _close(cancel: bool) -> Step:
+    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+        use.queue.close(cancel=cancel)
+        return ()
+
+    return step
+
+
+INT, TRUTH = spec_of_array(np.array(0, np.int32)), spec_of_array(np.array(True))
+
+
+def enqueue(queue: QueueSpec) -> QueueKind:
+    """Return the operation that puts one element in."""
+    return QueueKind("QueueEnqueueV2", queue, _enqueue, ())
+
+
+def enqueue_many(queue: QueueSpec) -> QueueKind:
+    """Return the operation that puts the slices along the first axis in."""
+    return QueueKind("QueueEnqueueManyV2", queue, _enqueue_many, ())
+
+
+def dequeue(queue: QueueSpec) -> QueueKind:
+    """Return the operation that takes one element out."""
+    return QueueKind("QueueDequeueV2", queue, _dequeue, queue.specs())
+
+
+def dequeue_many(queue: QueueSpec, count: int, *, partial: bool = False) -> QueueKind:
+    """Return the operation that takes several elements out, stacked."""
+    name = "QueueDequeueUpToV2" if partial else "QueueDequeueManyV2"
+    return QueueKind(name, queue, _many(partial=partial), queue.specs(-1 if partial else count))
+
+
+def mutex_acquire(mutex: QueueSpec) -> QueueKind:
+    """Return the operation that waits until nobody has a mutex, and takes it."""
+    return QueueKind("MutexAcquire", mutex, _enqueue, ())
+
+
+def mutex_release(mutex: QueueSpec) -> QueueKind:
+    """Return the operation that gives a mutex back."""
+
+    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+        if not use.queue.size():
+            raise InvalidArgumentError(f"mutex '{use.spec.name}' is given back, but nobody has it")
+        use.queue.take(1)
+        return ()
+
+    return QueueKind("MutexRelease", mutex, step, ())
+
+
+def close(queue: QueueSpec, *, cancel: bool) -> QueueKind:
+    """Return the operation that lets nothing more in."""
+    return QueueKind("QueueCloseV2", queue, _close(cancel), ())
+
+
+def size(queue: QueueSpec) -> QueueKind:
+    """Return the operation that counts the elements."""
+
+    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+        return (np.array(use.queue.size(), np.int32),)
+
+    return QueueKind("QueueSizeV2", queue, step, (INT,))
+
+
+def is_closed(queue: QueueSpec) -> QueueKind:
+    """Return the operation that asks whether the queue is closed."""
+
+    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+        return (np.array(use.queue.closed),)
+
+    return QueueKind("QueueIsClosedV2", queue, step, (TRUTH,))

@@ -1,0 +1,180 @@
+"""`SymbolicTensor`: a value of a graph, which has no elements yet.
+
+It does what a tensor does as far as that needs no elements; where Python wants them (`if t:`,
+`int(t)`, `for x in t`) it raises `SymbolicError`, which names the user's line and what to write
+instead. A tensor of a trace that has ended is said to have leaked (`LeakedTensorError`): the
+message names the function and the line that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NoReturn
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from ...ir.build import SOURCE
+from ...ir.types.dims import Dim
+from ...ir.types.dtypes import DType
+from ...ir.types.tensor import Array, TensorSpec, spec_of
+from ..eager.tensor import Tensor
+from ..values import dtypes
+from ..values.context import Context, executing_eagerly
+from ..values.dtypes import DataType
+from ..values.origin import short, user_line
+from ..values.run_errors import OperatorNotAllowedInGraphError
+
+CHOICE = "use gravure.cond or gravure.where, or let the function be converted (autograph=True)"
+
+
+class SymbolicError(OperatorNotAllowedInGraphError):
+    """The elements of a tensor were asked for while a graph is being made: it has none yet.
+
+    Python's `if`, `while` and `for` run when a function is traced. For a choice or a loop that
+    is to happen in the graph write `gravure.cond` or `gravure.while_loop`, or let the function be
+    converted: `function(autograph=True)`, which is so in `tf.function`. Generators, and functions
+    whose source is not to be had, are not converted.
+    """
+
+    code = "GV2337"
+
+
+class LeakedTensorError(SymbolicError, ValueError):
+    """A tensor is used outside of the function or graph that it belongs to.
+
+    It was kept (in a list, a global, an attribute) while a function was traced, and used after
+    that. Return it from the function instead.
+    """
+
+    code = "GV2338"
+
+
+class SymbolicTensor(Tensor):
+    """A value of a graph."""
+
+    __slots__ = ("_spec", "graph", "value")
+    direct: ClassVar[bool] = False
+    eager: ClassVar[bool] = False
+
+    def __init__(self, graph: Context, value: SSAValue) -> None:
+        self.graph = graph
+        """The context that made it."""
+        self.value = value
+        """The value in the IR."""
+        self._spec = spec_of(value.type)
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape as the IR states them."""
+        return self._spec
+
+    @property
+    def row(self) -> DType:
+        """Return the element type as the IR states it."""
+        return self._spec.dtype
+
+    @property
+    def dtype(self) -> DataType:
+        """Return the element type."""
+        return dtypes.as_dtype(self._spec.dtype)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Return the extent of each axis: a number or an expression of symbols."""
+        return self._spec.dims
+
+    @property
+    def size(self) -> Dim | None:
+        """Return the number of elements."""
+        return self._spec.size
+
+    @property
+    def source(self) -> str:
+        """Return the line of the user's program that made it, or an empty text."""
+        owner = self.value.owner
+        line = owner.attributes.get(SOURCE) if isinstance(owner, Operation) else None
+        return line.data if isinstance(line, StringAttr) else ""
+
+    def alias(self) -> Tensor:
+        """Return another tensor of the same value, which recorders do not know."""
+        return type(self)(self.graph, self.value)
+
+    def home(self) -> Context:
+        """Return the graph if it takes operations although it is not the present context.
+
+        The default graph always does. Another one does while a graph is the present context:
+        where operations run at once, its tensors have no value.
+        """
+        if not self.graph.is_open or (executing_eagerly() and not self.graph.is_default):
+            raise leaked(self)
+        return self.graph
+
+    def numpy(self) -> NoReturn:
+        """Refuse: there are no elements."""
+        self._refuse("numpy()", "return it from the function, or fetch it by a session")
+
+    def __len__(self) -> int:
+        extent = self.shape[0] if self.ndim else None
+        if not isinstance(extent, int):
+            self._refuse("len()", "use .shape[0]")
+        return extent
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not (self.ndim and isinstance(self.shape[0], int)):
+            self._refuse("a loop", "use gravure.while_loop or gravure.scan")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304  (raises)
+        self._refuse("bool(), `if`, `while`, `and`, `not`", CHOICE)
+
+    def __int__(self) -> NoReturn:
+        self._refuse("int()", "use gravure.astype")
+
+    def __float__(self) -> NoReturn:
+        self._refuse("float()", "use gravure.astype")
+
+    def __complex__(self) -> NoReturn:
+        self._refuse("complex()", "use gravure.astype")
+
+    def __index__(self) -> NoReturn:  # noqa: PLE0305  (raises)
+        self._refuse("an index or range()", "use gravure.take, or gravure.while_loop")
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        self._refuse("a numpy function", "use gravure's function, or gravure.py_function")
+
+    def __dlpack__(self, **options: object) -> NoReturn:
+        self._refuse("DLPack", "return it from the function")
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        self._refuse("an assignment to elements", "use gravure.where or gravure.scatter_nd")
+
+    def __reduce__(self) -> NoReturn:
+        self._refuse("pickle", "return it from the function")
+
+    def _refuse(self, what: str, instead: str) -> NoReturn:
+        if self.graph.is_finished:
+            raise leaked(self)
+        raise SymbolicError(
+            f"{what} wants the elements of a tensor that {self.graph.name} only describes "
+            f"({self.described()})",
+            location=short(user_line()),
+            hint=instead,
+        )
+
+    def described(self) -> str:
+        """Return type, and the line that made it."""
+        line = f", made at {short(self.source)}" if self.source else ""
+        return f"{self.spec}{line}"
+
+    def __repr__(self) -> str:
+        return f"gravure.SymbolicTensor({self.spec}, {self.graph.name})"
+
+
+def leaked(tensor: SymbolicTensor) -> LeakedTensorError:
+    """Return the error for a tensor that is used outside of where it belongs."""
+    return LeakedTensorError(
+        f"a tensor of {tensor.graph.name} is used outside of it ({tensor.described()})",
+        location=short(user_line()),
+        hint="return it from there, and use what is returned",
+    )

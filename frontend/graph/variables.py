@@ -1,0 +1,289 @@
+"""Variables: values that change, read and written by name in graphs, at once in eager code.
+
+The value of an eager variable belongs to the Python object; graphs that use it refer to it
+weakly. A variable that is made in a graph has a value in each session, or in a container that
+sessions share.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir.op import REGISTRY, Array
+from ...ir.types.tensor import TensorSpec, spec_of_array
+from ...runtime.artifact import ALIGNMENT
+from ...runtime.buffer import address, aligned_array, is_plain
+from ..values.run_errors import FailedPreconditionError
+from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
+
+if TYPE_CHECKING:
+    from .frame import Frame, Store
+
+
+OWN = 3
+"""References to an array that only one place has: that one, a name here, and the call's own."""
+
+
+class VariableState:
+    """What graphs know of a variable: name, spec, and where its value is."""
+
+    def __init__(
+        self, name: str, spec: TensorSpec, *, value: Array | None = None, container: str = ""
+    ) -> None:
+        self.name, self.spec = name, spec
+        self.value = value
+        """The value of an eager variable."""
+        self.is_eager = value is not None
+        self.container = container
+        self.owner: Callable[[], Any] = lambda: None
+        """The Python object, if it is still there."""
+        self.initial: Operation | None = None
+        """What gives the first value in a session."""
+        self.changing: threading.RLock | None = None
+        """Held by the step that changes the value in place, if one does now."""
+
+    def key(self) -> Any:
+        """Return what a store keeps the value under."""
+        return (self.container, self.name) if self.container else self
+
+    def where(self, store: Store) -> dict[Any, Array]:
+        """Return the values among which it is."""
+        return CONTAINERS.setdefault(self.container, {}) if self.container else store.values
+
+    def value_in(self, store: Store) -> Array:
+        """Return the value, or say that there is none; not while it is changed in place."""
+        value, seen = self._present(store), None
+        while (changing := self.changing) is not None and changing is not seen:
+            with changing:  # a step that begins from here on sees that the value is read
+                value, seen = self._present(store), changing
+        return value
+
+    def _present(self, store: Store) -> Array:
+        if self.is_eager:
+            assert self.value is not None, "an eager variable has a value"
+            return self.value
+        found = self.where(store).get(self.key())
+        if found is None and store.initialise is not None and self.initial is not None:
+            store.initialise(store, self.initial)
+            found = self.where(store).get(self.key())
+        if found is None:
+            raise FailedPreconditionError(
+                f"Attempting to use uninitialized value {self.name}",
+                hint="run the variable's initializer first",
+            )
+        return found
+
+    def own(self, store: Store) -> None:
+        """Copy the value if somebody else has it too, or compiled code cannot write it."""
+        array = self.value_in(store)
+        base = array.base
+        shared = getrefcount(array) > OWN or (base is not None and getrefcount(base) > OWN)
+        if (
+            shared
+            or not (base is None or isinstance(base, np.ndarray))
+            or not (array.flags.writeable and is_plain(array))
+            or address(array) % ALIGNMENT
+        ):
+            copy = aligned_array(array.shape, array.dtype)
+            copy[...] = array
+            self.put_in(store, copy)
+
+    def put_in(self, store: Store, value: Array) -> None:
+        """Change the value."""
+        if self.is_eager:
+            self.value = value
+        else:
+            self.where(store)[self.key()] = value
+
+    def has_value(self, store: Store) -> bool:
+        """Say whether there is a value."""
+        return self.is_eager or self.key() in self.where(store)
+
+
+CONTAINERS: dict[str, dict[Any, Array]] = {}
+"""The values of variables in named containers, shared by all sessions of the process."""
+
+
+_BEGINNING = threading.Lock()
+"""Held by a step until it has all the variables that it will change in place."""
+
+
+@contextmanager
+def changed_in_place(states: Sequence[VariableState], store: Store) -> Iterator[None]:
+    """Give each variable a value that nobody else has, and let readers wait."""
+    lock = threading.RLock()
+    with lock:
+        with _BEGINNING:
+            for state in states:
+                state.value_in(store)  # waits for another step
+                state.changing = lock
+        try:
+            for state in states:
+                state.own(store)
+            yield
+        finally:
+            for state in states:
+                state.changing = None
+
+
+class DeadVariableError(FailedPreconditionError):
+    """A graph uses a variable whose Python object is gone."""
+
+    code = "GV2317"
+
+
+class Handle:
+    """A graph's way to a variable: in functions weak, as the Python object decides its life."""
+
+    def __init__(self, state: VariableState, *, weak: bool) -> None:
+        self.name = state.name
+        self._state = weakref.ref(state)
+        self._kept = None if weak and state.is_eager else state
+
+    def __call__(self) -> VariableState:
+        """Return the variable's state, or say that it is gone."""
+        found = self._state()
+        if found is None:
+            raise DeadVariableError(
+                f"variable {self.name!r} was deleted, but a function that uses it is called",
+                hint="keep the variable as long as functions that were traced with it",
+            )
+        return found
+
+
+class ReadVariable(Kind):
+    """The value that a variable has when the operation runs."""
+
+    type = "ReadVariableOp"
+    stateful = True
+
+    @property
+    def label(self) -> str:
+        """Return the default name."""
+        return "ReadVariableOp"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the variable's spec."""
+        return (attributes["variable"]().spec,)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Read."""
+        return (frame.read(op.attributes["variable"]()),)
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variable."""
+        return (op.attributes["variable"](),)
+
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+        """Return nothing: there are no inputs (the walk collects for the variable)."""
+        return ()
+
+
+Change = Callable[..., Any]
+
+
+def _binary(name: str) -> Change:
+    return lambda emit, old, new: emit(REGISTRY[name], old, new)
+
+
+class AssignVariable(Kind):
+    """Change a variable; the result is its new value. `change(emit, old, *inputs)` gives it."""
+
+    stateful = True
+
+    def __init__(self, type_: str, change: Change | None) -> None:
+        self.type = type_
+        self.change = change
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the variable's spec."""
+        return (attributes["variable"]().spec,)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Write."""
+        state = op.attributes["variable"]()
+        with frame.store.lock:
+            made = inputs[0]
+            if self.change is not None:
+                made = self.change(frame.emit, frame.read(state), *inputs)
+            frame.write(state, made)
+        return (made,)
+
+    def variables(self, op: Operation) -> Sequence[Any]:
+        """Return the variable, if its old value matters."""
+        return (op.attributes["variable"](),) if self.change is not None else ()
+
+    def gradient(
+        self, op: Operation, grads: Sequence[object], emit: object
+    ) -> Sequence[Any] | None:
+        """Pass the gradient on where the value is what was given."""
+        return grads if self.change is None else (None,) * len(op.inputs)
+
+
+class IsInitialized(Kind):
+    """Whether a variable has a value."""
+
+    type = "IsVariableInitialized"
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
+    ) -> Sequence[TensorSpec]:
+        """Return one bool."""
+        return (spec_of_array(np.array(True)),)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Look."""
+        return (np.array(op.attributes["variable"]().has_value(frame.store)),)
+
+
+def scatter(reduction: str) -> Change:
+    """Return the change that writes rows at indices: `none`, `add`, `mul`, `max`, `min`."""
+
+    def change(emit: Any, old: Any, indices: Any, updates: Any) -> Any:
+        return emit(REGISTRY["gv.scatter_nd"], old, indices, updates, reduction=reduction)
+
+    return change
+
+
+ASSIGN = AssignVariable("AssignVariableOp", None)
+ASSIGN_ADD = AssignVariable("AssignAddVariableOp", _binary("gv.add"))
+ASSIGN_SUB = AssignVariable("AssignSubVariableOp", _binary("gv.sub"))
+SCATTER = AssignVariable("ScatterNdUpdate", scatter("none"))
+SCATTER_ADD = AssignVariable("ScatterNdAdd", scatter("add"))
+SCATTER_SUB = AssignVariable(
+    "ScatterNdSub",
+    lambda emit, old, i, u: emit(
+        REGISTRY["gv.scatter_nd"], old, i, emit(REGISTRY["gv.neg"], u), reduction="add"
+    ),
+)
+READ = ReadVariable()
+IS_INITIALIZED = IsInitialized()
+
+__all__ = [
+    "ASSIGN",
+    "ASSIGN_ADD",
+    "ASSIGN_SUB",
+    "IS_INITIALIZED",
+    "READ",
+    "SCATTER",
+    "SCATTER_ADD",
+    "SCATTER_SUB",
+    "AssignVariable",
+    "Graph",
+    "Handle",
+    "ReadVariable",
+    "VariableState",
+    "dims_or_none",
+    "spec_with_unknowns",
+]

@@ -1,0 +1,425 @@
+"""Models with host steps or several devices: compiled pieces, and what is done between them.
+
+`cut_devices` and `cut_host` cut the program; here each piece is compiled for its device, and a
+model carries out the rest by the operations' own `evaluate`. Results of a piece stay on its device;
+what another one needs of them is copied when it is needed, once for each device.
+
+A piece is compiled once for all sizes. Where nothing bounds a size that only data tells, the bound
+is what memory could hold: all values of the piece have `ROOM` bytes, of which a run takes what it
+writes to. Only when several such sizes share the room, and one needs more than its share, is the
+piece compiled again, with a larger share for that one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from ...codegen.compile import Options
+from ...errors import CompileError, RuntimeInputError, unbounded
+from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
+from ...ir.host import host_steps, refuse_host_steps, symbols_in
+from ...ir.interpret.graph import bind_symbols
+from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
+from ...ir.types import dims
+from ...ir.types.dims import Range
+from ...ir.types.values import OptionalSpec, SequenceSpec, Spec, value_spec
+from ...passes.manager import run as run_passes
+from ...runtime.arguments import Inputs, check_threads, in_order, to_array
+from ...runtime.artifact import DimInfo, TensorInfo
+from ...runtime.devices import open_driver
+from ...runtime.gpu.device_array import DeviceArray
+from ...runtime.gpu.driver import Driver
+from ...runtime.values import ValueInfo, to_value
+from .compiled import CompiledModel, compile_piece, load_compiled
+from .gpu import DeviceModel, load_on_gpu
+
+ROOM = 1 << 42
+"""Bytes of address space that the values of all pieces may take where sizes have no bound."""
+
+LEAST_ROOM = 1 << 20
+"""What is tried where the system gives less and less; then it is out of memory."""
+
+DEVICE_ROOM = 1 << 24
+"""The same in a piece on a GPU, where memory that is not used is taken all the same."""
+
+LARGEST = 31
+"""Sizes that nothing bounds are at most two to the power of this."""
+
+ANY_SIZE: Range = (0, None)
+"""The range of a size that nothing is said about."""
+
+
+class Piece:
+    """One compiled piece, for all sizes that there is room for."""
+
+    def __init__(
+        self, function: FuncOp, whole: Program, options: Options, threads: int, room: int
+    ) -> None:
+        self.function, self.options, self.threads = function, options, threads
+        name = getattr(function.attributes.get(DEVICE), "data", "")
+        self.driver = open_driver(name) if name else None
+        """The device that it runs on; None for the processor."""
+        self.ranges, self.room = whole.ranges, DEVICE_ROOM if self.driver else room
+        used = {
+            str(op.plain_attributes()["weight"])
+            for op in function.walk()
+            if isinstance(op, Op) and op.name == "gv.weight"
+        }
+        self.weights = {name: array for name, array in whole.weights.items() if name in used}
+        self.open = open_sizes(function, whole)
+        self.lock = Lock()
+        self.made = self.fitting({name: 1 for name, _, _ in self.open})
+        """Up to which sizes it was compiled last, and what it then became."""
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        """Return the sizes that it can take now, of those without a bound."""
+        return self.made[0]
+
+    def fitting(self, least: Mapping[str, int]) -> tuple[Mapping[str, int], CompiledModel]:
+        """Compile for at least these sizes, and for as large ones as there is room for."""
+        room = self.room
+        while True:
+            bounds = shares(self.function, self.ranges, least, room)
+            try:
+                return bounds, self.compiled(bounds)
+            except MemoryError:
+                if room <= LEAST_ROOM or not least:
+                    raise
+                room >>= 8
+
+    @property
+    def model(self) -> CompiledModel:
+        """Return the piece as it was compiled last."""
+        return self.made[1]
+
+    def compiled(self, bounds: Mapping[str, int]) -> CompiledModel:
+        """Compile for sizes up to some bounds."""
+        main = self.function.clone()
+        main.properties["sym_name"] = StringAttr("main")
+        main.properties.pop("sym_visibility", None)
+        main.attributes.pop(DEVICE, None)
+        module = ModuleOp([main])
+        set_level(module, "graph")
+        set_ranges(module, bounded(self.ranges, bounds))
+        if self.driver is None:
+            made = compile_piece(Program(module, self.weights), self.options)
+            return load_compiled(made, self.threads)
+        options = replace(self.options, target=f"cuda:{self.driver.architecture}", mattr="")
+        return load_on_gpu(compile_piece(Program(module, self.weights), options), self.driver)
+
+    def run(self, arrays: Sequence[object]) -> list[Any]:
+        """Run the piece on arrays that are where it runs; its results are there too."""
+        bounds, model = self.made
+        model = model if self.fits(bounds, arrays) else self.grown(arrays)
+        return model.run_on_device(arrays) if isinstance(model, DeviceModel) else model.run(arrays)
+
+    def fits(self, bounds: Mapping[str, int], arrays: Sequence[Any]) -> bool:
+        """Say whether no size is above its bound."""
+        return all(arrays[number].shape[axis] <= bounds[name] for name, number, axis in self.open)
+
+    def grown(self, arrays: Sequence[Any]) -> CompiledModel:
+        """Return the piece with room for these sizes, up to the next powers of two."""
+        with self.lock:
+            if not self.fits(self.bounds, arrays):
+                sizes = {name: arrays[number].shape[axis] for name, number, axis in self.open}
+                self.made = self.fitting({n: 1 << (s - 1).bit_length() for n, s in sizes.items()})
+            return self.model
+
+
+def cut(program: Program) -> None:
+    """Cut a program at its host steps and between devices."""
+    run_passes("group-collectives,cut-devices,cut-host", program, observers=(), verify_each=False)
+
+
+def pieces_of(program: Program) -> tuple[list[FuncOp], int]:
+    """Return the functions of a program that was cut, and how much room each may take."""
+    parts = [function for function in functions(program.module) if function is not program.main]
+    return parts, ROOM // max(len(parts), 1)
+
+
+def rooms(program: Program) -> dict[str, int]:
+    """Return up to which sizes a program with host steps will be compiled where nothing bounds."""
+    whole = Program(program.module.clone(), program.weights)
+    cut(whole)
+    found: dict[str, int] = {}
+    parts, room = pieces_of(whole)
+    for function in parts:
+        least = {name: 1 for name, _, _ in open_sizes(function, whole)}
+        for name, high in shares(function, whole.ranges, least, room).items():
+            found[name] = min(high, found.get(name, high))
+    return found
+
+
+def open_sizes(function: FuncOp, whole: Program) -> list[tuple[str, int, int]]:
+    """Return symbol, input and axis of the sizes of a piece that only data tells."""
+    told = {name for argument in whole.main.body.block.args for name in symbols_in(argument.type)}
+    return [
+        (str(dim), number, axis)
+        for number, argument in enumerate(function.body.block.args)
+        for axis, dim in enumerate(spec_of(argument.type).dims)
+        if str(dim).isidentifier() and str(dim) not in told
+    ]
+
+
+def bounded(ranges: Mapping[str, Range], bounds: Mapping[str, int]) -> dict[str, Range]:
+    """Return the ranges with an upper end for some."""
+    return {**ranges, **{n: (ranges.get(n, ANY_SIZE)[0], high) for n, high in bounds.items()}}
+
+
+def shares(
+    function: FuncOp, ranges: Mapping[str, Range], least: Mapping[str, int], room: int
+) -> Mapping[str, int]:
+    """Return the largest bounds of open sizes, one for all, that the values have room for.
+
+    None is above what is known of a size, nor below its `least`.
+    """
+    highs = {name: ranges.get(name, ANY_SIZE)[1] for name in least}
+    caps = {name: sys.maxsize if high is None else high for name, high in highs.items()}
+    specs = [value_spec(v.type) for op in function.body.walk() for v in op.results]
+    specs += [value_spec(v.type) for v in function.body.block.args]
+    sizes = [spec.nbytes for spec in specs if isinstance(spec, TensorSpec)]
+
+    def bounds(exponent: int) -> dict[str, int]:
+        return {name: min(max(size, 1 << exponent), caps[name]) for name, size in least.items()}
+
+    def fits(exponent: int) -> bool:
+        high = bounded(ranges, bounds(exponent))
+        taken = [dims.bounds(size, high)[1] for size in sizes]
+        return sum(room + 1 if size is None else size for size in taken) <= room
+
+    return bounds(bisect_left(range(LARGEST), x=True, key=lambda exponent: not fits(exponent + 1)))
+
+
+class Stepper(Interpreter):
+    """Carries out a program that was cut: calls run compiled pieces."""
+
+    def __init__(self, whole: Program, pieces: Mapping[str, Piece]) -> None:
+        super().__init__(whole.module, whole.weights, {})
+        self.pieces = pieces
+        self.copies: dict[tuple[SSAValue, Driver | None], Any] = {}
+
+    def operation(
+        self, op: Operation, operands: Sequence[object], values: dict[SSAValue, object]
+    ) -> Sequence[Any]:
+        """Return the results of one operation."""
+        piece = self.pieces[op.callee.root_reference.data] if isinstance(op, CallOp) else None
+        driver = piece.driver if piece is not None else None
+        here = [self.at(driver, *pair) for pair in zip(op.operands, operands, strict=True)]
+        return super().operation(op, here, values) if piece is None else piece.run(here)
+
+    def at(self, driver: Driver | None, value: SSAValue, found: object) -> Any:
+        """Return what a value is on a device, or in memory: as it is, or copied there once."""
+        if not isinstance(found, np.ndarray | DeviceArray):
+            return found
+        if driver is (found.driver if isinstance(found, DeviceArray) else None):
+            return found
+        if (value, driver) not in self.copies:
+            plain = on_host(found)
+            self.copies[value, driver] = plain if driver is None else DeviceArray.of(driver, plain)
+        return self.copies[value, driver]
+
+
+def on_host(found: object) -> Any:
+    """Return an array in memory."""
+    return found.numpy() if isinstance(found, DeviceArray) else found
+
+
+class SteppedModel(CompiledModel):
+    """A model with host steps, or on several devices. Any number of threads may run it at once.
+
+    It is called as every model is. It cannot be written as a library: `host_steps` says why.
+    """
+
+    def __init__(self, program: Program, options: Options, threads: int) -> None:
+        """Compile the pieces of a program that is not cut yet."""
+        check_threads(threads)
+        self.host_steps = tuple(host_steps(program))
+        """What is done between the compiled pieces, in order."""
+        self.program = program
+        cut(program)
+        main = program.main
+        self._specs = [value_spec(t) for t in main.function_type.inputs]
+        self.inputs = tuple(map(info_of, argument_names(main), self._specs))
+        results = [value_spec(t) for t in main.function_type.outputs]
+        self.outputs = tuple(map(info_of, result_names(main), results))
+        self.dims = tuple(self._dims())
+        self._threads, self._options = threads, options
+        parts, room = pieces_of(program)
+        self.pieces = {
+            function.sym_name.data: Piece(function, program, options, threads, room)
+            for function in parts
+        }
+        self.call = self._call
+
+    def _dims(self) -> Sequence[DimInfo]:
+        """Return the dimensions of inputs, which must have bounds as in every model."""
+        found: dict[str, DimInfo] = {}
+        for info in self.inputs:
+            for extent in info.shape:
+                for name in sorted(dims.symbols(dims.parse(str(extent)))):
+                    low, high = self.program.ranges.get(name, (1, None))
+                    if name != OPEN and high is None:
+                        raise unbounded(name)
+                    if high is not None:
+                        found.setdefault(name, DimInfo(name, low, high))
+        return [*found.values()]
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{info.name}: {info}" for info in self.inputs)
+        results = ", ".join(f"{info.name}: {info}" for info in self.outputs)
+        count = f"{len(self.host_steps)} host steps"
+        return f"<SteppedModel ({arguments}) -> ({results}), {count}>"
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the model is."""
+        made = [piece.model.manifest for piece in self.pieces.values()]
+        return {
+            "schema": "gravure.stepped/1",
+            "target": self._options.target,
+            "features": sorted({name for each in made for name in each.get("features", ())}),
+            "threads": self._threads,
+            "workspace_bytes": self.workspace_bytes,
+            "peak_bytes": max((int(each.get("peak_bytes", 0)) for each in made), default=0),
+            "weights_bytes": sum(int(each["weights_bytes"]) for each in made),
+            "inputs": [str(info) for info in self.inputs],
+            "outputs": [str(info) for info in self.outputs],
+            "host_steps": [str(step) for step in self.host_steps],
+            "pieces": dict(zip(self.pieces, made, strict=True)),
+        }
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Return how many addresses the largest piece works in; runs take what they write to."""
+        return max((p.model.workspace_bytes for p in self.pieces.values()), default=0)
+
+    @property
+    def threads(self) -> int:
+        """How many threads share the work of a piece."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        check_threads(threads)
+        self._threads = threads
+        for piece in self.pieces.values():
+            piece.threads = piece.model.threads = threads
+
+    def run(self, inputs: Inputs) -> list[Any]:
+        """Run the model on inputs by name or in order, and return new values."""
+        given = in_order(inputs, self.inputs)
+        values = [
+            to_value(value, info) if isinstance(info, ValueInfo) else to_array(value, info)
+            for value, info in zip(given, self.inputs, strict=True)
+        ]
+        arrays = arrays_in(values)
+        return [apart(on_host(result), arrays) for result in self.run_in_place(values)]
+
+    def run_in_place(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Run the model on values wherever they are, and leave the results where they come up."""
+        machine = Stepper(self.program, self.pieces)
+        tensors = [
+            (spec.shape, np.shape(value))
+            for spec, value in zip(self._specs, values, strict=True)
+            if isinstance(spec, TensorSpec) and spec.shape is not None
+        ]
+        try:
+            machine.symbols.update(bind_symbols(*zip(*tensors, strict=True)) if tensors else {})
+        except ValueError as error:
+            raise RuntimeInputError(f"the arguments do not fit: {error}") from error
+        for info, spec, value in zip(self.inputs, self._specs, values, strict=True):
+            machine.bind(spec, value, f"argument {info.name!r}", self)
+        for dim in self.dims:
+            if not dim.low <= machine.symbols.get(dim.name, dim.low) <= dim.high:
+                size = machine.symbols[dim.name]
+                raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
+        return machine.block(self.program.main.body.block, values)
+
+    def _call(self, *values: object) -> Any:
+        results = self.run(values)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def bind(
+        self, inputs: Inputs, outputs: Inputs | None = None, *, release: bool | None = None
+    ) -> Callable[[], list[Any]]:
+        """Return a function that runs the model on these very values, whatever is in them then.
+
+        Its results are new each time, or are copied to the arrays `outputs`, which they must fit.
+        """
+        del release  # each step decides for itself
+        given = in_order(inputs, self.inputs)
+        wanted = None if outputs is None else in_order(outputs, self.outputs, "output")
+
+        def run() -> list[Any]:
+            results = self.run(given)
+            if wanted is None:
+                return results
+            for info, place, result in zip(self.outputs, wanted, results, strict=True):
+                if np.shape(place) != np.shape(result):
+                    shapes = f"{[*np.shape(result)]}, expected {[*np.shape(place)]}"
+                    raise RuntimeInputError(f"output {info.name!r}: found shape {shapes}")
+                np.copyto(place, result, casting="no")
+            return list(wanted)
+
+        return run
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Refuse: a library has no host steps."""
+        refuse_host_steps(self.program)
+
+    def set_weights(self, weights: object) -> None:
+        """Refuse: the pieces have their weights for good."""
+        raise CompileError("the weights of a model with host steps cannot be changed")
+
+    def check_weights(self) -> None:
+        """Check the weights of every piece."""
+        for piece in self.pieces.values():
+            piece.model.check_weights()
+
+    def close(self) -> None:
+        """Give back the memory."""
+        for piece in self.pieces.values():
+            piece.model.close()
+
+
+OPEN = "any"
+"""What stands in a sequence's type for a size that each tensor has for itself."""
+
+
+def arrays_in(values: Sequence[object]) -> list[Array]:
+    """Return all arrays in values, those in sequences too."""
+    inner = [each for value in values if isinstance(value, list) for each in arrays_in(value)]
+    return [*(value for value in values if isinstance(value, np.ndarray)), *inner]
+
+
+def apart(value: Any, given: Sequence[Array]) -> Any:
+    """Return a result in memory of its own, apart from what was given."""
+    if isinstance(value, list):
+        return [apart(each, given) for each in value]
+    shared = isinstance(value, np.ndarray) and any(np.may_share_memory(value, g) for g in given)
+    return value.copy() if shared else value
+
+
+def info_of(name: str, spec: Spec) -> TensorInfo:
+    """Return what callers are told of an argument or a result."""
+    holders, inner = [], spec
+    while isinstance(inner, SequenceSpec | OptionalSpec):
+        holders.append("sequence" if isinstance(inner, SequenceSpec) else "optional")
+        inner = inner.element
+    shape = tuple(d if isinstance(d, int) else str(d) for d in inner.shape or ())
+    if not holders and not inner.dtype.is_text and inner.shape is not None:
+        return TensorInfo(name, inner.dtype.name, shape)
+    ranked = inner.shape is not None
+    return ValueInfo(name, inner.dtype.name, shape, holders=tuple(holders), is_ranked=ranked)

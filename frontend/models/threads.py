@@ -1,0 +1,62 @@
+"""How many threads a staged function runs on: all that there are, if its parts are large."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from ... import knobs
+from ...codegen.compile import Compiled
+from ...ir.ops.structure import Launch
+from ...ir.program import by_name
+from ...passes.analysis.cost import Cost, cost_of_function
+from ..values.run_errors import InvalidArgumentError
+
+WORTH = 200_000
+"""Operations and bytes of a launch, on average, for which it pays to wake other threads."""
+
+
+class Asked:
+    """What the program said of threads."""
+
+    count = 0
+    """How many a function may run on; 0: as many as `all_threads` says."""
+
+
+def ask(count: int) -> None:
+    """Let functions that are compiled from now on run on so many threads; 0: as before."""
+    if count < 0:
+        raise InvalidArgumentError(f"{count} threads, expected 0 or more")
+    Asked.count = int(count)
+
+
+def threads_for(compiled: Compiled) -> int:
+    """Return how many threads to share the work of a compiled program by."""
+    return min(all_threads(), compiled.options.slots) if is_large(compiled) else 1
+
+
+def all_threads() -> int:
+    """Return how many threads to use: as asked, `GRAVURE_THREADS`, or all that there are."""
+    if Asked.count:
+        return Asked.count
+    if (told := knobs.THREADS.text()).isdecimal():
+        return int(told)
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return found or 1
+
+
+def is_large(compiled: Compiled) -> bool:
+    """Say whether the launches of a program have much to do; their sizes are known."""
+    program = compiled.program
+    assert program is not None, "the program was just compiled"
+    kernels = by_name(program.module)
+    every = program.main.body.block.walk()
+    names = Counter(op.kernel for op in every if isinstance(op, Launch))
+    costs = {name: cost_of_function(kernels[name], {}) for name in names}
+    total = sum(count * size(costs[name]) for name, count in names.items())
+    return total > WORTH * names.total()
+
+
+def size(cost: Cost) -> int:
+    """Return operations and bytes of a launch."""
+    return cost.flops + cost.read + cost.written

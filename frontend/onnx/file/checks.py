@@ -1,0 +1,103 @@
+"""Check a model's names, and a node against what the standard says of its operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto, checker, defs
+
+from ....errors import ParseError
+from ..node import Node
+
+_UNCHECKED = frozenset({"Constant"})
+"""Operators whose attributes are large; their rule checks them."""
+
+_OPTIONAL = defs.OpSchema.FormalParameterOption.Optional
+_VARIADIC = defs.OpSchema.FormalParameterOption.Variadic
+
+
+def check_node(node: Node) -> None:
+    """Fail with the first line of what onnx's own checker says."""
+    proto = node.proto
+    _check_inputs(node)
+    if node.op_type in _UNCHECKED or any(a.HasField("g") for a in proto.attribute):
+        return
+    if not defs.has(node.op_type, node.domain):
+        return  # onnxruntime has operators of its own in the standard's domain
+    context = checker.C.CheckerContext()
+    context.ir_version = onnx.IR_VERSION
+    context.opset_imports = {node.domain: node.version}
+    try:
+        checker.check_node(proto, context)
+    except checker.ValidationError as error:
+        message = str(error).splitlines()[0].rstrip(".")
+        node.fail(message[:1].lower() + message[1:])
+
+
+def _check_inputs(node: Node) -> None:
+    """Fail where an input is left out that must be given."""
+    given = [bool(name) for name in node.proto.input]
+    needed = _needed(node.op_type, node.version, node.domain)
+    if needed is None:
+        return
+    required, is_variadic = needed
+    for index, is_required in enumerate(required):
+        if is_required and not (index < len(given) and given[index]):
+            node.fail(f"input {index} is missing")
+    if is_variadic and not all(given[len(required) :]):
+        node.fail(f"input {given.index(False, len(required))} is missing")
+
+
+@cache
+def _needed(op_type: str, version: int, domain: str) -> tuple[tuple[bool, ...], bool] | None:
+    """Return which inputs an operator needs, and whether there may be any number behind."""
+    if not defs.has(op_type, version, domain):
+        return None
+    inputs: list[Any] = list(defs.get_schema(op_type, version, domain).inputs)
+    is_variadic = bool(inputs) and inputs[-1].option == _VARIADIC
+    fixed = inputs[:-1] if is_variadic else inputs
+    return tuple(each.option != _OPTIONAL for each in fixed), is_variadic
+
+
+def check_names(model: ModelProto, name: str) -> None:
+    """Raise `ParseError` where a name is not UTF-8: protobuf hands it out as bytes."""
+    for text in _names(model):
+        if isinstance(text, bytes):
+            raise ParseError(f"not an ONNX model: the name {text[:40]!r} is not UTF-8",
+                             location=name)  # fmt: skip
+
+
+def _names(model: ModelProto) -> Iterator[Any]:
+    """Give every name in a model."""
+    yield from (entry.domain for entry in model.opset_import)
+    graphs = [model.graph]
+    for function in model.functions:
+        yield from (function.name, function.domain, *function.input, *function.output)
+        yield from (entry.domain for entry in function.opset_import)
+        for node in function.node:
+            yield from _node_names(node, graphs)
+    while graphs:
+        graph = graphs.pop()
+        yield from _graph_names(graph)
+        for node in graph.node:
+            yield from _node_names(node, graphs)
+
+
+def _graph_names(graph: GraphProto) -> Iterator[Any]:
+    for tensor in graph.initializer:
+        yield tensor.name
+        for entry in tensor.external_data:
+            yield from (entry.key, entry.value)
+    for value in (*graph.input, *graph.output):
+        yield value.name
+        yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
+
+
+def _node_names(node: NodeProto, graphs: list[GraphProto]) -> Iterator[Any]:
+    yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+    for attribute in node.attribute:
+        yield from (attribute.name, attribute.ref_attr_name, attribute.t.name)
+        graphs.extend([attribute.g] if attribute.HasField("g") else attribute.graphs)

@@ -1,0 +1,113 @@
+"""An ONNX model as it comes out of its file: parsed, with its weights left where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, defs
+
+from ....errors import ParseError, UnsupportedOp
+from ...files.beside import Bytes
+from .data import Tensors
+from .wire import split
+
+MAX_NODES = 1_000_000
+OWN_DOMAINS = {"": "", "ai.onnx": "", "ai.onnx.ml": "ai.onnx.ml"}
+"""Names of the standard's domains, each with the one name we use."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A parsed model."""
+
+    proto: ModelProto
+    """Without the bytes of large initializers."""
+    payloads: Mapping[int, Bytes]
+    """The bytes left out, by position of the initializer."""
+    tensors: Tensors
+    opsets: Mapping[str, int]
+    """The version of each domain that is imported."""
+    functions: Mapping[tuple[str, str], FunctionProto]
+    """The model's own functions by domain and name."""
+    name: str
+
+    @property
+    def graph(self) -> GraphProto:
+        """Return the main graph."""
+        return self.proto.graph
+
+
+def read_model(data: Bytes, name: str, directory: Path | None) -> Model:
+    """Return the model in some bytes; external data is looked for in `directory`."""
+    try:
+        parts = split(data)
+        proto = ModelProto()
+        proto.ParseFromString(parts.structure)
+    except ParseError as error:
+        raise ParseError(error.message, location=name) from error
+    except (DecodeError, RuntimeError) as error:
+        reason = "malformed, or nested deeper than protobuf reads"
+        raise ParseError(f"not an ONNX model: {reason}", location=name) from error
+    _check_header(proto, name)
+    return Model(
+        proto,
+        parts.payloads,
+        Tensors(directory),
+        _opsets(proto, name),
+        {(_domain(f.domain), f.name): f for f in proto.functions},
+        name,
+    )
+
+
+def _check_header(proto: ModelProto, name: str) -> None:
+    if not proto.HasField("graph") or not proto.graph.ByteSize():
+        raise ParseError("not an ONNX model: it has no graph", location=name)
+    if not 1 <= proto.ir_version <= onnx.IR_VERSION:
+        known = f"expected 1 to {onnx.IR_VERSION}"
+        raise ParseError(f"the file format's version is {proto.ir_version}, {known}", location=name)
+    if len(proto.graph.node) > MAX_NODES:
+        raise ParseError(f"{len(proto.graph.node)} nodes, expected at most {MAX_NODES}")
+
+
+def _opsets(proto: ModelProto, name: str) -> dict[str, int]:
+    """Return the version of each domain, or refuse one that onnx does not know yet."""
+    if not proto.opset_import and proto.ir_version < 3:
+        return {"": 1}
+    found = {_domain(entry.domain): entry.version for entry in proto.opset_import}
+    if not found:
+        raise ParseError("the model imports no operator set", location=name)
+    newest = defs.onnx_opset_version()
+    if not 1 <= (version := found.setdefault("", newest)) <= newest:
+        raise UnsupportedOp(
+            f"operator set {version} is not known, expected 1 to {newest}",
+            location=name,
+            hint=f"export the model with opset {newest} or lower",
+        )
+    return found
+
+
+def _domain(name: str) -> str:
+    return OWN_DOMAINS.get(name, name)
+
+
+def initializers(model: Model) -> dict[str, tuple[TensorProto, Bytes | None]]:
+    """Return the tensors that the graph holds, by name, or raise on doubled names."""
+    found: dict[str, tuple[TensorProto, Bytes | None]] = {}
+    for index, tensor in enumerate(model.graph.initializer):
+        if not tensor.name:
+            raise ParseError(f"initializer {index} has no name", location=model.name)
+        if tensor.name in found:
+            raise ParseError(f"initializer {tensor.name!r} is given twice", location=model.name)
+        found[tensor.name] = tensor, model.payloads.get(index)
+    if model.graph.sparse_initializer:
+        raise UnsupportedOp("sparse initializers are not supported", location=model.name)
+    return found
+
+
+def node_label(node: NodeProto, index: int) -> str:
+    """Return the node's name, or its operator and position where it has none."""
+    return node.name or f"{node.op_type}_{index}"

@@ -1,0 +1,1 @@
+"""The rules of ONNX operators, one family a file; `../registry` finds them."""

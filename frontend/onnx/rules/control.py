@@ -1,0 +1,451 @@
+"""Rules of control flow.
+
+A condition that is known takes its branch, and a loop of few known trips is unrolled. What is
+small and the same in both branches is computed for both, and one is selected. The rest becomes
+`gv.if` and `gv.while`, or host steps where sizes change on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import GraphProto
+from xdsl.ir import Block
+
+from ....ir import Dim, TensorSpec
+from ....ir.compose import functions as c
+from ....ir.host import is_host, sized
+from ....ir.ops.control.control import If, While
+from ....ir.ops.host.host_control import HostIf, HostLoop
+from ....ir.types import dims as dim_rules
+from ....ir.types import dtypes as d
+from ....ir.types.shapes import normalize_axis
+from ....ir.types.values import ANY, Spec, fits, held, is_compilable, join
+from ..node import Node, Parts, Value
+from ..regions import close, finish, inline, new_block, size
+from ..registry import rule
+
+UNROLLED_TRIPS, UNROLLED_NODES = 64, 4096
+"""Loops of more trips, or of more nodes in all, stay loops."""
+
+COLLECTED = 1 << 24
+"""The most elements that a loop which may end early has room for; else the host collects them."""
+
+SELECTED = 8
+"""Branches of no more operations than this are both computed."""
+
+INDEX, FLAG = TensorSpec(d.i64, ()), TensorSpec(d.bool_, ())
+
+
+@rule("If")
+def if_(node: Node, condition: Value) -> Sequence[Value]:
+    """Take a branch, select between both, or choose when it runs."""
+    branches: list[GraphProto] = [node.graph("then_branch"), node.graph("else_branch")]
+    known = node.known(condition)
+    if known is not None and known.dtype != object:
+        return node.read_graph(branches[0 if known.ravel()[0] else 1], ())
+    blocks, results = [new_block(()), new_block(())], []
+    for branch, block in zip(branches, blocks, strict=True):
+        with node.inside(block):
+            results.append([node.value(v) for v in node.read_graph(branch, ())])
+        finish(block, results[-1])
+    where = node.make.reshape(condition, shape=())
+    same = all(a.type == b.type for a, b in zip(*results, strict=True))
+    if not same or any(is_host(op) for block in blocks for op in block.ops):
+        return _chosen_by_host(node, where, blocks, results)
+    if all(size(block) <= SELECTED for block in blocks):
+        for block in blocks:
+            inline(block, node.block)
+        return [node.make.select(where, a, b) for a, b in zip(*results, strict=True)]
+    choice = If.make_from(where, close(*blocks), *blocks)
+    node.insert(choice)
+    return list(choice.results)
+
+
+def _chosen_by_host(
+    node: Node, where: Value, blocks: Sequence[Block], results: Sequence[Sequence[Value]]
+) -> Sequence[Value]:
+    """Return what one of two branches gives, whose results may differ in size."""
+    types = []
+    for a, b in zip(*results, strict=True):
+        spec = held(join(held(node.kind(a)), held(node.kind(b))))
+        if node.kind(a) == node.kind(b):
+            spec = node.kind(a)
+        types.append(sized(spec, node.opened(spec)).type)
+    choice = HostIf.make_from(where, close(*blocks), blocks, types)
+    node.insert(choice)
+    return list(choice.results)
+
+
+@rule("Loop", takes_parts=True)
+def loop(
+    node: Node, trips: Value | None = None, condition: Value | None = None, *states: Value
+) -> Sequence[Value]:
+    """Unroll a loop of few known trips; others run."""
+    body = node.graph("body")
+    known = None if trips is None else node.known(trips)
+    goes_on = condition is None or _known_flag(node, condition)
+    if goes_on is False:
+        return _no_trips(node, body, states)
+    if goes_on and known is not None and known.dtype != object:
+        count = int(known.ravel()[0])
+        made = _unrolled(node, body, count, states) if _is_short(body, count) else None
+        if made is not None:
+            return made
+    return _looped(node, body, trips, condition, states)
+
+
+def _tensors(node: Node, values: Sequence[object]) -> Sequence[Value]:
+    """Return what a graph gives, or refuse sequences."""
+    if any(isinstance(value, Parts) for value in values):
+        node.refuse("sequences are not supported as results of Scan")
+    return values
+
+
+def _known_flag(node: Node, condition: Value) -> bool | None:
+    known = node.known(condition)
+    return None if known is None or known.dtype == object else bool(known.ravel()[0])
+
+
+def _is_short(body: GraphProto, trips: int) -> bool:
+    return trips <= UNROLLED_TRIPS and trips * len(body.node) <= UNROLLED_NODES
+
+
+def _no_trips(node: Node, body: GraphProto, states: Sequence[Value]) -> Sequence[Value]:
+    if len(body.output) - 1 > len(states):
+        node.refuse("a loop without trips that collects values is not supported")
+    return states
+
+
+def _unrolled(
+    node: Node, body: GraphProto, trips: int, states: Sequence[Value]
+) -> Sequence[Value] | None:
+    """Return the results of so many trips; None where one before may be the last."""
+    now, collected = list(states), []
+    before = node.block.last_op
+    goes_on: bool | None = True
+    for trip in range(trips):
+        if goes_on is None:
+            _take_back(node, before)
+            return None
+        if not goes_on:
+            break
+        number = node.make.number(trip, d.i64)
+        given = [number, node.make.number(True, d.bool_), *now]
+        goes, *made = node.read_graph(body, given, number)
+        now = made[: len(states)]
+        collected.append(made[len(states) :])
+        goes_on = _known_flag(node, goes)
+    if not collected:
+        return _no_trips(node, body, states)
+    stacks = [c.stack(node.emit, column, 0) for column in zip(*collected, strict=True)]
+    return [*now, *stacks]
+
+
+def _take_back(node: Node, before: object) -> None:
+    """Erase what was appended behind an operation and is not used by what stays."""
+    while (last := node.block.last_op) is not before and last is not None:
+        if last.name in ("gv.constant", "gv.weight"):
+            return
+        node.block.erase_op(last)
+
+
+class Running:
+    """A loop being made: the values it carries, and what a trip makes of them."""
+
+    def __init__(self, node: Node, carried: Sequence[Value]) -> None:
+        self.node = node
+        self.carried = list(carried)
+        self.body = new_block([node.spec(value) for value in carried])
+        self.results: list[Value] = []
+
+    def collect(self, part: Value, at: Value, count: Dim) -> None:
+        """Carry a tensor of so many parts, and write the part of a trip at its index."""
+        node, spec = self.node, self.node.spec(part)
+        start = node.make.filled(0, spec.dtype, (count, *spec.dims))
+        self.carried.append(start)
+        buffer = self.body.insert_arg(node.spec(start).type, len(self.body.args))
+        with node.inside(self.body):
+            place = node.make.reshape(at, shape=(1, 1))
+            update = c.unsqueeze(node.emit, part, (0,))
+            self.results.append(node.make.scatter_nd(buffer, place, update, reduction="none"))
+
+    @property
+    def changes_kinds(self) -> bool:
+        """Say whether a value is not what it was after a trip."""
+        pairs = zip(self.carried, self.results, strict=True)
+        return any(before.type != after.type for before, after in pairs)
+
+    def give_up(self) -> None:
+        """Erase the body, so that nothing outside is used by it."""
+        _erase(self.body)
+
+    def run(self, more: Callable[..., Value]) -> list[Value]:
+        """Append the loop; `more` says of the carried values whether there is another trip."""
+        node = self.node
+        for before, after in zip(self.carried, self.results, strict=True):
+            if before.type != after.type:
+                specs = f"{node.kind(before)} to {node.kind(after)}"
+                node.refuse(f"a state that changes from {specs} is not supported")
+        finish(self.body, self.results)
+        test = new_block([node.spec(value) for value in self.carried])
+        with node.inside(test):
+            goes_on = more(*test.args)
+        finish(test, [goes_on])
+        made = While.make_from(self.carried, close(test, self.body), test, self.body)
+        node.insert(made)
+        return list(made.results)
+
+
+def _looped(
+    node: Node, body: GraphProto, trips: Value | None, condition: Value | None,
+    states: Sequence[Value],
+) -> Sequence[Value]:  # fmt: skip
+    """Return the results of a loop that runs: compiled where all sizes stay."""
+    make = node.make
+    limit = None if trips is None else make.reshape(trips, shape=())
+    goes = make.number(True, d.bool_) if condition is None else make.reshape(condition, shape=())
+    if all(is_tensor(node, state) for state in states):
+        before = node.block.last_op
+        made = _compiled_loop(node, body, limit, goes, states)
+        if made is not None:
+            return made
+        _take_back(node, before)
+    if limit is None:
+        limit = make.number(np.iinfo(np.int64).max, d.i64)
+    return _host_loop(node, body, (limit, goes), [node.value(state) for state in states])
+
+
+def is_tensor(node: Node, value: Any) -> bool:
+    """Say whether a value is a tensor that compiled code may hold."""
+    return not isinstance(value, Parts) and is_compilable(value.type)
+
+
+def _compiled_loop(
+    node: Node, body: GraphProto, limit: Value | None, goes: Value, states: Sequence[Value]
+) -> Sequence[Value] | None:
+    """Return the results of a loop; None where sizes change, or only a host can run it."""
+    make = node.make
+    loop = Running(node, [make.number(0, d.i64), goes, *states])
+    index, flag, *now = loop.body.args
+    with node.inside(loop.body):
+        on, *made = node.read_graph(body, [index, flag, *now], index)
+        if not all(is_tensor(node, value) for value in made):
+            loop.give_up()
+            return None
+        following = make.add(index, make.number(1, d.i64))
+        goes_on = on if on is flag else make.reshape(on, shape=())
+    loop.results = [following, goes_on, *made[: len(states)]]
+    parts = made[len(states) :]
+    goes_through = bool(_known_flag(node, goes) and (on is flag or _known_flag(node, on)))
+    count = _count(node, limit) if parts else 0
+    if not goes_through and not _is_bounded(node, count, parts):
+        count = None
+    if count is None or loop.changes_kinds or any(is_host(op) for op in loop.body.ops):
+        loop.give_up()
+        return None
+    for part in parts:
+        loop.collect(part, index, count)
+
+    def more(index: Value, flag: Value, *others: Value) -> Value:
+        return flag if limit is None else make.logical_and(make.less(index, limit), flag)
+
+    trips, _, *results = loop.run(more)
+    if not parts or goes_through:
+        return results
+    sizes = node.unknown(high=count)
+    cut = [make.leading(full, trips, sizes=sizes) for full in results[len(states) :]]
+    return [*results[: len(states)], *cut]
+
+
+def _is_bounded(node: Node, count: Dim | None, parts: Sequence[Value]) -> bool:
+    """Say whether there is room for what a loop may collect that ends by itself."""
+    if count is None:
+        return False
+    whole = [dim_rules.product((count, *node.shape(part))) for part in parts]
+    highs = [dim_rules.bounds(size, node.emitter.ranges)[1] for size in whole]
+    return all(high is not None and high <= COLLECTED for high in highs)
+
+
+def _count(node: Node, limit: Value | None) -> Dim | None:
+    """Return the number of trips as a dimension, None if it is not known."""
+    known = None if limit is None else node.known(limit)
+    if known is None:
+        return None
+    count: Dim = known.ravel().tolist()[0]
+    return count
+
+
+ROUNDS = 4
+"""How often the body of a loop is read until the kinds of its states hold for every trip."""
+
+
+def _host_loop(
+    node: Node, body: GraphProto, control: Sequence[Value], states: Sequence[Value]
+) -> Sequence[Value]:
+    """Return the results of a loop in which states change their size, or which host steps are in.
+
+    What a state is in every trip is found by reading the body: where it gives something else
+    than it took, it is read again with what both have in common.
+    """
+    kinds = [node.kind(state) for state in states]
+    for _ in range(ROUNDS):
+        outer = set(node.emitter.ranges)
+        taken = [sized(kind, node.opened(kind)) for kind in kinds]
+        block = new_block([INDEX, FLAG, *taken])
+        with node.inside(block):
+            on, *made = [node.value(v) for v in node.read_graph(body, [*block.args], block.args[0])]
+            on = node.make.reshape(on, shape=())
+        found = [node.kind(value) for value in made]
+        count = len(states)
+        if all(fits(a, b) for a, b in zip(found[:count], taken, strict=True)):
+            break
+        _erase(block)
+        kinds = [held(join(held(a), held(b))) for a, b in zip(taken, found[:count], strict=True)]
+    else:
+        node.refuse("the kinds of the states change in every trip")
+    finish(block, [on, *made])
+    specs = [_seen_outside(spec, outer) for spec in (*taken, *map(_many, found[count:]))]
+    types = [sized(spec, node.opened(spec)).type for spec in specs]
+    loop = HostLoop.make_from(control, states, close(block), block, types)
+    node.insert(loop)
+    return list(loop.results)
+
+
+def _many(part: object) -> TensorSpec:
+    """Return the spec of parts, which are tensors, one behind the other."""
+    if not isinstance(part, TensorSpec):
+        raise TypeError(f"a loop collects {part}, expected tensors")
+    return part.with_shape((ANY, *part.dims))
+
+
+def _seen_outside(spec: Spec, outer: set[str]) -> Spec:
+    """Return a spec in which sizes that are known inside only are open."""
+    if not isinstance(spec, TensorSpec) or spec.shape is None:
+        return spec
+    known = {*outer, str(ANY)}
+    return spec.with_shape([d if dim_rules.symbols(d) <= known else ANY for d in spec.shape])
+
+
+def _erase(block: Block) -> None:
+    """Erase all operations of a block, so that nothing outside is used by them."""
+    while (last := block.last_op) is not None:
+        block.erase_op(last)
+
+
+@dataclass(frozen=True)
+class Along:
+    """What a scan goes along: values or the places of outputs, their axes, and which way."""
+
+    values: Sequence[Any]
+    axes: Sequence[int]
+    backward: Sequence[int]
+
+    def rows(self) -> Iterator[tuple[Any, int, int]]:
+        """Give value, axis and way of each."""
+        return zip(self.values, self.axes, self.backward, strict=True)
+
+
+@rule("Scan", until=8)
+def scan_of_batches(node: Node, lengths: Value | None, *operands: Value) -> Sequence[Value]:
+    """Go along the second axis, of each element of a batch by itself."""
+    body, width = node.graph("body"), node.integer("num_scan_inputs")
+    if not 0 < width <= len(operands):
+        node.fail(f"num_scan_inputs is {width}, expected 1 to {len(operands)}")
+    batch, trips = node.shape(operands[-1])[:2]
+    if lengths is not None:
+        known = node.known(lengths)
+        if known is None or not bool(np.all(known == trips)):
+            node.refuse("sequences of different lengths are not supported")
+    if not isinstance(batch, int):
+        node.refuse(f"a batch of {batch}, expected a number")
+    ways, columns = _listed(node, "directions", width), []
+    for index in range(batch):
+        parts = [c.cut(node.emit, x, 0, index, index + 1) for x in operands]
+        parts = [c.squeeze(node.emit, part, (0,)) for part in parts]
+        seen = Along(parts[-width:], [0] * width, ways)
+        if isinstance(trips, int) and trips > 0 and _is_short(body, trips):
+            columns.append(_unrolled_scan(node, body, trips, parts[:-width], seen))
+        else:
+            columns.append(_scanned(node, body, trips, parts[:-width], seen))
+    return [c.stack(node.emit, column, 0) for column in zip(*columns, strict=True)]
+
+
+@rule("Scan", since=9)
+def scan(node: Node, *operands: Value) -> Sequence[Value]:
+    """Go along an axis of some operands; unroll where it is short."""
+    body, width = node.graph("body"), node.integer("num_scan_inputs")
+    if not 0 < width <= len(operands):
+        node.fail(f"num_scan_inputs is {width}, expected 1 to {len(operands)}")
+    states, inputs = operands[:-width], operands[-width:]
+    axes = _listed(node, "scan_input_axes", width)
+    axes = [normalize_axis(a, node.rank(x)) for a, x in zip(axes, inputs, strict=True)]
+    seen = Along(inputs, axes, _listed(node, "scan_input_directions", width))
+    trips = node.shape(inputs[0])[axes[0]]
+    for x, axis, _ in seen.rows():
+        if node.shape(x)[axis] != trips:
+            node.fail(f"axes of {trips} and {node.shape(x)[axis]} elements, expected equal ones")
+    if isinstance(trips, int) and trips > 0 and _is_short(body, trips):
+        return _unrolled_scan(node, body, trips, states, seen)
+    return _scanned(node, body, trips, states, seen)
+
+
+def _outputs(node: Node, values: Sequence[object]) -> Along:
+    axes = _listed(node, "scan_output_axes", len(values))
+    return Along(values, axes, _listed(node, "scan_output_directions", len(values)))
+
+
+def _unrolled_scan(
+    node: Node, body: GraphProto, trips: int, states: Sequence[Value], seen: Along
+) -> Sequence[Value]:
+    """Return the results of a scan that is written out."""
+    now, collected = list(states), []
+    for trip in range(trips):
+        number, parts = node.make.number(trip, d.i64), []
+        for x, axis, back in seen.rows():
+            at = trips - 1 - trip if back else trip
+            parts.append(c.squeeze(node.emit, c.cut(node.emit, x, axis, at, at + 1), (axis,)))
+        made = _tensors(node, node.read_graph(body, [*now, *parts], number))
+        now = list(made[: len(states)])
+        collected.append(made[len(states) :])
+    stacks = []
+    for column, axis, back in _outputs(node, [*zip(*collected, strict=True)]).rows():
+        at = normalize_axis(axis, node.rank(column[0]) + 1)
+        stacks.append(c.stack(node.emit, column[::-1] if back else column, at))
+    return [*now, *stacks]
+
+
+def _scanned(
+    node: Node, body: GraphProto, trips: Dim, states: Sequence[Value], seen: Along
+) -> Sequence[Value]:
+    """Return the results of a scan that runs."""
+    make = node.make
+    loop = Running(node, [make.number(0, d.i64), *states])
+    index, *now = loop.body.args
+    with node.inside(loop.body):
+        last = make.sub(make.extent_of(trips - 1), index)
+        parts = [
+            make.gather(x, last if back else index, axis=axis) for x, axis, back in seen.rows()
+        ]
+        made = _tensors(node, node.read_graph(body, [*now, *parts], index))
+        following = make.add(index, make.number(1, d.i64))
+    loop.results = [following, *made[: len(states)]]
+    out = _outputs(node, made[len(states) :])
+    for part, _, back in out.rows():
+        loop.collect(part, last if back else index, trips)
+    results = loop.run(lambda index, *others: make.less(index, make.extent_of(trips)))[1:]
+    ended = results[: len(states)]
+    for buffer, axis in zip(results[len(states) :], out.axes, strict=True):
+        at = normalize_axis(axis, node.rank(buffer))
+        ended.append(c.move_axis(node.emit, buffer, 0, at))
+    return ended
+
+
+def _listed(node: Node, name: str, count: int) -> list[int]:
+    given = node.integers(name) or (0,) * count
+    if len(given) != count:
+        node.fail(f"{name} has {len(given)} numbers, expected {count}")
+    return list(given)

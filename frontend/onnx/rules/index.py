@@ -1,0 +1,108 @@
+"""Rules of operators that take or put elements by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....ir.compose import functions as c
+from ....ir.types import dtypes as d
+from ....ir.types.shapes import normalize_axis
+from ...dims.slices import Knowledge
+from ..node import Node, Value
+from ..registry import rule
+
+
+@rule("Gather")
+def gather(node: Node, x: Value, indices: Value) -> Value:
+    """Take slices along an axis; one slice at a place that is known is cut out."""
+    axis = normalize_axis(node.integer("axis", 0), node.rank(x))
+    known, extent = node.known(indices), node.shape(x)[axis]
+    if known is None or known.dtype == object:
+        return node.make.gather(x, indices, axis=axis)
+    low, high = (int(known.min()), int(known.max())) if known.size else (0, -1)
+    if isinstance(extent, int) and not -extent <= low <= high + 1 <= extent:
+        node.fail(f"indices from {low} to {high} in an axis of {extent}")
+    if not known.ndim:
+        place = int(known)
+        first = extent + place if place < 0 else place
+        sure = Knowledge(node.emitter.ranges)
+        if sure.at_least(first, 0) and sure.at_least(extent, first + 1):
+            part = c.cut(node.emit, x, axis, first, first + 1)
+            return c.squeeze(node.emit, part, (axis,))
+    return node.make.gather(x, indices, axis=axis)
+
+
+@rule("GatherElements")
+def gather_elements(node: Node, x: Value, indices: Value) -> Value:
+    """Take single elements along an axis."""
+    axis = normalize_axis(node.integer("axis", 0), node.rank(x))
+    return node.make.gather_elements(x, indices, axis=axis)
+
+
+@rule("GatherND")
+def gather_nd(node: Node, x: Value, indices: Value) -> Value:
+    """Take slices at points."""
+    return node.make.gather_nd(x, indices, batch_dims=node.integer("batch_dims", 0))
+
+
+@rule("Scatter", "ScatterElements")
+def scatter_elements(node: Node, x: Value, indices: Value, updates: Value) -> Value:
+    """Put single elements along an axis."""
+    axis = normalize_axis(node.integer("axis", 0), node.rank(x))
+    reduction = node.text("reduction", "none")
+    return node.make.scatter_elements(x, indices, updates, axis=axis, reduction=reduction)
+
+
+@rule("ScatterND")
+def scatter_nd(node: Node, x: Value, indices: Value, updates: Value) -> Value:
+    """Put slices at points."""
+    return node.make.scatter_nd(x, indices, updates, reduction=node.text("reduction", "none"))
+
+
+@rule("TensorScatter")
+def tensor_scatter(node: Node, cache: Value, update: Value, at: Value | None = None) -> Value:
+    """Write each sequence's update into its cache from its index on, round its end if asked."""
+    make, shape = node.make, node.shape(update)
+    axis = normalize_axis(node.integer("axis", -2), len(shape))
+    place = make.iota(shape=shape, axis=axis, dtype=d.i64)
+    if at is not None:
+        first = make.reshape(make.to(at, d.i64), shape=(shape[0], *(1,) * (len(shape) - 1)))
+        place = make.add(place, first)
+    if node.text("mode", "linear") == "circular":
+        place = make.mod(place, make.extent_of(node.shape(cache)[axis]))
+    return make.scatter_elements(cache, place, update, axis=axis, reduction="none")
+
+
+@rule("OneHot")
+def one_hot(node: Node, indices: Value, depth: Value, values: Value) -> Value:
+    """Return `on` where the place on a new axis is the index, `off` elsewhere."""
+    make = node.make
+    (count,) = node.sizes(make.to(make.reshape(depth, shape=()), d.i64), "depth")
+    rank = node.rank(indices)
+    axis = normalize_axis(node.integer("axis", -1), rank + 1)
+    wide = make.to(indices, d.i64)
+    extent = make.extent_of(count)
+    wrapped = make.select(make.less(wide, make.number(0, d.i64)), make.add(wide, extent), wide)
+    shape = node.shape(indices)
+    column = make.reshape(wrapped, shape=(*shape[:axis], 1, *shape[axis:]))
+    place = make.iota(shape=(*shape[:axis], count, *shape[axis:]), axis=axis, dtype=d.i64)
+    off, on = (
+        make.reshape(make.slice(values, starts=(i,), stops=(i + 1,), steps=(1,)), shape=())
+        for i in (0, 1)
+    )
+    return make.select(make.equal(place, column), on, off)
+
+
+@rule("TopK")
+def top_k(node: Node, x: Value, k: Value | None = None) -> Sequence[Value]:
+    """Return the largest or smallest elements along an axis, and where they are."""
+    axis = normalize_axis(node.integer("axis", -1), node.rank(x))
+    count = node.integer("k") if k is None else node.sizes(k, "K", node.shape(x)[axis])[0]
+    made: Sequence[Value] = node.make.top_k(
+        x,
+        k=count,
+        axis=axis,
+        largest=bool(node.integer("largest", 1)),
+        sorted=bool(node.integer("sorted", 1)),
+    )
+    return made

@@ -1,0 +1,133 @@
+"""Rules of `ai.onnx.ml`: what prepares features, linear models, and trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....ir.compose import functions as c
+from ....ir.types import dtypes as d
+from ..node import Node, Value
+from ..registry import rule
+
+ML = "ai.onnx.ml"
+
+
+@rule("ArrayFeatureExtractor", domain=ML)
+def extract(node: Node, x: Value, places: Value) -> Value:
+    """Take elements of the last axis."""
+    flat = node.make.reshape(places, shape=(node.spec(places).size,))
+    if node.rank(x) == 1:
+        x = c.unsqueeze(node.emit, x, (0,))
+    return node.make.gather(x, flat, axis=node.rank(x) - 1)
+
+
+@rule("Binarizer", domain=ML)
+def binarize(node: Node, x: Value) -> Value:
+    """Return 1 where elements are above the threshold, else 0."""
+    dtype = node.dtype(x)
+    above = node.make.greater(x, node.make.number(node.number("threshold", 0.0), dtype))
+    return node.make.to(above, dtype)
+
+
+@rule("Scaler", domain=ML)
+def scale(node: Node, x: Value) -> Value:
+    """Subtract an offset and multiply by a factor, each one number or one a feature."""
+    make = node.make
+    offset, factor = (node.floats(name) or () for name in ("offset", "scale"))
+    made = make.to(x, d.f32)
+    if offset:
+        made = make.sub(made, node.constant(offset, d.f32))
+    return make.mul(made, node.constant(factor, d.f32)) if factor else made
+
+
+@rule("Normalizer", domain=ML)
+def normalize(node: Node, x: Value) -> Value:
+    """Divide each row by its largest absolute element, their sum, or the root of their squares."""
+    make, norm = node.make, node.text("norm", "MAX")
+    x = make.to(x, d.f32)
+    axes = (node.rank(x) - 1,)
+    match norm:
+        case "MAX":
+            size = make.max(make.abs(x), axes=axes, keepdims=True)
+        case "L1":
+            size = make.sum(make.abs(x), axes=axes, keepdims=True)
+        case "L2":
+            size = make.sqrt(make.sum(make.mul(x, x), axes=axes, keepdims=True))
+        case _:
+            node.fail(f"norm {norm!r}, expected MAX, L1 or L2")
+    zero, one = make.number(0, d.f32), make.number(1, d.f32)
+    return make.div(x, make.select(make.equal(size, zero), one, size))
+
+
+@rule("Imputer", domain=ML)
+def impute(node: Node, x: Value) -> Value:
+    """Replace missing values by one number, or one a feature."""
+    make, dtype = node.make, node.dtype(x)
+    if dtype.is_float:
+        wanted: Sequence[float] = node.floats("imputed_value_floats") or (0.0,)
+        missing = node.number("replaced_value_float", 0.0)
+        node.integer("replaced_value_int64", 0)
+    else:
+        wanted = node.integers("imputed_value_int64s") or (0,)
+        missing = node.integer("replaced_value_int64", 0)
+        node.number("replaced_value_float", 0.0)
+    hole = make.isnan(x) if np.isnan(missing) else make.equal(x, make.number(missing, dtype))
+    value = node.constant(wanted if len(wanted) > 1 else wanted[0], dtype)
+    return make.select(hole, value, x)
+
+
+@rule("FeatureVectorizer", domain=ML)
+def vectorize(node: Node, *xs: Value) -> Value:
+    """Join features along the last axis."""
+    sizes = node.integers("inputdimensions") or ()
+    parts = []
+    for index, x in enumerate(xs):
+        row = c.unsqueeze(node.emit, x, (0,)) if node.rank(x) == 1 else x
+        if index < len(sizes):
+            row = c.cut(node.emit, row, 1, 0, sizes[index])
+        parts.append(node.make.to(row, d.f32))
+    return node.make.concat(*parts, axis=1)
+
+
+@rule("OneHotEncoder", domain=ML)
+def one_hot(node: Node, x: Value) -> Value:
+    """Return 1 at the category that an element is."""
+    node.integer("zeros", 1)
+    categories = node.integers("cats_int64s")
+    if categories is None:
+        node.refuse("categories that are texts are not supported")
+    column = c.unsqueeze(node.emit, node.make.to(x, d.i64), (node.rank(x),))
+    return node.make.to(node.make.equal(column, node.constant(categories, d.i64)), d.f32)
+
+
+@rule("LinearRegressor", domain=ML)
+def linear(node: Node, x: Value) -> Value:
+    """Multiply by coefficients, add intercepts."""
+    targets = node.integer("targets", 1)
+    factors = np.reshape(node.floats("coefficients") or (), (targets, -1))
+    if node.rank(x) == 1:
+        x = c.unsqueeze(node.emit, x, (0,))
+    made = node.make.matmul(node.make.to(x, d.f32), node.constant(factors.T, d.f32))
+    if offsets := node.floats("intercepts"):
+        made = node.make.add(made, node.constant(offsets, d.f32))
+    return transformed(node, made, node.text("post_transform", "NONE"))
+
+
+def transformed(node: Node, x: Value, how: str) -> Value:
+    """Apply what comes behind the scores."""
+    make = node.make
+    match how:
+        case "NONE":
+            return x
+        case "LOGISTIC":
+            return make.sigmoid(x)
+        case "SOFTMAX":
+            return make.softmax(x, axis=node.rank(x) - 1)
+        case "SOFTMAX_ZERO":
+            zero = make.number(0, node.dtype(x))
+            made = make.softmax(x, axis=node.rank(x) - 1)
+            return make.select(make.equal(x, zero), zero, made)
+        case _:
+            return node.refuse(f"post_transform {how} is not supported")

@@ -1,0 +1,227 @@
+"""Rules of operators that resize images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import floor
+from typing import Any
+
+from ....ir import Dim
+from ....ir.compose import functions as c
+from ....ir.types import dtypes as d
+from ....ir.types.shapes import normalize_axis
+from ..node import Node, Value
+from ..registry import rule
+from ..resize_matrix import Stretch, outside, weights
+
+
+@dataclass(frozen=True)
+class How:
+    """How elements between the given ones are made up."""
+
+    mode: str
+    coordinate: str
+    """Where a place of the result lies in the image."""
+    nearest: str
+    """How that is rounded where the mode is `nearest`."""
+
+
+@rule("Upsample", until=8)
+def upsample_by_attributes(node: Node, x: Value) -> Value:
+    """Enlarge by the factors of attributes."""
+    factors = node.floats("scales")
+    if factors is None:
+        factors = (1.0, 1.0, node.number("height_scale"), node.number("width_scale"))
+    return _stretched(node, x, How(_mode(node), "asymmetric", "floor"), factors)
+
+
+@rule("Resize", since=10, until=10)
+def resize_simply(node: Node, x: Value, scales: Value) -> Value:
+    """Resize by factors; where axes shrink, the nearest element is the one above."""
+    factors = list(map(float, node.numbers(scales, "scales").ravel()))
+    x = _stretched(node, x, How(_mode(node), "asymmetric", "floor"), [max(f, 1) for f in factors])
+    if min(factors) < 1:
+        smaller = [min(f, 1) for f in factors]
+        x = _stretched(node, x, How(_mode(node), "asymmetric", "ceil"), smaller)
+    return x
+
+
+@rule("Upsample", since=9)
+def upsample(node: Node, x: Value, scales: Value) -> Value:
+    """Enlarge by the factors of an input."""
+    if node.is_data(scales):
+        return _resized_by(node, x, How(_mode(node), "asymmetric", "floor"), scales)
+    factors = tuple(map(float, node.numbers(scales, "scales").ravel()))
+    return _stretched(node, x, How(_mode(node), "asymmetric", "floor"), factors)
+
+
+def _mode(node: Node) -> str:
+    mode = node.text("mode", "nearest")
+    return "linear" if mode in ("bilinear", "trilinear") else mode
+
+
+@rule("Resize", since=11)
+def resize(
+    node: Node, x: Value, roi: Value | None = None, scales: Value | None = None,
+    sizes: Value | None = None,
+) -> Value:  # fmt: skip
+    """Resize by factors or to sizes, along all axes or some."""
+    where = node.text("coordinate_transformation_mode", "half_pixel")
+    fill = node.number("extrapolation_value", 0.0)
+    crops, antialias = where == "tf_crop_and_resize", bool(node.integer("antialias", 0))
+    rank = node.rank(x)
+    axes = [normalize_axis(a, rank) for a in node.integers("axes") or range(rank)]
+    how = How(_mode(node), where, node.text("nearest_mode", "round_prefer_floor"))
+    policy = node.text("keep_aspect_ratio_policy", "stretch")
+    factors, shape = [1.0] * rank, list(node.shape(x))
+    given: tuple[float, ...] = ()
+    if sizes is not None and node.shape(sizes) != (0,):
+        read = node.sizes if policy == "stretch" else node.dims
+        _to_sizes(node, axes, read(sizes, "sizes"), policy, factors, shape)
+        given = tuple(factors) if policy != "stretch" else ()
+    elif scales is None:
+        node.fail("neither scales nor sizes are given")
+    elif node.is_data(scales) and not (crops or antialias):
+        return _resized_by(node, x, how, scales, axes)
+    else:
+        for axis, factor in zip(axes, node.numbers(scales, "scales").ravel(), strict=True):
+            factors[axis] = float(factor)
+        shape, given = _stretched_shape(node, x, factors)
+    if not crops and not antialias:
+        return _resized(node, x, how, tuple(shape), given)
+    regions = _regions(node, roi, axes) if crops else [(0.0, 1.0)] * rank
+    return _by_matrix(node, x, how, _rows(node, x, shape, given, regions), fill)
+
+
+def _regions(node: Node, roi: Value | None, axes: Sequence[int]) -> list[tuple[float, float]]:
+    """Return begin and end of what is cropped of each axis, as parts of it."""
+    found = [(0.0, 1.0)] * (max(axes) + 1)
+    if roi is None:
+        node.fail("roi is missing")
+    numbers = node.numbers(roi, "roi").ravel()
+    for i, axis in enumerate(axes):
+        found[axis] = float(numbers[i]), float(numbers[i + len(axes)])
+    return found
+
+
+def _to_sizes(
+    node: Node, axes: Sequence[int], sizes: Sequence[Dim], policy: str, factors: list[float],
+    shape: list[Dim],
+) -> None:  # fmt: skip
+    """Write the sizes into `shape`, and into `factors` what keeps the aspect if it is kept."""
+    if len(sizes) != len(axes):
+        node.fail(f"{len(sizes)} sizes, expected {len(axes)}")
+    if policy == "stretch":
+        for axis, size in zip(axes, sizes, strict=True):
+            shape[axis] = size
+        return
+    pairs = [(size, shape[axis]) for axis, size in zip(axes, sizes, strict=True)]
+    ratios = [s / e for s, e in pairs if isinstance(s, int) and isinstance(e, int) and e]
+    if len(ratios) < len(pairs):
+        node.refuse(f"keep_aspect_ratio_policy {policy} depends on a symbol")
+    factor = min(ratios) if policy == "not_larger" else max(ratios)
+    for axis in axes:
+        extent = shape[axis]
+        factors[axis] = factor
+        shape[axis] = floor(factor * extent + 0.5) if isinstance(extent, int) else extent
+
+
+def _stretched(node: Node, x: Value, how: How, factors: Sequence[float]) -> Value:
+    """Resize by factors."""
+    shape, given = _stretched_shape(node, x, factors)
+    return _resized(node, x, how, tuple(shape), given)
+
+
+def _stretched_shape(
+    node: Node, x: Value, factors: Sequence[float]
+) -> tuple[list[Dim], tuple[float, ...]]:
+    """Return the shape, and the factors unless all extents come out exactly."""
+    if len(factors) != node.rank(x):
+        node.fail(f"{len(factors)} scales, expected {node.rank(x)}")
+    shape: list[Dim] = []
+    exact = True
+    for extent, factor in zip(node.shape(x), factors, strict=True):
+        if isinstance(extent, int):
+            shape.append(floor(extent * factor))
+            exact = exact and shape[-1] == extent * factor
+        elif factor == int(factor):
+            shape.append(extent * int(factor))
+        else:
+            node.refuse(f"{extent} elements times {factor} depends on a symbol")
+    return shape, () if exact else tuple(factors)
+
+
+def _rows(
+    node: Node, x: Value, shape: Sequence[Dim], given: Sequence[float],
+    regions: Sequence[tuple[float, float]],
+) -> list[tuple[int, int, float, tuple[float, float]]]:  # fmt: skip
+    """Return extent, extent of the result, factor and region of each axis, as numbers."""
+    found = []
+    for axis, (extent, result) in enumerate(zip(node.shape(x), shape, strict=True)):
+        region = regions[axis] if axis < len(regions) else (0.0, 1.0)
+        if not isinstance(extent, int) or not isinstance(result, int):
+            node.refuse(f"antialias and cropping of {extent} elements depend on a symbol")
+        factor = given[axis] if given else result / max(extent, 1)
+        found.append((extent, result, factor, region))
+    return found
+
+
+def _by_matrix(node: Node, x: Value, how: How, rows: Sequence[Any], fill: float) -> Value:
+    """Multiply each axis that changes by its matrix; put the fill where nothing was."""
+    make, dtype = node.make, node.dtype(x)
+    wide = dtype if dtype.is_float else d.f32
+    made, beyond = make.to(x, wide), None
+    cubic = node.number("cubic_coeff_a", -0.75)
+    antialias, exclude = (node.integer(n, 0) > 0 for n in ("antialias", "exclude_outside"))
+    for axis, (extent, result, factor, region) in enumerate(rows):
+        stretch = Stretch(
+            extent, result, factor, how.mode, how.coordinate, how.nearest, cubic, antialias,
+            exclude, region,
+        )  # fmt: skip
+        if stretch.is_identity:
+            continue
+        matrix = node.constant(weights(stretch).T, wide)
+        last = c.move_axis(node.emit, made, axis, len(rows) - 1)
+        made = c.move_axis(node.emit, make.matmul(last, matrix), len(rows) - 1, axis)
+        missing = outside(stretch)
+        if how.coordinate == "tf_crop_and_resize" and missing.any():
+            shape = tuple(result if i == axis else 1 for i in range(len(rows)))
+            mask = node.constant(missing.reshape(shape))
+            beyond = mask if beyond is None else make.logical_or(beyond, mask)
+    if beyond is not None:
+        made = make.select(beyond, make.number(fill, wide), made)
+    return make.to(made, dtype)
+
+
+def _resized_by(
+    node: Node, x: Value, how: How, scales: Value, axes: Sequence[int] | None = None
+) -> Value:
+    """Append the host step for factors that are data."""
+    axes = range(node.rank(x)) if axes is None else axes
+    rules = {"axes": tuple(axes), "sizes": node.unknown(len(axes))}
+    return _appended(node, x, how, lambda image, **more: node.make.resize_by(
+        image, scales, **rules, **more
+    ))  # fmt: skip
+
+
+def _resized(
+    node: Node, x: Value, how: How, shape: tuple[Dim, ...], factors: tuple[float, ...]
+) -> Value:
+    """Append the operation."""
+    return _appended(node, x, how, lambda image, **more: node.make.resize(
+        image, shape=shape, scales=factors, **more
+    ))  # fmt: skip
+
+
+def _appended(node: Node, x: Value, how: How, resize: Callable[..., Value]) -> Value:
+    """Append an operation; integers are interpolated as floats."""
+    dtype = node.dtype(x)
+    in_floats = how.mode != "nearest" and not dtype.is_float
+    made = resize(
+        node.make.to(x, d.f32) if in_floats else x,
+        mode=how.mode, coordinate=how.coordinate, nearest=how.nearest,
+        cubic=node.number("cubic_coeff_a", -0.75),
+        exclude_outside=bool(node.integer("exclude_outside", 0)),
+    )  # fmt: skip
+    return node.make.to(made, dtype)

@@ -1,0 +1,138 @@
+"""Rules of sampling an image at points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from ....ir import Dim, DType
+from ....ir.compose import functions as c
+from ....ir.types import dtypes as d
+from ..node import Node, Value
+from ..registry import rule
+
+MODES = {"bilinear": "linear", "bicubic": "cubic"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One spatial axis: its extent, and where its border is."""
+
+    extent: Dim
+    low: float
+    """Where the border is before the first element; it is as far behind the last."""
+    padding: str
+
+    def width(self, node: Node, dtype: DType) -> Value:
+        """Return how far it is from border to border."""
+        return node.make.extent_of(self.extent - 1 if self.low == 0 else self.extent, dtype)
+
+    def last(self, node: Node, dtype: DType) -> Value:
+        """Return the place of the last element."""
+        return node.make.extent_of(self.extent - 1, dtype)
+
+
+@rule("GridSample")
+def grid_sample(node: Node, x: Value, grid: Value) -> Value:
+    """Return the image at points between -1 and 1, interpolated."""
+    make, rank = node.make, node.rank(x)
+    mode = node.text("mode", "linear")
+    mode = MODES.get(mode, mode)
+    extents = node.shape(x)[2:]
+    aligned = bool(node.integer("align_corners", 0))
+    padding = node.text("padding_mode", "zeros")
+    axes = [Axis(extent, 0.0 if aligned else -0.5, padding) for extent in extents]
+    points = []
+    for i, axis in enumerate(axes):
+        last = c.cut(node.emit, grid, rank - 1, rank - 3 - i, rank - 2 - i)
+        points.append(_placed(node, c.squeeze(node.emit, last, (rank - 1,)), axis, mode))
+    image = c.channels_last(node.emit, x)
+    total: Any = None
+    taps = [_taps(node, point, mode) for point in points]
+    for chosen in product(*taps):
+        part = _picked(node, image, [place for place, _ in chosen], axes)
+        for _, weight in chosen:
+            if weight is not None:
+                column = c.unsqueeze(node.emit, make.to(weight, node.dtype(x)), (rank - 1,))
+                part = make.mul(part, column)
+        total = part if total is None else make.add(total, part)
+    return c.channels_first(node.emit, total)
+
+
+def _placed(node: Node, grid: Value, axis: Axis, mode: str) -> Value:
+    """Return where on an axis points lie, counted in elements and moved inside of the border."""
+    make, dtype = node.make, node.dtype(grid)
+    half = make.mul(axis.width(node, dtype), make.number(0.5, dtype))
+    place = make.mul(make.add(grid, make.number(1, dtype)), half)
+    place = make.add(place, make.number(axis.low, dtype))
+    if mode == "nearest":
+        place = make.round(place)
+    return _inside(node, place, axis)
+
+
+def _inside(node: Node, place: Value, axis: Axis) -> Value:
+    """Move what lies outside: to the border, or mirrored at it; zeros are dealt with later."""
+    make, dtype = node.make, node.dtype(place)
+    if axis.padding == "border":
+        return make.clip(place, make.number(0, dtype), axis.last(node, dtype))
+    if axis.padding == "reflection" and (axis.extent != 1 or axis.low != 0):
+        width, low = axis.width(node, dtype), make.number(axis.low, dtype)
+        double = make.add(width, width)
+        if not isinstance(axis.extent, int):  # one element has no width: all places are it
+            double = make.maximum(double, make.number(1, dtype))
+        there = make.mod(make.sub(place, low), double)
+        return make.add(low, make.minimum(there, make.sub(double, there)))
+    return place
+
+
+def _taps(node: Node, point: Value, mode: str) -> list[tuple[Value, Value | None]]:
+    """Return the elements, as place and weight, that a point of one axis is made of."""
+    make, dtype = node.make, node.dtype(point)
+    if mode == "nearest":
+        return [(make.round(point), None)]
+    low = make.floor(point)
+    share = make.sub(point, low)
+    one = make.number(1, dtype)
+    if mode == "linear":
+        return [(low, make.sub(one, share)), (make.add(low, one), share)]
+    if mode != "cubic":
+        node.refuse(f"mode {mode!r} is not supported")
+    far, near = make.add(share, one), make.sub(one, share)
+    distances = ((far, True), (share, False), (near, False), (make.add(near, one), True))
+    weights = [_cubic(node, x, outer=outer) for x, outer in distances]
+    places = [make.add(low, make.number(i, dtype)) for i in (-1, 0, 1, 2)]
+    return list(zip(places, weights, strict=True))
+
+
+def _cubic(node: Node, x: Value, *, outer: bool, a: float = -0.75) -> Value:
+    """Return the weight of an element at this distance."""
+    make, dtype = node.make, node.dtype(x)
+    factors = (a, -5 * a, 8 * a, -4 * a) if outer else (a + 2, -(a + 3), 0.0, 1.0)
+    total: Any = make.number(factors[0], dtype)
+    for factor in factors[1:]:
+        total = make.add(make.mul(total, x), make.number(factor, dtype))
+    return total
+
+
+def _picked(node: Node, image: Value, places: Sequence[Value], axes: Sequence[Axis]) -> Value:
+    """Return the image's elements at places, 0 where these are outside and that is asked for."""
+    make = node.make
+    columns, outside = [], None
+    for place, axis in zip(places, axes, strict=True):
+        dtype = node.dtype(place)
+        if axis.padding == "zeros":
+            wrong = make.logical_or(
+                make.less(place, make.number(0, dtype)),
+                make.greater(place, axis.last(node, dtype)),
+            )
+            outside = wrong if outside is None else make.logical_or(outside, wrong)
+        moved = _inside(node, place, axis) if axis.padding == "reflection" else place
+        low, high = make.number(0, dtype), axis.last(node, dtype)
+        columns.append(make.to(make.clip(moved, low, high), d.i64))
+    found = make.gather_nd(image, c.stack(node.emit, columns, node.rank(columns[0])), batch_dims=1)
+    if outside is None:
+        return found
+    mask = c.unsqueeze(node.emit, outside, (node.rank(outside),))
+    return make.select(mask, make.number(0, node.dtype(image)), found)

@@ -1,0 +1,162 @@
+"""Rules of Fourier transforms and what goes with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....ir import Array
+from ....ir.compose import functions as c
+from ....ir.compose.fourier import transform
+from ....ir.types import dtypes as d
+from ....ir.types.shapes import normalize_axis
+from ..node import Node, Value
+from ..registry import rule
+from ..resize_matrix import MOST_ELEMENTS
+
+
+@rule("DFT", until=19)
+def transform_along_attribute(node: Node, x: Value, length: Value | None = None) -> Value:
+    """Return the Fourier transform along an axis that is an attribute."""
+    return _along(node, x, length, node.integer("axis", 1))
+
+
+@rule("DFT", since=20)
+def transform_along_input(
+    node: Node, x: Value, length: Value | None = None, axis: Value | None = None
+) -> Value:
+    """Return the Fourier transform along an axis that is an input."""
+    return _along(node, x, length, -2 if axis is None else node.integers_of(axis, "axis")[0])
+
+
+def _along(node: Node, x: Value, length: Value | None, axis: int) -> Value:
+    inverse, onesided = bool(node.integer("inverse", 0)), bool(node.integer("onesided", 0))
+    rank = node.rank(x)
+    at = normalize_axis(axis, rank)
+    extent = node.shape(x)[at]
+    if not isinstance(extent, int):
+        node.refuse(f"a transform of {extent} points, expected a number")
+    halved = inverse and onesided
+    points = 2 * (extent - 1) if halved else extent
+    if length is not None:
+        points = node.integers_of(length, "dft_length")[0]
+    if points < 1:
+        node.fail(f"a transform of {points} points")
+    needed = points // 2 + 1 if halved else points
+    pads = [(0, needed - extent) if i == at else (0, 0) for i in range(rank)]
+    moved = c.move_axis(node.emit, c.resize_edges(node.emit, x, pads), at, rank - 2)
+    real = _part(node, moved, 0)
+    imag = _part(node, moved, 1) if node.shape(x)[-1] == 2 else None
+    if halved:
+        real, imag = _whole(node, real, imag, points)
+    parts = fourier(node, real, imag, inverse=inverse)
+    if halved:
+        parts = parts[:1]
+    elif onesided:
+        parts = [c.cut(node.emit, p, rank - 2, 0, points // 2 + 1) for p in parts]
+    return c.move_axis(node.emit, c.stack(node.emit, parts, rank - 1), rank - 2, at)
+
+
+def _part(node: Node, x: Value, index: int) -> Value:
+    last = node.rank(x) - 1
+    return c.squeeze(node.emit, c.cut(node.emit, x, last, index, index + 1), (last,))
+
+
+def _whole(node: Node, real: Value, imag: Value | None, points: int) -> tuple[Value, Value | None]:
+    """Return the spectrum of so many points whose first half is given: it mirrors itself."""
+    axis = node.rank(real) - 1
+    mirrored = points - (points // 2 + 1)
+
+    def joined(x: Value, *, negated: bool) -> Value:
+        other = c.flip(node.emit, c.cut(node.emit, x, axis, 1, 1 + mirrored), (axis,))
+        other = node.make.neg(other) if negated else other
+        return node.make.concat(x, other, axis=axis) if mirrored else x
+
+    return joined(real, negated=False), None if imag is None else joined(imag, negated=True)
+
+
+def fourier(node: Node, real: Value, imag: Value | None, *, inverse: bool) -> list[Value]:
+    """Return real and imaginary part of the transform along the last axis.
+
+    As the standard's own results are: forward in f64, rounded once; back in at least f32.
+    """
+    make, dtype = node.make, node.dtype(real)
+    wide = d.f64 if dtype == d.f64 or not inverse else d.f32
+    if imag is None:
+        imag = make.filled(0, dtype, node.shape(real))
+    made = transform(node.emit, make.to(real, wide), make.to(imag, wide), inverse=inverse)
+    if inverse:
+        count = node.static_shape(real, "for a Fourier transform")[-1]
+        made = tuple(make.mul(part, make.number(1 / count, wide)) for part in made)
+    return [make.to(part, dtype) for part in made]
+
+
+@rule("STFT")
+def short_time(
+    node: Node, x: Value, step: Value, window: Value | None = None, length: Value | None = None
+) -> Value:
+    """Return the Fourier transforms of windows that move over a signal."""
+    make = node.make
+    extent = node.shape(x)[1]
+    if not isinstance(extent, int):
+        node.refuse(f"a signal of {extent} points, expected a number")
+    (stride,) = node.integers_of(step, "frame_step")
+    if length is not None:
+        (points,) = node.integers_of(length, "frame_length")
+    elif window is not None:
+        points = node.static_shape(window, "for a Fourier transform")[0]
+    else:
+        points = extent
+    if stride < 1 or not 0 < points <= extent:
+        node.fail(f"windows of {points} points, every {stride}, on {extent} points")
+    places = np.arange((extent - points) // stride + 1)[:, None] * stride + np.arange(points)
+    frames = make.gather(x, node.constant(places, d.i64), axis=1)
+    if window is not None:
+        frames = make.mul(frames, c.unsqueeze(node.emit, window, (1,)))
+    real = _part(node, frames, 0)
+    imag = _part(node, frames, 1) if node.shape(x)[-1] == 2 else None
+    parts = fourier(node, real, imag, inverse=False)
+    if node.integer("onesided", 1) and imag is None:
+        parts = [c.cut(node.emit, p, 2, 0, points // 2 + 1) for p in parts]
+    return c.stack(node.emit, parts, 3)
+
+
+@rule("MelWeightMatrix")
+def mel_weights(
+    node: Node, bins: Value, length: Value, rate: Value, lower: Value, upper: Value
+) -> Value:
+    """Return the matrix that turns a spectrum into bins of the mel scale; all numbers are known."""
+    count, points, samples = (
+        node.integers_of(v, name)[0]
+        for v, name in ((bins, "num_mel_bins"), (length, "dft_length"), (rate, "sample_rate"))
+    )
+    low, high = (
+        float(node.numbers(v, name).ravel()[0])
+        for v, name in ((lower, "lower_edge_hertz"), (upper, "upper_edge_hertz"))
+    )
+    dtype = node.element_type("output_datatype", d.f32)
+    if not 0 <= count * (points // 2 + 1) <= MOST_ELEMENTS:
+        node.fail(f"a matrix of {points // 2 + 1} x {count}, expected at most {MOST_ELEMENTS}")
+    made = _mel(count, points, samples, (low, high))
+    return node.stored(f"{node.label}.weights", made.astype(dtype.numpy))
+
+
+def _mel(count: int, points: int, samples: int, edges: tuple[float, float]) -> Array:
+    low, high = (2595 * np.log10(1 + edge / 700) for edge in edges)
+    marks = low + np.arange(count + 2) * ((high - low) / (count + 2))
+    hertz = 700 * (10 ** (marks / 2595) - 1)
+    places = ((points + 1) * hertz // samples).astype(np.int64)
+    made = np.zeros((points // 2 + 1, count))
+    for i, (left, middle, right) in enumerate(zip(places, places[1:], places[2:], strict=False)):
+        if left == middle:
+            made[middle, i] = 1
+        for j in range(left, middle + 1 if left < middle else left):
+            made[j, i] = (j - left) / (middle - left)
+        for j in range(middle, right):
+            made[j, i] = (right - j) / (right - middle)
+    return made
+
+
+@rule("Det")
+def determinant(node: Node, x: Value) -> Value:
+    """Return the determinants of matrices."""
+    return node.make.determinant(x)

@@ -1,0 +1,194 @@
+"""Rules of ensembles of trees, and of linear models that choose a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....ir import Array
+from ....ir.compose import functions as c
+from ....ir.types import dtypes as d
+from ..node import Node, Value
+from ..registry import rule
+from ..trees import MODES, Ensemble, Nodes, decided
+from .ml import ML, transformed
+
+POST = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
+AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
+
+
+@rule("TreeEnsemble", domain=ML)
+def trees(node: Node, x: Value) -> Value:
+    """Return the leaves' weights that each row comes to, put together over all trees."""
+
+    def listed(name: str) -> Array:
+        return np.array(node.integers(name) or (), np.int64)
+
+    def stored(name: str) -> Array:
+        found = node.tensor(name)
+        return np.zeros(0) if found is None else found.astype(np.float64).ravel()
+
+    modes, splits = stored("nodes_modes").astype(np.int64), stored("nodes_splits")
+    count, leaves = len(modes), len(node.integers("leaf_targetids") or ())
+    stored("nodes_hitrates")
+    # Leaves stand behind the nodes in one numbering.
+    yes = np.where(listed("nodes_trueleafs") > 0, count, 0) + listed("nodes_truenodeids")
+    no = np.where(listed("nodes_falseleafs") > 0, count, 0) + listed("nodes_falsenodeids")
+    tracks = listed("nodes_missing_value_tracks_true")
+    nodes = Nodes(
+        listed("nodes_featureids"), [MODES[m] for m in modes], splits,
+        _members(modes, stored("membership_values")), yes, no,
+        tracks > 0 if len(tracks) else np.zeros(count, bool),
+    )  # fmt: skip
+    table = np.zeros((leaves, node.integer("n_targets", 1)))
+    table[np.arange(leaves), listed("leaf_targetids")] = stored("leaf_weights")
+    used = np.zeros_like(table, dtype=bool)
+    used[np.arange(leaves), listed("leaf_targetids")] = True
+    ensemble = Ensemble(nodes, listed("tree_roots"), table, used)
+    how = AGGREGATES[node.integer("aggregate_function", 1)]
+    made = decided(node, x, ensemble, how)
+    return transformed(node, made, POST[node.integer("post_transform", 0)])
+
+
+def _members(modes: Array, values: Array) -> list[list[float]]:
+    """Return the set of each node that asks for membership; sets end with NaN."""
+    sets: list[list[float]] = [[]]
+    for value in values.tolist():
+        if np.isnan(value):
+            sets.append([])
+        else:
+            sets[-1].append(value)
+    each = iter(sets)
+    return [next(each) if MODES[mode] == "BRANCH_MEMBER" else [] for mode in modes]
+
+
+@rule("TreeEnsembleRegressor", domain=ML)
+def regression(node: Node, x: Value) -> Value:
+    """Return the sums of the leaves' weights that each row comes to."""
+    ensemble = _ensemble(node, "target", node.integer("n_targets", 1))
+    made = _scores(node, x, ensemble, node.text("aggregate_function", "SUM"))
+    return transformed(node, made, node.text("post_transform", "NONE"))
+
+
+@rule("TreeEnsembleClassifier", domain=ML)
+def classification(node: Node, x: Value) -> Sequence[Value]:
+    """Return the class of the largest sum of weights, and all sums."""
+    labels = _labels(node, "classlabels_int64s")
+    ensemble = _ensemble(node, "class", len(labels))
+    used = ensemble.used.any(axis=0)
+    scores = _scores(node, x, ensemble, "SUM")
+    if used.tolist() == [True, False]:
+        return _one_of_two(node, c.cut(node.emit, scores, 1, 0, 1), labels, ensemble)
+    if len(labels) == 2:
+        node.refuse("two classes whose weights are not all of the first are not supported")
+    if len(_numbers(node, "base_values")):
+        return _chosen(node, scores, labels)
+    seen = _scores(node, x, replace(ensemble, weights=ensemble.used.astype(np.float64)), "SUM")
+    lowest = node.make.number(-np.inf, d.f32)
+    missing = node.make.equal(seen, node.make.number(0, d.f32))
+    _, made = _chosen(node, scores, labels)
+    label, _ = _chosen(node, node.make.select(missing, lowest, scores), labels)
+    return [label, made]
+
+
+def _one_of_two(
+    node: Node, score: Value, labels: Sequence[int], ensemble: Ensemble
+) -> Sequence[Value]:
+    """Return the class and two scores where the trees weigh one class: a share, or odds about 0."""
+    make, post = node.make, node.text("post_transform", "NONE")
+    is_share = bool((ensemble.weights >= 0).all())
+    if post not in ("NONE", "LOGISTIC"):
+        node.refuse(f"post_transform {post} of two classes is not supported")
+    if is_share:
+        other = make.sub(make.number(1, d.f32), score)
+        both = make.concat(other, score, axis=1)
+    else:
+        both = transformed(node, make.concat(make.neg(score), score, axis=1), post)
+    limit = make.number(0.5 if is_share else 0.0, d.f32)
+    above = make.reshape(make.greater(score, limit), shape=(node.shape(score)[0],))
+    first, second = (make.number(label, d.i64) for label in labels)
+    return [make.select(above, second, first), both]
+
+
+@rule("LinearClassifier", domain=ML)
+def linear_classification(node: Node, x: Value) -> Sequence[Value]:
+    """Return the class of the largest product with coefficients, and all products."""
+    node.integer("multi_class", 0)
+    labels = _labels(node, "classlabels_ints")
+    given = np.array(node.floats("coefficients") or ())
+    features = node.shape(x)[-1]
+    if not isinstance(features, int):
+        node.refuse(f"{features} features, expected a number")
+    if given.size != features * len(labels):
+        node.refuse(f"{given.size} coefficients for {len(labels)} classes of {features} features")
+    factors = given.reshape(len(labels), features)
+    made = node.make.matmul(node.make.to(x, d.f32), node.constant(factors.T, d.f32))
+    if offsets := node.floats("intercepts"):
+        made = node.make.add(made, node.constant(offsets, d.f32))
+    return _chosen(node, made, labels)
+
+
+def _labels(node: Node, name: str) -> tuple[int, ...]:
+    labels = node.integers(name)
+    if labels is None:
+        node.refuse("classes that are texts are not supported", hint="export with integer labels")
+    return labels
+
+
+def _chosen(node: Node, scores: Value, labels: Sequence[int]) -> Sequence[Value]:
+    """Return the label of the largest score, and the scores as they are asked for."""
+    place = node.make.argmax(scores, axis=1, keepdims=False)
+    label = node.make.gather(node.constant(labels, d.i64), place, axis=0)
+    return [label, transformed(node, scores, node.text("post_transform", "NONE"))]
+
+
+def _scores(node: Node, x: Value, ensemble: Ensemble, how: str) -> Value:
+    """Return the sums of an ensemble on rows, with what all rows get."""
+    wide = d.f64 if node.dtype(x) == d.f64 else d.f32
+    made = node.make.to(decided(node, node.make.to(x, wide), ensemble, how), d.f32)
+    base = _numbers(node, "base_values").tolist()
+    return node.make.add(made, node.constant(base, d.f32)) if base else made
+
+
+def _listed(node: Node, name: str) -> Array:
+    return np.array(node.integers(name) or (), np.int64)
+
+
+def _numbers(node: Node, name: str) -> Array:
+    """Return an attribute that is a list of f32, or a tensor."""
+    stored = node.tensor(f"{name}_as_tensor")
+    given = node.floats(name) or ()
+    return np.array(given, np.float64) if stored is None else stored.astype(np.float64).ravel()
+
+
+def _ensemble(node: Node, kind: str, columns: int) -> Ensemble:
+    """Return the trees of a list of nodes, among them leaves, by their trees' and own numbers."""
+    _numbers(node, "nodes_hitrates")
+    tree, own = _listed(node, "nodes_treeids"), _listed(node, "nodes_nodeids")
+    place = {pair: i for i, pair in enumerate(zip(tree.tolist(), own.tolist(), strict=True))}
+    modes = [*(node.texts("nodes_modes") or ())]
+    tracks = _listed(node, "nodes_missing_value_tracks_true")
+
+    def following(name: str) -> Array:
+        rows = enumerate(zip(modes, tree.tolist(), _listed(node, name).tolist(), strict=True))
+        ends = [i if mode == "LEAF" else place[number, end] for i, (mode, number, end) in rows]
+        return np.array(ends, np.int64)
+
+    missing = tracks > 0 if len(tracks) else np.zeros(len(modes), bool)
+    nodes = Nodes(
+        _listed(node, "nodes_featureids"), modes, _numbers(node, "nodes_values"),
+        [[] for _ in modes], following("nodes_truenodeids"), following("nodes_falsenodeids"),
+        missing,
+    )  # fmt: skip
+    table, used = np.zeros((len(modes), columns)), np.zeros((len(modes), columns), bool)
+    rows = zip(
+        _listed(node, f"{kind}_treeids").tolist(), _listed(node, f"{kind}_nodeids").tolist(),
+        _listed(node, f"{kind}_ids").tolist(), _numbers(node, f"{kind}_weights"), strict=True,
+    )  # fmt: skip
+    for number, leaf, column, weight in rows:
+        table[place[number, leaf], column] += weight
+        used[place[number, leaf], column] = True
+    roots = [place[number, own[tree == number][0]] for number in dict.fromkeys(tree.tolist())]
+    return Ensemble(nodes, np.array(roots, np.int64), table, used)

@@ -1,0 +1,316 @@
+"""`gravure.compile`: from a model file or a program to a model that runs.
+
+model = gravure.compile("model.onnx", threads=2)
+[y] = model.run({"x": x})
+model.save("model.so")
+
+What is in the cache starts without the compiler: no xDSL, no LLVM is imported then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+
+from ...codegen.compiled import Compiled, OptionFields, Options, object_cache
+from ...codegen.digests import Stamp, file_digest
+from ...codegen.store import find, keep, program_key
+from ...errors import ArtifactError, CompileError, ParseError, did_you_mean
+from ...runtime.arguments import check_threads
+from ...runtime.devices import gpu_index
+from ...runtime.gpu.driver import Driver
+from ...runtime.gpu.file import MAGIC, is_gpu_file
+from ...runtime.model import Model
+from ...target import Target
+from ..files.beside import Noted, map_beside, noting
+from ..files.records import Records, with_words
+from ..models.compiled import CompiledModel, compile_if_whole, compile_program, is_kept, tag_of
+from ..models.making import is_for_device, made_of
+from .load import load_program, read_bytes
+
+if TYPE_CHECKING:
+    from ...ir import Program
+    from ...passes.base import Observer
+    from ..dims.symbols import DimOption, ShapeOption
+
+Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
+"""A file, or the bytes of one."""
+
+
+def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
+    source: Source | Program,
+    *,
+    threads: int = 1,
+    target: str | None = None,
+    device: Driver | str | None = None,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    tune: str | os.PathLike[str] | None = None,
+    options: Options | None = None,
+    observers: Sequence[Observer] = (),
+    **more: Unpack[OptionFields],
+) -> CompiledModel:
+    """Compile a model for this process.
+
+    - `source`: a file (ONNX, graph text, IR text, `file.py:function`), the bytes of one, or a
+      program.
+    - `threads`: how many threads a run is shared by, from 1; also what the library has room for
+      (`Options.slots`).
+    - `target`: a processor, a triple, or a GPU: `native`, `znver4`, `cuda:sm_90a`; see
+      `gravure.list_targets()`.
+    - `device`: where a model for a GPU runs: `gpu:0`, `emulated`, or a driver.
+    - `shapes`: the shapes of inputs by name: numbers, names, None for a dimension of its own.
+    - `dims`: what dimensions with names are: a size, `(lowest, highest)`, or `(lowest, highest,
+      step)` for multiples; memory is planned for the highest.
+    - `tune`: a file of decisions that `gravure compile --tune` measured.
+    - `options`: an `Options`, which holds all of the following.
+    - `observers`: what looks on while passes run; nothing is taken from the cache then.
+
+    Further keywords go before what `options` says:
+
+    - `level`: the pipeline: `O0`, `O1`, `O2` (the default) or `O3`.
+    - `passes`: a pipeline instead: `"canonicalize,constant-fold{limit=8}"`; `disable`: names of
+      passes to leave out; `verify`: whether to verify the program after each.
+    - `dtype`: what weights of products are stored in: `bf16`, `i8`, `i4`, or as they are (the
+      default); `tf32` multiplies so on GPUs.
+    - `settable`: tensors of an ONNX model that can be given later (`Model.set_weights`), however
+      small they are.
+    - `checks`: whether a run looks at its arguments (True).
+    - `cache`: whether what was compiled before is used, and the new kept (True).
+    - `jobs`: processes that compile kernels; 0: two where there are two processors.
+    - `mattr`: features of the processor: `"+avx2,-fma"`; `host`: what a library for a GPU is
+      loaded on.
+    - `tag`: what the symbols of a library begin with; `embed`: whether its weights are in it;
+      `extras`: what its manifest holds besides.
+
+    Raises a `GravureError` that lists all faults of the model, and `OptionError`, which is a
+    `TypeError`, for a keyword that there is not.
+
+    >>> import numpy as np
+    >>> import gravure as gv
+    >>> text = b"model m(x: f32[N, 3]) -> (y) { y = relu(x) }"
+    >>> model = gv.compile(text, dims={"N": (1, 64)}, level="O1", cache=False)
+    >>> model(np.float32([[-1, 0, 2]]))
+    array([[0., 0., 2.]], dtype=float32)
+    """
+    made = options_with("compile", options, more, target=target, threads=threads, tune=tune)
+    return compile_model(
+        source, made, threads, device=device, shapes=shapes, dims=dims, observers=observers
+    )
+
+
+class OptionError(CompileError, TypeError):
+    """A keyword that `gravure.compile` or its like does not have, or of another type than it has.
+
+    They are the function's own and the fields of `Options`.
+    """
+
+    code = "GV4220"
+    exit_status = 2
+
+
+TYPES: Mapping[str, tuple[type, ...]] = {
+    field.name: (tuple, list) if isinstance(field.default, tuple) else (type(field.default),)
+    for field in fields(Options)
+    if field.default is not MISSING
+}
+"""The types that options may have."""
+OWN = ("threads", "device", "shapes", "dims", "tune", "options", "observers")
+"""Keywords of `gravure.compile` that are no fields of `Options`."""
+
+
+def options_with(  # noqa: PLR0913  (what the verbs that compile have in common)
+    verb: str,
+    options: Options | None,
+    more: OptionFields,
+    *,
+    threads: int,
+    target: str | None = None,
+    tune: str | os.PathLike[str] | None = None,
+    own: Sequence[str] = OWN,
+) -> Options:
+    """Return the options that the keywords of a function of ours ask for.
+
+    `own` are the other keywords of the function, for who spells one wrongly.
+    """
+    check_threads(threads)
+    made = replace(options or Options(), slots=threads)
+    made = replace(made, **checked(verb, more, own))
+    if target is not None:
+        made = replace(made, target=target)
+    if tune is not None:
+        records = Records.read(tune, Target.parse(made.target, made.mattr))
+        made = replace(made, mattr=with_words(made.mattr, records.words))
+    return made
+
+
+def checked(verb: str, options: Mapping[str, Any], own: Sequence[str]) -> dict[str, Any]:
+    """Return options as fields of `Options`; raise `OptionError` for what is none."""
+    known = [field.name for field in fields(Options)]
+    for name, value in options.items():
+        if name not in known:
+            every = [*known, *own]
+            hint = did_you_mean(name, every) or f"options are {', '.join(every)}"
+            raise OptionError(f"gravure.{verb} has no option {name!r}", hint=hint)
+        if name in TYPES and not isinstance(value, TYPES[name]):
+            wanted = " or ".join(kind.__name__ for kind in TYPES[name])
+            raise OptionError(f"option {name} is {value!r}, expected a {wanted}")
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in options.items()}
+
+
+def compile_model(  # noqa: PLR0913  (as `compile`)
+    source: Source | Program,
+    options: Options,
+    threads: int = 1,
+    *,
+    device: Driver | str | None = None,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    observers: Sequence[Observer] = (),
+) -> CompiledModel:
+    """Return a model that runs in this process; it may have host steps (`stepped`)."""
+    made: Compiled | Program
+    if is_for_device(options, device):
+        made = compile_source(source, options, shapes=shapes, dims=dims, observers=observers)
+    else:
+        made = _compiled(source, options, shapes, dims, observers)
+    return made_of(made, options, threads, device)
+
+
+def compile_source(
+    source: Source | Program,
+    options: Options,
+    *,
+    shapes: Mapping[str, ShapeOption] | None = None,
+    dims: Mapping[str, DimOption] | None = None,
+    observers: Sequence[Observer] = (),
+) -> Compiled:
+    """Return the compiled program of a source, not yet loaded; refuse one with host steps."""
+    made = _compiled(source, options, shapes, dims, observers)
+    return made if isinstance(made, Compiled) else compile_program(made, options, observers)
+
+
+def _compiled(
+    source: Source | Program,
+    options: Options,
+    shapes: Mapping[str, ShapeOption] | None,
+    dims: Mapping[str, DimOption] | None,
+    observers: Sequence[Observer],
+) -> Compiled | Program:
+    """Return the compiled program; the program itself where it has host steps."""
+    if not isinstance(source, str | os.PathLike | bytes | bytearray | memoryview):
+        return compile_if_whole(source, options, observers)
+    if isinstance(source, bytearray | memoryview):
+        source = bytes(source)
+    if options.tag == Options().tag and not isinstance(source, bytes):
+        options = replace(options, tag=tag_of(source))
+    known = None if observers else Known.of(source, options, (shapes, dims))
+    found = known.find() if known else None
+    if found is not None:
+        return found
+    data = known.file.data if known else None
+    with noting() as named:
+        program = load_program(
+            source, shapes=shapes, dims=dims, settable=options.settable, data=data
+        )
+    compiled = compile_if_whole(program, options, observers)
+    if known and isinstance(compiled, Compiled):
+        known.keep(compiled, named)
+    return compiled
+
+
+class Known:
+    """A source as the cache of whole programs knows it: by every byte that it is made from.
+
+    Which files a model names shows when it is read, not before. So what is kept under the key of
+    the model's own file is a list of the others; with what these hold, it is the program's key.
+    """
+
+    def __init__(self, file: Noted, options: Options, more: object) -> None:
+        self.file, self.options = file, options
+        self.cache = object_cache(options)
+        self.target = Target.parse(options.target, options.mattr)
+        self.key = program_key(
+            f"{self._digest(file)} {file.path.name} {more}", options, self.target
+        )
+
+    @classmethod
+    def of(
+        cls, source: str | os.PathLike[str] | bytes, options: Options, more: object
+    ) -> Known | None:
+        """Return what is known of a source; None for what is not kept: Python files, stdin."""
+        if source == "-" or not is_kept(options):
+            return None
+        path = Path("" if isinstance(source, bytes) else source)
+        before = Stamp.of(path)
+        data = read_bytes(source)
+        return None if data is None else cls(Noted(path, before, data), options, more)
+
+    def _digest(self, file: Noted) -> str:
+        return file_digest(file.path, file.before, file.data, self.cache)
+
+    def _key_with(self, named: Mapping[str, Noted]) -> str:
+        """Return the key of the program that is made of these files, too."""
+        rows = [(location, self._digest(file)) for location, file in named.items()]
+        return program_key(f"{self.key} {rows}", self.options, self.target)
+
+    def find(self) -> Compiled | None:
+        """Return the compiled program if it is stored."""
+        listed = self.cache.get(self.key)
+        if listed is None:
+            return None
+        with noting() as named:
+            try:
+                for location in json.loads(listed):
+                    map_beside(self.file.path.parent, location)
+            except ParseError:  # it is not there now: who reads the model says so
+                return None
+        files = [self.file.data, *(file.data for file in named.values())]
+        return find(self._key_with(named), self.options, self.target, files)
+
+    def keep(self, compiled: Compiled, named: Mapping[str, Noted]) -> None:
+        """Store a compiled program, unless a file changed while it was read."""
+        files = [self.file, *named.values()]
+        key = self._key_with(named)
+        if any(Stamp.of(file.path) != file.before for file in files):
+            return
+        keep(key, compiled, [file.data for file in files])
+        self.cache.put(self.key, json.dumps([*named]).encode(), f"files of {compiled.options.tag}")
+
+
+def load(
+    path: str | os.PathLike[str] | bytes,
+    *,
+    threads: int = 1,
+    weights: Any = None,
+    device: Driver | str | None = None,
+) -> Model:
+    """Load a compiled shared library, see `Model.load`, or a model for GPUs on a device.
+
+    A library that runs on a GPU takes `device` too, but only one of this machine: `gpu:0`.
+    """
+    if is_for_gpu(path):
+        from ..models.gpu import DeviceModel  # noqa: PLC0415  (not for processors)
+
+        return DeviceModel.read(path, device)
+    if device is not None and (not isinstance(device, str) or device == "emulated"):
+        raise ArtifactError(
+            f"a library runs on this machine, not on {device}",
+            hint="write the model to a file *.gpu, which any driver runs",
+        )
+    index = None if device is None else gpu_index(device)
+    return Model.load(path, threads=threads, weights=weights, device=index)
+
+
+def is_for_gpu(path: str | os.PathLike[str] | bytes) -> bool:
+    """Say whether a file, or the bytes of one, is a model for GPUs."""
+    if isinstance(path, bytes):
+        return is_gpu_file(path)
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return is_gpu_file(file.read(len(MAGIC)))

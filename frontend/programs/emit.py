@@ -1,0 +1,386 @@
+"""Compile a model into files: libraries, objects, headers, text of any stage, or all in one.
+
+    emit("m.onnx", "m.so")                                 m.so and m.h
+    emit("m.onnx", "m.mlir", kinds=("ir@fused",))          what it is when kernels are formed
+    emit("m.onnx", "m.zip", kinds=("library", "asm"))      one file with both
+
+It is what `gravure compile` does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ...codegen.aot.manifest import peak_bytes
+from ...codegen.aot.weights import Weights
+from ...codegen.compile import Compiled, Options, compile_program, lower_kernels
+from ...codegen.export import archive_of, gpu_file_of, header_of, object_of
+from ...codegen.llvm.listing import listing_assembly, listing_object, read_listing
+from ...codegen.stages import IR_STAGES, Snapshots, behind, lower, text_of
+from ...errors import Advice, CompileError, GravureError, did_you_mean
+from ...ir import Program
+from ...passes.base import Observer, Report
+from ...runtime.files import replacing
+from ...target import Target
+from ..dims.symbols import DimOption, ShapeOption
+from ..files.ir_text import ir_text, write_ir
+from ..models.compiled import tag_of
+from ..text.writer import write_text
+from .compile import compile_source
+from .load import load_program
+from .save import Saving, save_program
+
+Source = str | os.PathLike[str] | bytes
+
+
+class EmitError(GravureError, ValueError):
+    """A kind of file that `compile` does not write, or kinds that do not fit together.
+
+    `gravure compile --list-stages` lists the kinds. Several kinds are written beside each other
+    under one name, or into one file that ends in `.zip`.
+    """
+
+    code = "GV4400"
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of file."""
+
+    suffix: str
+    what: str
+    is_text: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    "library": Kind(".so", "a shared library: link it, or load it with gravure.load"),
+    "static": Kind(".a", "an archive for a linker"),
+    "object": Kind(".o", "an object for a linker"),
+    "header": Kind(".h", "the C header, with an example of a call", True),
+    "weights": Kind(".weights", "the weights, for a library that has them not"),
+    "manifest": Kind(".json", "what the model is and how it was made", True),
+    "graph": Kind(".gv", "graph text as the model was read, weights beside it", True),
+    "onnx": Kind(".onnx", "an ONNX model as the model was read; gravure opt writes better ones"),
+    "llvm": Kind(".ll", "one LLVM module with kernels and entry", True),
+    "asm": Kind(".s", "assembly", True),
+    "ptx": Kind(".ptx", "the assembly of a GPU", True),
+    "gpu": Kind(".gpu", "a model for a GPU, which gravure.load reads"),
+    **{
+        f"ir@{stage}": Kind(".mlir", f"IR at the stage {stage!r}, weights beside it", True)
+        for stage in IR_STAGES
+    },
+}
+"""Every kind of file, with the suffix that asks for it."""
+
+ALIASES = {"shared": "library", "obj": "object", "archive": "static", "ir": "ir@graph"}
+_BY_SUFFIX = {kind.suffix: name for name, kind in KINDS.items()} | {".mlir": "ir@graph"}
+GRAPHS = ("graph", "onnx")
+"""Kinds that are written of the program before any pass."""
+_CODE = ("library", "static", "object")
+GPU_KINDS = ("ptx", "gpu")
+"""What there is for GPUs only."""
+
+
+def parse_kinds(text: str) -> tuple[str, ...]:
+    """Return the kinds in a list parted by commas."""
+    kinds = []
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        name = ALIASES.get(word, word)
+        if name not in KINDS:
+            hint = did_you_mean(word, (*KINDS, *ALIASES)) or f"kinds are {', '.join(KINDS)}"
+            raise EmitError(f"kind {word!r} is unknown", hint=hint)
+        kinds.append(name)
+    return tuple(dict.fromkeys(kinds))
+
+
+def kinds_for(output: Path, *, embed: bool = True) -> tuple[str, ...]:
+    """Return the kinds that a file's name asks for."""
+    suffix = output.suffix
+    if suffix == ".zip":
+        return ("library", "header", "manifest", *(() if embed else ("weights",)))
+    found = _BY_SUFFIX.get(suffix, "library")
+    if found == "library":
+        return ("library", "header", *(() if embed else ("weights",)))
+    return (found, *(("weights",) if found in _CODE and not embed else ()))
+
+
+@dataclass(frozen=True)
+class Written:
+    """One file that was written."""
+
+    kind: str
+    path: Path
+    size: int
+
+
+@dataclass
+class Emitted:
+    """What was made of a model."""
+
+    files: list[Written] = field(default_factory=list)
+    data: bytes = b""
+    """The only file, where none was to be written."""
+    compiled: Compiled | None = None
+    report: Report | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long the parts took; they sum to the whole."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be made of a model."""
+
+    source: Source
+    output: Path | None
+    """None gives the only kind as bytes."""
+    kinds: tuple[str, ...]
+    options: Options
+    shapes: Mapping[str, ShapeOption] | None = None
+    dims: Mapping[str, DimOption] | None = None
+    observers: Sequence[Observer] = ()
+    start: str = ""
+    """The stage that the source is at, if not the first of its level."""
+    weights: bool = True
+    """Whether weights are written beside IR text."""
+    limit: int = 0
+    """The most bytes that a run may need; 0 for any number."""
+
+    @property
+    def stages(self) -> list[str]:
+        """Return the stages whose IR is wanted, from the top down."""
+        return [stage for stage in IR_STAGES if f"ir@{stage}" in self.kinds]
+
+    @property
+    def native(self) -> list[str]:
+        """Return the kinds that are made of compiled code."""
+        return [k for k in self.kinds if not k.startswith("ir@") and k not in GRAPHS]
+
+    def path(self, kind: str) -> Path | None:
+        """Return where a kind is written."""
+        if self.output is None or kind == self.kinds[0]:
+            return self.output
+        texts = [each for each in self.kinds if each.startswith("ir@") or each == "graph"]
+        several = kind in texts and len(texts) > 1  # each has weights beside it
+        name = "text" if kind == "graph" else kind.removeprefix("ir@")
+        stem = f".{name}" if several else ""
+        return self.output.with_suffix(stem + KINDS[kind].suffix)
+
+    def data(self, stage: str, program: Program) -> Path | None:
+        """Return where the weights of a stage's IR are written, None for nowhere."""
+        path = self.path(f"ir@{stage}")
+        return (
+            path.with_suffix(".safetensors") if path and self.weights and program.weights else None
+        )
+
+
+def emit(
+    source: Source,
+    output: str | os.PathLike[str] | None,
+    kinds: Sequence[str] = (),
+    options: Options | None = None,
+    **more: Any,
+) -> Emitted:
+    """Compile a model and write it; kinds that are not given follow from the file's name.
+
+    Further keywords are fields of `Request`.
+    """
+    options = options or Options()
+    if options.tag == Options().tag and not isinstance(source, bytes):
+        options = replace(options, tag=tag_of(source))
+    path = None if output is None else Path(output)
+    wanted = tuple(kinds) or (kinds_for(path, embed=options.embed) if path else ("library",))
+    if path is None and len(wanted) > 1:
+        raise EmitError(f"{len(wanted)} kinds cannot go to one stream, expected one")
+    if path is not None and path.suffix == ".zip":
+        return _bundle(Request(source, path, wanted, options, **more))
+    return _Job(Request(source, path, wanted, options, **more)).run()
+
+
+class _Job:
+    """Carries out a request."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.made = Emitted()
+        self.data: dict[str, Path | None] = {}
+        self.snapshots = Snapshots(request.stages, self.text)
+
+    def run(self) -> Emitted:
+        """Compile, and then write."""
+        start = perf_counter()
+        self.compile()
+        compiled = self.made.compiled
+        seconds = self.made.seconds
+        if compiled is not None:
+            seconds.update(compiled.seconds)
+            _check_memory(compiled, self.request.limit)
+        elif self.made.report is not None:
+            seconds["passes"] = self.made.report.seconds
+        seconds["read"] = perf_counter() - start - sum(seconds.values())
+        start = perf_counter()
+        for kind in self.request.kinds:
+            self.save(kind)
+        seconds["write"] = perf_counter() - start
+        return self.made
+
+    def compile(self) -> None:
+        """Do all that does not depend on where the files go."""
+        ask = self.request
+        stages = ask.stages
+        if not (stages or ask.native):
+            return
+        if not (stages or ask.observers or ask.start or {"llvm", "asm", "ptx"} & {*ask.kinds}):
+            self.made.compiled = compile_source(
+                ask.source, ask.options, shapes=ask.shapes, dims=ask.dims
+            )
+            return
+        program = load_program(ask.source, shapes=ask.shapes, dims=ask.dims)
+        options = behind(ask.options, ask.start, program) if ask.start else ask.options
+        observers = (*ask.observers, self.snapshots)
+        if ask.native:
+            self.made.compiled = compile_program(program, options, observers)
+            self.made.report = self.made.compiled.report
+        else:
+            self.made.report = lower(program, options, stages[-1], observers)
+        if "loops" in stages:
+            if program.level == "planned":
+                lower_kernels(program, Target.parse(options.target, options.mattr))
+            self.snapshots.keep("loops", program)
+        missing = [stage for stage in stages if stage not in self.snapshots.found]
+        if missing:
+            raise CompileError(f"the pipeline does not reach the stage {missing[0]!r}")
+
+    def text(self, stage: str, program: Program) -> str:
+        """Return the text of a stage, with the file that its weights will be in."""
+        self.data[stage] = self.request.data(stage, program)
+        return ir_text(program, self.data[stage])
+
+    def save(self, kind: str) -> None:
+        """Write one file, and its weights, and note them; or only keep what it would hold."""
+        path = self.request.path(kind)
+        if kind in GRAPHS:
+            paths = self.save_graph(kind, path)
+        elif kind.startswith("ir@"):
+            stage = kind.removeprefix("ir@")
+            kept = self.snapshots.found[stage]
+            if path is None:
+                self.made.data = kept.text.encode()
+                return
+            paths = write_ir(kept.text, path, kept.weights, self.data[stage])
+        else:
+            assert self.made.compiled is not None, "code comes of a compiled program"
+            if path is None:
+                self.made.data = bytes_of(self.made.compiled, kind)
+                return
+            write_kind(self.made.compiled, kind, path)
+            paths = [path]
+        for each, name in zip(paths, (kind, "weights"), strict=False):
+            self.made.files.append(Written(name, each, each.stat().st_size))
+
+    def save_graph(self, kind: str, path: Path | None) -> list[Path]:
+        """Write the graph as it was read; return the files."""
+        ask = self.request
+        program = load_program(ask.source, shapes=ask.shapes, dims=ask.dims)
+        if path is None:
+            self.made.data = graph_bytes(program, kind, ask.options.tag)
+            return []
+        form = {"graph": "gv", "onnx": "onnx"}[kind]
+        return save_program(program, path, Saving(form, ask.options.tag, ask.weights))
+
+
+def graph_bytes(program: Program, kind: str, name: str) -> bytes:
+    """Return a graph as text, or as an ONNX model."""
+    if kind == "graph":
+        return write_text(program, name=name).encode()
+    from ..onnx.export.model import to_model  # noqa: PLC0415  (onnx takes 0.2 s to import)
+
+    data: bytes = to_model(program).SerializeToString(deterministic=True)
+    return data
+
+
+def bytes_of(compiled: Compiled, kind: str) -> bytes:
+    """Return what a file of a kind holds."""
+    if kind == "ptx" and compiled.plan is None:
+        raise EmitError(f"target {compiled.target} has no PTX, expected one like cuda:sm_90a")
+    if kind in ("llvm", "asm", "ptx"):
+        return text_of(compiled, kind).encode()
+    if kind == "gpu":
+        return gpu_file_of(compiled)
+    forms = {"static": archive_of, "object": object_of, "header": header_of}
+    if kind in forms:
+        return forms[kind](compiled)
+    if kind == "manifest":
+        return f"{compiled.manifest}\n".encode()
+    if kind == "weights":
+        raise EmitError("weights can only be written to a file")
+    return compiled.library().tobytes()
+
+
+def write_kind(compiled: Compiled, kind: str, path: Path) -> None:
+    """Write a file of a kind; large ones pass through in pieces."""
+    if kind == "library":
+        compiled.library().save(path)
+    elif kind == "weights":
+        Weights.of(compiled.blob).save(path)
+    else:
+        with replacing(path) as file:
+            file.write(bytes_of(compiled, kind))
+
+
+def _check_memory(compiled: Compiled, limit: int) -> None:
+    needed = peak_bytes(compiled.description)
+    if limit and needed > limit:
+        raise CompileError(
+            f"a run needs {needed} bytes of memory, expected at most {limit}",
+            hint=Advice(
+                "smaller dimensions (dims=) or fewer threads need less",
+                "smaller dimensions (--dim) or fewer threads need less",
+            ),
+        )
+
+
+def _bundle(request: Request) -> Emitted:
+    """Write all kinds into one file, which holds no time and no path of this machine."""
+    assert request.output is not None, "a bundle is a file"
+    with tempfile.TemporaryDirectory(prefix="gravure-") as folder:
+        first = Path(folder) / (request.options.tag + KINDS[request.kinds[0]].suffix)
+        made = _Job(replace(request, output=first)).run()
+        with replacing(request.output) as file, zipfile.ZipFile(file, "w") as bundle:
+            for each in made.files:
+                entry = zipfile.ZipInfo(each.path.name)
+                entry.external_attr = 0o644 << 16
+                with (
+                    each.path.open("rb") as source,
+                    bundle.open(entry, "w", force_zip64=True) as to,
+                ):
+                    shutil.copyfileobj(source, to)
+    made.files = [Written("bundle", request.output, request.output.stat().st_size)]
+    return made
+
+
+def emit_listing(source: Path, output: Path | None, kind: str, options: Options) -> Emitted:
+    """Make assembly or an object of a file of LLVM text."""
+    if kind not in ("asm", "object"):
+        raise EmitError(f"LLVM text cannot become {kind}, expected asm or object")
+    target = Target.parse(options.target, options.mattr)
+    text = read_listing(source.read_text(encoding="utf-8", errors="replace"), source.name)
+    made = Emitted()
+    made.data = (
+        listing_object(text, target)
+        if kind == "object"
+        else listing_assembly(text, target).encode()
+    )
+    if output is not None:
+        with replacing(output) as file:
+            file.write(made.data)
+        made.files.append(Written(kind, output, output.stat().st_size))
+    return made

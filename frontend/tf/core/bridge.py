@@ -1,0 +1,483 @@
+"""Tensors with TensorFlow's rules: eager ones and those of graphs.
+
+Element types are never promoted: a Python number takes the type of the tensor that it meets, two
+tensors must agree (`values`). `calls` makes operations of functions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ....ir.op import REGISTRY
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import Array, TensorSpec
+from ...eager.kernels import Kernel, kernels_of
+from ...eager.operators import Binary
+from ...eager.remembered import Watched, stands_for
+from ...eager.tensor import Tensor
+from ...function.custom_gradient import custom_gradient as core_custom_gradient
+from ...function.on_device import DeviceTensor, PlacedTensor, moved
+from ...graph.graph import GraphTensor, Operation, dims_or_none
+from ...graph.symbolic import SymbolicError, leaked
+from ...graph.text_arrays import TEXT
+from ...values import dtypes, nest
+from ...values.context import STATE, default_session
+from ...values.devices import CPU, HOST, as_device
+from ...values.dtypes import DataType, DTypeLike
+from ...values.origin import short, user_line
+from .shapes import ShapeLike, TensorShape
+
+SLICED: WeakKeyDictionary[Operation, Callable[[object], object]] = WeakKeyDictionary()
+"""What indexing a variable in a graph gives -> what assigns to that part of the variable."""
+
+OPERATORS: dict[str, Callable[..., TfTensor]] = {}
+"""The operators' functions, filled in by `math_ops` and `array_ops`."""
+
+COMPARISONS: dict[str, Callable[..., TfTensor | bool]] = {}
+"""The functions of `==` and `!=`, which give a truth value of Python's for some operands."""
+
+Made = TypeVar("Made")
+
+
+DIRECT = {
+    "add": "iufc", "sub": "iufc", "mul": "iufc", "truediv": "f", "floordiv": "f", "mod": "f",
+    "pow": "f", "less": "iuf", "less_equal": "iuf", "greater": "iuf", "greater_equal": "iuf",
+    "equal": "iuf", "not_equal": "iuf",
+}  # fmt: skip
+"""Operators that are one function of numpy's on two computed tensors of these kinds."""
+
+
+def _direct(name: str) -> dict[np.dtype[Any], Kernel]:
+    """Return the function of an operator by the element type of both operands."""
+    renamed = {"truediv": "div", "floordiv": "floor_divide"}
+    op = REGISTRY.get(f"gv.{renamed.get(name, name)}")
+    if op is None or name not in DIRECT:
+        return {}
+    return {t: function for t, function in kernels_of(op).items() if t.kind in DIRECT[name]}
+
+
+def _operator(name: str, *, turned: bool = False) -> Callable[[Common, object], TfTensor]:
+    return _method(OPERATORS, name, turned=turned)
+
+
+def _comparison(name: str) -> Binary:
+    return _method(COMPARISONS, name)
+
+
+def _method(
+    functions: dict[str, Callable[..., Made]], name: str, *, turned: bool = False
+) -> Callable[[Common, object], Made | TfTensor]:
+    """Return the method of an operator, which is one of the functions or a kernel of numpy's."""
+    kernels = _direct(name)
+
+    def method(self: Common, other: object) -> Made | TfTensor:
+        if type(self) is EagerTensor and not STATE.busy:
+            a, kind = self._array, type(other)
+            kernel = kernels.get(a.dtype)
+            b = None
+            if kernel is not None and isinstance(other, EagerTensor) and kind is EagerTensor:
+                b = other._array if other._array.dtype == a.dtype else None
+            elif kernel is not None and kind is float and a.dtype.kind == "f":
+                b = np.array(other, a.dtype)
+            if kernel is not None and b is not None:
+                try:
+                    return EagerTensor(kernel(b, a) if turned else kernel(a, b))
+                except ValueError:
+                    pass  # the shapes do not broadcast: below it is said with their names
+        return functions[name](other, self) if turned else functions[name](self, other)
+
+    return method
+
+
+class Common:
+    """What all of TensorFlow's tensors and variables have."""
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape as the IR states them."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> TensorShape:
+        """Return the shape."""
+        return TensorShape(dims_or_none(self.spec.shape))
+
+    @property
+    def dtype(self) -> DataType:
+        """Return the element type."""
+        dtype = self.spec.dtype
+        return dtypes.string if dtype.kind == "s" else dtypes.as_dtype(dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    def get_shape(self) -> TensorShape:
+        """Return the shape."""
+        return self.shape
+
+    def _operate(self, *values: object) -> NoReturn:
+        raise NotImplementedError
+
+    __add__, __radd__ = _operator("add"), _operator("add", turned=True)
+    __sub__, __rsub__ = _operator("sub"), _operator("sub", turned=True)
+    __mul__, __rmul__ = _operator("mul"), _operator("mul", turned=True)
+    __truediv__, __rtruediv__ = _operator("truediv"), _operator("truediv", turned=True)
+    __floordiv__, __rfloordiv__ = _operator("floordiv"), _operator("floordiv", turned=True)
+    __mod__, __rmod__ = _operator("mod"), _operator("mod", turned=True)
+    __pow__, __rpow__ = _operator("pow"), _operator("pow", turned=True)
+    __matmul__, __rmatmul__ = _operator("matmul"), _operator("matmul", turned=True)
+    __and__, __rand__ = _operator("and"), _operator("and", turned=True)
+    __or__, __ror__ = _operator("or"), _operator("or", turned=True)
+    __xor__, __rxor__ = _operator("xor"), _operator("xor", turned=True)
+    __lt__, __le__ = _operator("less"), _operator("less_equal")
+    __gt__, __ge__ = _operator("greater"), _operator("greater_equal")
+    __eq__ = _comparison("equal")
+    __ne__ = _comparison("not_equal")
+    __getitem__ = _operator("getitem")
+
+    def __neg__(self) -> TfTensor:
+        return OPERATORS["neg"](self)
+
+    def __invert__(self) -> TfTensor:
+        return OPERATORS["invert"](self)
+
+    def __abs__(self) -> TfTensor:
+        return OPERATORS["abs"](self)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Reference:
+    """A tensor by its identity: a key of dictionaries and sets."""
+
+    def __init__(self, tensor: Common) -> None:
+        self._tensor = tensor
+
+    def deref(self) -> Common:
+        """Return the tensor."""
+        return self._tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._tensor is other._tensor
+
+    def __hash__(self) -> int:
+        return id(self._tensor)
+
+
+class Fetching(Protocol):
+    """A session, in so far as it runs what is fetched."""
+
+    def run(self, fetches: object, feed_dict: object = None) -> object:
+        """Return the values of what is fetched."""
+
+
+# Shapes are TensorShapes here.
+class TfTensor(Common, Tensor):  # type: ignore[misc]
+    """A tensor with TensorFlow's rules: a computed one or an edge of a graph."""
+
+    __slots__ = ()
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """State what is known of the shape, which must be true."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}"
+            )
+
+
+class EagerTensor(TfTensor):
+    """A value that has been computed."""
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        array = self._array
+        return TensorSpec(TEXT, array.shape) if array.dtype.kind == "O" else Tensor.spec.fget(self)  # type: ignore[attr-defined]
+
+    def numpy(self) -> Array:
+        """Return the array, of one element without axes a number of numpy's."""
+        array: Array = self._array if self._array.ndim else self._array[()]
+        return array
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[TfTensor]:
+        if not self._array.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(len(self._array)))
+
+    def __bool__(self) -> bool:
+        return bool(self._array) if self._array.size else False
+
+    def eval(self, feed_dict: object = None, session: object = None) -> NoReturn:
+        """Refuse: there is no session."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're "
+            "looking for?"
+        )
+
+    def __float__(self) -> float:
+        if self._array.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return float(self._array)
+
+    def __int__(self) -> int:
+        if self._array.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return int(self._array)
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise TypeError("'EagerTensor' object does not support item assignment")
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Array:
+        return np.array(self._array, dtype, copy=copy)
+
+    @property
+    def device(self) -> Any:
+        """Return where the elements lie."""
+        return f"{HOST}CPU:0"
+
+    def cpu(self) -> EagerTensor:
+        """Return the tensor on the CPU."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> EagerTensor:
+        """Return the tensor on a GPU."""
+        return computed(moved(self, as_device(f"gpu:{gpu_index}")))
+
+    def __repr__(self) -> str:
+        shown = self._array if self.ndim or self._array.dtype.kind != "O" else self._array[()]
+        text = str(shown) if not self.ndim and shown is self._array else repr(shown)
+        start = "\n" if "\n" in text else ""
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype}, numpy={start}{text}>"
+
+    def __str__(self) -> str:
+        text = str(self._array)
+        start = "\n" if "\n" in text else ""
+        return f"tf.Tensor({start}{text}, shape={self.shape}, dtype={self.dtype})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array[()] if not self._array.ndim else self._array, spec)
+
+    def __hash__(self) -> int:
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def ref(self) -> Reference:
+        """Return what stands for the tensor as a key."""
+        return Reference(self)
+
+    def __reduce__(self) -> tuple[Callable[[Array], TfTensor], tuple[Array]]:
+        return wrap, (np.array(self._array),)
+
+
+# Both are tensors of one layout; what only one has is taken from it.
+class EagerDeviceTensor(EagerTensor, DeviceTensor):  # type: ignore[misc]
+    """A value that has been computed, and lies on a GPU."""
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return DeviceTensor.spec.fget(self)  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def device(self) -> Any:
+        """Return where the elements lie."""
+        return f"{HOST}{str(self.place).upper()}"
+
+    def cpu(self) -> EagerTensor:
+        """Return the tensor on the CPU."""
+        return computed(moved(self, CPU))
+
+
+class EagerPlacedTensor(EagerTensor, PlacedTensor):  # type: ignore[misc]
+    """A value that has been computed, and belongs to another device than the first."""
+
+    __slots__ = ()
+
+    @property
+    def device(self) -> Any:
+        """Return where the elements lie."""
+        return f"{HOST}{str(self.place).upper()}"
+
+    def cpu(self) -> EagerTensor:
+        """Return the tensor on the first device."""
+        return computed(moved(self, CPU))
+
+
+@stands_for(EagerTensor)
+class WatchedEagerTensor(EagerTensor, Watched):  # type: ignore[misc]
+    """A value whose elements cannot be seen."""
+
+    __slots__ = ()
+    direct = False
+
+
+class NotAnArrayError(SymbolicError, NotImplementedError):
+    """A tensor of a graph was given to a function of numpy's, which wants its elements."""
+
+    code = "GV2339"
+
+
+class NoElementsError(SymbolicError, AttributeError):
+    """A tensor of a graph was asked for its array."""
+
+    code = "GV2333"
+
+
+# Shapes are TensorShapes here.
+class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
+    """An edge of a graph."""
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+        return self._spec
+
+    @property
+    def device(self) -> Any:
+        """Return the device asked for."""
+        return self.op.device
+
+    def eval(self, feed_dict: object = None, session: Fetching | None = None) -> object:
+        """Return the value in a session."""
+        found: Fetching | None = default_session() if session is None else session
+        if found is None:
+            raise ValueError(
+                "Cannot evaluate tensor using `eval()`: No default session is registered. Use "
+                "`with sess.as_default()` or pass an explicit session to `eval(session=sess)`"
+            )
+        return found.run(self, feed_dict)
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NoReturn:
+        raise NotAnArrayError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array: a function of "
+            "numpy's was called, which wants its elements",
+            location=short(user_line()),
+            hint="use TensorFlow's function of the same name, or tf.numpy_function",
+        )
+
+    @property
+    def numpy(self) -> NoReturn:
+        """Refuse: there are no elements, and no such attribute."""
+        if self.graph.is_finished:
+            raise NoElementsError(leaked(self).args[0])
+        raise NoElementsError("'SymbolicTensor' object has no attribute 'numpy'")
+
+    def __len__(self) -> int:
+        raise TypeError("len is not well defined for a symbolic Tensor; use x.shape[0]")
+
+    def __iter__(self) -> Iterator[TfTensor]:
+        dims = self.shape._dims
+        if not dims or dims[0] is None:
+            self._refuse("a loop", "use tf.while_loop or tf.map_fn")
+        return (self[i] for i in range(int(dims[0])))
+
+    @property
+    def assign(self) -> Callable[[object], object]:
+        """Change the part of a variable that this is; other tensors have no such method."""
+        if self.op not in SLICED:
+            raise AttributeError("'SymbolicTensor' object has no attribute 'assign'")
+        return SLICED[self.op]
+
+    def consumers(self) -> list[Operation]:
+        """Return the operations that take the tensor, one for each input that it is."""
+        return list(self.users)
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """State what is known of the shape."""
+        if TensorShape(shape).rank is not None:
+            GraphTensor.set_shape(self, TensorShape(shape).as_list())
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype}>"
+
+
+def wrap(array: object) -> EagerTensor:
+    """Return an array, or a tensor on a device, as an eager tensor."""
+    if isinstance(array, DeviceTensor | PlacedTensor):
+        return computed(array)
+    return EagerTensor(np.asarray(array))
+
+
+def made_here(array: Array) -> EagerTensor:
+    """Return an array as a tensor of the device that is asked for, if the processor is several."""
+    place = STATE.device
+    if place is None or place.kind != "cpu" or place == CPU:
+        return EagerTensor(array)
+    return computed(PlacedTensor(array, place))
+
+
+def computed(value: Tensor) -> EagerTensor:
+    """Return a computed tensor of the core with TensorFlow's rules."""
+    made = dressed(value)
+    assert isinstance(made, EagerTensor), f"{made!r} is not computed"
+    return made
+
+
+def dressed(value: Tensor) -> TfTensor:
+    """Let a tensor of the core behave as TensorFlow's, and remain the same object."""
+    if value.__class__ in STANDS_FOR:
+        value.__class__ = STANDS_FOR[value.__class__]
+    assert isinstance(value, TfTensor), f"{value!r} belongs to no graph"
+    return value
+
+
+STANDS_FOR: dict[type[Tensor], type[TfTensor]] = {
+    Tensor: EagerTensor,
+    GraphTensor: SymbolicTfTensor,
+    DeviceTensor: EagerDeviceTensor,
+    PlacedTensor: EagerPlacedTensor,
+    Watched: WatchedEagerTensor,
+}
+"""By the class of a tensor of the core: that of the one with TensorFlow's rules."""
+
+
+def dressed_leaves(structure: object) -> Any:
+    """Return a structure whose tensors have TensorFlow's rules."""
+    return nest.map_structure(lambda x: dressed(x) if isinstance(x, Tensor) else x, structure)
+
+
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function its own gradient (a decorator), which is given TensorFlow's tensors."""
+
+    @functools.wraps(f)
+    def function(*args: object, **options: object) -> Any:
+        made, rule = f(*dressed_leaves(args), **options)
+
+        @functools.wraps(rule)
+        def gradient(*grads: object, **more: object) -> object:
+            return rule(*dressed_leaves(grads), **more)
+
+        return made, gradient
+
+    return core_custom_gradient(function)
+
+
+def row_of(dtype: DTypeLike | None) -> DType | None:
+    """Return the row of an element type, None of None."""
+    if dtype is None or isinstance(dtype, DType):
+        return dtype
+    found = dtypes.as_dtype(dtype)
+    return TEXT if found is dtypes.string else found.row

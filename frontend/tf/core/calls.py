@@ -1,0 +1,217 @@
+"""How a function of a `Maker` and values becomes an operation by its name.
+
+`rule` enters the function under the type of the operation; `perform` carries the operation out:
+called eagerly it computes, in a graph it adds one node. `op` makes a public function of a rule.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ...eager.kernels import OperandError
+from ...eager.remembered import remembered
+from ...eager.tensor import Tensor, apply
+from ...graph.gradients import node_backward
+from ...graph.kinds import RULES, Composite, NoGradientError, Rule, register_rule
+from ...graph.text_arrays import as_values, emit_text
+from ...values.context import STATE, record
+from ...values.origin import short, user_line
+from ...values.run_errors import OpError
+from .bridge import TfTensor, dressed
+from .sizes import infer_sizes
+from .values import InGraph, InvalidShapesError, convert, graph_of, same
+
+Made = TypeVar("Made")
+Function = Callable[..., object]
+"""A rule: it is given a `Maker` and values, and returns a value or several."""
+
+
+def rule(type_: str, **known: Any) -> Callable[[Function], Function]:
+    """Enter a function as the rule of a type; `known` are fields of `Rule`."""
+
+    def decorate(function: Function) -> Function:
+        register_rule(Rule(type_, function, **known))
+        return function
+
+    return decorate
+
+
+def perform(
+    type_: str, tensors: Sequence[TfTensor], *, name: str | None = None, **options: object
+) -> TfTensor:
+    """Carry out the operation of a type, which has one result, on tensors."""
+    made = performed(type_, tensors, options, name)
+    assert isinstance(made, TfTensor), f"{type_} has several results"
+    return made
+
+
+def perform_all(
+    type_: str, tensors: Sequence[TfTensor], *, name: str | None = None, **options: object
+) -> list[TfTensor]:
+    """Carry out the operation of a type, which has several results, on tensors."""
+    made = performed(type_, tensors, options, name)
+    assert isinstance(made, list), f"{type_} has one result"
+    return made
+
+
+def performed(
+    type_: str, tensors: Sequence[TfTensor], options: dict[str, object], name: str | None = None
+) -> TfTensor | list[TfTensor]:
+    """Carry out the operation of a type on tensors; return its result or a list of them."""
+    found = RULES[type_]
+    graph = graph_of(tensors)
+    if graph is None:
+        return compute(found, tensors, options)
+    inputs = [graph.owned(x) for x in tensors]
+    kind = Composite(found, options)
+    known = {i: x.op.attributes["value"] for i, x in enumerate(inputs) if x.op.type == "Const"}
+    attributes = {"known": known}
+    specs = infer_sizes(kind, inputs, known)
+    try:
+        op = graph.add(kind, inputs, attributes, specs=specs, name=name)
+    except TypeError as error:
+        raise InvalidShapesError(str(error), location=short(user_line())) from None
+    if STATE.recorders:
+        backward, _ = node_backward(op)
+        record(type_, tensors, op.outputs, backward)
+    single = not found.gives_list and len(op.outputs) == 1
+    made = [dressed(x) for x in op.outputs]
+    return made[0] if single else made
+
+
+def compute(
+    rule: Rule, tensors: Sequence[TfTensor], options: dict[str, object]
+) -> TfTensor | list[TfTensor]:
+    """Carry out an operation on computed tensors."""
+    if not STATE.recorders or STATE.part:
+        return _compute(rule, tensors, options)
+    STATE.part = rule.type
+    try:
+        made = _compute(rule, tensors, options)
+    finally:
+        STATE.part = ""
+    if rule.differentiable is None:
+        results = made if isinstance(made, list) else [made]
+        record(rule.type, tensors, results, functools.partial(_refused, rule.type))
+    return made
+
+
+def _refused(type_: str, *grads: object) -> NoReturn:
+    raise NoGradientError(f"No gradient defined for operation {type_!r}")
+
+
+def _compute(
+    rule: Rule, tensors: Sequence[TfTensor], options: dict[str, object]
+) -> TfTensor | list[TfTensor]:
+    try:
+        with np.errstate(all="ignore"):
+            texts = any(x._array.dtype.kind == "O" for x in tensors)
+            if texts:
+                values = as_values([x._array for x in tensors])
+                made = rule.function(Maker(emit_text), *values, **options)
+            else:
+                made = rule.function(Maker(apply), *tensors, **options)
+    except (OpError, InvalidShapesError):
+        raise
+    except (OperandError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+        raise InvalidShapesError(f"{error} [Op:{rule.type}]") from error
+    if isinstance(made, tuple | list):
+        return [dressed(_tensor(x)) for x in made]
+    return dressed(_tensor(made))
+
+
+def _tensor(value: object) -> Tensor:
+    return value if isinstance(value, Tensor) else Tensor(np.asarray(value))
+
+
+def arguments_of(
+    signature: inspect.Signature,
+    names: Sequence[str],
+    defaults: dict[str, object],
+    args: Sequence[object],
+    kwargs: dict[str, object],
+) -> dict[str, object]:
+    """Return the arguments of a call by name, defaults included, or raise `TypeError`.
+
+    `names` are the parameters where all are plain ones: then nothing has to be looked for.
+    """
+    made = {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
+    plain = len(args) <= len(names) == len(made) and all(map(made.__contains__, names))
+    if plain and kwargs.keys().isdisjoint(names[: len(args)]):
+        return made
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def op(
+    type_: str,
+    *operands: str,
+    strict: bool = True,
+    **known: object,
+) -> Callable[[Function], Callable[..., TfTensor]]:
+    """Make an operation of a function; `operands` names the parameters that are tensors.
+
+    With `strict`, the tensors have one element type. `known` are fields of `Rule`. The operation
+    has one result: `op_of_several` makes one that has a list of them.
+    """
+    return _operation(perform, type_, operands, strict, known)
+
+
+def op_of_several(
+    type_: str,
+    *operands: str,
+    strict: bool = True,
+    **known: object,
+) -> Callable[[Function], Callable[..., list[TfTensor]]]:
+    """Make an operation that has a list of results, as `op` makes one that has a single result."""
+    return _operation(perform_all, type_, operands, strict, known)
+
+
+def _operation(
+    carry_out: Callable[..., Made],
+    type_: str,
+    operands: Sequence[str],
+    strict: bool,
+    known: dict[str, Any],
+) -> Callable[[Function], Callable[..., Made]]:
+    """Return what makes an operation of a function: `carry_out` performs it."""
+
+    def decorate(function: Function) -> Callable[..., Made]:
+        register_rule(Rule(type_, function, **known))
+        signature = inspect.signature(function)
+        parameters = list(signature.parameters.values())[1:]
+        public = signature.replace(parameters=parameters)
+        names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        names = names if len(names) == len(parameters) else []
+
+        @functools.wraps(function)
+        def called(*args: object, name: str | None = None, **kwargs: object) -> Made:
+            rest = arguments_of(public, names, defaults, args, kwargs)
+            values = [rest.pop(each) for each in operands]
+            rest.pop("_", None)
+            graph = graph_of(values)
+            with InGraph(graph):
+                if graph is None or all(isinstance(v, Tensor) for v in values):
+                    tensors = same(*values) if strict else [convert(v) for v in values]
+                    return carry_out(type_, tensors, name=name, **rest)
+                with graph.name_scope(name or known.get("label") or type_) as scope:
+                    labels = list(operands)
+                    if strict:
+                        tensors = same(*values, names=labels)
+                    else:
+                        tensors = [convert(v, None, n) for v, n in zip(values, labels, strict=True)]
+                return carry_out(type_, tensors, name=scope, **rest)
+
+        made = remembered(called)
+        made.__signature__ = public  # type: ignore[attr-defined]
+        return made
+
+    return decorate

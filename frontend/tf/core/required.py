@@ -1,0 +1,169 @@
+"""What values that may be known only at run time must be like.
+
+What is known is checked at once; of what is being staged the program takes note (`gv.require`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker, first_wrong
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ....ir.types.tensor import Array
+from ....requirements import told_of
+from ...eager.tensor import Tensor
+from ...graph.inference import Abstract, is_unknown
+
+
+def known(value: object) -> Array | None:
+    """Return the elements of a value, None of one that is being staged or inferred."""
+    if is_unknown(value) or (isinstance(value, Tensor) and (value.watched or not value.eager)):
+        return None
+    found = value._array if isinstance(value, Tensor) else np.asarray(value)
+    return None if found.dtype.kind == "O" else found
+
+
+def require(
+    m: Maker, value: object, holds: Callable[[object], object], message: str, told: str = ""
+) -> None:
+    """Let a program require something of all elements of a value.
+
+    `told` says it of the first element that is wrong: `{at}` is its place, `{value}` what it is.
+    """
+    if is_unknown(value) or (isinstance(value, Tensor) and not value.watched):
+        return
+    spec, inside = spec_of_value(value), holds(value)
+    flat = m.reshape(inside, shape=(spec.size,))
+    size = math.prod(spec.static_shape) if spec.is_static else 0
+    if not told or not 0 < size < rows.i32.maximum:
+        m.require(m.all(flat, axes=(0,)), message=message)
+        return
+    place, fine = first_wrong(m, flat, spec.static_shape)
+    found = m.gather(m.reshape(value, shape=(spec.size,)), place, axis=0)
+    values = [m.to(each, rows.i64) for each in (place, found)]
+    m.require(fine, *values, message=message, told=told, shape=spec.static_shape)
+
+
+def demand(
+    m: Maker, value: Any, holds: Callable[[Any], Any], wrong: Callable[[Any], Any], told: str
+) -> None:
+    """Raise where elements are not as they must be, if they are known; else require it.
+
+    `holds` says it of values of a program, `wrong` of arrays; `told` is as for `require`.
+    """
+    found = known(value)
+    if found is None:
+        require(m, value, holds, plain_of(told), told)
+        return
+    bad = np.argwhere(wrong(found))
+    if len(bad):
+        at = tuple(bad[0].tolist())
+        refuse(m, IndexError(told_of(told, at, int(found[at]))), value)
+
+
+def plain_of(told: str) -> str:
+    """Return a message without the element that it is about.
+
+    >>> plain_of("indices{at} = {value} is not in [0, 5)")
+    'indices: an element is not in [0, 5)'
+    """
+    plain = told.replace("{at} = {value}", ": an element").replace(": {value}", "")
+    return plain.replace("{place}", "")
+
+
+def refuse(m: Maker, error: Exception, *values: object) -> None:
+    """Raise what is wrong with values that are known: in the run, not while a graph is made.
+
+    What a graph holds may stand in a branch that is not taken.
+    """
+    if any(isinstance(x, Abstract) for x in values):
+        return
+    try:
+        m.require(m.constant(value=np.array(False)), message=str(error))
+    except ValueError:
+        raise error from None
+
+
+def require_within(m: Maker, indices: object, extent: object, what: str = "indices") -> None:
+    """Raise where indices are outside of an axis."""
+    row = spec_of_value(indices).dtype
+    if not row.is_integer or not isinstance(extent, int):
+        return
+    zero, end = m.number(0, row), m.number(min(extent, row.maximum), row)
+    demand(
+        m,
+        indices,
+        lambda x: m.logical_and(m.greater_equal(x, zero), m.less(x, end)),
+        lambda x: (x < 0) | (x >= extent),
+        f"{what}{{at}} = {{value}} is not in [0, {extent})",
+    )
+
+
+def require_place(m: Maker, index: object, extent: object, axis: int) -> None:
+    """Raise where one element of an axis is wanted that it does not have; -1 is the last."""
+    row = spec_of_value(index).dtype
+    if isinstance(extent, int):
+        low, end = m.number(-min(extent, row.maximum), row), m.number(extent, row)
+        told = f"slice index {{value}} of dimension {axis} out of bounds"
+        require(
+            m,
+            index,
+            lambda x: m.logical_and(m.greater_equal(x, low), m.less(x, end)),
+            told.replace("{value} ", ""),
+            told,
+        )
+
+
+def require_rows(m: Maker, indices: object, extents: Sequence[object]) -> None:
+    """Raise where rows of indices are outside of the first axes."""
+    spec = spec_of_value(indices)
+    if not spec.dtype.is_integer:
+        raise TypeError("indices are integers")
+    width: Any = spec.dims[-1]
+    sizes = list(extents[:width])
+    if not sizes or not all(isinstance(e, int) for e in sizes) or spec.size == 0:
+        return
+    zero, ends = m.number(0, spec.dtype), np.array(sizes, spec.dtype.numpy)
+    high = m.constant(value=ends)
+    demand(
+        m,
+        indices,
+        lambda x: m.logical_and(m.greater_equal(x, zero), m.less(x, high)),
+        lambda x: (x < 0) | (x >= ends),
+        f"indices{{at}} = {{value}} does not index into shape {list(extents)}",
+    )
+
+
+def require_below(m: Maker, ids: object, count: int) -> None:
+    """Raise where a number of a segment is too high; a negative one counts for none."""
+    end = m.number(count, spec_of_value(ids).dtype)
+    demand(
+        m,
+        ids,
+        lambda x: m.less(x, end),
+        lambda x: x >= count,
+        f"segment_ids{{at}} = {{value}} is out of range [0, {count})",
+    )
+
+
+def require_no_zeros(m: Maker, divisor: object) -> None:
+    """Raise where an integer divisor is zero."""
+    row = spec_of_value(divisor).dtype
+    if row.is_integer:
+        zero = m.number(0, row)
+        wrong = "Integer division by zero{place}"
+        demand(m, divisor, lambda x: m.not_equal(x, zero), lambda x: x == 0, wrong)
+
+
+def require_no_negatives(m: Maker, exponent: object) -> None:
+    """Raise where an integer exponent is negative."""
+    row = spec_of_value(exponent).dtype
+    if row.kind == "i":
+        zero = m.number(0, row)
+        wrong = "Integers to negative integer powers are not allowed: {value}{place}"
+        demand(m, exponent, lambda x: m.greater_equal(x, zero), lambda x: x < 0, wrong)

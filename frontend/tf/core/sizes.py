@@ -1,0 +1,90 @@
+"""Sizes that are computed in a graph: what is known of shapes that are made of them.
+
+`tf.reshape(x, [tf.shape(x)[0], 3])` has a first size that is that of x, and a second one of 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.tensor import Array, TensorSpec
+from ...dims.unknown import unknown_dim
+from ...graph.graph import GraphTensor, spec_with_unknowns
+from ...graph.kinds import Composite
+
+DEPTH = 8
+"""So many operations are looked through."""
+ARITHMETIC = {
+    "AddV2": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+}
+
+
+def sizes_of(tensor: GraphTensor, depth: int = DEPTH) -> Any:
+    """Return integers of a graph as an array of numbers and symbols, None if nothing is known."""
+    spec, op = tensor.spec, tensor.op
+    if spec.dtype.kind not in "iu" or spec.shape is None or spec.rank > 1 or not depth:
+        return None
+    if op.type == "Const":
+        return np.asarray(op.attributes["value"], object)
+    if not isinstance(op.kind, Composite):
+        return None
+    if op.type == "Shape":
+        shape = op.inputs[0].spec.shape
+        return None if shape is None else _objects(list(shape))
+    below = [sizes_of(x, depth - 1) for x in op.inputs]
+    return _computed(op.type, op.kind.options, op.inputs, below)
+
+
+def _objects(values: Sequence[object]) -> Array:
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+def _computed(type_: str, options: Mapping[str, Any], inputs: Any, below: list[Any]) -> Any:
+    """Return what an operation makes of sizes."""
+    if type_ == "Pack" and all(x.spec.shape in ((), None) for x in inputs):
+        return _objects([unknown_dim() if b is None else b[()] for b in below])
+    if type_ == "ConcatV2" and all(x.spec.is_static for x in inputs):
+        parts = [
+            _objects([unknown_dim() for _ in range(x.spec.static_shape[0])]) if b is None else b
+            for b, x in zip(below, inputs, strict=True)
+        ]
+        return np.concatenate(parts)
+    if any(b is None for b in below):
+        return None
+    if type_ in ("Cast", "Identity"):
+        return below[0]
+    if type_ == "StridedSlice" and len(inputs) == 1:
+        return np.asarray(below[0][tuple(options["keys"])], object)
+    if type_ in ARITHMETIC and all(b.ndim == 0 for b in below):
+        return np.asarray(ARITHMETIC[type_](below[0][()], below[1][()]), object)
+    return None
+
+
+def infer_sizes(
+    kind: Composite, inputs: Sequence[GraphTensor], known: Mapping[int, object]
+) -> Sequence[TensorSpec] | None:
+    """Return the specs of results as far as sizes are known by parts; None if they do not help."""
+    partly = {
+        i: found
+        for i, x in enumerate(inputs)
+        if i not in known and (found := sizes_of(x)) is not None
+    }
+    if not partly:
+        return None
+    try:
+        return kind.infer([x.spec for x in inputs], {"known": {**known, **partly}})
+    except (TypeError, ValueError, ArithmeticError, AttributeError, IndexError):
+        if kind.type == "Reshape" and 1 in partly:
+            dims = [d if isinstance(d, int) and d >= 0 else None for d in partly[1]]
+            return (spec_with_unknowns(inputs[0].spec.dtype, dims),)
+        return None  # the rule wants numbers: what is said without them is inferred instead
+
+
+__all__ = ["infer_sizes", "sizes_of"]

@@ -1,0 +1,80 @@
+"""`TensorSpec`: what a function is traced by in place of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....ir.types.tensor import TensorSpec as Traced
+from ...values.dtypes import DTypeLike, as_dtype
+from .bridge import Common, row_of
+from .shapes import ShapeLike, TensorShape
+from .values import convert, shape_spec
+
+
+class TensorSpec:
+    """Element type, shape and name of an argument."""
+
+    def __init__(
+        self, shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None
+    ) -> None:
+        self.shape, self.name = TensorShape(shape), name
+        self._row = row_of(dtype)
+        self.dtype = as_dtype(dtype)
+        self.argument_name = name
+        self._spec = shape_spec(dtype, shape)
+
+    @classmethod
+    def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
+        """Return a spec like another one, with another name if one is given."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor: Common, name: str | None = None) -> TensorSpec:
+        """Return the spec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    def traced_spec(self) -> Traced:
+        """Return what a function is traced by."""
+        return self._spec
+
+    def is_subtype_of(self, other: TensorSpec) -> bool:
+        """Say whether all values that can be given for this can be given for the other one."""
+        return bool(self.dtype == other.dtype and self.shape.is_subtype_of(other.shape))
+
+    def most_specific_common_supertype(self, others: Sequence[TensorSpec]) -> TensorSpec | None:
+        """Return the spec of all that this and others describe, None if types differ."""
+        found = self
+        for other in others:
+            if (other.dtype, other.name) != (self.dtype, self.name):
+                return None
+            shape = found.shape.most_specific_compatible_shape(other.shape)
+            found = TensorSpec(shape, self.dtype, self.name)
+        return found
+
+    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
+        """Return the spec of what both describe."""
+        if self.dtype != other.dtype:
+            raise ValueError(f"no spec describes {self} and {other}: their types differ")
+        return TensorSpec(self.shape.most_specific_compatible_shape(other.shape), self.dtype)
+
+    def is_compatible_with(self, value: Common | TensorSpec) -> bool:
+        """Say whether a value can be given for this."""
+        return bool(value.dtype == self.dtype and self.shape.is_compatible_with(value.shape))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorSpec) and (self.shape, self.dtype, self.name) == (
+            other.shape,
+            other.dtype,
+            other.name,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype=tf.{self.dtype}, name={self.name!r})"
+
+
+def type_spec_from_value(value: object) -> TensorSpec:
+    """Return the spec of a value that is a tensor, or becomes one."""
+    return TensorSpec.from_tensor(convert(value))

@@ -1,0 +1,287 @@
+"""Python values as tensors by TensorFlow's rules: types are never promoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import Array, TensorSpec
+from ...eager.tensor import Tensor
+from ...graph.graph import Graph, GraphTensor, spec_with_unknowns
+from ...values.context import STATE
+from ...values.dtypes import DTypeLike, as_dtype
+from ...values.run_errors import InvalidArgumentError
+from .bridge import OPERATORS, EagerTensor, TfTensor, dressed, row_of
+from .shapes import ShapeLike, TensorShape
+
+
+def array_of(value: object, dtype: DType | None = None) -> Array:
+    """Return a Python value as an array by TensorFlow's rules: int32 and float32."""
+    typed = isinstance(value, np.ndarray | np.generic)
+    array = np.asarray(value)
+    if array.dtype.kind in "SUO":
+        if array.dtype.kind != "O" and not typed:
+            array = np.array(value, object)  # fixed widths would lose zeros at the end
+        return _text_of(value, array, numbers=dtype is not None and dtype.kind != "s")
+    if dtype is not None:
+        kinds = {"f": "fiub", "c": "cfiub", "i": "iub", "u": "iub", "b": "b"}
+        if not array.size:
+            return array.astype(dtype.numpy)
+        small = array.dtype.kind == "V" or array.dtype == rows.bf16.numpy
+        if not small and array.dtype.kind not in kinds.get(dtype.kind, ""):
+            raise TypeError(f"cannot convert {value!r} to {dtype}")
+        return array if typed and array.dtype == dtype.numpy else array.astype(dtype.numpy)
+    if typed:
+        return array
+    if array.dtype.kind == "u":
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    if array.dtype.kind == "i":
+        return array.astype(np.int32) if _fits(array) else array
+    if array.dtype.kind == "f":
+        return array.astype(_float_of(value))
+    return array
+
+
+def _text_of(value: object, array: Array, *, numbers: bool) -> Array:
+    """Return text as an array of bytes; what is neither text nor numbers is refused."""
+    if isinstance(value, list | tuple) and not _is_all_text(value) and _is_text_of_numpy(value):
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+    flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+    if any(isinstance(x, int) for x in flat) and not numbers:
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    strange = [x for x in flat if not isinstance(x, bytes | int | float)]
+    if strange:
+        raise ValueError(
+            f"Attempt to convert a value ({strange[0]!r}) with an unsupported type "
+            f"({type(strange[0])}) to a Tensor."
+        )
+    if numbers or any(not isinstance(x, bytes) for x in flat):
+        raise TypeError(f"{value!r} cannot be converted to a tensor")
+    made = np.empty(array.shape, object)
+    made.ravel()[:] = flat
+    return made.reshape(array.shape)
+
+
+def _float_of(value: object) -> np.dtype[Any] | type[np.float32] | None:
+    """Return the type of the floats of a list: that of the first one, of Python's float32."""
+    if isinstance(value, list | tuple):
+        return next((t for t in map(_float_of, value) if t is not None), np.float32)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype if value.dtype.kind == "f" else None
+    return np.float32 if isinstance(value, float) else None
+
+
+def _fits(array: Array) -> bool:
+    """Say whether integers are those of int32."""
+    return bool(array.min(initial=0) >= -(2**31) and array.max(initial=0) < 2**31)
+
+
+def _is_text_of_numpy(value: object) -> bool:
+    """Say whether numpy takes a list for text."""
+    return np.asarray(value).dtype.kind in "SU"
+
+
+def _is_all_text(value: object) -> bool:
+    """Say whether a list holds nothing but texts."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_all_text, value))
+    return isinstance(value, str | bytes | np.str_ | np.bytes_ | np.ndarray)
+
+
+def named(row: DType | None) -> str:
+    """Return TensorFlow's name of an element type in messages."""
+    text = "string" if row is None else str(as_dtype(row).name)
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(text, text)
+
+
+def axis_in(axis: int, rank: int) -> int:
+    """Return an axis counted from the front, or raise if there is none of that number."""
+    if not -rank <= axis < rank:
+        raise TypeError(f"axis {axis} is not in the range [-{rank}, {rank})")
+    return int(axis) % rank
+
+
+def convert(value: object, dtype: DTypeLike | None = None, name: str | None = None) -> TfTensor:
+    """Return a value as a tensor; `dtype` is that of numbers, and must be that of tensors."""
+    row = row_of(dtype)
+    read = getattr(value, "__gv_tensor__", None)
+    found = read() if read is not None else value
+    if hasattr(found, "to_dense"):
+        found = found.to_dense()
+    if isinstance(found, Tensor):
+        if row is not None and found.spec.dtype != row:
+            raise ValueError(
+                f"Tensor conversion requested dtype {row} for Tensor with dtype {found.spec.dtype}"
+            )
+        return dressed(found)
+    if isinstance(found, list | tuple) and _has_tensors(found):
+        return OPERATORS["stack"]([convert(x, dtype) for x in found])
+    if isinstance(found, TensorShape):
+        found = found.as_list()
+    array = array_of(found, row)
+    refuse_mixture(found, array)
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        return dressed(graph.constant(array, name))
+    return EagerTensor(array)
+
+
+def refuse_mixture(value: object, array: Array) -> None:
+    """Raise where a list of Python's holds truth values and numbers."""
+    if array.dtype.kind in "iufc" and isinstance(value, list | tuple) and _has_bools(value):
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+
+
+def _has_bools(value: object) -> bool:
+    """Say whether the first number of a list is a truth value."""
+    if isinstance(value, list | tuple):
+        return bool(value) and _has_bools(value[0])
+    return isinstance(value, bool)
+
+
+def convert_to_tensor(
+    value: object,
+    dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return a value as a tensor; `dtype_hint` is the type of numbers that can have it."""
+    if dtype is None and dtype_hint is not None and not _holds_tensor(value):
+        try:
+            return convert(value, dtype_hint, name)
+        except TypeError:
+            pass  # a hint binds nobody
+    return convert(value, dtype, name)
+
+
+def _has_tensors(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_has_tensors, value))
+    return isinstance(value, Tensor) or hasattr(value, "__gv_tensor__")
+
+
+def same(*values: object, names: Sequence[str | None] | None = None) -> list[TfTensor]:
+    """Return values as tensors of one element type: Python numbers take that of a tensor.
+
+    `names` are those of the constants that are made.
+    """
+    labels = names or [None] * len(values)
+    some = any(map(_holds_tensor, values))
+    ready = [
+        convert(v, None, n) if is_typed(v) and (_holds_tensor(v) or not some) else None
+        for v, n in zip(values, labels, strict=True)
+    ]
+    row = next((x.spec.dtype for x in ready if x is not None), None)
+    if row is None:
+        first = array_of(values[0]).dtype
+        row = rows.of_numpy(first) if first.kind != "O" else None
+    made = []
+    for value, x, label in zip(values, ready, labels, strict=True):
+        if x is not None and row is not None and x.spec.dtype != row:
+            if isinstance(STATE.context, Graph):
+                STATE.context.owned(x)  # of which graph it is comes first
+            raise InvalidTypesError(
+                f"cannot compute as an input was expected to be a {named(row)} tensor but is a "
+                f"{named(x.spec.dtype)} tensor"
+            )
+        try:
+            made.append(convert(value, row, label) if x is None else x)
+        except TypeError as error:
+            raise InvalidTypesError(
+                f"cannot compute as an input was expected to be a {named(row)} tensor: {error}"
+            ) from None
+    return made
+
+
+class InvalidTypesError(InvalidArgumentError, TypeError):
+    """Element types differ."""
+
+    code = "GV2318"
+
+
+class InvalidShapesError(InvalidArgumentError, ValueError):
+    """Operands of a graph do not fit together."""
+
+    code = "GV2319"
+
+
+def _holds_tensor(value: object) -> bool:
+    """Say whether a value is a tensor or variable, or a list of some; arrays of numpy are not."""
+    if isinstance(value, list | tuple):
+        return any(map(_holds_tensor, value))
+    return (
+        isinstance(value, Tensor) or hasattr(value, "__gv_tensor__") or hasattr(value, "to_dense")
+    )
+
+
+def is_typed(value: object) -> bool:
+    """Say whether a value has an element type of its own."""
+    return (
+        isinstance(value, Tensor | np.ndarray | np.generic)
+        or hasattr(value, "__gv_tensor__")
+        or hasattr(value, "to_dense")
+        or (isinstance(value, list | tuple) and any(map(is_typed, value)))
+    )
+
+
+def graph_of(values: Iterable[object]) -> Graph | None:
+    """Return the graph that operations on values go to, None to run them now."""
+    context = STATE.context
+    if isinstance(context, Graph):
+        return context
+    for value in values:
+        if isinstance(value, GraphTensor):
+            value.home()  # raises if the tensor has leaked
+            return value.graph
+        if isinstance(value, list | tuple):
+            inner = graph_of(value)
+            if inner is not None:
+                return inner
+        home = getattr(value, "graph", None)
+        if isinstance(home, Graph) and hasattr(value, "__gv_tensor__"):
+            return home
+    return None
+
+
+class InGraph:
+    """Make a graph the present context if there is none."""
+
+    def __init__(self, graph: Graph | None) -> None:
+        self.graph = graph if STATE.context is None else None
+
+    def __enter__(self) -> None:
+        if self.graph is not None:
+            self.before = STATE.context, STATE.recorders
+            STATE.set(self.graph, STATE.recorders)
+
+    def __exit__(self, *error: object) -> None:
+        if self.graph is not None:
+            STATE.set(*self.before)
+
+
+def static(value: object) -> Any:
+    """Return a tensor's value as Python numbers if it is known, else the tensor."""
+    if isinstance(value, TensorShape):
+        return value.as_list()
+    if isinstance(value, GraphTensor):
+        return value.op.attributes["value"].tolist() if value.op.type == "Const" else value
+    if isinstance(value, Tensor):
+        return value._array.tolist()
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [static(v) for v in value]
+    if hasattr(value, "__gv_tensor__"):
+        return static(value.__gv_tensor__())
+    return value
+
+
+def shape_spec(dtype: DTypeLike, shape: ShapeLike) -> TensorSpec:
+    """Return a spec for a type and a shape of which parts may be unknown."""
+    row = row_of(dtype)
+    assert row is not None, "a spec has an element type"
+    return spec_with_unknowns(row, TensorShape(shape)._dims)

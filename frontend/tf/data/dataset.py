@@ -1,0 +1,585 @@
+"""`tf.data.Dataset`: a description of elements, which iterators carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...data import ahead, batches, nested, order, sources, steps
+from ...data.stages import INFINITE, UNKNOWN, Given, Run, Stage, Stream, part
+from ...function.traces import ACTIVE
+from ...graph.graph import Graph
+from ...values.context import STATE
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor, wrap
+from ..core.nested import flatten, pack_sequence_as
+from ..core.shapes import TensorShape
+from ..core.specs import TensorSpec
+from ..core.values import convert
+from ..ops.random_ops import seeds_of
+from . import combining, iterators, saving
+from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
+from .grouping import bucketed, grouped, reduced, traced_scan
+from .handles import pipeline_tensor, staged
+from .options import Options
+from .structures import (
+    Part,
+    PartSpec,
+    Pipeline,
+    classes_of,
+    joined_spec,
+    map_specs,
+    normal,
+    shapes_of,
+    spec_of,
+    tensor_of,
+    types_of,
+    with_front,
+    without_front,
+)
+
+AUTOTUNE = ahead.AUTOTUNE
+CHOSEN = object()
+"""Stands for a seed that is to be taken from the process's."""
+
+
+def given(tensors: Sequence[Any], name: str = "x") -> dict[str, Given]:
+    """Return tensors as options."""
+    return {f"{name}{i}": Given(tensor) for i, tensor in enumerate(tensors)}
+
+
+def seeds_for(seed: object) -> tuple[Given, Given] | None:
+    """Return the two seeds of something random, None if nothing asks for certain ones."""
+    from ..ops.random_ops import Seeds  # noqa: PLC0415
+
+    graph = STATE.context if isinstance(STATE.context, Graph) else None
+    settled = Seeds.value is not None or (graph is not None and graph.seed is not None)
+    if seed is None and not settled:
+        return None
+    if seed is None or isinstance(seed, int | np.integer):
+        first, second = seeds_of(None if seed is None else int(seed), graph)
+        return (Given(convert(np.int64(first))), Given(convert(np.int64(second))))
+    base = seeds_of(0, graph)[0]
+    return Given(convert(np.int64(base))), Given(scalar(seed))
+
+
+class Dataset(Pipeline):
+    """Elements of one structure, which are made when they are asked for."""
+
+    def __init__(self, stage: Any, spec: Any = None, options: Options | None = None) -> None:
+        if not isinstance(stage, Stage):
+            raise TypeError(
+                "Dataset is made by from_tensor_slices, from_generator, range and the like, not by "
+                f"a {type(stage).__name__}"
+            )
+        self._stage, self._spec = stage, spec
+        self._options = options or Options()
+
+    @property
+    def element_spec(self) -> Any:
+        """Return what elements are like."""
+        return self._spec
+
+    @property
+    def part_spec(self) -> DatasetSpec:
+        """Return what it is like as a part of an element."""
+        return DatasetSpec(self._spec)
+
+    def part_tensor(self) -> Any:
+        """Return the tensor that stands for it in a graph or an element."""
+        return pipeline_tensor(self._stage)
+
+    def options(self) -> Options:
+        """Return what was told about how it is carried out."""
+        return self._options
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """Tell how it is carried out."""
+        return Dataset(self._stage, self._spec, self._options.merge(options))
+
+    def made(self, stage: Stage, spec: object) -> Dataset:
+        """Return the dataset of a stage."""
+        return Dataset(stage, spec)
+
+    def step(self, kind: object, spec: object = None, **options: object) -> Dataset:
+        """Return a dataset of what is done to this one."""
+        found = self._spec if spec is None else spec
+        return Dataset(staged(kind, [self], options), found, self._options)
+
+    @staticmethod
+    def from_tensors(tensors: object, name: str | None = None) -> Dataset:
+        """Return a dataset of one element."""
+        element = normal(tensors)
+        parts = [tensor_of(leaf) for leaf in flatten(element)]
+        return Dataset(staged(sources.Whole, (), given(parts)), spec_of(element))
+
+    @staticmethod
+    def from_tensor_slices(tensors: object, name: str | None = None) -> Dataset:
+        """Return a dataset of the slices along the first axes."""
+        element = normal(tensors)
+        leaves = flatten(element)
+        if not leaves:
+            raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
+        if any(isinstance(leaf, Part) and not hasattr(leaf, "rows") for leaf in leaves):
+            raise ValueError("a dataset has no slices: a tensor was expected")
+        if any(isinstance(leaf, Part) for leaf in leaves):
+            return Dataset.from_tensors(element).unbatch()
+        for leaf in leaves:
+            if leaf.shape.rank == 0:
+                raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        _check_rows(leaves)
+        return Dataset(staged(sources.Slices, (), given(leaves)), without_front(spec_of(element)))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., object],
+        output_types: object = None,
+        output_shapes: object = None,
+        args: object = None,
+        output_signature: object = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of what a generator of Python's gives."""
+        from .generating import generated  # noqa: PLC0415  (generating -> structures)
+
+        stage, spec = generated(generator, output_types, output_shapes, args, output_signature)
+        return Dataset(stage, spec)
+
+    @staticmethod
+    def range(*args: object, output_type: Any = "int64", name: str | None = None) -> Dataset:
+        """Return a dataset of numbers: to a stop, or from a start, in steps."""
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"Invalid `args`. The length of `args` should be 1 to 3: {args}")
+        start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
+        spec = TensorSpec([], output_type)
+        options = {n: Given(scalar(v)) for n, v in
+                   (("start", start), ("stop", stop), ("step", step))}  # fmt: skip
+        if options["step"].tensor.eager and int(options["step"].tensor.numpy()) == 0:
+            raise InvalidArgumentError("`step` must be a non-zero integer.")
+        return Dataset(
+            staged(sources.Range, (), {**options, "dtype": spec._spec.dtype.numpy}), spec
+        )
+
+    @staticmethod
+    def counter(
+        start: object = 0,
+        step: object = 1,
+        dtype: DTypeLike | None = "int64",
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of numbers without end."""
+        end = sources.LARGEST if not isinstance(step, int) or step > 0 else -sources.LARGEST
+        return Dataset.range(start, np.int64(end), step, output_type=dtype)
+
+    @staticmethod
+    def random(
+        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """Return a dataset of random numbers without end."""
+        options = {"seeds": seeds_for(seed), "anew": bool(rerandomize_each_iteration)}
+        return Dataset(staged(sources.Numbers, (), options), TensorSpec([], "int64"))
+
+    @staticmethod
+    def list_files(
+        file_pattern: object,
+        shuffle: bool | None = None,
+        seed: object = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of the files that fit patterns, in a random order unless told not to."""
+        from ..io.files import matching_files  # noqa: PLC0415
+
+        found = matching_files(file_pattern)
+        if STATE.context is None and not found.shape.as_list()[0]:
+            raise InvalidArgumentError(f"No files matched pattern: {_patterns(file_pattern)}")
+        made = Dataset.from_tensor_slices(found)
+        if shuffle or shuffle is None:
+            count = max(1, found.shape.as_list()[0] or 1) if STATE.context is None else UNKNOWN
+            made = made.shuffle(count, seed=seed)
+        return made
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Return a dataset of elements side by side, in a structure like that of the datasets."""
+        if (datasets is None) == (not args):
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        tree = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        found = flatten(tree) if not isinstance(tree, list) else None
+        if found is None or not all(isinstance(each, Dataset) for each in found):
+            raise TypeError(
+                "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
+                f"`tf.data.Dataset` objects, got {tree!r}"
+            )
+        spec = pack_sequence_as(tree, [each.element_spec for each in found])
+        return Dataset(staged(steps.Zipped, found, {}), spec)
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """Return a dataset of these elements and then those of another."""
+        spec = joined_spec(self._spec, dataset.element_spec)
+        return Dataset(staged(steps.Joined, [self, dataset], {}), spec, self._options)
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of what a function gives for each element."""
+        traced = trace_element(map_func, self._spec)
+        if num_parallel_calls is None:
+            return self.step(steps.Mapped, traced.spec, function=traced.program())
+        _check_calls(num_parallel_calls)
+        calls = Given(scalar(num_parallel_calls))
+        return self.step(ahead.MappedAhead, traced.spec, function=traced.program(), calls=calls)
+
+    def filter(self, predicate: Callable[..., object], name: str | None = None) -> Dataset:
+        """Return a dataset of the elements of which a function says yes."""
+        program = trace_predicate(predicate, self._spec).program()
+        return self.step(steps.Chosen, function=program)
+
+    def take_while(self, predicate: Callable[..., object], name: str | None = None) -> Dataset:
+        """Return a dataset of the elements up to the first one of which a function says no."""
+        program = trace_predicate(predicate, self._spec).program()
+        return self.step(steps.ChosenWhile, function=program)
+
+    def flat_map(self, map_func: Callable[..., object], name: str | None = None) -> Dataset:
+        """Return a dataset of the elements of the datasets that a function gives."""
+        traced = trace_opening(map_func, self._spec)
+        return self.step(nested.Flattened, traced.spec.element_spec, function=traced.opening())
+
+    def interleave(
+        self,
+        map_func: Callable[..., object],
+        cycle_length: object = None,
+        block_length: object = None,
+        num_parallel_calls: object = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of the elements of several datasets in turns."""
+        if num_parallel_calls is not None:
+            _check_calls(num_parallel_calls)
+        traced = trace_opening(map_func, self._spec)
+        cycle = cycle_length if cycle_length not in (None, AUTOTUNE) else ahead.workers(-1)
+        return self.step(
+            nested.InTurns, traced.spec.element_spec, function=traced.opening(),
+            cycle=Given(scalar(cycle)), length=Given(scalar(block_length or 1)),
+        )  # fmt: skip
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of elements stacked, so many at a time."""
+        extent = _extent(batch_size) if drop_remainder is True else None
+        spec = with_front(self._spec, extent)
+        return self.step(
+            batches.Batched, spec, size=Given(scalar(batch_size)), whole=_flag(drop_remainder)
+        )
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of elements filled up to one shape and stacked."""
+        from .padding import padding  # noqa: PLC0415
+
+        shapes, values, dims = padding(self._spec, padded_shapes, padding_values)
+        extent = _extent(batch_size) if drop_remainder is True else None
+        filled = [TensorSpec(d, s.dtype) for d, s in zip(dims, flatten(self._spec), strict=True)]
+        spec = with_front(pack_sequence_as(self._spec, filled), extent)
+        return self.step(
+            batches.Padded, spec, size=Given(scalar(batch_size)), whole=_flag(drop_remainder),
+            shapes=shapes, **{f"x{i}": v for i, v in enumerate(values)},
+        )  # fmt: skip
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """Return a dataset of the rows of the elements."""
+        spec = without_front(self._spec)
+        heights = {leaf.shape.as_list()[0] for leaf in flatten(self._spec)
+                   if isinstance(leaf, TensorSpec) and leaf.shape.rank}  # fmt: skip
+        height = heights.pop() if len(heights) == 1 else None
+        return self.step(steps.Unstacked, spec, height=height)
+
+    def rebatch(
+        self, batch_size: object, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
+        """Return a dataset of the rows of the elements, stacked anew."""
+        return self.unbatch().batch(batch_size, drop_remainder)
+
+    def shuffle(
+        self,
+        buffer_size: object,
+        seed: object = None,
+        reshuffle_each_iteration: bool | None = True,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of the elements in a random order, TensorFlow's for its seeds."""
+        anew = True if reshuffle_each_iteration is None else bool(reshuffle_each_iteration)
+        return self.step(
+            order.Shuffled, size=Given(scalar(buffer_size)), seeds=seeds_for(seed), anew=anew
+        )
+
+    def repeat(self, count: object = None, name: str | None = None) -> Dataset:
+        """Return a dataset of the elements again and again, without end if nothing is said."""
+        return self.step(steps.Repeated, count=Given(scalar(-1 if count is None else count)))
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """Return a dataset of the first elements."""
+        return self.step(steps.Limited, count=Given(scalar(count)))
+
+    def skip(self, count: object, name: str | None = None) -> Dataset:
+        """Return a dataset without the first elements."""
+        return self.step(steps.Skipped, count=Given(scalar(count)))
+
+    def shard(self, num_shards: object, index: str | None, name: str | None = None) -> Dataset:
+        """Return a dataset of every n-th element."""
+        if isinstance(num_shards, int) and num_shards < 1:
+            raise ValueError(f"Invalid `num_shards`. `num_shards` should be >= 1: {num_shards}")
+        return self.step(
+            steps.Sharded, shards=Given(scalar(num_shards)), index=Given(scalar(index))
+        )
+
+    def cache(self, filename: str | None = "", name: str | None = None) -> Dataset:
+        """Return a dataset that keeps its elements, in memory or in a file."""
+        if isinstance(filename, str) and not filename:
+            return self.step(steps.Kept)
+        from ...data.files import KeptInFile  # noqa: PLC0415
+
+        return self.step(KeptInFile, path=Given(convert(filename, "string")))
+
+    def prefetch(self, buffer_size: object, name: str | None = None) -> Dataset:
+        """Return a dataset whose elements are made before they are asked for."""
+        size = AUTOTUNE if buffer_size is None else buffer_size
+        return self.step(ahead.Prefetched, size=Given(scalar(size)))
+
+    def window(
+        self,
+        size: object,
+        shift: object = None,
+        stride: object = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of datasets of elements that follow one another."""
+        spec = map_specs(DatasetSpec, self._spec)
+        sizes = {"size": size, "shift": size if shift is None else shift, "stride": stride}
+        options = {n: Given(scalar(v)) for n, v in sizes.items()}
+        return self.step(batches.Windowed, spec, whole=_flag(drop_remainder), **options)
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """Return a dataset of numbers and elements."""
+        return Dataset.zip((Dataset.range(start, np.int64(sources.LARGEST)), self))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Return a dataset of the elements, each once."""
+        return self.step(steps.Distinct)
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """Return a dataset of the elements that can be had."""
+        return self.step(steps.Unfailing)
+
+    def scan(self, initial_state: Any, scan_func: Any, name: str | None = None) -> Dataset:
+        """Return a dataset of what a function gives for a state and each element."""
+        state = normal(initial_state)
+        traced, spec = traced_scan(scan_func, state, self._spec)
+        initial = given([tensor_of(x) for x in flatten(state)])
+        return self.step(steps.Scanned, spec, function=traced.program(), **initial)
+
+    def reduce(self, initial_state: object, reduce_func: object, name: str | None = None) -> Any:
+        """Return the last state that a function gives for a state and each element."""
+        return reduced(self, initial_state, reduce_func)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """Return the only element."""
+        return iterators.single_element(self)
+
+    def save(
+        self,
+        path: str,
+        compression: Any = None,
+        shard_func: object = None,
+        checkpoint_args: object = None,
+    ) -> None:
+        """Write the elements into a folder, in a form of gravure's own."""
+        more = {"shard_func": shard_func, "checkpoint_args": checkpoint_args}
+        saving.save(self, path, compression, more)
+
+    @staticmethod
+    def load(
+        path: object,
+        element_spec: object = None,
+        compression: object = None,
+        reader_func: object = None,
+        wait: bool = False,
+    ) -> Dataset:
+        """Return the dataset that `save` wrote into a folder; the folder says how."""
+        if reader_func is not None or wait:
+            raise NotImplementedError("Dataset.load: reader_func and wait are not supported")
+        made: Dataset = saving.load(Dataset, path, element_spec)
+        return made
+
+    def apply(self, transformation_func: Callable[[Dataset], object]) -> Dataset:
+        """Return what a function makes of the dataset."""
+        made = transformation_func(self)
+        if not isinstance(made, Dataset):
+            raise TypeError(
+                "`transformation_func` must return a `tf.data.Dataset` object, got "
+                f"{type(made).__name__}."
+            )
+        return made
+
+    def cardinality(self) -> TfTensor:
+        """Return how many elements there are, -1 without end, -2 if nobody knows."""
+        return convert(np.int64(self._stage.count))
+
+    def __len__(self) -> int:
+        count = self._stage.count
+        if count < 0:
+            raise TypeError("The dataset is infinite." if count == INFINITE
+                            else "The dataset length is unknown.")  # fmt: skip
+        return count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Any:
+        return iterators.iterator_of(self)
+
+    def looped_in_graph(self) -> Any:
+        """Return what a loop of a graph takes its elements from: it begins anew in each run."""
+        return iterators.GraphIterator.within_function(self)
+
+    def next_in_graph(self) -> tuple[Any, Any]:
+        """Refuse: a loop takes elements from what `looped_in_graph` gives."""
+        raise NotImplementedError("a dataset is not read twice at once: see looped_in_graph")
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """Return an iterator whose elements are of numpy's."""
+        return iterators.NumpyIterator(self)
+
+    def __repr__(self) -> str:
+        return f"<_{self._stage.kind.__name__}Dataset element_spec={self._spec}>"
+
+    def group_by_window(
+        self,
+        key_func: object,
+        reduce_func: object,
+        window_size: object = None,
+        window_size_func: object = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of what a function makes of elements with one key."""
+        made: Dataset = grouped(self, key_func, reduce_func, window_size, window_size_func)
+        return made
+
+    def bucket_by_sequence_length(self, *args: Any, **kwargs: Any) -> Dataset:
+        """Return a dataset of batches of elements of like lengths."""
+        made: Dataset = bucketed(self, *args, **kwargs)
+        return made
+
+    def rejection_resample(self, *args: Any, **kwargs: Any) -> Dataset:
+        """Return a dataset in which classes come as often as is wanted."""
+        made: Dataset = combining.resampled(self, *args, **kwargs)
+        return made
+
+    @staticmethod
+    def choose_from_datasets(*args: Any, **kwargs: Any) -> Dataset:
+        """Return a dataset of elements of several, of which numbers choose."""
+        made: Dataset = combining.choose_from_datasets(*args, **kwargs)
+        return made
+
+    @staticmethod
+    def sample_from_datasets(*args: Any, **kwargs: Any) -> Dataset:
+        """Return a dataset of elements of several, chosen by chance."""
+        made: Dataset = combining.sample_from_datasets(*args, **kwargs)
+        return made
+
+    def make_one_shot_iterator(self) -> Any:
+        """Return an iterator that begins by itself (the first version)."""
+        return iterators.make_one_shot_iterator(self)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+        """Return an iterator that begins when its initializer runs (the first version)."""
+        return iterators.make_initializable_iterator(self, shared_name)
+
+    output_shapes = property(lambda self: shapes_of(self._spec))
+    output_types = property(lambda self: types_of(self._spec))
+    output_classes = property(lambda self: classes_of(self._spec))
+
+
+class DatasetSpec(PartSpec):
+    """What a dataset is like that is a part of an element."""
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+        self.element_spec, self.shape = element_spec, TensorShape(dataset_shape)
+
+    value_type = Dataset
+
+    def part_of(self, tensor: Any) -> Dataset:
+        """Return the dataset that a tensor stands for."""
+        return Dataset(Stage(sources.Literal, (), {"of": Given(tensor)}), self.element_spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DatasetSpec) and self.element_spec == other.element_spec
+
+    def __hash__(self) -> int:
+        return hash(str(self.element_spec))
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self.element_spec!r}, {self.shape})"
+
+
+def opened(dataset: Dataset) -> Stream:
+    """Return a stream of a dataset whose tensors are all computed."""
+    return Run(ACTIVE[-1]).open(dataset._stage)
+
+
+def _check_rows(leaves: Sequence[Any]) -> None:
+    """Raise unless all tensors have as many rows, as far as that is known."""
+    counts = {x.shape.as_list()[0] for x in leaves if x.shape.rank} - {None}
+    if len(counts) > 1:
+        first, second = sorted(counts)[:2]
+        raise ValueError(f"Dimensions {first} and {second} are not compatible")
+
+
+def _check_calls(calls: object) -> None:
+    if isinstance(calls, int) and calls < 1 and calls != AUTOTUNE:
+        raise ValueError(
+            f"`num_parallel_calls` must be a positive integer or `tf.data.AUTOTUNE`, got {calls}."
+        )
+
+
+def _extent(size: object) -> int | None:
+    """Return a batch's size as far as it is known."""
+    found = convert(size)
+    return int(found.numpy()) if found.eager else None
+
+
+def _flag(value: object) -> bool | Given:
+    """Return a truth value as an option, which may be a tensor."""
+    if isinstance(value, bool):
+        return value
+    return Given(convert(value, "bool"))
+
+
+def _patterns(patterns: object) -> str:
+    found = np.asarray(patterns).ravel().tolist()
+    return ", ".join(x.decode() if isinstance(x, bytes) else str(x) for x in found)
+
+
+__all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "opened", "part", "trace", "wrap"]

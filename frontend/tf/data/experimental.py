@@ -1,0 +1,128 @@
+"""`tf.data.experimental`: older names of what datasets do, and what is only there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...data.stages import Given
+from ...data.steps import Counted
+from ...values.dtypes import DTypeLike
+from ..core.bridge import TfTensor
+from . import iterators
+from .combining import choose_from_datasets, sample_from_datasets
+from .dataset import Dataset
+from .functions import scalar
+
+Transformation = Callable[[Dataset], Any]
+
+
+def of_method(name: str) -> Callable[..., Transformation]:
+    """Return what gives a function for `Dataset.apply` that calls a method."""
+
+    def made(*args: object, **options: object) -> Transformation:
+        return lambda dataset: getattr(dataset, name)(*args, **options)
+
+    made.__name__ = name
+    made.__doc__ = f"Return a function for `Dataset.apply`: see `Dataset.{name}`."
+    return made
+
+
+def map_and_batch(
+    map_func: Callable[..., object],
+    batch_size: object,
+    num_parallel_batches: object = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: object = None,
+) -> Transformation:
+    """Return a function for `Dataset.apply` that maps and puts into batches."""
+    return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
+        batch_size, drop_remainder
+    )
+
+
+def shuffle_and_repeat(
+    buffer_size: object, count: object = None, seed: object = None
+) -> Transformation:
+    """Return a function for `Dataset.apply` that shuffles and repeats."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def parallel_interleave(
+    map_func: Callable[..., object], cycle_length: object, block_length: object = 1, **_: object
+) -> Transformation:
+    """Return a function for `Dataset.apply` that takes elements of datasets in turns."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def assert_cardinality(expected_cardinality: object) -> Transformation:
+    """Return a function for `Dataset.apply`: there are so many elements, or an error."""
+    return lambda dataset: dataset.step(Counted, count=Given(scalar(expected_cardinality)))
+
+
+def cardinality(dataset: Dataset) -> TfTensor:
+    """Return how many elements there are, -1 without end, -2 if nobody knows."""
+    return dataset.cardinality()
+
+
+def counter(start: object = 0, step: object = 1, dtype: DTypeLike | None = "int64") -> Dataset:
+    """Return a dataset of numbers without end."""
+    return Dataset.counter(start, step, dtype)
+
+
+def random_dataset(seed: Any = None, rerandomize_each_iteration: Any = None) -> Dataset:
+    """Return a dataset of random numbers without end."""
+    return Dataset.random(seed, rerandomize_each_iteration)
+
+
+def from_list(elements: object, name: str | None = None) -> Dataset:
+    """Return a dataset of the elements of a list."""
+    if not isinstance(elements, list):
+        raise TypeError("`elements` must be a list.")
+    if not elements:
+        raise ValueError("`elements` cannot be empty.")
+    made = Dataset.from_tensors(elements[0])
+    for each in elements[1:]:
+        made = made.concatenate(Dataset.from_tensors(each))
+    return made
+
+
+def get_next_as_optional(iterator: Any) -> Any:
+    """Return the next element, or that there is none."""
+    return iterator.get_next_as_optional()
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """Return what elements are like."""
+    return dataset_or_iterator.element_spec
+
+
+def prefetch_to_device(device: object, buffer_size: object = None) -> Transformation:
+    """Return a function for `Dataset.apply`: elements are made before they are asked for."""
+    return lambda dataset: dataset.prefetch(buffer_size)
+
+
+NAMES: dict[str, Any] = {
+    **{
+        n: of_method(n)
+        for n in (
+            *("bucket_by_sequence_length", "group_by_window", "ignore_errors", "scan"),
+            *("take_while", "unbatch", "unique", "rejection_resample"),
+        )
+    },
+    "enumerate_dataset": of_method("enumerate"),
+    "Counter": counter,
+    "RandomDataset": random_dataset,
+    "assert_cardinality": assert_cardinality,
+    "cardinality": cardinality,
+    "choose_from_datasets": choose_from_datasets,
+    "sample_from_datasets": sample_from_datasets,
+    "from_list": from_list,
+    "get_next_as_optional": get_next_as_optional,
+    "get_single_element": iterators.single_element,
+    "get_structure": get_structure,
+    "map_and_batch": map_and_batch,
+    "parallel_interleave": parallel_interleave,
+    "prefetch_to_device": prefetch_to_device,
+    "shuffle_and_repeat": shuffle_and_repeat,
+}

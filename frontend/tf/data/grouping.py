@@ -1,0 +1,209 @@
+"""Functions of several elements: states that are carried on, groups, buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...autograph import to_trace
+from ...data.nested import Grouped
+from ...data.programs import GraphProgram
+from ...data.stages import Run, Stage
+from ...function.traces import ACTIVE
+from ...values.context import STATE
+from ..core.bridge import TfTensor
+from ..core.nested import flatten
+from ..core.specs import TensorSpec
+from ..core.values import convert
+from .functions import Traced, named, spread, trace
+from .handles import StoreKind, add, graph_for
+from .structures import (
+    Pipeline,
+    core_spec,
+    joined_spec,
+    normal,
+    packed,
+    packer,
+    spec_of,
+    tensor_of,
+)
+
+TURNS = 8
+"""How often a function is traced until the shapes of its state are those that it gives."""
+
+
+def traced_state(function: Any, state: object, spec: Any, check: Any) -> tuple[Traced, Any]:
+    """Return a function of a state and an element, traced for states of all its shapes."""
+    found = spec_of(state)
+    for _ in range(TURNS):
+        traced = trace(to_trace(function), found, spec)
+        given = check(traced.spec)
+        for mine, theirs in zip(flatten(found), flatten(given), strict=False):
+            if mine.dtype != theirs.dtype:
+                raise TypeError(
+                    "The element types for the new state must match the initial state. Expected "
+                    f"{mine.dtype.name}; got {theirs.dtype.name}."
+                )
+        wider = joined_spec(found, given)
+        if wider == found:
+            return traced, found
+        found = wider
+    raise TypeError(f"the shapes of the state of {function!r} do not settle")
+
+
+def traced_scan(function: object, state: object, spec: object) -> tuple[Traced, Any]:
+    """Return the function of a scan, and what its outputs are like."""
+
+    def first(made: object) -> Any:
+        if not isinstance(made, tuple) or len(made) != 2:
+            raise TypeError(
+                "`scan_func` must return a pair comprising the new state and the output value."
+            )
+        return made[0]
+
+    traced, _ = traced_state(function, state, spec, first)
+    return traced, traced.spec[1]
+
+
+def reduced(dataset: Pipeline, initial: object, function: Any) -> Any:
+    """Return the last state that a function gives for a state and each element."""
+    state = normal(initial)
+    spec = dataset.element_spec
+    parts = [tensor_of(leaf) for leaf in flatten(state)]
+
+    def step(before: Any, element: Any) -> Any:
+        return function(before, element)
+
+    traced, carried = traced_state(named(function, step), state, spec, lambda made: made)
+    program = traced.program()
+    taken = [*parts, *dataset._stage.tensors(), *program.tensors]
+    if STATE.context is None and graph_for(taken) is None:
+        run = Run(ACTIVE[-1])
+        made = fold(run, dataset._stage, program, [np.asarray(x) for x in parts])
+        return packer(carried)(made)
+    return packed(carried, _in_graph(dataset._stage, program, parts, carried))
+
+
+def fold(run: Run, stage: Stage, program: GraphProgram, state: Sequence[object]) -> Sequence[Any]:
+    """Return the last state."""
+    function = program.bound(run)
+    for element in run.open(stage):
+        state = function((*state, *element))
+    return state
+
+
+def _in_graph(stage: Stage, program: GraphProgram, parts: Sequence[object], spec: object) -> Any:
+    """Add the operation that goes through a pipeline when it runs."""
+    taken = [x for x in (*stage.tensors(), *program.tensors) if not x.eager]
+    keys, count = [id(x) for x in taken], len(parts)
+
+    def done(store: Any, *values: Any) -> Sequence[Any]:
+        run = Run(store, dict(zip(keys, values[count:], strict=True)))
+        return fold(run, stage, program, values[:count])
+
+    specs = [core_spec(leaf) for leaf in flatten(spec)]
+    return add(StoreKind("ReduceDataset", done, lambda _: specs, effect=True), [*parts, *taken])
+
+
+def grouped(
+    dataset: Pipeline, key_func: Any, reduce_func: Any, window_size: Any, window_size_func: Any
+) -> Any:
+    """Return a dataset of what a function makes of elements with one key."""
+    if (window_size is None) == (window_size_func is None):
+        raise ValueError(
+            "Must pass either window_size or window_size_func, but not both or none of them."
+        )
+    sizes = window_size_func or (lambda key: convert(np.int64(window_size)))
+    number = TensorSpec([], "int64")
+    key = trace(named(key_func, lambda element: _int64(spread(key_func, element), "key_func")),
+                dataset.element_spec)  # fmt: skip
+    size = trace(lambda k: _int64(sizes(k), "window_size_func"), number)
+
+    def reduce(k: Any, group: Any) -> Pipeline:
+        made = to_trace(reduce_func)(k, group)
+        if not isinstance(made, Pipeline):
+            raise TypeError(
+                f"Invalid `reduce_func`. `reduce_func` must return a `Dataset` object, got {made!r}"
+            )
+        return made
+
+    found = trace(reduce, number, dataset.part_spec, adapt=lambda made: made)
+    return dataset.step(
+        Grouped, found.spec.element_spec, key=key.program(), reduce=found.opening(),
+        size=size.program(),
+    )  # fmt: skip
+
+
+def _int64(value: object, name: str) -> Any:
+    found = convert(value)
+    if found.dtype.name == "int32":
+        from .functions import scalar  # noqa: PLC0415
+
+        return scalar(found)
+    if found.dtype.name != "int64" or found.shape.rank not in (0, None):
+        raise TypeError(
+            f"Invalid `{name}`. `{name}` must return a single `tf.int64` tensor, got "
+            f"{found.dtype.name} of shape {found.shape}."
+        )
+    return found
+
+
+def bucketed(
+    dataset: Pipeline,
+    element_length_func: Any,
+    bucket_boundaries: Sequence[int],
+    bucket_batch_sizes: Sequence[int],
+    padded_shapes: object = None,
+    padding_values: object = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return a dataset of batches of elements of like lengths."""
+    bounds, sizes = list(bucket_boundaries), list(bucket_batch_sizes)
+    if len(sizes) != len(bounds) + 1:
+        raise ValueError(
+            "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
+            f"`len(bucket_batch_sizes)={len(sizes)}` and `len(bucket_boundaries)={len(bounds)}`."
+        )
+    from ..ops.sorting import searchsorted  # noqa: PLC0415
+
+    def bucket(*element: Any) -> TfTensor:
+        length = _int64(element_length_func(*element), "element_length_func")
+        found = searchsorted(convert(np.array(bounds, np.int64)), [length], side="right")
+        return found[0]
+
+    def size(number: object) -> TfTensor:
+        from ..ops.gathering import gather  # noqa: PLC0415
+
+        return gather(convert(np.array(sizes, np.int64)), number)
+
+    def batch(number: object, group: Pipeline) -> Any:
+        if no_padding:
+            return group.batch(size(number), drop_remainder)
+        shapes = padded_shapes
+        if pad_to_bucket_boundary:
+            shapes = _to_boundary(group.element_spec, shapes, bounds, number)
+        return group.padded_batch(size(number), shapes, padding_values, drop_remainder)
+
+    return grouped(dataset, bucket, batch, None, size)
+
+
+def _to_boundary(spec: object, shapes: object, bounds: Sequence[int], number: object) -> Any:
+    """Return shapes in which what is open is one less than the boundary of a bucket."""
+    from ..core.nested import pack_sequence_as  # noqa: PLC0415
+    from ..ops.array_ops import stack  # noqa: PLC0415
+    from ..ops.gathering import gather  # noqa: PLC0415
+    from .padding import like  # noqa: PLC0415
+
+    limit = gather(convert(np.array([*bounds, bounds[-1] + 1], np.int64)), number) - 1
+    wanted = [leaf.shape for leaf in flatten(spec)] if shapes is None else like(spec, shapes)
+    made = [
+        stack([limit if d in (None, -1) else convert(np.int64(d)) for d in list(s)])
+        if list(s) else np.zeros(0, np.int64)
+        for s in wanted
+    ]  # fmt: skip
+    return pack_sequence_as(spec, made)

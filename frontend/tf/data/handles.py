@@ -1,0 +1,90 @@
+"""Datasets and iterators as tensors: nodes of graphs that make them, and what a run gives those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.tensor import TensorSpec
+from ...data.host import ArrayKind
+from ...data.sources import Within
+from ...data.stages import Run, Stage, part
+from ...graph.frame import Frame
+from ...graph.graph import Graph, Operation
+from ...graph.text_arrays import TEXT
+from ...values.context import STATE, entered
+from ..core.bridge import wrap
+from ..graph.state import get_default_graph
+from .structures import Pipeline
+
+HANDLE = TensorSpec(TEXT, ())
+
+
+def staged(kind: Any, inputs: Sequence[Pipeline], options: Mapping[str, Any]) -> Stage:
+    """Return what is done to datasets."""
+    stages = tuple(each._stage for each in inputs)
+    return Stage(kind, stages, options, lasts=STATE.context is None)
+
+
+class StoreKind(ArrayKind):
+    """An operation whose function is also given the store of the run, and may wait."""
+
+    waits = True
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Call the function."""
+        if frame.is_staging:
+            return super().run(frame, op, inputs)
+        made: Sequence[Any] = self.compute(frame.store, *[np.asarray(x) for x in inputs])
+        return made
+
+
+def graph_for(tensors: Sequence[Any]) -> Graph | None:
+    """Return the graph that an operation on tensors goes to, None to do it now."""
+    if isinstance(STATE.context, Graph):
+        return STATE.context
+    return next((t.graph for t in tensors if not t.eager), None)
+
+
+def pipeline_tensor(stage: Stage) -> Any:
+    """Return the tensor that stands for a pipeline, with the values that it takes."""
+    taken = [tensor for tensor in stage.tensors() if not tensor.eager]
+    if not taken:
+        return wrap(part(stage))
+    keys = [id(tensor) for tensor in taken]
+
+    def closed(*values: object) -> Sequence[Any]:
+        options = {"inner": stage, "values": dict(zip(keys, values, strict=True))}
+        return (part(Stage(Within, (), options)),)
+
+    kind = ArrayKind("PipelineDataset", closed, lambda specs: [HANDLE])
+    return add(kind, taken)[0]
+
+
+def add(kind: ArrayKind, tensors: Sequence[Any], name: str | None = None) -> Any:
+    """Add an operation to the graph of tensors, or the present one; return its outputs."""
+    graph = graph_for(tensors) or get_default_graph()
+    with entered(graph):
+        return graph.add(kind, [graph.owned(x) for x in tensors], name=name).outputs
+
+
+def with_pipeline(
+    type_: str,
+    stage: Stage,
+    specs: Sequence[TensorSpec],
+    compute: Callable[[Run, Stage], Sequence[object]],
+    name: str | None = None,
+) -> Operation:
+    """Add an operation that is done with a pipeline when it runs; return the operation."""
+    taken = [tensor for tensor in stage.tensors() if not tensor.eager]
+    keys = [id(tensor) for tensor in taken]
+
+    def done(store: Any, *values: Any) -> Sequence[Any]:
+        return compute(Run(store, dict(zip(keys, values, strict=True))), stage)
+
+    kind = StoreKind(type_, done, lambda _: list(specs), effect=True)
+    graph = graph_for(taken) or get_default_graph()
+    with entered(graph):
+        return graph.add(kind, [graph.owned(x) for x in taken], name=name)

@@ -1,0 +1,453 @@
+"""Taking the elements of datasets: at once, in functions, and in sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.dtypes import bool_, u8
+from ....ir.types.tensor import Array, TensorSpec
+from ...data.stages import Run, Stage, Stream, part
+from ...data.states import from_bytes, to_bytes
+from ...function.traces import ACTIVE
+from ...graph.execute import Plan
+from ...graph.frame import Frame, Store
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import Graph, GraphTensor, Operation, spec_with_unknowns
+from ...graph.kinds import Placeholder
+from ...values.context import STATE
+from ...values.run_errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from ..core.bridge import wrap
+from ..core.nested import flatten
+from ..core.values import convert
+from .handles import HANDLE, StoreKind, add, graph_for, with_pipeline
+from .optional import Optional
+from .structures import (
+    PartSpec,
+    classes_of,
+    core_spec,
+    numpy_packer,
+    packed,
+    packer,
+    shapes_of,
+    types_of,
+)
+
+END = "End of sequence"
+
+
+def iterator_of(dataset: Any) -> GraphIterator | EagerIterator:
+    """Return an iterator over a dataset: one of the process, or one of the function's runs."""
+    if isinstance(STATE.context, FuncGraph):
+        return GraphIterator.within_function(dataset)
+    if isinstance(STATE.context, Graph) or graph_for(dataset._stage.tensors()) is not None:
+        raise RuntimeError(
+            "`tf.data.Dataset` only supports Python-style iteration in eager mode or within "
+            "tf.function."
+        )
+    return EagerIterator(dataset)
+
+
+class StreamState:
+    """The state of an iterator as a leaf of checkpoints."""
+
+    def __init__(self, iterator: EagerIterator) -> None:
+        self.iterator = iterator
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return what the state is: bytes, of a number that nobody knows before."""
+        return spec_with_unknowns(u8, (None,))
+
+    @property
+    def state(self) -> StreamState:
+        """Return what a checkpoint asks for the value."""
+        return self
+
+    def value_in(self, store: object) -> Array:
+        """Return the state as an array of bytes."""
+        return np.frombuffer(to_bytes(self.iterator.stream.save()), np.uint8)
+
+    def assign(self, value: object) -> None:
+        """Go on from a state."""
+        self.iterator.stream.restore(from_bytes(np.asarray(value, np.uint8).tobytes()))
+
+
+class Elements:
+    """What all iterators say about their elements."""
+
+    element_spec: Any
+
+    output_shapes = property(lambda self: shapes_of(self.element_spec))
+    output_types = property(lambda self: types_of(self.element_spec))
+    output_classes = property(lambda self: classes_of(self.element_spec))
+
+
+class EagerIterator(Elements):
+    """Takes elements at once; in a function, each time that the function runs."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.element_spec = dataset.element_spec
+        self.stream: Stream = Run(ACTIVE[-1]).open(dataset._stage)
+        self._pack = packer(self.element_spec)
+        self._holder = wrap(part(Holder(self.stream)))
+
+    def __iter__(self) -> EagerIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if STATE.context is not None:
+            return self._in_graph().get_next()
+        return self._pack(self.stream.__next__())
+
+    next = __next__
+
+    def get_next(self, name: str | None = None) -> Any:
+        """Return the next element, or raise `OutOfRangeError`."""
+        if STATE.context is not None:
+            return self._in_graph().get_next(name)
+        try:
+            return self._pack(self.stream.__next__())
+        except StopIteration:
+            raise OutOfRangeError(END) from None
+
+    def get_next_as_optional(self) -> Optional:
+        """Return the next element, or that there is none."""
+        if STATE.context is not None:
+            return self._in_graph().get_next_as_optional()
+        try:
+            return Optional.from_value(self._pack(self.stream.__next__()))
+        except StopIteration:
+            return Optional.empty(self.element_spec)
+
+    def looped_in_graph(self) -> GraphIterator:
+        """Return what a loop of a graph takes its elements from."""
+        return self._in_graph()
+
+    def next_in_graph(self) -> tuple[Any, Any]:
+        """Return whether there is another element, and it, each time that the graph runs."""
+        return self._in_graph().next_in_graph()
+
+    def _in_graph(self) -> GraphIterator:
+        return GraphIterator(self._holder, self.element_spec)
+
+    def checkpoint_parts(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+        return {"ITERATOR_STATE": StreamState(self)}
+
+
+class Holder:
+    """Where a stream is: what the handle of an iterator stands for."""
+
+    def __init__(self, stream: Stream | None = None) -> None:
+        self.stream = stream
+
+    def take(self) -> Sequence[Any]:
+        """Return the next element, or raise an error by TensorFlow's name."""
+        if self.stream is None:
+            raise FailedPreconditionError(
+                "GetNext() failed because the iterator has not been initialized. Ensure that you "
+                "have run the initializer operation for this iterator before getting the next "
+                "element."
+            )
+        try:
+            return self.stream.__next__()
+        except StopIteration:
+            raise OutOfRangeError(END) from None
+
+
+class NumpyIterator:
+    """Takes elements as arrays and numbers of numpy's."""
+
+    def __init__(self, dataset: Any) -> None:
+        if STATE.context is not None:
+            raise RuntimeError("as_numpy_iterator() is not supported while tracing functions")
+        unfit = [s for s in flatten(dataset.element_spec) if isinstance(s, PartSpec)]
+        if any(not hasattr(s, "numpy_value") and not hasattr(s, "element_spec") for s in unfit):
+            raise TypeError(f"as_numpy_iterator() is not supported for {unfit[0]}")
+        self._stream: Stream = Run(ACTIVE[-1]).open(dataset._stage)
+        self._pack = numpy_packer(dataset.element_spec)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return self._pack(self._stream.__next__())
+
+
+class GraphIterator(Elements):
+    """An iterator in a graph: `handle` stands for the stream when the graph runs."""
+
+    def __init__(self, handle: Any, spec: Any, initializer: Any = None) -> None:
+        self._handle, self.element_spec, self._initializer = handle, spec, initializer
+
+    @classmethod
+    def within_function(cls, dataset: Any) -> GraphIterator:
+        """Return an iterator that begins anew in each run of the function."""
+        made = with_pipeline(
+            "OneShotIterator", dataset._stage, [HANDLE],
+            lambda run, stage: (part(Holder(run.open(stage))),),
+        )  # fmt: skip
+        return cls(made.outputs[0], dataset.element_spec)
+
+    @property
+    def initializer(self) -> Any:
+        """Return the operation that lets the iterator begin."""
+        if self._initializer is None:
+            raise ValueError("Iterator does not have an initializer.")
+        return self._initializer
+
+    def __iter__(self) -> GraphIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return self.get_next()
+
+    def get_next(self, name: str | None = None) -> Any:
+        """Return the next element: tensors that are another one in each run."""
+        outputs = add(next_kind(self.element_spec), [self._handle], name or "IteratorGetNext")
+        return packed(self.element_spec, outputs)
+
+    def get_next_as_optional(self) -> Optional:
+        """Return the next element, or that there is none."""
+        outputs = add(optional_kind(self.element_spec), [self._handle])
+        return Optional(outputs[0], outputs[1:], self.element_spec)
+
+    def looped_in_graph(self) -> GraphIterator:
+        """Return what a loop of a graph takes its elements from."""
+        return self
+
+    def next_in_graph(self) -> tuple[Any, Any]:
+        """Return whether there is another element, and it: zeros if there was none."""
+        outputs = add(optional_kind(self.element_spec), [self._handle])
+        return outputs[0], packed(self.element_spec, outputs[1:])
+
+    def string_handle(self, name: str | None = None) -> Any:
+        """Return text that names the iterator: another one is made of it."""
+        return add(StringHandle(), [self._handle], name)[0]
+
+    def make_initializer(self, dataset: object, name: str | None = None) -> Operation:
+        """Return an operation that lets the iterator begin with a dataset."""
+        return initializer_of(self._handle, dataset, self.element_spec)
+
+
+def next_kind(spec: object) -> StoreKind:
+    """Return the operation that takes an element."""
+    specs = [core_spec(leaf) for leaf in flatten(spec)]
+
+    def taken(store: object, handle: Any) -> Sequence[Any]:
+        made: Sequence[Any] = handle.item().take()
+        check(made, specs)
+        return made
+
+    return StoreKind("IteratorGetNext", taken, lambda _: specs, effect=True)
+
+
+def check(element: Sequence[Any], specs: Sequence[Any]) -> None:
+    """Raise unless the parts of an element are what an iterator was declared for."""
+    if len(element) != len(specs):
+        raise InvalidArgumentError(
+            f"Expected {len(specs)} components but got {len(element)} components."
+        )
+    for i, (array, spec) in enumerate(zip(element, specs, strict=True)):
+        if spec.dtype.numpy != array.dtype:
+            raise InvalidArgumentError(
+                f"Data type mismatch at component {i}: expected {spec.dtype} but got {array.dtype}."
+            )
+
+
+def optional_kind(spec: object) -> StoreKind:
+    """Return the operation that takes an element, or says that there is none."""
+    specs = [core_spec(leaf) for leaf in flatten(spec)]
+
+    def taken(store: object, handle: Any) -> Sequence[Any]:
+        try:
+            return (np.array(True), *handle.item().take())
+        except OutOfRangeError:
+            return (np.array(False), *map(stand_in, specs))
+
+    return StoreKind(
+        "IteratorGetNextAsOptional", taken, lambda _: [TensorSpec(bool_, ()), *specs], effect=True
+    )
+
+
+def stand_in(spec: Any) -> Array:
+    """Return an array like those of a spec, for an element that is not there."""
+    dims = [d if isinstance(d, int) else 0 for d in spec.shape or ()]
+    made = np.zeros(dims, spec.dtype.numpy)
+    if made.dtype.kind == "O":
+        made[...] = b""
+    return made
+
+
+class NamedIterator(StoreKind):
+    """The handle of an iterator of a graph: each session has a stream of its own for it."""
+
+    def __init__(self, shared: str) -> None:
+        super().__init__("IteratorV2", self.handle, lambda _: [HANDLE])
+        self.key: Any = shared or self
+
+    def handle(self, store: Store) -> Sequence[Any]:
+        """Return where the stream of the session is."""
+        with store.lock:
+            found: Holder = store.queues.setdefault(self.key, Holder())
+            store.queues.setdefault(f"iterator {id(found)}", found)
+        return (part(found),)
+
+
+class StringHandle(StoreKind):
+    """Text that names the stream of a handle in a session."""
+
+    def __init__(self) -> None:
+        super().__init__("IteratorToStringHandle", self.text, lambda _: [HANDLE])
+
+    @staticmethod
+    def text(store: Store, handle: Any) -> Sequence[Any]:
+        """Return the text."""
+        return (part(f"iterator {id(handle.item())}".encode()),)
+
+
+class FromStringHandle(StoreKind):
+    """The handle that text names."""
+
+    def __init__(self) -> None:
+        super().__init__("IteratorFromStringHandleV2", self.handle, lambda _: [HANDLE])
+
+    @staticmethod
+    def handle(store: Store, text: object) -> Sequence[Any]:
+        """Return where the stream is."""
+        found = store.queues.get(np.asarray(text).item().decode())
+        if found is None:
+            raise InvalidArgumentError(f"{text} is not the handle of an iterator of this session")
+        return (part(found),)
+
+
+class InitializeIterator(StoreKind):
+    """Lets an iterator begin with a pipeline."""
+
+    def __init__(self, stage: Stage, keys: Sequence[int]) -> None:
+        super().__init__("MakeIterator", self.begin, lambda _: [], effect=True)
+        self.stage, self.keys = stage, list(keys)
+
+    def begin(self, store: Store, handle: Any, *values: object) -> tuple[()]:
+        """Open the pipeline."""
+        run = Run(store, dict(zip(self.keys, values, strict=True)))
+        handle.item().stream = run.open(self.stage)
+        return ()
+
+
+def initializer_of(handle: Any, dataset: Any, spec: Any) -> Operation:
+    """Return the operation that lets an iterator begin with a dataset."""
+    mine, theirs = flatten(spec), flatten(dataset.element_spec)
+    fits = len(mine) == len(theirs) and all(map(_fits, mine, theirs))
+    if not fits:
+        raise TypeError(
+            f"Expected output types and shapes {spec!r} but got {dataset.element_spec!r}."
+        )
+    taken = [tensor for tensor in dataset._stage.tensors() if not tensor.eager]
+    kind = InitializeIterator(dataset._stage, [id(tensor) for tensor in taken])
+    graph: Graph = handle.graph
+    return graph.add(kind, [handle, *map(graph.owned, taken)], name="MakeIterator")
+
+
+def _fits(mine: Any, theirs: Any) -> bool:
+    if isinstance(mine, PartSpec) or isinstance(theirs, PartSpec):
+        return bool(mine == theirs)
+    return bool(mine.dtype == theirs.dtype and mine.shape.is_compatible_with(theirs.shape))
+
+
+def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> GraphIterator:
+    """Return an iterator of the graph that begins when its initializer runs."""
+    if STATE.context is None and graph_for(dataset._stage.tensors()) is None:
+        raise RuntimeError(
+            "`make_initializable_iterator()` is not supported in eager mode. Use Python-style "
+            "iteration instead."
+        )
+    handle = add(NamedIterator(shared_name or ""), [])[0]
+    initializer = initializer_of(handle, dataset, dataset.element_spec)
+    return GraphIterator(handle, dataset.element_spec, initializer)
+
+
+class OneShot(NamedIterator):
+    """The handle of an iterator that begins when it is used first, in each session."""
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__("")
+        self.type, self.stage = "OneShotIterator", stage
+        self.taken = [tensor for tensor in stage.tensors() if isinstance(tensor, GraphTensor)]
+        self.plan = Plan(self.taken, [])
+
+    def handle(self, store: Store) -> Sequence[Any]:
+        """Return where the stream of the session is."""
+        found = super().handle(store)
+        holder: Holder = found[0].item()
+        with store.lock:
+            if holder.stream is None:
+                values = self.plan.run(Frame(store), []) if self.taken else []
+                keys = [id(tensor) for tensor in self.taken]
+                run = Run(store, dict(zip(keys, values, strict=True)))
+                holder.stream = run.open(self.stage)
+        return found
+
+
+def make_one_shot_iterator(dataset: Any) -> EagerIterator | GraphIterator:
+    """Return an iterator that begins by itself; in eager code, one like any other."""
+    if STATE.context is None:
+        return EagerIterator(dataset)
+    kind = OneShot(dataset._stage)
+    fed = [op for op in kind.plan.ops if isinstance(op.kind, Placeholder) or op.kind.stateful]
+    if fed:
+        raise ValueError(
+            "Failed to create a one-shot iterator for a dataset: it depends on "
+            f"{fed[0].name!r} ({fed[0].type}), which is not the same at all times. Use "
+            "`make_initializable_iterator`."
+        )
+    return GraphIterator(add(kind, [])[0], dataset.element_spec)
+
+
+def single_element(dataset: Any) -> Any:
+    """Return the only element of a dataset."""
+    specs = [core_spec(leaf) for leaf in flatten(dataset.element_spec)]
+
+    def only(run: Run, stage: Stage) -> Sequence[Any]:
+        stream = run.open(stage)
+        found = next(stream, None)
+        if found is None:
+            raise InvalidArgumentError("Dataset was empty.")
+        if next(stream, None) is not None:
+            raise InvalidArgumentError("Dataset had more than one element.")
+        return found
+
+    if STATE.context is None and graph_for(dataset._stage.tensors()) is None:
+        return packer(dataset.element_spec)(only(Run(ACTIVE[-1]), dataset._stage))
+    made = with_pipeline("DatasetToSingleElement", dataset._stage, specs, only)
+    return packed(dataset.element_spec, made.outputs)
+
+
+class Iterator(GraphIterator):
+    """`tf.compat.v1.data.Iterator`: iterators that are made of a structure or of a handle."""
+
+    @staticmethod
+    def from_structure(
+        output_types: Any, output_shapes: Any = None, shared_name: Any = None, _: Any = None
+    ) -> GraphIterator:
+        """Return an iterator that begins with a dataset of this structure."""
+        from .generating import spec_from_types  # noqa: PLC0415
+
+        handle = add(NamedIterator(shared_name or ""), [])[0]
+        return GraphIterator(handle, spec_from_types(output_types, output_shapes))
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: object, output_types: object, output_shapes: object = None, _: object = None
+    ) -> GraphIterator:
+        """Return the iterator that text names when the graph runs."""
+        from .generating import spec_from_types  # noqa: PLC0415
+
+        handle = add(FromStringHandle(), [convert(string_handle)])[0]
+        return GraphIterator(handle, spec_from_types(output_types, output_shapes))
+
+
+__all__ = ["EagerIterator", "GraphIterator", "Iterator", "NumpyIterator"]

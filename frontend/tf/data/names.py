@@ -1,0 +1,65 @@
+"""The namespaces `tf.data`, `tf.compat.v1.data` and `tf.sparse`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...data.stages import INFINITE, UNKNOWN
+from ..names.namespaces import Space
+from . import experimental as _e
+from . import iterators as _it
+from . import options as _o
+from . import readers as _r
+from . import sparse as _s
+from .dataset import AUTOTUNE, Dataset, DatasetSpec
+from .optional import Optional
+
+BOTH: dict[str, Any] = {
+    "AUTOTUNE": AUTOTUNE,
+    "INFINITE_CARDINALITY": INFINITE,
+    "UNKNOWN_CARDINALITY": UNKNOWN,
+    "Dataset": Dataset,
+    "DatasetSpec": DatasetSpec,
+    "NumpyIterator": _it.NumpyIterator,
+    "Options": _o.Options,
+    "ThreadingOptions": _o.ThreadingOptions,
+    "TFRecordDataset": _r.TFRecordDataset,
+    "TextLineDataset": _r.TextLineDataset,
+    "FixedLengthRecordDataset": _r.FixedLengthRecordDataset,
+}
+experimental = Space(
+    "data.experimental",
+    AUTOTUNE=AUTOTUNE,
+    INFINITE_CARDINALITY=INFINITE,
+    UNKNOWN_CARDINALITY=UNKNOWN,
+    Optional=Optional,
+    AutotuneOptions=_o.AutotuneOptions,
+    DistributeOptions=_o.DistributeOptions,
+    OptimizationOptions=_o.OptimizationOptions,
+    ThreadingOptions=_o.ThreadingOptions,
+    **_e.NAMES,
+)
+data = Space("data", **BOTH, Iterator=_it.EagerIterator, experimental=experimental)
+old_data = Space(
+    "compat.v1.data",
+    **BOTH,
+    Iterator=_it.Iterator,
+    experimental=experimental,
+    make_one_shot_iterator=_it.make_one_shot_iterator,
+    make_initializable_iterator=_it.make_initializable_iterator,
+    get_output_shapes=lambda of: of.output_shapes,
+    get_output_types=lambda of: of.output_types,
+    get_output_classes=lambda of: of.output_classes,
+)
+SparseTensor, SparseTensorSpec = _s.SparseTensor, _s.SparseTensorSpec
+sparse = Space(
+    "sparse",
+    SparseTensor=SparseTensor,
+    to_dense=_s.to_dense,
+    from_dense=_s.from_dense,
+)
+V1: dict[str, Any] = {
+    "data": old_data,
+    "sparse_tensor_to_dense": _s.to_dense,
+    "SparseTensorValue": _s.SparseTensorValue,
+}

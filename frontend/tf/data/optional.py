@@ -1,0 +1,47 @@
+"""`tf.experimental.Optional`: an element that may not be there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import wrap
+from ..core.nested import flatten
+from .structures import normal, packed, spec_of, tensor_of
+
+
+class Optional:
+    """An element, or that there is none."""
+
+    def __init__(self, there: Any, tensors: Sequence[Any], spec: Any) -> None:
+        self._there, self._tensors, self._spec = there, list(tensors), spec
+
+    @classmethod
+    def from_value(cls, value: object) -> Optional:
+        """Return that there is an element."""
+        element = normal(value)
+        tensors = [tensor_of(leaf) for leaf in flatten(element)]
+        return cls(wrap(np.array(True)), tensors, spec_of(element))
+
+    @classmethod
+    def empty(cls, element_spec: object) -> Optional:
+        """Return that there is none."""
+        return cls(wrap(np.array(False)), [], element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """Return what the element is like."""
+        return self._spec
+
+    def has_value(self, name: str | None = None) -> Any:
+        """Say whether there is an element."""
+        return self._there
+
+    def get_value(self, name: str | None = None) -> Any:
+        """Return the element; there must be one."""
+        if self._there.eager and not bool(self._there):
+            raise InvalidArgumentError("The given optional does not have a value.")
+        return packed(self._spec, self._tensors)

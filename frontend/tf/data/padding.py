@@ -1,0 +1,111 @@
+"""The shapes and values that elements are filled up with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.tensor import Array
+from ...data.stages import Given
+from ..core.nested import flatten
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.specs import TensorSpec
+from ..core.values import convert
+
+Shapes = Sequence[Any]
+
+
+def padding(spec: object, shapes: object, values: object) -> tuple[Shapes, Shapes, Shapes]:
+    """Return shapes (-1: the largest), values, and shapes with None, for each part."""
+    leaves = flatten(spec)
+    for leaf in leaves:
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(f"padded_batch() is only supported for tensors, got {leaf}")
+    wanted = [leaf.shape for leaf in leaves] if shapes is None else like(spec, shapes)
+    if shapes is None and any(leaf.shape.rank is None for leaf in leaves):
+        raise ValueError("You must provide `padded_shapes` because component ranks are unknown.")
+    filled = [None] * len(leaves) if values is None else _values(spec, values)
+    made = [_value(leaf, value) for leaf, value in zip(leaves, filled, strict=True)]
+    found = [_dims(s) for s in wanted]
+    for leaf, dims in zip(leaves, found, strict=True):
+        _check(leaf, dims)
+    numbers = [s if isinstance(s, Given) else _numbers(s) for s in found]
+    open_ = [[None] * int(s.tensor.shape[0]) if isinstance(s, Given) else s for s in found]
+    return tuple(numbers), [Given(x) for x in made], open_
+
+
+def _numbers(dims: Any) -> Array:
+    return np.array([-1 if d is None else d for d in dims], np.int64)
+
+
+def like(spec: Any, shapes: Any) -> list[Any]:
+    """Return the shapes of the parts; lists and tuples of numbers are shapes themselves."""
+    if isinstance(spec, Mapping):
+        return [s for key in sorted(spec) for s in like(spec[key], shapes[key])]
+    if isinstance(spec, tuple):
+        if len(spec) != len(shapes):
+            raise ValueError(
+                f"The two structures don't have the same sequence length: {len(spec)} parts and "
+                f"{len(shapes)} shapes"
+            )
+        return [s for a, b in zip(spec, shapes, strict=True) for s in like(a, b)]
+    return [shapes]
+
+
+def _values(spec: object, values: object) -> list[Any]:
+    if isinstance(spec, Mapping):
+        if not isinstance(values, Mapping):
+            return [values] * len(flatten(spec))
+        return [v for key in sorted(spec) for v in _values(spec[key], values[key])]
+    if isinstance(spec, tuple):
+        if not isinstance(values, tuple):
+            return [values] * len(flatten(spec))
+        return [v for a, b in zip(spec, values, strict=True) for v in _values(a, b)]
+    return [values]
+
+
+def _dims(shape: ShapeLike) -> Any:
+    """Return a shape as numbers and None; a tensor stays one."""
+    if hasattr(shape, "spec"):
+        found = convert(shape)
+        if not found.eager:
+            return Given(found)
+        shape = found.numpy().tolist()
+    if isinstance(shape, np.ndarray):
+        shape = shape.tolist()
+    if isinstance(shape, list | tuple):
+        shape = [None if d in (None, -1) else int(d) for d in shape]
+    return TensorShape(shape).as_list()
+
+
+def _check(leaf: Any, dims: Any) -> None:
+    if isinstance(dims, Given) or leaf.shape.rank is None:
+        return
+    if leaf.shape.rank != len(dims):
+        raise ValueError(
+            f"The padded shape {tuple(dims)} is not compatible with the shape {leaf.shape} of the "
+            "corresponding input component."
+        )
+    for have, want in zip(leaf.shape, dims, strict=True):
+        if have is not None and want is not None and have > want:
+            raise ValueError(
+                f"The padded shape {tuple(dims)} is not compatible with the shape {leaf.shape} of "
+                "the corresponding input component."
+            )
+
+
+def _value(leaf: Any, value: Any) -> Any:
+    """Return what a part is filled up with, of its type."""
+    if value is None:
+        value = b"" if leaf.dtype.name == "string" else np.zeros((), leaf._spec.dtype.numpy)
+    found = convert(value, leaf._spec.dtype) if not hasattr(value, "spec") else value
+    if found.spec.dtype != leaf._spec.dtype:
+        raise TypeError(
+            f"Mismatched type between padding value {found.dtype} and the input dataset's "
+            f"component type {leaf.dtype}."
+        )
+    if found.shape.rank:
+        raise ValueError("Padding value should be a scalar")
+    return found

@@ -1,0 +1,119 @@
+"""Datasets of what is in files: records, lines, records of one size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...data import sources
+from ...data.stages import Given
+from ...eager.tensor import Tensor
+from ..core.bridge import TfTensor
+from ..core.specs import TensorSpec
+from ..core.values import convert
+from ..io.records import TFRecordOptions
+from .dataset import AUTOTUNE, Dataset
+from .functions import scalar
+from .handles import staged
+
+TEXT = TensorSpec([], "string")
+
+
+def _paths(filenames: object) -> Dataset | TfTensor:
+    """Return the names of files as a tensor; a dataset of names is taken as it is."""
+    if isinstance(filenames, Dataset):
+        return filenames
+    found = convert(filenames, "string")
+    if found.shape.rank not in (0, 1, None):
+        raise TypeError(f"`filenames` of shape {found.shape}, expected a text or a list of texts")
+    return found
+
+
+class FileDataset(Dataset):
+    """The contents of files, one after the other, or several at once."""
+
+    KIND: Any = sources.Files
+
+    def _begin(self, filenames: object, parallel: object, **options: object) -> None:
+        found = _paths(filenames)
+        if isinstance(found, Dataset) or parallel is not None:
+            names = found if isinstance(found, Dataset) else Dataset.from_tensor_slices(found)
+            kind = self.KIND
+
+            def one(name: Tensor) -> Dataset:
+                return Dataset(staged(kind, (), {"files": Given(name), **options}), TEXT)
+
+            many = names.interleave(one, parallel, 1) if parallel is not None else (
+                names.flat_map(one))  # fmt: skip
+            super().__init__(many._stage, TEXT)
+            return
+        super().__init__(staged(self.KIND, (), {"files": Given(found), **options}), TEXT)
+
+
+def _options(compression: object, buffer: object) -> dict[str, Any]:
+    made = {}
+    if compression is not None and not (isinstance(compression, str) and not compression):
+        kind = compression
+        if not hasattr(compression, "spec"):
+            kind = TFRecordOptions.get_compression_type_string(compression)
+        made["compression"] = Given(convert(kind, "string"))
+    if buffer is not None:
+        made["buffer"] = Given(scalar(buffer))
+    return made
+
+
+class TFRecordDataset(FileDataset):
+    """The records of files."""
+
+    KIND = sources.Records
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        parallel = num_parallel_reads
+        if isinstance(parallel, int) and parallel < 1 and parallel != AUTOTUNE:
+            raise ValueError(f"num_parallel_reads must be positive, got {parallel}")
+        self._begin(filenames, parallel, **_options(compression_type, buffer_size))
+
+
+class TextLineDataset(FileDataset):
+    """The lines of files."""
+
+    KIND = sources.Lines
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        options = _options(compression_type, buffer_size)
+        self._begin(filenames, num_parallel_reads, **options)
+
+
+class FixedLengthRecordDataset(FileDataset):
+    """The records of one size of files."""
+
+    KIND = sources.FixedRecords
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_bytes: Any,
+        header_bytes: Any = None,
+        footer_bytes: object = None,
+        buffer_size: object = None,
+        compression_type: object = None,
+        num_parallel_reads: object = None,
+        name: str | None = None,
+    ) -> None:
+        sizes = {"size": record_bytes, "header": header_bytes or 0, "footer": footer_bytes or 0}
+        options = {n: Given(scalar(v)) for n, v in sizes.items()}
+        more = _options(compression_type, buffer_size)
+        self._begin(filenames, num_parallel_reads, **options, **more)

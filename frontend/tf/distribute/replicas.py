@@ -1,0 +1,238 @@
+"""Values that each replica has one of, and what a replica can do with the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ....runtime.comm import protocol
+from ...distributed import collectives
+from ...eager.tensor import Tensor, as_tensor
+from ...graph.graph import Graph
+from ...values import nest
+from ...values.context import STATE, record, unrecorded
+from ..core.bridge import dressed
+from ..core.nested import flatten, pack_sequence_as
+from ..core.values import convert
+from ..ops.array_ops import concat
+from .lockstep import Lockstep
+
+
+class ReduceOp(Enum):
+    """How values of replicas become one."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def of(value: Any) -> ReduceOp:
+        """Return the way that is meant."""
+        try:
+            return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
+        except ValueError:
+            raise ValueError(f"reduce_op {value!r}, expected 'SUM' or 'MEAN'") from None
+
+
+class VariableAggregation(Enum):
+    """How what replicas assign to a variable becomes one value."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class VariableSynchronization(Enum):
+    """When the values of replicas become one: here when they are written, always."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class PerReplica(tuple[Any, ...]):
+    """A value for each replica of this process; functions that are traced see them all."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """Return the values in order of the replicas."""
+        return tuple(self)
+
+    @property
+    def dtype(self) -> Any:
+        """Return the element type."""
+        return self.values[0].dtype
+
+    def __repr__(self) -> str:
+        rows = ",\n".join(f"  {number}: {value!r}" for number, value in enumerate(self.values))
+        return f"PerReplica:{{\n{rows}\n}}"
+
+
+def regrouped(results: Sequence[Any]) -> Any:
+    """Return the results of replicas: in their structure, with a value for each replica."""
+    if len(results) == 1:
+        return results[0]
+    rows = [flatten(result) for result in results]
+    columns = [
+        PerReplica(column)
+        if isinstance(column[0], Tensor) or any(x is not column[0] for x in column)
+        else column[0]
+        for column in zip(*rows, strict=True)
+    ]
+    return pack_sequence_as(results[0], columns)
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """Return a structure of what a function gives for values; those of replicas are one."""
+    if isinstance(value, PerReplica) or not nest.is_nested(value):
+        return function(value)
+    if isinstance(value, Mapping):
+        made = {key: mapped(function, each) for key, each in value.items()}
+        return made if type(value) is dict else type(value)(made)  # type: ignore[call-arg]
+    return nest.pack_level(value, [mapped(function, each) for each in value])
+
+
+def chosen(value: Any, number: int) -> Any:
+    """Return a structure with what one replica has."""
+    return mapped(lambda x: x.values[number] if isinstance(x, PerReplica) else x, value)
+
+
+class Contexts(threading.local):
+    """The strategies whose scopes a thread has entered, and the replica that it runs."""
+
+    def __init__(self) -> None:
+        self.strategies: list[Any] = []
+        self.replica: ReplicaContext | None = None
+        self.number = 0
+
+
+CONTEXTS = Contexts()
+
+
+@contextmanager
+def being(replica: ReplicaContext | None) -> Any:
+    """Let a thread run a replica; None: none, but what is between them."""
+    before = CONTEXTS.replica, STATE.replica
+    CONTEXTS.replica = STATE.replica = replica
+    try:
+        yield
+    finally:
+        CONTEXTS.replica, STATE.replica = before
+
+
+class ReplicaContext:
+    """One replica of a step that runs."""
+
+    def __init__(self, strategy: Any, number: int, steps: Lockstep) -> None:
+        self.strategy, self.number, self.steps = strategy, number, steps
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """Return how many replicas there are, in all processes."""
+        return int(self.strategy.num_replicas_in_sync)
+
+    @property
+    def replica_id_in_sync_group(self) -> int:
+        """Return the number of the replica among those of all processes."""
+        return int(self.strategy.first_replica + self.number)
+
+    @property
+    def devices(self) -> list[str]:
+        """Return the device of the replica."""
+        return [self.strategy.devices[self.number]]
+
+    def merge_call(
+        self, merge_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """Call a function once for all replicas, with the values of each."""
+        given = self.steps.meet(self.number, (tuple(args), dict(kwargs or {})))
+        made = None
+        if self.number == 0:
+            many, named = regrouped([row[0] for row in given]), regrouped([r[1] for r in given])
+            with being(None):
+                made = merge_fn(self.strategy, *many, **named)
+        return chosen(self.steps.meet(self.number, made)[0], self.number)
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """Return what the replicas' values add up to, or their mean, on each replica."""
+        way = ReduceOp.of(reduce_op)
+        found = [convert(x) for x in flatten(value)]
+        tapes = STATE.recorders
+        with unrecorded():
+            total = self.merge_call(lambda s, *xs: s.reduced(way, xs), found)
+        if tapes:
+            total = [dressed(as_tensor(x).alias()) for x in total]
+            record("all_reduce", found, total, lambda *grads: self._back(way, grads, total))
+        return pack_sequence_as(value, list(total))
+
+    def _back(self, way: ReduceOp, grads: Sequence[Any], like: Sequence[Any]) -> list[Any]:
+        """Return the gradients of values: what all replicas' results have, in the same way."""
+        given = [
+            np.zeros(x.shape, x.spec.dtype.numpy) if g is None else g
+            for g, x in zip(grads, like, strict=True)
+        ]
+        return list(self.all_reduce(way, given))
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """Return the replicas' values behind each other, on an axis."""
+        return self.merge_call(lambda s, x: s.gather(x, axis), [convert(value)])
+
+    def change(self, variable: Any, kind: Any, values: Sequence[Any], read: bool) -> Any:
+        """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""
+        way = getattr(variable, "aggregation", VariableAggregation.NONE)
+
+        def changed(strategy: Any, *columns: Any) -> Any:
+            rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
+            if way in (VariableAggregation.SUM, VariableAggregation.MEAN):
+                rows = strategy.reduced(ReduceOp[way.name], columns)
+            elif strategy.comm.size > 1 and way is VariableAggregation.ONLY_FIRST_REPLICA:
+                rows = [collectives.broadcast(x) for x in rows]
+            return variable.change_now(kind, *rows, read=read)
+
+        return self.merge_call(changed, values)
+
+    def apply(self, applied: Callable[[Any], Any], pairs: Sequence[Any]) -> Any:
+        """Change variables once, by the sums of the replicas' gradients."""
+        variables = [variable for _, variable in pairs]
+
+        def merged(strategy: Any, *grads: Any) -> Any:
+            totals = strategy.reduced(ReduceOp.SUM, grads)
+            return applied(list(zip(totals, variables, strict=True)))
+
+        return self.merge_call(merged, [convert(grad) for grad, _ in pairs])
+
+
+def local_sum(value: Any) -> Any:
+    """Return the sum over the replicas of this process, in their order."""
+    parts = value.values if isinstance(value, PerReplica) else (value,)
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def over_ranks(value: Any, comm: protocol.Comm) -> Any:
+    """Return the sum over the ranks."""
+    return dressed(collectives.all_reduce(value)) if comm.size > 1 else value
+
+
+def joined(value: Any, axis: int, comm: protocol.Comm) -> Any:
+    """Return values of all replicas behind each other."""
+    parts = list(value.values) if isinstance(value, PerReplica) else [value]
+    own = concat(parts, axis) if len(parts) > 1 else parts[0]
+    if comm.size == 1:
+        return own
+    if STATE.context is None:
+        found = comm.exchange(np.asarray(own), "all_gather")
+        return concat([convert(x) for x in found], axis)
+    if axis != 0 or isinstance(own, Graph):
+        raise NotImplementedError("in a function, values of several ranks are gathered on axis 0")
+    return dressed(collectives.all_gather(own))

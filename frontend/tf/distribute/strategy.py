@@ -1,0 +1,350 @@
+"""Strategies: which replicas there are, and how their values become one.
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()     # under `gravure launch -n 4`
+    with strategy.scope():
+        w = tf.Variable(...)                                   # the value of rank 0, on all
+    for batch in strategy.experimental_distribute_dataset(dataset):
+        losses = strategy.run(step, (batch,))
+
+With `replicas=8, ordered=True` there are eight replicas, whatever the number of ranks, and sums
+over them are made in their order: training gives the same weights, bit for bit, on 1, 2, 4 and 8
+ranks. Without, sums are made in the order that MPI likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ....runtime.comm import protocol
+from ....runtime.comm.local import alone
+from ....runtime.comm.world import world
+from ...distributed import collectives
+from ...values.context import STATE
+from ...values.devices import MACHINE, processors
+from ...values.run_errors import UnimplementedError
+from ..core.bridge import dressed
+from ..core.values import convert
+from ..data.dataset import Dataset
+from ..graph.state import device
+from ..ops.math_ops import REDUCTIONS
+from .lockstep import Lockstep
+from .replicas import (
+    CONTEXTS,
+    PerReplica,
+    ReduceOp,
+    ReplicaContext,
+    being,
+    chosen,
+    joined,
+    local_sum,
+    mapped,
+    over_ranks,
+    regrouped,
+)
+
+
+class Strategy:
+    """Replicas of this process and of others, which make each step together."""
+
+    def __init__(
+        self, devices: Sequence[str], comm: protocol.Comm, *, ordered: bool = False
+    ) -> None:
+        self.devices, self.comm, self.ordered = list(devices), comm, ordered
+        self.steps = 0
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """Return how many replicas there are, in all processes."""
+        return len(self.devices) * self.comm.size
+
+    @property
+    def first_replica(self) -> int:
+        """Return the number of the first replica of this process."""
+        return len(self.devices) * self.comm.rank
+
+    @property
+    def extended(self) -> Strategy:
+        """Return what has the further functions: here they are the strategy's."""
+        return self
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """Return the devices of this process's replicas."""
+        return tuple(self.devices)
+
+    @contextmanager
+    def scope(self) -> Iterator[Strategy]:
+        """Let variables be made that all replicas have; on every rank with the value of rank 0."""
+        before, STATE.creating = STATE.creating, self._first
+        CONTEXTS.strategies.append(self)
+        try:
+            yield self
+        finally:
+            CONTEXTS.strategies.pop()
+            STATE.creating = before
+
+    def _first(self, array: Any) -> Any:
+        return protocol.broadcast(self.comm, array) if self.comm.size > 1 else array
+
+    def run(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+    ) -> Any:
+        """Call a function on each replica, with its part of values that replicas have."""
+        if CONTEXTS.replica is not None:
+            raise RuntimeError("a replica is running: `run` is called between the replicas")
+        steps = Lockstep(len(self.devices))
+        self.steps += 1
+
+        def replica(number: int) -> Callable[[], Any]:
+            context = ReplicaContext(self, number, steps)
+            given, named = chosen(tuple(args), number), chosen(dict(kwargs or {}), number)
+
+            def call() -> Any:
+                with self._entered(context), device(self.devices[number]):
+                    return fn(*given, **named)
+
+            return call
+
+        with protocol.in_step(self.steps):
+            return regrouped(steps.run([replica(n) for n in range(len(self.devices))]))
+
+    @contextmanager
+    def _entered(self, context: ReplicaContext) -> Iterator[None]:
+        CONTEXTS.strategies.append(self)
+        try:
+            with being(context):
+                yield
+        finally:
+            CONTEXTS.strategies.pop()
+
+    def reduced(self, way: ReduceOp, values: Sequence[Any]) -> list[Any]:
+        """Return sums or means of values over the replicas of all processes."""
+        totals = [self._ordered(x) if self.ordered else self._total(x) for x in values]
+        if way is ReduceOp.SUM:
+            return totals
+        return [x / convert(self.num_replicas_in_sync, x.dtype) for x in totals]
+
+    def _total(self, value: Any) -> Any:
+        return over_ranks(local_sum(value), self.comm)
+
+    def _ordered(self, value: Any) -> Any:
+        parts = value.values if isinstance(value, PerReplica) else (value,)
+        parts = parts * len(self.devices) if len(parts) == 1 else parts
+        return dressed(collectives.ordered_sum(parts)) if self.comm.size > 1 else local_sum(value)
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """Return what the replicas' values add up to, or their mean; over an axis too, if given."""
+        way = ReduceOp.of(reduce_op)
+        return mapped(lambda x: self._reduced(way, x, axis), value)
+
+    def _reduced(self, way: ReduceOp, value: Any, axis: Any) -> Any:
+        each = value.values if isinstance(value, PerReplica) else (value,)
+        parts = [convert(x) for x in each]
+        if not isinstance(value, PerReplica) and axis is None and len(self.devices) > 1:
+            parts = parts * len(self.devices)
+        if axis is None:
+            return self.reduced(way, [PerReplica(parts) if len(parts) > 1 else parts[0]])[0]
+        sums = [REDUCTIONS["reduce_sum"](part, axis) for part in parts]
+        [total] = self.reduced(ReduceOp.SUM, [PerReplica(sums) if len(sums) > 1 else sums[0]])
+        if way is ReduceOp.SUM:
+            return total
+        rows = np.int64(sum(int(part.shape[axis]) for part in parts))
+        count = int(self.comm.all_reduce(np.asarray(rows))) if self.comm.size > 1 else int(rows)
+        return total / convert(count, total.dtype)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """Return the values of all replicas behind each other, on an axis."""
+        return joined(value, axis, self.comm)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """Return the values of this process's replicas."""
+        return value.values if isinstance(value, PerReplica) else (value,)
+
+    unwrap = experimental_local_results
+
+    def group(self, value: Any, name: Any = None) -> Any:
+        """Return the values of this process's replicas: they are computed."""
+        return self.experimental_local_results(value)
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Any:
+        """Return what a function gives for each replica of this process."""
+        contexts = [ReplicaContext(self, n, Lockstep(1)) for n in range(len(self.devices))]
+        return regrouped([value_fn(context) for context in contexts])
+
+    def experimental_distribute_dataset(
+        self, dataset: Any, options: Any = None
+    ) -> DistributedDataset:
+        """Return a dataset of global batches as one of this process's parts of them."""
+        return DistributedDataset(self, dataset)
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Any, options: Any = None
+    ) -> DistributedDataset:
+        """Return what a function makes for this rank: a dataset of batches of one replica."""
+        made = dataset_fn(InputContext(self))
+        return DistributedDataset(self, made, split=False)
+
+
+class InputContext:
+    """Which part of the input a process reads."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.num_input_pipelines = strategy.comm.size
+        self.input_pipeline_id = strategy.comm.rank
+        self.num_replicas_in_sync = strategy.num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """Return the size of a replica's batch."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(
+                f"a batch of {global_batch_size} for {self.num_replicas_in_sync} replicas: "
+                "expected a multiple"
+            )
+        return global_batch_size // self.num_replicas_in_sync
+
+
+class DistributedDataset:
+    """Batches in parts: each replica has as many rows of each batch as the others, or one less.
+
+    Every rank reads the same batches and takes its part of each, so that who gets which rows
+    depends on the number of replicas, not on that of ranks.
+    """
+
+    def __init__(self, strategy: Strategy, dataset: Any, *, split: bool = True) -> None:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"{type(dataset).__name__}, expected a tf.data.Dataset")
+        self.strategy, self.dataset, self.split = strategy, dataset, split
+
+    @property
+    def element_spec(self) -> Any:
+        """Return the specs of the batches."""
+        return self.dataset.element_spec
+
+    def __iter__(self) -> Iterator[Any]:
+        count = len(self.strategy.devices)
+        batches = iter(self.dataset)
+        if self.split:
+            for batch in batches:
+                yield regrouped([self._part(batch, number) for number in range(count)])
+            return
+        while True:
+            rows = [batch for _, batch in zip(range(count), batches, strict=False)]
+            if len(rows) < count:
+                return
+            yield regrouped(rows)
+
+    def _part(self, batch: Any, number: int) -> Any:
+        """Return the rows of one replica."""
+        place = self.strategy.first_replica + number
+        every = self.strategy.num_replicas_in_sync
+
+        def rows(x: Any) -> Any:
+            size = int(x.shape[0])
+            most, more = divmod(size, every)
+            start = place * most + min(place, more)
+            return x[start : start + most + (place < more)]
+
+        return mapped(rows, batch)
+
+    def __len__(self) -> int:
+        return len(self.dataset) if self.split else len(self.dataset) // len(self.strategy.devices)
+
+
+class DefaultStrategy(Strategy):
+    """What there is outside of all scopes: one replica."""
+
+    def __init__(self) -> None:
+        super().__init__([processors(1)[0]], alone())
+
+
+class OneDeviceStrategy(Strategy):
+    """One replica on a device."""
+
+    def __init__(self, device: str) -> None:  # (TensorFlow's name of the argument)
+        super().__init__([str(device)], alone())
+
+
+class MirroredStrategy(Strategy):
+    """A replica on each device of this process."""
+
+    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+        found = list(devices) if devices else processors(MACHINE.processors)
+        if not found or len(set(found)) < len(found):
+            raise ValueError(f"devices {found}, expected different ones")
+        super().__init__(found, alone())
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """Replicas on all ranks: one on each, or as many in all as `replicas` says."""
+
+    def __init__(
+        self,
+        cluster_resolver: Any = None,
+        communication_options: Any = None,
+        *,
+        replicas: int | None = None,
+        ordered: bool = False,
+    ) -> None:
+        comm = world()
+        every = comm.size if replicas is None else replicas
+        if every < 1 or every % comm.size:
+            raise ValueError(f"{every} replicas on {comm.size} ranks, expected a multiple")
+        self.cluster_resolver = cluster_resolver
+        own = [processors(1)[0]] * (every // comm.size)
+        super().__init__(own, comm, ordered=ordered)
+
+
+REFUSED: dict[str, str] = {
+    "TPUStrategy": "there is no backend for TPUs",
+    "ParameterServerStrategy": "parameter servers are programmed with tf.distribute.Server and "
+    "tf.compat.v1.train.replica_device_setter",
+    "experimental_CentralStorageStrategy": "MirroredStrategy shares variables in a process",
+}
+
+
+def refused(name: str) -> Any:
+    """Return a class that refuses to be made, by its name."""
+
+    class Refused:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            raise UnimplementedError(f"tf.distribute.{name}: {REFUSED[name]}")
+
+    Refused.__name__ = name
+    return Refused
+
+
+class Default:
+    """The strategy outside of all scopes, made when it is asked for."""
+
+    made: ClassVar[list[Strategy]] = []
+
+
+def get_strategy() -> Strategy:
+    """Return the strategy whose scope this is."""
+    if CONTEXTS.strategies:
+        found: Strategy = CONTEXTS.strategies[-1]
+        return found
+    if not Default.made:
+        Default.made.append(DefaultStrategy())
+    return Default.made[0]
+
+
+def has_strategy() -> bool:
+    """Say whether this is in the scope of a strategy."""
+    return bool(CONTEXTS.strategies)
+
+
+def get_replica_context() -> ReplicaContext | None:
+    """Return the replica that runs; between replicas None."""
+    if CONTEXTS.replica is not None or CONTEXTS.strategies:
+        return CONTEXTS.replica
+    return ReplicaContext(get_strategy(), 0, Lockstep(1))
+
+
+def in_cross_replica_context() -> bool:
+    """Say whether this is between replicas."""
+    return get_replica_context() is None

@@ -1,0 +1,431 @@
+"""Choices, loops, gradients and Python in graphs by TensorFlow's names."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.types import dtypes as rows
+from ...eager.tape import GradientTape as CoreTape
+from ...function.custom_gradient import GradientCountError
+from ...graph.control_flow import choose
+from ...graph.gradients import OVERRIDES
+from ...graph.gradients import gradients as graph_gradients
+from ...graph.graph import GraphTensor, Kind, Operation
+from ...graph.kinds import ENTER, EXIT, LOOP_CONDITION, NEXT_ITERATION, Merge, Stop, Switch
+from ...graph.py_function import HostFunction, add_function
+from ...values import nest
+from ...values.context import Use
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import (
+    InvalidArgumentError,
+    OpError,
+    OutOfRangeError,
+    UnimplementedError,
+    UnknownError,
+)
+from ..core.bridge import EagerTensor, TfTensor, dressed_leaves, row_of, wrap
+from ..core.calls import perform, rule
+from ..core.required import known, require
+from ..core.values import InGraph, convert, graph_of
+from ..ops.creation import zeros_like
+from ..ops.indexed_slices import of_use
+
+SWITCH, MERGE = Switch(), Merge()
+
+
+class Merged(NamedTuple):
+    """What a Merge gives."""
+
+    output: Any
+    value_index: Any
+
+
+class Switched(NamedTuple):
+    """What a Switch gives."""
+
+    output_false: Any
+    output_true: Any
+
+
+def truth(pred: object) -> TfTensor:
+    """Return a condition as a tensor."""
+    return convert(pred, "bool") if not hasattr(pred, "spec") else convert(pred)
+
+
+def cond(
+    pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: Any
+) -> Any:
+    """Run one of two functions."""
+    for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError(f"cond(): {what!r} must be callable, found {function!r}")
+    graph = graph_of([pred])
+    if graph is None:
+        return true_fn() if bool(pred) else false_fn()
+    if isinstance(pred, bool):
+        return true_fn() if pred else false_fn()
+    with InGraph(graph):
+        return choose(graph, truth(pred), [_done(false_fn), _done(true_fn)], name, "If")
+
+
+def _done(branch: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a branch in whose result true stands for each operation, once it has been run."""
+
+    def leaf(value: object) -> Any:
+        if not isinstance(value, Operation):
+            return value
+        with value.graph.control_dependencies([value]):
+            return convert(True)
+
+    return lambda: nest.map_structure(leaf, branch())
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: object = None, name: str = "switch_case"
+) -> Any:
+    """Run one of several functions, by its number."""
+    if not hasattr(branch_index, "spec"):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    listed = branch_fns.items() if isinstance(branch_fns, dict) else enumerate(branch_fns)
+    by_number: dict[int, Any] = dict(p[1] if isinstance(p[1], tuple) else p for p in listed)
+    if sorted(by_number) != list(range(len(by_number))):
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(by_number)}) but "
+            f"found {sorted(by_number)}"
+        )
+    functions = [by_number[i] for i in range(len(by_number))]
+    functions.append(default or functions[-1])
+    graph = graph_of([branch_index])
+    if graph is None:
+        at = int(branch_index)
+        return functions[at if 0 <= at < len(functions) else -1]()
+    with InGraph(graph):
+        return choose(graph, convert(branch_index), functions, name, "Case")
+
+
+def case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "case", **_: Any
+) -> Any:
+    """Run the function of the first condition that holds."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    if not pairs:
+        raise ValueError("case: there must be at least one pair of a condition and a function")
+    graph = graph_of([p for p, _ in pairs])
+    preds = [p for p, _ in pairs]
+    if exclusive or default is None:
+        with InGraph(graph):
+            preds = [_counted(pred, preds, exclusive=exclusive, some=default is None)
+                     for pred in map(truth, preds)]  # fmt: skip
+    chosen = default if default is not None else pairs[-1][1]
+    for pred, (_, each) in reversed([*zip(preds, pairs, strict=True)]):
+        chosen = _either(pred, each, chosen)
+    return chosen()
+
+
+@rule("CaseCondition", refuses=True, differentiable=False)
+def _case_condition(m: Maker, pred: object, *preds: object, exclusive: bool, some: bool) -> object:
+    """Return a condition; of all of them some must hold, or at most one."""
+    ones = [m.to(p, rows.i32) for p in preds]
+    count = functools.reduce(m.add, ones)
+    one = m.number(1, rows.i32)
+    if some:
+        _require(
+            m, count, lambda n: m.greater_equal(n, one), "None of conditions evaluated as True"
+        )
+    if exclusive:
+        _require(
+            m, count, lambda n: m.less_equal(n, one), "more than one condition evaluated as True"
+        )
+    return m.logical_and(pred, m.greater_equal(count, m.number(0, rows.i32)))
+
+
+def _require(m: Maker, count: object, holds: Callable[[object], object], message: str) -> None:
+    found = known(count)
+    if found is None:
+        require(m, count, holds, f"Input error: {message}")
+    elif not np.asarray(holds(found)).all():
+        raise ValueError(f"Input error: {message}")
+
+
+def _counted(pred: TfTensor, preds: Sequence[Any], **options: Any) -> Any:
+    return perform("CaseCondition", [pred, *map(truth, preds)], **options)
+
+
+def _either(pred: object, yes: object, no: object) -> Callable[[], Any]:
+    return lambda: cond(pred, yes, no)
+
+
+def gradients(
+    ys: object,
+    xs: object,
+    grad_ys: object = None,
+    name: str = "gradients",
+    stop_gradients: object = None,
+    unconnected_gradients: object = "none",
+    **_: object,
+) -> Any:
+    """Return the gradients of the sum of `ys`, as tensors added to the graph."""
+    targets = nest.flatten(ys)
+    graph = graph_of(targets)
+    if graph is None:
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. "
+            "Use tf.GradientTape instead."
+        )
+    with InGraph(graph):
+        targets = [convert(y) for y in targets]
+        sources = [getattr(x, "state", x) for x in nest.flatten(xs)]
+        given = (
+            None
+            if grad_ys is None
+            else [None if g is None else graph.owned(convert(g)) for g in nest.flatten(grad_ys)]
+        )
+        stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
+        found = graph_gradients(targets, sources, given, stops, name=name)
+        zero = str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero"
+        if zero:
+            found = [
+                zeros_like(x) if g is None else g
+                for x, g in zip(nest.flatten(xs), found, strict=True)
+            ]
+    return found
+
+
+class RegisterGradient:
+    """Enters a function as the gradient that a graph's `gradient_override_map` names."""
+
+    def __init__(self, op_type: str) -> None:
+        self._name = op_type
+
+    def __call__(self, f: Callable[..., object]) -> Callable[..., object]:
+        """Enter a function."""
+        if self._name in OVERRIDES:
+            raise KeyError(f"Registering two gradient with name '{self._name}'!")
+        OVERRIDES[self._name] = f
+        return f
+
+
+class UnconnectedGradients:
+    """What a gradient is where nothing depends."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape(CoreTape):
+    """Records operations for gradients."""
+
+    def sparse(self, use: Use, grads: Sequence[object]) -> Sequence[Any] | None:
+        """Return the gradients of a use of which some are `IndexedSlices`, or None."""
+        return of_use(use, grads)
+
+    def watch(self, tensor: object) -> None:
+        """Watch tensors or variables, or a structure of them."""
+        for x in nest.flatten(tensor):
+            if not hasattr(x, "spec"):
+                raise ValueError(
+                    f"Passed in object {x!r} of type {type(x).__name__!r}, not tf.Tensor or "
+                    "tf.Variable."
+                )
+        super().watch(tensor)
+
+    def gradient(
+        self,
+        target: object,
+        sources: object,
+        output_gradients: object = None,
+        unconnected_gradients: object = "none",
+    ) -> Any:
+        """Return the gradients of the sum of the target."""
+        for x in nest.flatten(sources):
+            if not hasattr(x, "spec"):
+                raise TypeError(f"{x!r} is no tensor or variable to differentiate by")
+            if x.spec.dtype.kind == "c":
+                raise UnimplementedError(f"gradients by complex numbers are not supported: {x!r}")
+        try:
+            made = super().gradient(target, sources, output_gradients, unconnected_gradients)
+        except GradientCountError:
+            raise
+        except RuntimeError as error:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients"
+            ) from error
+        return dressed_leaves(made)
+
+    def batch_jacobian(
+        self, target: Any, source: Any, unconnected_gradients: Any = "none", **_: Any
+    ) -> Any:
+        """Return the derivatives of each example of the target by the same of the source."""
+        for x in (target, source):
+            x.shape.with_rank_at_least(2)
+        if not target.shape[:1].is_compatible_with(source.shape[:1]):
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape "
+                f"({source.shape}) to match."
+            )
+        return dressed_leaves(super().batch_jacobian(target, source, unconnected_gradients))
+
+    def jacobian(
+        self, target: object, sources: object, unconnected_gradients: object = "none", **_: object
+    ) -> Any:
+        """Return the derivatives of each element of the target."""
+        made = super().jacobian(target, sources, unconnected_gradients)
+        return dressed_leaves(made)
+
+
+def switch(data: object, pred: object, name: str | None = None) -> tuple[Any, Any]:
+    """Return the data for false and for true; one of them is dead."""
+    graph = graph_of([data, pred])
+    if graph is None:
+        raise TypeError("switch is an operation of graphs")
+    with InGraph(graph):
+        inputs = [graph.owned(convert(data)), graph.owned(truth(pred))]
+        no, yes = graph.add(SWITCH, inputs, name=name).outputs
+    return Switched(no, yes)
+
+
+def merge(inputs: Sequence[object], name: str | None = None) -> tuple[Any, Any]:
+    """Return the input that is alive, and its number."""
+    graph = graph_of(list(inputs))
+    if graph is None:
+        raise TypeError("merge is an operation of graphs")
+    with InGraph(graph):
+        value, index = graph.add(
+            MERGE, [graph.owned(convert(x)) for x in inputs], name=name
+        ).outputs
+    return Merged(value, index)
+
+
+def passing(kind: Kind, data: object, name: str | None = None, **attributes: object) -> GraphTensor:
+    """Add a node of a loop that gives its input."""
+    graph = graph_of([data])
+    if graph is None:
+        raise TypeError(f"{kind.type} is an operation of graphs")
+    with InGraph(graph):
+        return graph.add(kind, [graph.owned(convert(data))], attributes, name=name).outputs[0]
+
+
+def enter(
+    data: object,
+    frame_name: str,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> GraphTensor:
+    """Bring a tensor into a loop."""
+    return passing(ENTER, data, name, frame_name=frame_name, is_constant=is_constant)
+
+
+def leave(data: object, name: str | None = None) -> GraphTensor:
+    """Bring a tensor out of a loop."""
+    return passing(EXIT, data, name)
+
+
+def next_iteration(data: object, name: str | None = None) -> GraphTensor:
+    """Give a tensor to the next trip of a loop."""
+    return passing(NEXT_ITERATION, data, name)
+
+
+def loop_condition(input: object, name: str | None = None) -> GraphTensor:
+    """Mark what says whether a loop has another trip."""
+    return passing(LOOP_CONDITION, truth(input), name)
+
+
+def stop_gradient(input: object, name: str | None = None) -> EagerTensor | GraphTensor:
+    """Return a tensor through which no gradient passes."""
+    graph = graph_of([input])
+    with InGraph(graph):
+        x = convert(input)
+        if graph is None:
+            return wrap(x._array)
+        return graph.add(Stop(), [graph.owned(x)], name=name).outputs[0]
+
+
+PYTHON_ERRORS: dict[type[Exception], type[OpError]] = {
+    TypeError: InvalidArgumentError,
+    ValueError: InvalidArgumentError,
+    StopIteration: OutOfRangeError,
+    NotImplementedError: UnimplementedError,
+}
+"""What the errors of Python functions become; others are of an unknown kind."""
+
+
+def _with_errors(function: Callable[..., object]) -> Callable[..., Any]:
+    """Return a function whose errors are TensorFlow's."""
+
+    @functools.wraps(function)
+    def run(*args: object) -> object:
+        try:
+            return function(*args)
+        except OpError:
+            raise
+        except Exception as error:
+            kind = next((k for e, k in PYTHON_ERRORS.items() if isinstance(error, e)), UnknownError)
+            raise kind(f"{type(error).__name__}: {error}") from error
+
+    return run
+
+
+def _given(made: object, dtype: DTypeLike | None) -> TfTensor:
+    """Return what Python gave as a tensor of the type that was stated."""
+    try:
+        return convert(made, dtype)
+    except TypeError as error:
+        raise InvalidArgumentError(f"TypeError: {error}") from None
+
+
+def py_function(func: object, inp: object, Tout: object, name: str | None = None) -> Any:  # noqa: N803
+    """Call Python with eager tensors, also from a graph."""
+    return _python(func, inp, Tout, name, is_smooth=True)
+
+
+def _python(func: Any, inp: Any, Tout: Any, name: object, *, is_smooth: bool) -> Any:  # noqa: N803
+    single = not isinstance(Tout, list | tuple)
+    outs = [getattr(t, "dtype", t) for t in ([Tout] if single else Tout)]
+    func = _with_errors(func)
+    graph = graph_of(list(inp))
+    if graph is None:
+        made = func(*[convert(x) for x in inp])
+        if not outs:
+            return []
+        return (
+            _given(made, outs[0])
+            if single
+            else [_given(m, t) for m, t in zip(made, outs, strict=True)]
+        )
+
+    rows = [row for t in outs if (row := row_of(t)) is not None]
+    host = HostFunction(func, rows, single=single, wrap=wrap, is_smooth=is_smooth)
+    with InGraph(graph):
+        made = add_function(graph, host, [convert(x) for x in inp], name)
+    if not made:
+        return made
+    return dressed_leaves(made[0]) if single else list(made)
+
+
+def numpy_function(
+    func: Any,
+    inp: Any,
+    Tout: DTypeLike | None,  # noqa: N803
+    name: str | None = None,
+    **_: object,
+) -> Any:
+    """Call Python with arrays, also from a graph."""
+    rows_ = [row_of(t) for t in (Tout if isinstance(Tout, list | tuple) else [Tout])]
+
+    def called(*xs: Any) -> Any:
+        made = func(*[x.numpy() for x in xs])
+        listed = made if isinstance(made, list | tuple) else [made]
+        for at, (value, row) in enumerate(zip(listed, rows_, strict=False)):
+            kind = getattr(value, "dtype", None)
+            if graph is not None and row is not None and kind not in (None, row.numpy):
+                raise TypeError(f"{at}-th value returned is {kind}, but expects {row}")
+        return made
+
+    graph = graph_of(list(inp))
+    return _python(called, inp, Tout, name, is_smooth=False)

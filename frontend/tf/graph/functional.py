@@ -1,0 +1,99 @@
+"""Functions of functions by TensorFlow's names, and derivatives other than those of a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ...values import nest
+from ..core.bridge import TfTensor, custom_gradient
+from ..core.values import convert
+from ..ops.array_ops import reshape, stack
+from ..ops.creation import zeros_like
+from .flow import GradientTape, gradients
+
+
+def hessians(ys: object, xs: object, **_: object) -> list[TfTensor]:
+    """Return the second derivatives of a number by each element."""
+    made = []
+    for x in nest.flatten(xs):
+        [first] = gradients(ys, x)
+        flat = reshape(first, [-1])
+        rows = [gradients(flat[i], x)[0] for i in range(int(flat.shape.known()[0]))]
+        dims = x.shape.as_list()
+        made.append(reshape(stack(rows), [*dims, *dims]))
+    return made
+
+
+def recompute_grad(f: Callable[..., object]) -> Callable[..., Any]:
+    """Return a function that is computed once more for its gradient, which keeps nothing of it."""
+
+    @wraps(f)
+    @custom_gradient
+    def run(*args: object) -> Any:
+        def gradient(*grads: Any, variables: Any = ()) -> Any:
+            with GradientTape() as tape:
+                tape.watch(args)
+                made = f(*args)
+            of_args, of_variables = tape.gradient(made, [list(args), list(variables)], grads)
+            return (of_args, of_variables) if variables else of_args
+
+        return f(*args), gradient
+
+    return run
+
+
+def grad_pass_through(f: Callable[..., object]) -> Callable[..., Any]:
+    """Return a function of one argument whose gradient is that of doing nothing."""
+
+    @wraps(f)
+    @custom_gradient
+    def run(x: object) -> Any:
+        return f(x), lambda grad: grad
+
+    return run
+
+
+class ForwardAccumulator:
+    """Gives derivatives along a direction: of what is computed inside, by `primals`.
+
+    The gradient by `primals` is linear in the weights of the results; its gradient by those
+    weights, along the direction, is what is wanted. So nothing but tapes is needed.
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._primals = nest.flatten(primals)
+        self._tangents = [convert(t, p.dtype) for p, t in self._pairs(tangents)]
+        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+
+    def _pairs(self, tangents: object) -> list[tuple[Any, Any]]:
+        flat = nest.flatten(tangents)
+        if len(flat) != len(self._primals):
+            raise ValueError(f"{len(self._primals)} primals, but {len(flat)} tangents")
+        return list(zip(self._primals, flat, strict=True))
+
+    def __enter__(self) -> ForwardAccumulator:
+        self._tape.__enter__()
+        self._tape.watch(self._primals)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._tape.__exit__(*error)
+
+    def jvp(self, primals: object, unconnected_gradients: object = "none") -> Any:
+        """Return the derivative of each result along the direction."""
+        found = [self._along(y, unconnected_gradients) for y in nest.flatten(primals)]
+        return nest.pack(primals, found)
+
+    def _along(self, result: object, unconnected: object) -> Any:
+        weights = zeros_like(result)
+        with GradientTape() as outer:
+            outer.watch(weights)
+            found = self._tape.gradient(result, self._primals, weights)
+            pairs = zip(found, self._tangents, strict=True)
+            parts = [(g, t) for g, t in pairs if g is not None]
+        if not parts:
+            zero = str(getattr(unconnected, "value", unconnected)) == "zero"
+            return weights if zero else None
+        return outer.gradient([g for g, _ in parts], weights, [t for _, t in parts], "zero")

@@ -1,0 +1,175 @@
+"""`tf.random.Generator`: draws whose state is a variable."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.ops.random import STRIDE
+from ....ir.types import dtypes as rows
+from ...eager.tensor import Tensor
+from ...values.context import entered
+from ...values.dtypes import DTypeLike
+from ..core.bridge import TfTensor
+from ..core.calls import perform_all, rule
+from ..core.shapes import ShapeLike
+from ..core.values import convert, static
+from ..ops.array_ops import stack, unstack
+from ..ops.creation import zeros_like
+from ..ops.random_ops import Source, from_key, row_given, words_of
+from .state import Variable
+
+PHILOX = 1
+ALGORITHMS = (PHILOX, "philox", "auto_select", None)
+
+
+@rule("RngReadAndSkip", differentiable=False, gives_list=True)
+def _read_and_skip(m: Maker, state: object, count: object) -> object:
+    """Return the key of a state, and the state that many counters on."""
+    if spec_of_value(state).dims != (3,):
+        raise TypeError(f"the state is {spec_of_value(state)}, expected int64[3]")
+    low, high, key = (m.slice(state, starts=(i,), stops=(i + 1,), steps=(1,)) for i in range(3))
+    unsigned = m.cast(low, dtype=rows.u64)
+    moved = m.add(unsigned, m.cast(m.reshape(count, shape=(1,)), dtype=rows.u64))
+    carry = m.cast(m.less(moved, unsigned), dtype=rows.i64)
+    parts = (words_of(m, x) for x in (key, low, high))
+    following = m.concat(m.cast(moved, dtype=rows.i64), m.add(high, carry), key, axis=0)
+    return m.concat(*parts, axis=0), following
+
+
+class Generator(Source):
+    """Draws numbers by a state, which each draw moves on; the numbers are TensorFlow's."""
+
+    def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
+        if alg not in ALGORITHMS:
+            raise ValueError(
+                f"Argument `alg` got unsupported value {alg}. Supported values are philox for the "
+                "Philox algorithm"
+            )
+        given = copy_from.state.read_value() if copy_from is not None else state
+        with entered(None):
+            first = np.asarray(static(given), np.int64)
+            _check(first)
+            self.state = Variable(first, trainable=False, dtype="int64", name="StateVar")
+
+    @classmethod
+    def from_state(cls, state: object, alg: object = None) -> Generator:
+        """Return a generator in a state: the counter, and the key."""
+        return cls(state=state, alg=alg)
+
+    @classmethod
+    def from_seed(cls, seed: int, alg: object = None) -> Generator:
+        """Return the generator of a seed."""
+        return cls(state=_state_of_seed(seed), alg=alg)
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: object = None) -> Generator:
+        """Return a generator that no other one is like."""
+        return cls(state=[_signed(secrets.randbits(64)) for _ in range(3)], alg=alg)
+
+    @classmethod
+    def from_key_counter(cls, key: object, counter: object, alg: object = None) -> Generator:
+        """Return the generator of a key and a counter of two numbers."""
+        return cls(state=[*static(counter), static(key)], alg=alg)
+
+    @property
+    def algorithm(self) -> int:
+        """Return the number of the algorithm, which is Philox's."""
+        return PHILOX
+
+    @property
+    def key(self) -> Tensor:
+        """Return the key, a number."""
+        return self.state.read_value()[2]
+
+    def reset(self, state: object) -> None:
+        """Put the generator into a state."""
+        _check(state)
+        self.state.assign(state)
+
+    def reset_from_seed(self, seed: int) -> None:
+        """Put the generator into the state of a seed."""
+        self.reset(_state_of_seed(seed))
+
+    def reset_from_key_counter(self, key: object, counter: object) -> None:
+        """Put the generator into the state of a key and a counter."""
+        self.reset([*static(counter), static(key)])
+
+    def skip(self, delta: object) -> TfTensor:
+        """Leave out so many numbers; return the state before."""
+        return self._moved(convert(delta, "int64") * STRIDE)[1]
+
+    def _moved(self, count: TfTensor) -> tuple[TfTensor, TfTensor]:
+        """Leave out counters; return key and state before."""
+        before = convert(self.state)
+        key, after = perform_all("RngReadAndSkip", [before, count])
+        self.state.assign(after)
+        return key, before
+
+    def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> TfTensor:
+        """Draw, and move on."""
+        dims = static(shape)
+        if not isinstance(dims, list | tuple) or not all(isinstance(d, int) for d in dims):
+            from ..ops.math_ops import REDUCTIONS  # noqa: PLC0415
+
+            count = REDUCTIONS["reduce_prod"](convert(shape, "int64")) * STRIDE
+        else:
+            count = convert(STRIDE * prod(dims), "int64")
+        return from_key(shape, self._moved(count)[0], type_, row, **options)
+
+    def uniform_full_int(
+        self, shape: ShapeLike, dtype: DTypeLike | None = "uint64", name: str | None = None
+    ) -> Any:
+        """Draw integers of the whole range of a type."""
+        del name
+        return self.draw("RandomUniformInt", shape, row_given(dtype), low=None, high=None)
+
+    def make_seeds(self, count: int = 1) -> Any:
+        """Return seeds for functions without a state: two rows of so many numbers."""
+        keys = self.uniform_full_int([count], "int64")
+        return stack([keys, zeros_like(keys)])
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """Return generators that are independent of this one and of each other."""
+        keys = unstack(self.uniform_full_int([count], "int64"))
+        return [Generator(state=[0, 0, static(key)]) for key in keys]
+
+
+def _check(state: object) -> None:
+    if (found := np.shape(static(state))) != (3,):
+        raise ValueError(f"Shapes {found} and [3] are incompatible")
+
+
+def _signed(number: int) -> int:
+    """Return the int64 of the lowest 64 bits."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _state_of_seed(seed: object) -> Sequence[int]:
+    found = static(seed)
+    given = found if isinstance(found, list | tuple) else [found]
+    return [*map(_signed, given), 0, 0, 0][:3]
+
+
+class Global:
+    """The generator of the process."""
+
+    generator: Generator | None = None
+
+
+def get_global_generator() -> Generator:
+    """Return the generator of the process."""
+    if Global.generator is None:
+        Global.generator = Generator.from_non_deterministic_state()
+    return Global.generator
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Make a generator that of the process."""
+    Global.generator = generator

@@ -1,0 +1,104 @@
+"""`GraphDef`: a graph as data that is sent, stored, looked at, and imported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from ...function.graph_data import VERSION, Codec, register_codec, row
+from ...function.graph_text import data_of, graph_data, text_of
+from ...graph.graph import Graph
+from ..ops.random_ops import Draw
+
+register_codec(
+    Draw,
+    Codec(
+        "draw",
+        lambda kind, writer: {
+            "type": kind.type,
+            "dtype": str(kind.row),
+            "seeds": writer.value(kind.seeds),
+            "options": writer.value(kind.options),
+        },
+        lambda data, reader: Draw(
+            data["type"], row(data["dtype"]), reader.value(data["seeds"]),
+            reader.value(data["options"]),
+        ),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NodeDef:
+    """One node: its name, its type, and what it takes (`^name`: what it waits for)."""
+
+    name: str
+    op: str
+    input: list[str]
+    device: str
+    attr: dict[str, Any]
+
+
+class GraphDef:
+    """A graph as data."""
+
+    def __init__(self, graph: Graph | None = None) -> None:
+        self.data: dict[str, Any] = {
+            "version": VERSION, "nodes": [], "functions": {}, "variables": {},
+        }  # fmt: skip
+        self.refused: list[str] = []
+        if graph is not None:
+            self.data, self.refused = graph_data(graph)
+
+    @property
+    def node(self) -> list[NodeDef]:
+        """Return the nodes in their order."""
+        return [
+            NodeDef(n["name"], n["op"], [x.removesuffix(":0") for x in n["input"]], n["device"],
+                    n["attr"])
+            for n in self.data["nodes"]
+        ]  # fmt: skip
+
+    @property
+    def versions(self) -> SimpleNamespace:
+        """Return the version of the form."""
+        return SimpleNamespace(producer=self.data["version"])
+
+    @property
+    def library(self) -> SimpleNamespace:
+        """Return the functions that are called."""
+        named = [SimpleNamespace(signature=SimpleNamespace(name=n)) for n in self.data["functions"]]
+        return SimpleNamespace(function=named)
+
+    def SerializeToString(self, deterministic: bool = True) -> bytes:  # noqa: N802
+        """Return the graph as bytes, or raise an error that names what has no form."""
+        return text_of(self.data, self.refused).encode()
+
+    def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Become the graph of the bytes."""
+        self.data, self.refused = data_of(serialized), []
+        return len(serialized)
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> GraphDef:  # noqa: N802
+        """Return the graph of the bytes."""
+        made = cls()
+        made.ParseFromString(serialized)
+        return made
+
+    def CopyFrom(self, other: GraphDef) -> None:  # noqa: N802
+        """Become the same as another one."""
+        self.data, self.refused = other.data, list(other.refused)
+
+    def ByteSize(self) -> int:  # noqa: N802
+        """Return the number of bytes."""
+        return len(self.SerializeToString())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GraphDef) and self.data == other.data
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+__all__ = ["GraphDef", "NodeDef"]

@@ -1,0 +1,84 @@
+"""The lists that a graph keeps by name: its variables, losses, and what a program puts there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ...graph.graph import Operation
+from .state import GLOBAL, TRAINABLE, get_default_graph, variables_initializer
+
+LOCAL = "local_variables"
+AVERAGED = "moving_average_variables"
+
+
+class GraphKeys:
+    """The names of the lists that TensorFlow's programs know."""
+
+    GLOBAL_VARIABLES = GLOBAL
+    TRAINABLE_VARIABLES = TRAINABLE
+    LOCAL_VARIABLES = LOCAL
+    MODEL_VARIABLES = "model_variables"
+    MOVING_AVERAGE_VARIABLES = AVERAGED
+    GLOBAL_STEP = "global_step"
+    LOSSES = "losses"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    SUMMARIES = "summaries"
+    UPDATE_OPS = "update_ops"
+    TRAIN_OP = "train_op"
+    INIT_OP = "init_op"
+    QUEUE_RUNNERS = "queue_runners"
+
+
+def add_to_collection(name: str, value: object) -> None:
+    """Put a value into a list of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Sequence[str] | str, value: object) -> None:
+    """Put a value into several lists of the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: str, scope: Any = None) -> list[Any]:
+    """Return a list of the default graph; of those with names that begin with the scope."""
+    found = get_default_graph().get_collection(key)
+    if scope is None:
+        return found
+    return [x for x in found if re.match(scope, getattr(x, "name", ""))]
+
+
+def get_collection_ref(key: str) -> list[Any]:
+    """Return a list of the default graph itself: what is put there stays there."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def global_variables(scope: object = None) -> list[Any]:
+    """Return the variables of the default graph."""
+    return get_collection(GLOBAL, scope)
+
+
+def trainable_variables(scope: object = None) -> list[Any]:
+    """Return the trainable variables of the default graph."""
+    return get_collection(TRAINABLE, scope)
+
+
+def local_variables(scope: object = None) -> list[Any]:
+    """Return the variables of the default graph that are not shared or saved."""
+    return get_collection(LOCAL, scope)
+
+
+def moving_average_variables(scope: object = None) -> list[Any]:
+    """Return the variables of the default graph whose averages are kept."""
+    return get_collection(AVERAGED, scope)
+
+
+def global_variables_initializer() -> Operation:
+    """Return an operation that gives all variables their initial value."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer() -> Operation:
+    """Return an operation that gives local variables their initial value."""
+    return variables_initializer(local_variables(), "init_locals")

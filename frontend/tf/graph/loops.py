@@ -1,0 +1,364 @@
+"""Loops by TensorFlow's names: `while_loop`, and functions of the slices of tensors.
+
+A loop carries tensors, structures of them, and `TensorArray`s, of which it carries the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...graph.control_flow import loop, traced
+from ...graph.graph import Graph, dims_or_none
+from ...values import nest
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor
+from ..core.shapes import TensorShape
+from ..core.specs import TensorSpec
+from ..core.values import InGraph, convert, graph_of, shape_spec
+from ..ops.array_ops import shape, stack, unstack
+from ..ops.creation import constant, zeros
+from ..ops.gathering import gather
+from .flow import truth
+from .tensor_array import TensorArray
+
+Body = Callable[..., Any]
+
+
+def while_loop(
+    cond: object,
+    body: object,
+    loop_vars: object,
+    shape_invariants: object = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: object = None,
+    name: str | None = None,
+) -> Any:
+    """Run the body as long as the condition holds."""
+    if not callable(cond) or not callable(body):
+        raise TypeError("'cond' and 'body' must be callable")
+    single = not isinstance(loop_vars, list | tuple)
+    if not single and not loop_vars:
+        raise ValueError("No loop variables provided")
+    tree = [loop_vars] if single else loop_vars
+    flat = nest.flatten(tree)
+    graph = graph_of([x._graph_or_flow() if isinstance(x, TensorArray) else x for x in flat])
+    if graph is None:
+        found = _now(cond, body, tree, maximum_iterations)
+    else:
+        with InGraph(graph):
+            found = _Loop(graph, tree, shape_invariants).run(cond, body, maximum_iterations, name)
+    return found[0] if single else nest.pack(loop_vars, nest.flatten(found))
+
+
+def _listed(made: Any, tree: Any) -> Any:
+    """Return what a body gives as a list: one value stands for a list of one."""
+    if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
+        if isinstance(made, list | tuple) and not isinstance(tree[0], list | tuple):
+            raise ValueError(
+                f"The two structures don't have the same nested structure: the body gives "
+                f"{len(made)} values, the loop carries 1"
+            )
+        return [made]
+    return list(made) if isinstance(made, list | tuple) else made
+
+
+def _now(cond: Any, body: Any, tree: Any, most: Any) -> Any:
+    now, trips = list(tree), 0
+    while bool(cond(*now)) and (most is None or trips < int(most)):
+        made, trips = _listed(body(*now), tree), trips + 1
+        now = nest.pack(list(tree), [_leaf(x) for x in nest.flatten(made)])
+    return nest.pack(list(tree), [_leaf(x) for x in nest.flatten(now)])
+
+
+def _leaf(value: object) -> TensorArray | TfTensor:
+    return value if isinstance(value, TensorArray) else convert(value)
+
+
+class _Loop:
+    """A loop of a graph: what it carries, and in which shapes."""
+
+    def __init__(self, graph: Graph, tree: Any, invariants: Any) -> None:
+        self.graph, self.tree = graph, list(tree)
+        self.flat = [_leaf(x) for x in nest.flatten(self.tree)]
+        self.arrays = [x if isinstance(x, TensorArray) else None for x in self.flat]
+        self.stated = None if invariants is None else _leaves(invariants)
+
+    def start(self, body: Body) -> None:
+        """Find the shapes of elements that are first written in the body, by tracing it once."""
+        if all(a is None or a._flow is not None for a in self.arrays):
+            return
+        specs = [x.spec for x in self.flat if not isinstance(x, TensorArray)]
+        found: list[Any] = []
+
+        def once(*given: object) -> tuple[()]:
+            values = iter(given)
+            copies = [next(values) if a is None else a.copy() for a in self.arrays]
+            made = _listed(body(*nest.pack(self.tree, copies)), self.tree)
+            found.extend(nest.flatten(made))
+            return ()
+
+        traced("a loop's body", self.graph, once, specs, [None] * len(specs))
+        for array, made in zip(self.arrays, found, strict=True):
+            if array is not None and array._flow is None:
+                array.started(made.element_shape.as_list())
+
+    def carried(self) -> tuple[list[Any], list[Any]]:
+        """Return the tensors that are carried, and their shapes in all rounds."""
+        values, shapes = [], []
+        for place, x in enumerate(self.flat):
+            value, dims = x.carried() if isinstance(x, TensorArray) else (x, x.shape._dims)
+            if self.stated is not None and not isinstance(x, TensorArray):
+                dims = self.stated[place]
+            values.append(value)
+            shapes.append(dims)
+        return values, shapes
+
+    def packed(self, tensors: Sequence[object]) -> Any:
+        """Return carried tensors as the structure that the user has."""
+        leaves = [
+            x if array is None else array.carrying(x)
+            for x, array in zip(tensors, self.arrays, strict=True)
+        ]
+        return nest.pack(self.tree, leaves)
+
+    def run(self, cond: Body, body: Body, most: object, name: str | None) -> Any:
+        """Add the loop to the graph."""
+        self.start(body)
+        values, shapes = self.carried()
+        specs = [
+            v.spec if dims_or_none(v.spec.shape) == s else shape_spec(v.dtype, s)
+            for v, s in zip(values, shapes, strict=True)
+        ]
+        first = constant(0, "int32")
+        limit = None if most is None else convert(most, "int32")
+
+        def test(trips: object, *state: object) -> TfTensor:
+            holds = truth(cond(*self.packed(state)))
+            if holds.dtype.name != "bool":
+                raise InvalidArgumentError(
+                    f"the condition of a loop is {holds.dtype.name}, not bool"
+                )
+            return holds if limit is None else holds & (trips < limit)
+
+        def step(trips: Any, *state: object) -> Any:
+            made = nest.flatten(_listed(body(*self.packed(state)), self.tree))
+            if len(made) != len(state):
+                raise ValueError(
+                    f"The two structures don't have the same nested structure: the body gives "
+                    f"{len(made)} values, the loop carries {len(state)}"
+                )
+            return [trips + 1, *(_flow(x) for x in made)]
+
+        every = [first, *values]
+        found = loop(self.graph, test, step, every, every, [first.spec, *specs], name)[1:]
+        return self.packed(found)
+
+
+def _flow(value: object) -> Any:
+    return value.carried()[0] if isinstance(value, TensorArray) else convert(value)
+
+
+def _leaves(shapes: Any) -> list[Any]:
+    """Return the shapes in a structure: a shape is a leaf."""
+    if isinstance(shapes, TensorShape | TensorSpec) or shapes is None:
+        found = shapes.shape if isinstance(shapes, TensorSpec) else shapes
+        return [None if found is None else found._dims]
+    return [leaf for each in shapes for leaf in _leaves(each)]
+
+
+def _count(elems: object) -> int | None:
+    """Return how many slices there are, None if that is known only when it is run."""
+    first = convert(nest.flatten(elems)[0])
+    dims = first.shape._dims
+    if dims == ():
+        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+    found: int | None = None if dims is None else dims[0]
+    return found
+
+
+def _rows(elems: object) -> list[Any]:
+    columns = zip(*[unstack(x) for x in nest.flatten(elems)], strict=True)
+    return [nest.pack(elems, row) for row in columns]
+
+
+def _stacked(made: list[object]) -> Any:
+    columns = zip(*map(nest.flatten, made), strict=True)
+    return nest.pack(made[0], [stack(list(column)) for column in columns])
+
+
+class _Slices:
+    """The slices of tensors whose number is known when it is run."""
+
+    def __init__(self, elems: Any) -> None:
+        self.elems = nest.map_structure(convert, elems)
+        self.count = shape(nest.flatten(self.elems)[0])[0]
+
+    def at(self, index: object) -> Any:
+        """Return the slices at an index."""
+        return nest.map_structure(lambda x: gather(x, index), self.elems)
+
+
+def _types(signature: object, like: object) -> Any:
+    """Return the element types of results, in their structure."""
+    if signature is None:
+        return nest.map_structure(lambda x: convert(x).dtype, like)
+    return nest.map_structure(lambda s: getattr(s, "dtype", s), signature)
+
+
+def _arrays(types: object, count: object) -> Any:
+    return nest.map_structure(lambda t: TensorArray(t, size=count), types)
+
+
+def _write(arrays: object, index: object, values: object) -> Any:
+    return nest.map_structure(lambda a, v: a.write(index, v), arrays, values)
+
+
+def _check_types(made: object, elems: object, signature: object) -> None:
+    """Raise where results are not of the types that were stated, else of those of the slices."""
+    wanted = nest.flatten(_types(signature, elems))
+    for value, dtype in zip(nest.flatten(made), wanted, strict=False):
+        if value.dtype != dtype:
+            raise InvalidArgumentError(
+                f"TensorArray dtype is {dtype} but Op is trying to write dtype {value.dtype}",
+                hint="state fn_output_signature",
+            )
+
+
+def map_fn(
+    fn: Body,
+    elems: object,
+    dtype: DTypeLike | None = None,
+    parallel_iterations: object = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: object = None,
+) -> Any:
+    """Apply a function to the slices along the first axis."""
+    if _count(elems) is not None:
+        rows = _rows(elems)
+        if rows:
+            made = [nest.map_structure(convert, fn(row)) for row in rows]
+            _check_types(made[0], elems, fn_output_signature or dtype)
+            return _stacked(made)
+        graph = graph_of(nest.flatten(elems))
+        if graph is not None:
+            with InGraph(graph):
+                return _nothing(graph, fn, elems)
+    slices, signature = _Slices(elems), fn_output_signature or dtype
+    arrays = _arrays(_types(signature, elems), slices.count)
+
+    def body(i: Any, made: Any) -> Any:
+        return i + 1, _write(made, i, fn(slices.at(i)))
+
+    _, found = while_loop(lambda i, made: i < slices.count, body, (constant(0), arrays), name=name)
+    return nest.map_structure(lambda a: a.stack(), found)
+
+
+def _nothing(graph: Graph, fn: Body, elems: object) -> Any:
+    """Return what a function gives for no slices: nothing, of the shapes that it would have."""
+    flat = [convert(x) for x in nest.flatten(elems)]
+    specs = [shape_spec(x.dtype, x.shape[1:]) for x in flat]
+    inner, made = traced("a function", graph, lambda *xs: fn(nest.pack(elems, xs)), specs, flat)
+    empty = iter([zeros([0, *TensorShape(x.shape).as_list()], x.dtype) for x in inner.outputs])
+    return nest.map_structure(lambda _: next(empty), made)
+
+
+def vectorized_map(
+    fn: Body, elems: object, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """Apply a function to the slices along the first axis."""
+    return map_fn(fn, elems)
+
+
+def foldl(
+    fn: Body,
+    elems: object,
+    initializer: object = None,
+    name: str | None = None,
+    **_: object,
+) -> Any:
+    """Combine the slices from the first to the last."""
+    return _fold(fn, elems, initializer, name, backwards=False)
+
+
+def foldr(
+    fn: Body,
+    elems: object,
+    initializer: object = None,
+    name: str | None = None,
+    **_: object,
+) -> Any:
+    """Combine the slices from the last to the first."""
+    return _fold(fn, elems, initializer, name, backwards=True)
+
+
+def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwards: bool) -> Any:
+    if _count(elems) is not None:
+        rows = _rows(elems)[:: -1 if backwards else 1]
+        total = rows.pop(0) if initial is None else nest.map_structure(convert, initial)
+        for row in rows:
+            total = fn(total, row)
+        return total
+    slices = _Slices(elems)
+    last = slices.count - 1
+    begin = 0 if initial is not None else 1
+    first = slices.at(last if backwards else 0) if initial is None else initial
+
+    def body(i: Any, total: Any) -> Any:
+        return i + 1, fn(total, slices.at(last - i if backwards else i))
+
+    start = (constant(begin), nest.map_structure(convert, first))
+    return while_loop(lambda i, total: i < slices.count, body, start, name=name)[1]
+
+
+def scan(
+    fn: Body,
+    elems: object,
+    initializer: object = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return all states on the way of combining the slices."""
+    if _count(elems) is not None:
+        return _scan_rows(fn, _rows(elems)[:: -1 if reverse else 1], initializer, reverse)
+    slices = _Slices(elems)
+    last = slices.count - 1
+    begin = 0 if initializer is not None else 1
+    first = slices.at(last if reverse else 0) if initializer is None else initializer
+    state = nest.map_structure(convert, first)
+    arrays = _arrays(nest.map_structure(lambda x: x.dtype, state), slices.count)
+    arrays = nest.map_structure(lambda a, x: a.started(x.shape.as_list()), arrays, state)
+    if begin:
+        arrays = _write(arrays, last if reverse else 0, state)
+
+    def body(i: Any, total: object, made: Any) -> Any:
+        place = last - i if reverse else i
+        now = nest.map_structure(convert, fn(total, slices.at(place)))
+        return i + 1, now, _write(made, place, now)
+
+    start = (constant(begin), state, arrays)
+    found = while_loop(lambda i, total, made: i < slices.count, body, start, name=name)[2]
+    return nest.map_structure(lambda a: a.stack(), found)
+
+
+def _scan_rows(fn: Body, rows: list[object], initial: object, reverse: bool) -> Any:
+    made = []
+    if initial is None:
+        total = rows.pop(0)
+        made.append(total)
+    else:
+        total = nest.map_structure(convert, initial)
+    for row in rows:
+        total = nest.map_structure(convert, fn(total, row))
+        made.append(total)
+    return _stacked(made[::-1] if reverse else made)

@@ -1,0 +1,106 @@
+"""`tf.print`: writes values when the operation runs.
+
+Elements are written as TensorFlow writes them: floats as short as is exact, truth values as 0
+and 1, of long axes only the first and the last elements.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.graph import Operation
+from ...graph.kinds import PyFunction
+from ..core.values import InGraph, convert, graph_of
+
+
+def _number(value: Any) -> str:
+    """Return one element: a float with 6 digits or, where they are not exact, with all."""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, np.bool_):
+        return str(int(value))
+    if isinstance(value, np.complexfloating):
+        return f"({_number(value.real)},{_number(value.imag)})"
+    if not isinstance(value, np.integer | int | str):
+        wide = isinstance(value, np.float64)
+        few, many = ("{:.15g}", "{:.17g}") if wide else ("{:.6g}", "{:.9g}")
+        text = few.format(float(value))
+        exact = (np.float64 if wide else np.float32)(text) == value
+        return text if exact or np.isnan(value) else many.format(float(value))
+    return str(value)
+
+
+def shown(array: Any, ends: int, depth: int = 0, *, quoted: bool = False) -> str:
+    """Return an array as it is printed, with so many elements at each end of an axis."""
+    if not array.ndim:
+        text = _number(array[()])
+        return f'"{text}"' if quoted and array.dtype.kind in "OS" else text
+    count = len(array)
+    places: Sequence[int] = range(count)
+    if ends >= 0 and count > 2 * ends:
+        places = [*range(ends), -1, *range(count - ends, count)]
+    parts = [
+        "..." if i < 0 else shown(np.asarray(array[i]), ends, depth + 1, quoted=True)
+        for i in places
+    ]
+    between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
+    return f"[{between.join(parts)}]"
+
+
+def _texts(value: object, given: Iterator[object], ends: int, *, inside: bool = False) -> str:
+    """Return a structure as it is printed, with the values of its tensors."""
+    if hasattr(value, "spec"):
+        return shown(np.asarray(next(given)), ends, quoted=True)
+    if isinstance(value, dict):
+        pairs = [f"{k!r}: {_texts(v, given, ends, inside=True)}" for k, v in value.items()]
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple):
+        parts = ", ".join(_texts(v, given, ends, inside=True) for v in value)
+        if isinstance(value, list):
+            return f"[{parts}]"
+        return f"({parts},)" if len(value) == 1 else f"({parts})"
+    return repr(value) if inside else str(value)
+
+
+def _tensors(value: object) -> list[Any]:
+    if isinstance(value, dict | list | tuple):
+        parts = value.values() if isinstance(value, dict) else value
+        return [x for part in parts for x in _tensors(part)]
+    return [value] if hasattr(value, "spec") else []
+
+
+def _put(text: str, stream: Any) -> None:
+    """Write to a stream of Python's, or add to the file that a text `file://...` names."""
+    if isinstance(stream, str):
+        if not stream.startswith("file://"):
+            raise ValueError(f"output_stream is {stream!r}, expected a stream or 'file://...'")
+        with open(stream.removeprefix("file://"), "a") as file:
+            file.write(text)
+    else:
+        (stream or sys.stderr).write(text)
+
+
+def write(inputs: Any, stream: Any, sep: str, end: str, summarize: Any = None) -> Operation | None:
+    """Write values now, or add the operation that does to a graph."""
+    ends = 3 if summarize is None else int(summarize)
+
+    def run(*values: Any) -> tuple[()]:
+        given = iter(values)
+        if len(inputs) == 1 and len(values) == 1 and not np.ndim(values[0]):
+            _put(shown(np.asarray(values[0]), ends) + end, stream)  # one text has no quotes
+            return ()
+        _put(sep.join(_texts(x, given, ends) for x in inputs) + end, stream)
+        return ()
+
+    tensors = _tensors(list(inputs))
+    graph = graph_of(tensors)
+    with InGraph(graph):
+        values = [convert(x) for x in tensors]
+        if graph is None:
+            run(*[v.numpy() for v in values])
+            return None
+        return graph.add(PyFunction(run, (), pure=False), [graph.owned(v) for v in values])

@@ -1,0 +1,204 @@
+"""Queues by TensorFlow's names: `tf.queue.FIFOQueue` and `tf.queue.RandomShuffleQueue`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from ...function.traces import ACTIVE
+from ...graph import queue_ops as q
+from ...graph.graph import Graph, Kind
+from ...values.context import STATE
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor, row_of, wrap
+from ..core.shapes import TensorShape
+from ..core.values import InGraph, convert, graph_of, static
+
+_NUMBERS = count()
+
+
+class QueueBase:
+    """A queue of elements, each of one or several tensors."""
+
+    _shuffled = False
+
+    def __init__(
+        self,
+        capacity: int,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "queue",
+        **more: Any,
+    ) -> None:
+        single = not isinstance(dtypes, list | tuple)
+        self.dtypes = [dtypes] if single else list(dtypes)
+        listed = None if shapes is None else _shapes(shapes, len(self.dtypes))
+        self.names = [names] if isinstance(names, str) else names
+        self.shapes = [TensorShape(s) for s in listed or [None] * len(self.dtypes)]
+        self._label = f"_{next(_NUMBERS)}_{name}"
+        rows_ = [row_of(d) for d in self.dtypes]
+        self._spec = q.QueueSpec(
+            self._label, capacity, [r for r in rows_ if r is not None], listed,
+            shuffled=self._shuffled, shared=shared_name or "", **more,
+        )  # fmt: skip
+        context = STATE.context
+        self._graph = context if isinstance(context, Graph) else None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the queue."""
+        return self._label
+
+    def _values(self, vals: Any, *, many: bool) -> list[TfTensor]:
+        if self.names and not isinstance(vals, dict):
+            raise ValueError("You must enqueue a dictionary in a Queue with names")
+        if isinstance(vals, dict):
+            listed = [vals[n] for n in self.names or sorted(vals)]
+        elif isinstance(vals, list | tuple) and (len(self.dtypes) > 1 or len(vals) == 1):
+            listed = list(vals)
+        else:
+            listed = [vals]
+        if len(listed) != len(self.dtypes):
+            raise ValueError(f"Expected {len(self.dtypes)} components, got {len(listed)}")
+        made = [convert(v, t) for v, t in zip(listed, self.dtypes, strict=True)]
+        for value, shape in zip(made, self.shapes, strict=True):
+            given = value.shape[1:] if many else value.shape
+            if not given.is_compatible_with(shape):
+                raise ValueError(f"Shapes {given} and {shape} are incompatible")
+        return made
+
+    def _do(self, kind: q.QueueKind, values: Sequence[object], name: str | None) -> Any:
+        graph = graph_of(list(values)) or self._graph
+        if graph is not None:
+            with InGraph(graph):
+                made: Kind = kind
+                return graph.add(made, [graph.owned(convert(v)) for v in values], name=name)
+        arrays = [v.numpy() if hasattr(v, "numpy") else np.asarray(v) for v in values]
+        use = q.Use(self._spec, self._spec.queue(ACTIVE[-1]), wait=True)
+        return q.carry_out(kind, use, arrays)
+
+    def _given(self, made: Any) -> Any:
+        found = made.outputs if hasattr(made, "outputs") else [wrap(np.asarray(x)) for x in made]
+        if self.names:
+            return dict(zip(self.names, found, strict=True))
+        return found[0] if len(found) == 1 else list(found)
+
+    def _put(self, kind: q.QueueKind, vals: object, name: str | None, *, many: bool = False) -> Any:
+        with InGraph(graph_of([vals]) or self._graph):
+            made = self._do(kind, self._values(vals, many=many), name)
+        return made if hasattr(made, "outputs") else None
+
+    def enqueue(self, vals: object, name: str | None = None) -> Any:
+        """Put one element in; wait while the queue is full."""
+        return self._put(q.enqueue(self._spec), vals, name)
+
+    def enqueue_many(self, vals: object, name: str | None = None) -> Any:
+        """Put the slices along the first axis in."""
+        return self._put(q.enqueue_many(self._spec), vals, name, many=True)
+
+    def dequeue(self, name: str | None = None) -> Any:
+        """Take one element out; wait till there is one."""
+        return self._given(self._do(q.dequeue(self._spec), (), name))
+
+    def dequeue_many(self, n: object, name: str | None = None) -> Any:
+        """Take so many elements out, stacked; wait till there are so many."""
+        return self._take(n, name, partial=False)
+
+    def dequeue_up_to(self, n: object, name: str | None = None) -> Any:
+        """Take so many elements out, or what a closed queue has left."""
+        return self._take(n, name, partial=True)
+
+    def _take(self, n: object, name: str | None, *, partial: bool) -> Any:
+        if any(s._dims is None or None in s._dims for s in self.shapes):
+            raise InvalidArgumentError(
+                f"{self._spec.kind} '{self._label}': taking several elements needs their shapes"
+            )
+        known = static(n)
+        kind = q.dequeue_many(self._spec, known if isinstance(known, int) else -1, partial=partial)
+        with InGraph(self._graph):
+            return self._given(self._do(kind, [convert(n, "int32")], name))
+
+    def size(self, name: str | None = None) -> Any:
+        """Return how many elements there are."""
+        return self._first(self._do(q.size(self._spec), (), name))
+
+    def is_closed(self, name: str | None = None) -> Any:
+        """Return whether the queue is closed."""
+        return self._first(self._do(q.is_closed(self._spec), (), name))
+
+    def _first(self, made: Any) -> Any:
+        return made.outputs[0] if hasattr(made, "outputs") else wrap(np.asarray(made[0]))
+
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
+        """Let nothing more in."""
+        made = self._do(q.close(self._spec, cancel=cancel_pending_enqueues), (), name)
+        return made if hasattr(made, "outputs") else None
+
+
+def _shapes(shapes: Any, count_: int) -> list[Any]:
+    """Return the shape of each component: one shape by itself is that of the only one."""
+    if isinstance(shapes, TensorShape):
+        return [shapes._dims]
+    listed = list(shapes)
+    if count_ == 1 and not (len(listed) == 1 and isinstance(listed[0], list | tuple | TensorShape)):
+        return [TensorShape(listed)._dims]
+    return [TensorShape(s)._dims for s in listed]
+
+
+class FIFOQueue(QueueBase):
+    """First in, first out."""
+
+    def __init__(
+        self,
+        capacity: int,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "fifo_queue",
+    ) -> None:
+        super().__init__(capacity, dtypes, shapes, names, shared_name, name)
+
+
+class Mutex(QueueBase):
+    """A lock that operations take and give back: a queue with room for one."""
+
+    def __init__(self, shared_name: str | None = None, name: str = "mutex") -> None:
+        super().__init__(1, [], None, None, shared_name, name)
+
+    def acquire(self, name: str | None = None) -> Any:
+        """Wait until nobody has it, and take it."""
+        return self._effect(q.mutex_acquire(self._spec), name)
+
+    def release(self, name: str | None = None) -> Any:
+        """Give it back."""
+        return self._effect(q.mutex_release(self._spec), name)
+
+    def _effect(self, kind: q.QueueKind, name: str | None) -> Any:
+        made = self._do(kind, (), name)
+        return made if hasattr(made, "outputs") else None
+
+
+class RandomShuffleQueue(QueueBase):
+    """Elements come out in a random order; while it is open some stay, so that they are mixed."""
+
+    _shuffled = True
+
+    def __init__(
+        self,
+        capacity: int,
+        min_after_dequeue: int,
+        dtypes: Any,
+        shapes: Any = None,
+        names: object = None,
+        seed: int | None = None,
+        shared_name: str | None = None,
+        name: str = "random_shuffle_queue",
+    ) -> None:
+        more = {"least": min_after_dequeue, "seed": seed}
+        super().__init__(capacity, dtypes, shapes, names, shared_name, name, **more)

@@ -1,0 +1,279 @@
+"""Sessions by TensorFlow's names, and whether operations go to the default graph."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from ....runtime.deadline import DEADLINE, LateError
+from ....runtime.tracing import Trace, listening
+from ...formats.messages import RunMetadata
+from ...function.session import Session as CoreSession
+from ...graph.execute import Plan
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import ForeignTensorError, Graph, GraphTensor, Operation, op_of
+from ...graph.placement import available_with, devices_of
+from ...graph.variables import CONTAINERS, AssignVariable, ReadVariable
+from ...values import nest
+from ...values.context import STATE, entered, stack
+from ...values.devices import parse_device
+from ...values.run_errors import (
+    DeadlineExceededError,
+    InvalidArgumentError,
+    NotFoundError,
+    ResourceExhaustedError,
+)
+from ..core.dimensions import Behaviour
+from ..runs.metadata import largest, metadata_of
+from ..runs.options import Asked, asked_of, config_of
+from .configuration import LogicalDevice, processors_of
+from .graph_def import GraphDef
+from .state import DEFAULT, Variable, get_default_graph, new_default
+
+
+class Session(CoreSession):
+    """Runs a graph; `strict=False` initialises variables that were not."""
+
+    def __init__(
+        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = True
+    ) -> None:
+        if target:
+            raise NotFoundError(
+                f"No session factory registered for the target {target!r}: there is no such server"
+            )
+        if not isinstance(graph, Graph | None):
+            raise TypeError(
+                f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
+            )
+        super().__init__(graph if graph is not None else get_default_graph(), strict=strict)
+        self.config = config_of(config)
+        self.soft_placement, self.wishes = self.config.soft_placement, self.config.wishes
+        self.processors = processors_of(config)
+        self._late: dict[tuple[int, ...], Any] = {}
+        """By a variable and what is fetched with it: how it is read behind that."""
+
+    @property
+    def graph_def(self) -> GraphDef:
+        """Return the graph as data."""
+        return GraphDef(self.graph)
+
+    def list_devices(self) -> list[LogicalDevice]:
+        """Return the devices that operations can be put on, by their full names."""
+        names = available_with(self.processors)
+        return [LogicalDevice(name, parse_device(name).kind or "") for name in names]
+
+    def _placed(self, found: Mapping[Operation, str]) -> None:
+        if self.config.log_placement:
+            for op, name in found.items():
+                print(f"{op.name}: ({op.type}): {name}", file=sys.stderr)
+
+    def element(self, value: object) -> GraphTensor | Operation:
+        """Return the tensor or operation that a fetch names, which must not be forbidden."""
+        found = super().element(value.decode() if isinstance(value, bytes) else value)
+        if op_of(found) in getattr(self.graph, "unfetchable", ()):
+            raise ForeignTensorError(f"{found!r} has been marked as not fetchable.")
+        return found
+
+    def _feed_key(self, key: object) -> GraphTensor:
+        found = super()._feed_key(key)
+        if found in getattr(self.graph, "unfeedable", ()):
+            raise ValueError(f"Tensor {key} may not be fed.")
+        return found
+
+    @staticmethod
+    def reset(
+        target: str = "", containers: Sequence[str] | None = None, config: object = None
+    ) -> None:
+        """Forget the values in containers, of all of them if none is named."""
+        del target, config
+        for name in [*CONTAINERS] if containers is None else containers:
+            CONTAINERS.pop(name, None)
+
+    def run(
+        self,
+        fetches: object,
+        feed_dict: Mapping[Any, Any] | None = None,
+        options: object = None,
+        run_metadata: object = None,
+    ) -> Any:
+        """Return what the fetches are; say in `run_metadata` what `options` ask for.
+
+        Raises `DeadlineExceededError` where it takes longer than it may.
+        """
+        if Behaviour.references and isinstance(fetches, list | tuple | dict):
+            fetches = self._behind(fetches)
+        if Behaviour.references and feed_dict:
+            feed_dict = self._everywhere(feed_dict)
+        asked = asked_of(options, self.config)
+        if run_metadata is not None and not isinstance(run_metadata, RunMetadata):
+            raise TypeError(f"run_metadata must be a RunMetadata, but got {type(run_metadata)}")
+        with entered(None):
+            if run_metadata is not None and (asked.traced or asked.partitions or self.config.costs):
+                return self._watched(fetches, feed_dict, asked, run_metadata)
+            if run_metadata is not None:
+                run_metadata.Clear()
+            return self._run_in_time(fetches, feed_dict, asked)
+
+    def _run_in_time(self, fetches: Any, feeds: Any, asked: Asked) -> Any:
+        """Run, within the time that is given; name what is large where memory does not do."""
+        try:
+            with DEADLINE.within(asked.timeout):
+                values = super().run(fetches, feeds)
+                DEADLINE.check()
+                return values
+        except LateError:
+            raise DeadlineExceededError(
+                f"Timed out: the step did not end within {asked.timeout * 1000:.0f} ms"
+            ) from None
+        except MemoryError as error:
+            if not asked.tells_memory:
+                raise
+            text = f"{error}\n{largest(self._plan_of(fetches, feeds))}"
+            raise ResourceExhaustedError(text) from error
+
+    def _watched(self, fetches: object, feeds: object, asked: Asked, message: Any) -> Any:
+        """Run, and say in a message how it went."""
+        watches = asked.traced or self.config.costs
+        trace = Trace()
+        with listening(trace, everywhere=False) if watches else nullcontext():
+            values = self._run_in_time(fetches, feeds, asked)
+        plan = self._plan_of(fetches, feeds)
+        places = devices_of(plan.ops, "cpu:0", soft=self.soft_placement, more=self.processors)
+        found = metadata_of(
+            plan, places, trace, steps=asked.traced, costs=watches, partitions=asked.partitions
+        )
+        message.CopyFrom(found)
+        return values
+
+    def _plan_of(self, fetches: object, feeds: Any) -> Plan:
+        """Return the plan of fetches with feeds."""
+        wanted: list[Any] = []
+        self._flatten(fetches, wanted)
+        return self._plan(wanted, [self._feed_key(key) for key in feeds or {}])
+
+    def _everywhere(self, feeds: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Feed a variable wherever it is read; its writes get no reference then, but a value."""
+        found: dict[Any, Any] = {}
+        for key, value in feeds.items():
+            found[key] = value
+            tensor = self._feed_key(key)
+            if not isinstance(tensor.op.kind, ReadVariable):
+                continue
+            state = tensor.op.attributes["variable"]()
+            owner = state.owner()
+            if owner is not None and owner.snapshot is tensor:
+                reads = [op for op in self.graph.operations if isinstance(op.kind, ReadVariable)]
+                reads = [op for op in reads if op.attributes["variable"]() is state]
+                found |= {op.outputs[0]: value for op in reads if op is not tensor.op}
+        return found
+
+    def _behind(self, fetches: object) -> Any:
+        """Let variables that are fetched be read behind everything else that is fetched."""
+        flat = nest.flatten(fetches)
+        others = [self.element(x) for x in flat if not isinstance(x, Variable) and x is not None]
+        if len(others) == len(flat) or not others:
+            return fetches
+        for variable in flat:
+            key = (id(variable), *map(id, others))
+            if isinstance(variable, Variable) and key not in self._late:
+                with entered(self.graph), self.graph.control_dependencies(others):
+                    self._late[key] = variable.read_value()
+        return nest.map_structure(lambda x: self._late.get((id(x), *map(id, others)), x), fetches)
+
+    def _plan(self, fetches: Sequence[Any], feeds: Sequence[GraphTensor]) -> Plan:
+        plan = super()._plan(fetches, feeds)
+        reads = [x.op for x in feeds if isinstance(x.op.kind, ReadVariable)]
+        fed = {op.attributes["variable"]() for op in reads} if Behaviour.references else set()
+        for op in plan.ops if fed else ():
+            if isinstance(op.kind, AssignVariable) and op.attributes["variable"]() in fed:
+                raise InvalidArgumentError(
+                    f"Input 0 of node {op.name} was passed {op.outputs[0].spec.dtype} from a feed, "
+                    "expected the variable",
+                    location=op.source,
+                )
+        return plan
+
+    def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
+        """Return a function of the fed values."""
+        return lambda *values: self.run(fetches, dict(zip(feed_list, values, strict=True)))
+
+    def __enter__(self) -> Session:
+        super().__enter__()
+        self._before.append((STATE.context, STATE.recorders))
+        STATE.set(self.graph, ())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        STATE.set(*self._before.pop())
+        super().__exit__(*error)
+
+    @contextmanager
+    def as_default(self) -> Iterator[Session]:
+        """Let `eval` and `run` use this session."""
+        stack().append(self)
+        try:
+            yield self
+        finally:
+            stack().pop()
+
+
+class InitialisingSession(Session):
+    """The white paper's session: variables have their initial value at first use."""
+
+    def __init__(
+        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = False
+    ) -> None:
+        super().__init__(target, graph, config, strict)
+
+
+class InteractiveSession(Session):
+    """A session that is the default one from the start."""
+
+    def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        stack().append(self)
+
+    def close(self) -> None:
+        """Run nothing any more, and be no default."""
+        if self in stack():
+            stack().remove(self)
+        super().close()
+
+
+def disable_eager_execution() -> None:
+    """Let operations go to the default graph from now on."""
+    STATE.set(get_default_graph(), ())
+
+
+def disable_v2_behavior() -> None:
+    """Let everything be as in the first version: graphs, dimensions, references to variables."""
+    disable_eager_execution()
+    Behaviour.dimensions = Behaviour.references = True
+
+
+def enable_v2_behavior() -> None:
+    """Let everything be as in the second version."""
+    enable_eager_execution()
+    Behaviour.dimensions = Behaviour.references = False
+
+
+def reset_default_graph() -> None:
+    """Begin the default graph anew, also where operations go to it."""
+    before, DEFAULT[0] = DEFAULT[0], new_default()
+    if STATE.context is before:
+        STATE.set(DEFAULT[0], ())
+
+
+def enable_eager_execution() -> None:
+    """Let operations run at once again."""
+    STATE.set(None, ())
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Say whether what is outside of all functions runs at once."""
+    context: Any = STATE.context
+    while isinstance(context, FuncGraph):
+        context = context.outer
+    return context is None

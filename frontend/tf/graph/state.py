@@ -1,0 +1,700 @@
+"""Graphs, sessions, variables, functions and control flow by TensorFlow's names."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.tensor import TensorSpec as Traced
+from ...eager.backward import key_of
+from ...eager.tensor import Tensor
+from ...function.function import Function
+from ...function.variable import Variable as CoreVariable
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import Graph, GraphTensor, Operation, op_of
+from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
+from ...graph.variables import IS_INITIALIZED, Handle
+from ...values import nest
+from ...values.context import STATE, entered, running_on
+from ...values.devices import CPU, HOST, MACHINE, parse_device, wanted_device
+from ...values.dtypes import DTypeLike
+from ..core.bridge import (
+    COMPARISONS,
+    SLICED,
+    Common,
+    EagerTensor,
+    Reference,
+    SymbolicTfTensor,
+    TfTensor,
+    dressed_leaves,
+    wrap,
+)
+from ..core.calls import perform
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.specs import TensorSpec
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
+from ..ops.gathering import (
+    gather,
+    gather_nd,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_mul,
+    tensor_scatter_nd_update,
+)
+from ..ops.indexed_slices import as_parts, of_node
+from ..ops.math_ops import identity
+from .features import names_of
+from .graph_def import GraphDef
+
+NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+
+
+class TfGraph(Graph):
+    """A graph that is built in `with graph.as_default()`."""
+
+    tensor_class = SymbolicTfTensor
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._overriding: dict[str, str] = {}
+        self._overridden: dict[Operation, str] = {}
+        self.unfeedable: set[Any] = set()
+        self.unfetchable: set[Any] = set()
+
+    def unique_name(self, name: str, *, mark: bool = True, mark_as_used: bool | None = None) -> str:
+        """Return the name, within the scope, with a number if it is taken."""
+        mark = mark if mark_as_used is None else mark_as_used
+        if not NODE_NAME.match(name):
+            raise ValueError(f"{name!r} is not a valid node name, expected {NODE_NAME.pattern}")
+        return super().unique_name(name, mark=mark)
+
+    @contextmanager
+    def as_default(self) -> Iterator[TfGraph]:
+        """Let operations go here."""
+        with entered(self):
+            yield self
+
+    def convert(self, value: object, dtype: DTypeLike | None = None) -> Any:
+        """Return a value from outside as a tensor of this graph, by TensorFlow's rules."""
+        with entered(self) if STATE.context is not self else nullcontext():
+            return self.owned(convert(value, dtype))
+
+    def control_dependencies(self, inputs: Any) -> Any:
+        """Let operations wait for others, which may be given by their names."""
+        return super().control_dependencies(
+            None if inputs is None else list(map(self._node, inputs))
+        )
+
+    def _node(self, value: object) -> object:
+        """Return the operation or tensor that is waited for; a name is looked up."""
+        if not isinstance(value, str | Operation) and not hasattr(value, "spec"):
+            raise TypeError(
+                f"Control input must be an Operation, a Tensor, or IndexedSlices: {value!r}"
+            )
+        return self.as_graph_element(value) if isinstance(value, str) else value
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """Give operations of some types that are made inside another gradient, by its name."""
+        before = self._overriding
+        self._overriding = {**before, **op_type_map}
+        try:
+            yield
+        finally:
+            self._overriding = before
+
+    def add(self, kind: Any, *args: Any, **options: Any) -> Operation:
+        """Add an operation; what its outputs are is inferred where it is not given."""
+        made = super().add(kind, *args, **options)
+        if made.type in self._overriding:
+            self._overridden[made] = self._overriding[made.type]
+        return made
+
+    def override_of(self, op: Operation) -> str | None:
+        """Return the name of the gradient function that stands in for that of an operation."""
+        return self._overridden.get(op) or super().override_of(op)
+
+    @property
+    def version(self) -> int:
+        """Return a number that grows with each operation."""
+        return len(self.operations)
+
+    @property
+    def building_function(self) -> bool:
+        """Say whether it is the graph of a function."""
+        return isinstance(self, FuncGraph)
+
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """Return a list of the graph; of those with names that begin as the scope says."""
+        found = super().get_collection(name)
+        if scope is None:
+            return found
+        return [x for x in found if re.match(scope, getattr(x, "name", ""))]
+
+    def get_all_collection_keys(self) -> list[str]:
+        """Return the names of the lists that hold something."""
+        return [name for name, values in self.collections.items() if values]
+
+    def get_collection_ref(self, name: str) -> list[Any]:
+        """Return a list of the graph itself: what is put there stays there."""
+        return self.collections.setdefault(name, [])
+
+    def clear_collection(self, name: str) -> None:
+        """Empty a list of the graph."""
+        self.collections.pop(name, None)
+
+    def as_graph_def(self, **_: object) -> GraphDef:
+        """Return the graph as data."""
+        return GraphDef(self)
+
+    def sparse_gradient(self, op: Operation, grads: Sequence[object]) -> Sequence[Any] | None:
+        """Return the gradients of an operation of which some are `IndexedSlices`, or None."""
+        return of_node(op, grads)
+
+    def inner_class(self) -> type[FuncGraph]:
+        """Return the class of graphs inside of it: branches and bodies."""
+        return TfFuncGraph
+
+    def prevent_feeding(self, tensor: object) -> None:
+        """Let a tensor never be fed."""
+        self.unfeedable.add(tensor)
+
+    def is_feedable(self, tensor: object) -> bool:
+        """Say whether a tensor may be fed: all may, but those that must not."""
+        return isinstance(tensor, GraphTensor) and tensor not in self.unfeedable
+
+    def prevent_fetching(self, op: Operation) -> None:
+        """Let an operation never be fetched."""
+        self.unfetchable.add(op)
+
+    def is_fetchable(self, tensor_or_op: object) -> bool:
+        """Say whether a tensor or an operation may be fetched."""
+        return op_of(tensor_or_op) not in self.unfetchable
+
+    def as_graph_element(
+        self, obj: object, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> GraphTensor | Operation:
+        """Return the tensor or operation of a name or an object."""
+        if isinstance(obj, str):
+            if (":" in obj and allow_tensor) or not allow_operation:
+                return self.get_tensor_by_name(obj)
+            return self.get_operation_by_name(obj)
+        node = getattr(obj, "as_graph_element", None)
+        found = node() if node is not None else obj
+        kinds = (GraphTensor,) * allow_tensor + (Operation,) * allow_operation
+        if not isinstance(found, kinds):
+            wanted = " or ".join(k.__name__.removeprefix("Graph") for k in kinds)
+            raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+        return found
+
+
+class TfFuncGraph(FuncGraph, TfGraph):
+    """The graph of a function."""
+
+    tensor_class = SymbolicTfTensor
+
+
+def new_default() -> TfGraph:
+    """Return an empty graph for what no graph was entered for."""
+    made = TfGraph()
+    made.is_default = True
+    return made
+
+
+DEFAULT: list[TfGraph] = [new_default()]
+
+
+def get_default_graph() -> TfGraph:
+    """Return the graph that operations go to, or the process's own."""
+    context = STATE.context
+    return context if isinstance(context, TfGraph) else DEFAULT[0]
+
+
+class TfFunction(Function):
+    """`tf.function`."""
+
+    graph_class = TfFuncGraph
+    tensor_class = SymbolicTfTensor
+
+    def to_tensor(self, value: object, dtype: DTypeLike | None = None) -> TfTensor:
+        """Return an argument as a tensor."""
+        return convert(value, dtype)
+
+    def returned(self, made: object) -> Any:
+        """Return what the Python function gave as a structure of what becomes tensors."""
+        return nest.map_structure(as_parts, made)
+
+    def spec_of(self, tensor: Any) -> TensorSpec:
+        """Return the spec of an argument of a trace."""
+        return TensorSpec(tensor.shape, tensor.dtype, tensor.op.name)
+
+    def wrap(self, array: object) -> EagerTensor:
+        """Return a result as a tensor."""
+        return wrap(array)
+
+    def call(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:
+        """Find or make the trace for arguments, and run it."""
+        made = super().call(args, kwargs)
+        return dressed_leaves(made)
+
+
+SAYING_NOTHING = {"experimental_implements", "experimental_attributes"}
+"""Options of `function` that name it for other programs, which there are none of here."""
+FLAGS = {"jit_compile", "experimental_compile", "experimental_relax_shapes", "reduce_retracing"}
+"""Options of `function` that are true, false or None: functions are compiled in any case."""
+
+
+def function(func: Any = None, **options: object) -> Any:
+    """Let a Python function run as a graph, its choices and loops too (`autograph`)."""
+    features = names_of(options.pop("experimental_autograph_options", None))
+    known = {*SAYING_NOTHING, *FLAGS, "input_signature", "autograph"}
+    unknown = sorted(options.keys() - known)
+    if unknown:
+        raise TypeError(f"function() got an unexpected keyword argument {unknown[0]!r}")
+    for name in FLAGS & options.keys():
+        if options[name] not in (True, False, None):
+            raise TypeError(
+                f"function(): {name} is {options[name]!r}, expected True, False or None"
+            )
+    relaxed = options.get("reduce_retracing") or options.get("experimental_relax_shapes")
+    kept: dict[str, Any] = {
+        "input_signature": options.get("input_signature"),
+        "reduce_retracing": bool(relaxed),
+        "autograph": options.get("autograph", True),
+        "features": features,
+    }
+    return (lambda f: TfFunction(f, **kept)) if func is None else TfFunction(func, **kept)
+
+
+def placeholder(dtype: Any = "float32", shape: Any = None, name: str | None = None) -> GraphTensor:
+    """Make a tensor whose value is fed; float32 of unknown shape if nothing is said."""
+    spec = shape_spec(dtype, shape)
+    graph = get_default_graph()
+    return graph.add(Placeholder(), (), {"spec": spec}, name=name).outputs[0]
+
+
+def placeholder_with_default(
+    input: object, shape: ShapeLike = None, name: str | None = None
+) -> GraphTensor:
+    """Make a tensor that may be fed."""
+    graph = get_default_graph()
+    with entered(graph):
+        value = convert(input)
+        spec = value.spec if shape is None else shape_spec(value.dtype, shape)
+        return graph.add(PlaceholderWithDefault(), [value], {"spec": spec}, name=name).outputs[0]
+
+
+def _scattered(change: Callable[..., object]) -> Callable[..., Any]:
+    def method(
+        self: Variable, sparse_delta: object, use_locking: object = None, name: str | None = None
+    ) -> Any:
+        """Combine slices with those at indices."""
+        return self.assign(change(self, *_columns(sparse_delta)))
+
+    return method
+
+
+GLOBAL, TRAINABLE = "variables", "trainable_variables"
+
+
+class Variable(Common, CoreVariable):
+    """A tensor that can be changed."""
+
+    def __hash__(self) -> int:
+        if self.graph is None:
+            raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
+        return id(self)
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool = True,
+        validate_shape: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        shape: ShapeLike = None,
+        use_resource: bool | None = None,
+        collections: Any = None,
+        constraint: Any = None,
+        aggregation: object = None,
+        **_: object,
+    ) -> None:
+        del validate_shape, use_resource
+        self.aggregation = aggregation
+        """How what replicas of a step assign becomes one value."""
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
+                "not providing a `variable_def`. You provided neither."
+            )
+        self.constraint = constraint
+        if STATE.context is None and SCOPE.name:
+            name = f"{SCOPE.name}{name or 'Variable'}"
+        super().__init__(initial_value, trainable, name, dtype, shape)
+        found: Any = self.initial_value if self.graph is not None else self.state.value
+        if shape is not None and not TensorShape(shape).is_compatible_with(found.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({found.shape}) is not "
+                f"compatible with the explicitly supplied `shape` argument ({shape})."
+            )
+        if self.graph is not None:
+            names = list(collections) if collections is not None else [GLOBAL]
+            for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
+                self.graph.add_to_collection(each, self)
+
+    def declared(self, shape: ShapeLike) -> tuple[int | None, ...] | None:
+        """Return the extents that are stated, None if nothing is."""
+        return TensorShape(shape)._dims
+
+    @property
+    def spec(self) -> Traced:
+        """Return element type and shape."""
+        return self.state.spec
+
+    def converted(self, value: object) -> TfTensor:
+        """Return a value as a tensor of the variable's type."""
+        return convert(value, self._row)
+
+    def converted_like(self, value: object) -> TfTensor:
+        """Return a value as a tensor of the variable's element type."""
+        return convert(value, self.spec.dtype)
+
+    def _fitting(self, value: object) -> Tensor:
+        context = self._home() or graph_of([value])
+        with InGraph(context):
+            return super()._fitting(self.converted_like(value))
+
+    def wrapped(self, array: object) -> EagerTensor:
+        """Return an array as a tensor."""
+        return wrap(array)
+
+    def assign(
+        self,
+        value: object,
+        use_locking: object = None,
+        name: object = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Give it a value."""
+        return self._change_with(super().assign, value, read_value)
+
+    def assign_add(
+        self,
+        value: object,
+        use_locking: object = None,
+        name: object = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Add to it."""
+        return self._change_with(super().assign_add, self._of_its_shape(value), read_value)
+
+    def assign_sub(
+        self,
+        value: object,
+        use_locking: object = None,
+        name: object = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtract from it."""
+        return self._change_with(super().assign_sub, self._of_its_shape(value), read_value)
+
+    def _of_its_shape(self, value: object) -> TfTensor:
+        """Return what is added, which must not be one value for many."""
+        with InGraph(self._home() or graph_of([value])):
+            found = self.converted_like(value)
+        if not found.shape.is_compatible_with(self.shape):
+            raise InvalidShapesError(
+                f"Cannot update variable with shape {self.shape} using a Tensor with shape "
+                f"{found.shape}, shapes must be equal."
+            )
+        return found
+
+    def _change_with(self, method: Callable[..., Any], value: Any, read: bool = True) -> Any:
+        with InGraph(self._home() or graph_of([value])):
+            made = method(value, read_value=read)
+        if read:
+            return made
+        return None if made is self else made.op
+
+    def is_initialized(self) -> EagerTensor | GraphTensor:
+        """Say whether it has a value: one outside of graphs has."""
+        graph = self._home()
+        if graph is None:
+            return wrap(np.array(True))
+        attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
+        return graph.add(IS_INITIALIZED, (), attributes).outputs[0]
+
+    def gather_nd(self, indices: object, name: str | None = None) -> TfTensor:
+        """Return the slices that rows of indices name."""
+        return gather_nd(self, indices, name=name)
+
+    def sparse_read(self, indices: object, name: str | None = None) -> TfTensor:
+        """Return the slices at indices."""
+        return gather(self, indices, name=name)
+
+    def __repr__(self) -> str:
+        shown = f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}"
+        if self.graph is not None:
+            return f"{shown}>"
+        array = self.numpy()
+        text = repr(array) if self.ndim else str(array)
+        return f"{shown}, numpy={chr(10) if chr(10) in text else ''}{text}>"
+
+    def __len__(self) -> int:
+        raise TypeError("object of type 'ResourceVariable' has no len()")
+
+    def numpy(self) -> Any:
+        """Return the value."""
+        array = super().numpy()
+        return array if array.ndim else array[()]
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Accept what is known already."""
+
+    @property
+    def device(self) -> str:
+        """Return where the value is."""
+        return f"{HOST}{str(self.place).upper()}" if self.graph is None else ""
+
+    def ref(self) -> Reference:
+        """Return what stands for the variable as a key."""
+        return Reference(self)
+
+    def _rows(self, indices: object) -> TfTensor:
+        """Return rows of indices, which must be inside of the variable."""
+        with InGraph(self._home() or graph_of([indices])):
+            return perform("RowsWithin", [convert(indices)], extents=self.shape.as_list())
+
+    def scatter_nd_update(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Write slices at indices."""
+        return super().scatter_nd_update(self._rows(indices), updates)
+
+    def scatter_nd_add(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Add slices at indices; those at one index add up."""
+        return super().scatter_nd_add(self._rows(indices), updates)
+
+    def scatter_nd_sub(self, indices: object, updates: object, name: str | None = None) -> Any:
+        """Subtract slices at indices; those at one index add up."""
+        return super().scatter_nd_sub(self._rows(indices), updates)
+
+    def scatter_update(
+        self, sparse_delta: object, use_locking: object = None, name: str | None = None
+    ) -> Any:
+        """Write slices at indices."""
+        return self.scatter_nd_update(*_columns(sparse_delta))
+
+    def scatter_add(
+        self, sparse_delta: object, use_locking: object = None, name: str | None = None
+    ) -> Any:
+        """Add slices at indices; those at one index add up."""
+        return self.scatter_nd_add(*_columns(sparse_delta))
+
+    def scatter_sub(
+        self, sparse_delta: object, use_locking: object = None, name: str | None = None
+    ) -> Any:
+        """Subtract slices at indices; those at one index add up."""
+        return self.scatter_nd_sub(*_columns(sparse_delta))
+
+    def __getitem__(self, key: object) -> SlicedVariable | TfTensor:
+        found = Common.__getitem__(self, key)
+        if self._home() is None and STATE.context is None:
+            made = SlicedVariable(found._array, self, key)
+            made._key = key_of(found)
+            return made
+        if isinstance(found, GraphTensor):
+            SLICED[found.op] = partial(assign_slice, self, key)
+        return found
+
+    scatter_max = _scattered(tensor_scatter_nd_max)
+    scatter_min = _scattered(tensor_scatter_nd_min)
+    scatter_mul = _scattered(tensor_scatter_nd_mul)
+
+    def initialized_value(self) -> GraphTensor:
+        """Return the initial value."""
+        return self.initial_value
+
+    def __eq__(self, other: object) -> Any:
+        return False if other is None else COMPARISONS["equal"](self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return True if other is None else COMPARISONS["not_equal"](self, other)
+
+
+def _columns(slices: Any) -> tuple[Any, Any]:
+    """Return the indices as a column, and the values."""
+    from ..ops.array_ops import expand_dims  # noqa: PLC0415
+
+    return expand_dims(slices.indices, -1), slices.values
+
+
+class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
+    """What indexing a variable gives: a tensor that can be assigned to."""
+
+    __slots__ = ("_of", "_where")
+
+    def __init__(self, array: Any, variable: Variable, key: Any) -> None:
+        super().__init__(array)
+        self._of, self._where = variable, key
+
+    def assign(self, value: object) -> Variable:
+        """Change this part of the variable."""
+        array = self._of.numpy()
+        try:
+            array[self._where] = np.asarray(value, array.dtype)
+        except ValueError as error:
+            raise InvalidShapesError(str(error)) from None
+        self._of.assign(array)
+        return self._of
+
+
+def assign_slice(variable: Variable, key: object, value: object) -> Any:
+    """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
+    from ..ops.array_ops import broadcast_to, reshape, shape  # noqa: PLC0415  (array_ops -> state)
+    from ..ops.creation import constant  # noqa: PLC0415
+
+    dims = variable.shape.as_list()
+    with InGraph(variable._home()):
+        numbers: Any = np.arange(variable.shape.num_elements() or 0).reshape(dims)
+        places = constant(numbers)[key]
+        updates = broadcast_to(variable.converted_like(value), shape(places))
+        flat = tensor_scatter_nd_update(
+            reshape(variable, [-1]), reshape(places, [-1, 1]), reshape(updates, [-1])
+        )
+        return variable.assign(reshape(flat, dims))
+
+
+def group(*inputs: object, name: str | None = None) -> Operation | None:
+    """Return an operation that waits for others."""
+    flat = [x for x in nest.flatten(list(inputs)) if x is not None]
+    graph = graph_of(flat) or next((op.graph for x in flat if (op := op_of(x)) is not None), None)
+    if graph is None:
+        return None
+    with graph.control_dependencies(flat):
+        return graph.add(NoOp(), (), name=name or "group_deps")
+
+
+def no_op(name: str | None = None) -> Operation | None:
+    """Return an operation that does nothing."""
+    context = STATE.context
+    return context.add(NoOp(), (), name=name) if isinstance(context, Graph) else None
+
+
+def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
+    """Return an operation that gives variables their initial value."""
+    made = [v.initializer for v in var_list if v.graph is not None]
+    graph = get_default_graph()
+    with graph.control_dependencies(None), graph.control_dependencies(made):
+        return graph.add(NoOp(), (), name=name)
+
+
+@contextmanager
+def control_dependencies(inputs: Any) -> Iterator[None]:
+    """Let operations wait for others."""
+    graph = STATE.context
+    with graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext():
+        yield
+
+
+class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
+    """Puts operations under a name."""
+
+    needs_text = True
+
+    def __init__(self, name: Any, default_name: Any = None, values: Any = None) -> None:
+        if self.needs_text and not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = default_name if name is None else name
+        self._entered: list[Any] = []
+
+    @property
+    def name(self) -> Any:
+        """Return the name."""
+        return self._name
+
+    def __enter__(self) -> str:
+        self._entered.append(_scoped(self._name))
+        found: str = self._entered[-1].__enter__()
+        return found
+
+    def __exit__(self, *error: Any) -> None:
+        self._entered.pop().__exit__(*error)
+
+
+@contextmanager
+def _scoped(name: str | None) -> Iterator[str]:
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        with graph.name_scope(name) as scope:
+            yield scope
+        return
+    before = SCOPE.name
+    SCOPE.name = name if name and name.endswith("/") else f"{before}{name}/" if name else ""
+    try:
+        yield SCOPE.name
+    finally:
+        SCOPE.name = before
+
+
+class Scope(threading.local):
+    """The scope of eager code, with a slash behind: variables are named by it."""
+
+    name = ""
+
+
+SCOPE = Scope()
+
+
+@contextmanager
+def device(name: object) -> Iterator[None]:
+    """Ask for a device.
+
+    Eagerly one that is not there is refused, unless placement is soft: then it is the processor.
+    """
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        with graph.on_device(_device_name(name)):
+            yield
+        return
+    if callable(name):
+        raise RuntimeError("tf.device does not support functions.")
+    if not name:
+        with running_on(None, soft=MACHINE.soft):
+            yield
+        return
+    wish = parse_device(_device_name(name))
+    outer = STATE.device
+    if outer is not None and wish.kind is None:
+        wish = parse_device(f"/{outer}").merge(wish)
+    place = wanted_device(str(wish))
+    several = MACHINE.processors > 1 or place != CPU or outer is not None
+    with running_on(place, soft=MACHINE.soft) if several else nullcontext():
+        yield
+
+
+def _device_name(name: object) -> str:
+    """Return the name of a device as graphs show it: the short form is written out."""
+    name = getattr(name, "to_string", lambda: name)()
+    short = re.fullmatch(r"/?(cpu|gpu):(\d+|\*)", str(name or ""), re.IGNORECASE)
+    return f"/device:{short[1].upper()}:{short[2]}" if short else str(name or "")
+
+
+def tuple_(
+    tensors: Sequence[object], control_inputs: Any = None, name: str | None = None
+) -> list[Any]:
+    """Return tensors that are ready only when all of them are."""
+    if not tensors:
+        raise ValueError("'tensors' must have at least one Tensor. Received: [].")
+    graph = graph_of(list(tensors))
+    if graph is None:
+        return list(tensors)
+    given = [t for t in tensors if t is not None]
+    wait = graph.control_dependencies([*given, *(control_inputs or ())])
+    with graph.name_scope(name or "tuple"), wait:
+        label = "control_dependency"
+        return [None if t is None else identity(t, name=label) for t in tensors]

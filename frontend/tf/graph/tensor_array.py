@@ -1,0 +1,334 @@
+"""`TensorArray`: tensors that are written one by one, in loops too, and stacked in the end.
+
+Eagerly it is a list. In a graph it is one tensor with the elements along the first axis; its
+shape is that of the first element that is written, or as stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose import functions as c
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ...graph.graph import Graph
+from ...values import dtypes
+from ...values.context import STATE
+from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ..core.bridge import TfTensor
+from ..core.calls import op
+from ..core.shapes import TensorShape
+from ..core.values import InGraph, convert, graph_of, static
+from ..ops.array_ops import concat, reshape, shape, split, stack, unstack
+from ..ops.creation import constant, zeros
+from ..ops.gathering import gather
+
+
+@op("TensorArrayWrite", "array", "index", "value", strict=False)
+def _write(m: Maker, array: object, index: object, value: object, grows: bool) -> object:
+    """Put an element at an index; an array that grows gets as long as is needed."""
+    dims = spec_of_value(array).dims
+    if grows:
+        missing = int(np.asarray(index)) + 1 - int(dims[0])  # type: ignore[arg-type]
+        if missing > 0:
+            more = m.filled(0, spec_of_value(array).dtype, (missing, *dims[1:]))
+            array = m.concat(array, more, axis=0)
+    at = m.reshape(m.to(index, rows.i64), shape=(1, 1))
+    row = c.unsqueeze(m.emit, value, (0,))
+    return m.scatter_nd(array, at, row, reduction="none")
+
+
+class TensorArray:
+    """Elements of one type that are written by index."""
+
+    def __init__(
+        self,
+        dtype: object,
+        size: Any = None,
+        dynamic_size: Any = None,
+        clear_after_read: object = None,
+        tensor_array_name: object = None,
+        handle: object = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        self.dtype = dtypes.as_dtype(dtype)
+        self._size = 0 if size is None else size
+        self._grows = bool(dynamic_size)
+        self._clears = clear_after_read is not False
+        self.element_shape = TensorShape(element_shape)
+        self._graph = graph_of([size])
+        self._list: list[Any] = []
+        self._cleared: set[int] = set()
+        self._flow: Any = flow
+        """The elements along the first axis, in a graph."""
+        if self._graph is None:
+            self._list = [None] * int(static(self._size))
+        elif flow is None and self.element_shape.is_fully_defined():
+            self._start(self.element_shape.as_list())
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Say whether it grows."""
+        return self._grows
+
+    @property
+    def flow(self) -> Any:
+        """Return the elements as one tensor."""
+        return self._flow if self._graph is not None else constant(0.0)
+
+    def _like(self, flow: Any, dims: Any = None) -> TensorArray:
+        """Return an array of the same kind with other elements."""
+        made = self.copy()
+        made._flow = flow
+        made._graph = flow.graph
+        if dims is not None:
+            made.element_shape = TensorShape(dims)
+        return made
+
+    def _start(self, dims: Any) -> None:
+        """Make the elements of a shape: zeros."""
+        with InGraph(self._graph):
+            lengths = [self._size, *dims]
+            known = static(self._size)
+            self._flow = zeros([known, *dims] if isinstance(known, int) else lengths, self.dtype)
+            self.element_shape = TensorShape(dims)
+
+    def started(self, dims: object) -> TensorArray:
+        """Return the array with elements of a shape, for a loop that carries it."""
+        if self._flow is None:
+            self._start(dims)
+        return self
+
+    def _index(self, index: object, verb: str) -> int:
+        at = int(static(index))
+        if at < 0 or (at >= len(self._list) and not (self._grows and verb == "write")):
+            tail = "" if self._grows else "but array is not resizeable and "
+            kind = "Tried to write to" if verb == "write" else "Tried to read from"
+            raise OutOfRangeError(f"{kind} index {at} {tail}size is: {len(self._list)} ")
+        return at
+
+    def write(self, index: object, value: object, name: str | None = None) -> TensorArray:
+        """Put an element at an index; go on with what is returned."""
+        with InGraph(graph_of([index, value]) or self._graph):
+            found = self._element(value)
+            graph = graph_of([index, found])
+            if graph is None and self._graph is None:
+                return self._write_now(index, found)
+            array = self.copy()
+            array._enter(graph)
+            if array._flow is None:
+                array._start(found.shape.as_list())
+            made = _write(array._flow, index, found, grows=self._grows, name=name)
+            dims = array._flow.shape.as_list()
+            made.set_shape([None if self._grows else dims[0], *dims[1:]])
+            return array._like(made)
+
+    def _enter(self, graph: Graph | None) -> None:
+        """Take what was written eagerly along into a graph."""
+        if self._graph is None and graph is not None:
+            self._graph = graph
+            if any(x is not None for x in self._list):
+                self._flow = stack([self._read_now(i, keep=True) for i in range(len(self._list))])
+            elif self.element_shape.is_fully_defined():
+                self._start(self.element_shape.as_list())
+
+    def _element(self, value: object) -> TfTensor:
+        found = convert(value) if hasattr(value, "spec") else convert(value, self.dtype)
+        if found.dtype != self.dtype:
+            raise InvalidArgumentError(
+                f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype "
+                f"{found.dtype.name} "
+            )
+        if not self.element_shape.is_compatible_with(found.shape):
+            raise ValueError(
+                f"Incompatible shape for value ({found.shape}), expected ({self.element_shape})"
+            )
+        return found
+
+    def _write_now(self, index: object, value: Any) -> TensorArray:
+        at = self._index(index, "write")
+        if at >= len(self._list):
+            self._list.extend([None] * (at + 1 - len(self._list)))
+        self._list[at] = value
+        self._cleared.discard(at)
+        if self.element_shape._dims is None:
+            self.element_shape = value.shape
+        return self
+
+    def read(self, index: object, name: str | None = None) -> Any:
+        """Return the element at an index."""
+        if self._graph is None and graph_of([index]) is None:
+            return self._read_now(self._index(index, "read"))
+        self._enter(graph_of([index]))
+        with InGraph(self._graph):
+            return gather(self._elements(), index, name=name)
+
+    def _read_now(self, at: int, *, keep: bool = False) -> Any:
+        if at in self._cleared:
+            raise InvalidArgumentError(
+                f"Could not read index {at} twice because it was cleared after a previous read "
+                "(perhaps try setting clear_after_read = false?)"
+            )
+        found = self._list[at]
+        if found is None:
+            if not self.element_shape.is_fully_defined():
+                raise InvalidArgumentError(
+                    f"Could not read from TensorArray index {at} because it has not yet been "
+                    "written to."
+                )
+            found = zeros(self.element_shape.as_list(), self.dtype)
+        if self._clears and not keep:
+            self._list[at] = None
+            self._cleared.add(at)
+        return found
+
+    def _elements(self) -> Any:
+        if self._flow is None:
+            raise ValueError("nothing was written, and the shape of elements is not known")
+        return self._flow
+
+    def _all(self) -> list[Any]:
+        return [self._read_now(i, keep=True) for i in range(len(self._list))]
+
+    def stack(self, name: str | None = None) -> Any:
+        """Return the elements along a new first axis."""
+        if self._graph is not None:
+            with InGraph(self._graph):
+                return _same(self._elements(), name)
+        if not self._list:
+            return zeros([0, *(self.element_shape._dims or ())], self.dtype)
+        return stack(self._all(), name=name)
+
+    def gather(self, indices: object, name: str | None = None) -> Any:
+        """Return some elements along a new first axis."""
+        if self._graph is not None:
+            with InGraph(self._graph):
+                return gather(self._elements(), indices, name=name)
+        places = [self._index(i, "read") for i in static(indices)]
+        return stack([self._read_now(at, keep=True) for at in places], name=name)
+
+    def concat(self, name: str | None = None) -> Any:
+        """Return the elements joined along their first axis."""
+        if self._graph is not None:
+            with InGraph(self._graph):
+                rest = self._elements().shape.as_list()[2:]
+                return reshape(self._elements(), [-1, *rest], name=name)
+        return concat(self._all(), 0, name=name)
+
+    def unstack(self, value: object, name: str | None = None) -> TensorArray:
+        """Put the slices along the first axis in."""
+        with InGraph(graph_of([value]) or self._graph):
+            found = convert(value, None if hasattr(value, "spec") else self.dtype)
+            graph = graph_of([found])
+            if graph is None:
+                return self._filled(unstack(found))
+            return self._like(_same(found, name), found.shape.as_list()[1:])
+
+    def _filled(self, values: list[Any]) -> TensorArray:
+        made = self.copy()
+        made._list, made._cleared = list(values), set()
+        if values and made.element_shape._dims is None:
+            made.element_shape = values[0].shape
+        return made
+
+    def scatter(self, indices: object, value: object, name: str | None = None) -> TensorArray:
+        """Put the slices along the first axis at indices."""
+        made = self
+        for at, each in zip(static(indices), unstack(convert(value)), strict=True):
+            made = made.write(at, each)
+        return made
+
+    def split(self, value: object, lengths: object, name: str | None = None) -> TensorArray:
+        """Put pieces of the first axis in, of the lengths given."""
+        return self._filled(split(convert(value), static(lengths), name=name))
+
+    def size(self, name: str | None = None) -> Any:
+        """Return how many elements there are."""
+        if self._graph is None:
+            return constant(len(self._list))
+        with InGraph(self._graph):
+            if self._flow is None:
+                return convert(self._size, "int32")
+            return shape(self._flow)[0]
+
+    def identity(self) -> TensorArray:
+        """Return the array."""
+        return self
+
+    def grad(self, *_: object, **__: object) -> Any:
+        """Refuse: gradients go through the elements themselves."""
+        raise NotImplementedError("TensorArray.grad: take the gradients of the elements")
+
+    def close(self, name: str | None = None) -> None:
+        """Forget the elements."""
+        self._list = [None] * len(self._list)
+
+    # What a choice gives and a loop carries of it (`autograph.Staged`).
+
+    def staged_parts(self) -> list[Any] | None:
+        """Return the tensor of all elements; None as long as their shape is not known."""
+        made = self._entered()
+        return None if made._flow is None else [made._flow]
+
+    def _entered(self) -> TensorArray:
+        """Return the array in the graph that is being traced."""
+        made = self.copy()
+        made._enter(STATE.context if isinstance(STATE.context, Graph) else None)
+        return made
+
+    def staged_copy(self) -> TensorArray:
+        """Return another array with the same elements."""
+        return self.copy()
+
+    def staged_shapes(self) -> list[Any]:
+        """Return the shape of all elements in all turns of a loop."""
+        return [self._entered().carried()[1]]
+
+    def with_staged_parts(self, parts: Sequence[object]) -> TensorArray:
+        """Return the array of other elements."""
+        return self._like(parts[0])
+
+    def staged_like(self, other: TensorArray) -> TensorArray:
+        """Return the array with elements of another one's shape, of which it has none yet."""
+        return self if other.element_shape._dims is None else self._begun(other)
+
+    def _begun(self, other: TensorArray) -> TensorArray:
+        return self.copy().started(other.element_shape.as_list())
+
+    def staged_length(self) -> Any:
+        """Return how many elements there are."""
+        return self.size()
+
+    # What a loop carries of it.
+
+    def _graph_or_flow(self) -> Any:
+        return self._flow if self._flow is not None else self._size
+
+    def copy(self) -> TensorArray:
+        """Return another array with the same elements."""
+        made = TensorArray.__new__(TensorArray)
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def carried(self) -> tuple[Any, Any]:
+        """Return the tensor that a loop carries, and its shape in all rounds."""
+        dims = self._elements().shape.as_list()
+        return self._flow, [None if self._grows else dims[0], *dims[1:]]
+
+    def carrying(self, flow: object) -> TensorArray:
+        """Return the array whose elements are a tensor that a loop carries."""
+        return self._like(flow)
+
+
+def _same(value: object, name: str | None) -> TfTensor:
+    from ..ops.math_ops import identity  # noqa: PLC0415
+
+    return identity(value, name=name)

@@ -1,0 +1,298 @@
+"""Bytes as numbers and back: raw elements, tables of text, compressed text, tensors."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.tensor import TensorSpec
+from ...dims.unknown import unknown_dim
+from ...formats.examples import parsed_as
+from ...formats.messages import TensorProto
+from ...formats.tensors import from_message, to_message
+from ...graph.graph import spec_with_unknowns
+from ...graph.text_arrays import TEXT
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import DataLossError, InvalidArgumentError
+from ..core.bridge import row_of
+from ..core.values import InGraph, convert, graph_of
+from .host_ops import SCALAR_TEXT, each, host, like_input, text
+
+
+def decode_raw(
+    input_bytes: object = None,
+    out_type: DTypeLike | None = None,
+    little_endian: bool = True,
+    fixed_length: Any = None,
+    name: str | None = None,
+    bytes: object = None,
+) -> Any:
+    """Return the elements that bytes are, along a new last axis."""
+    row = row_of(out_type)
+    if row is None or row.kind == "s":
+        raise TypeError(f"bytes cannot be read as elements of {out_type}")
+    dtype = row.numpy if little_endian else row.numpy.newbyteorder(">")
+    size = None if fixed_length is None else int(fixed_length)
+    if size is not None and (size <= 0 or size % dtype.itemsize):
+        raise InvalidArgumentError(
+            f"Expected fixed_length to be a multiple of {dtype.itemsize}, got {size}"
+        )
+
+    def compute(array: Array) -> Any:
+        return (_elements(array, dtype, size).astype(row.numpy, copy=False),)
+
+    last = unknown_dim() if size is None else size // dtype.itemsize
+
+    def specs(given: Sequence[TensorSpec]) -> Sequence[TensorSpec]:
+        shape = given[0].shape
+        return [TensorSpec(row, None if shape is None else (*shape, last))]
+
+    given = input_bytes if input_bytes is not None else bytes
+    return host("DecodeRaw", compute, [convert(given, "string")], specs, name=name)[0]
+
+
+def _elements(array: Array, dtype: Any, size: int | None) -> Array:
+    """Return the elements of all texts, which have one length, or are cut and filled to it."""
+    if not array.ndim and size is None:
+        data = array.item()
+        _whole(len(data), dtype)
+        return np.frombuffer(data, dtype)
+    flat = array.ravel().tolist()
+    if size is not None:
+        flat = [x[:size].ljust(size, b"\0") for x in flat]
+    lengths = {len(x) for x in flat} or {0}
+    if len(lengths) > 1:
+        raise InvalidArgumentError(
+            "DecodeRaw requires input strings to all be the same size, but element 1 has size "
+            f"{len(flat[1])} != {len(flat[0])}"
+        )
+    length = lengths.pop()
+    _whole(length, dtype)
+    return np.frombuffer(b"".join(flat), dtype).reshape(*array.shape, length // dtype.itemsize)
+
+
+def _whole(length: int, dtype: Any) -> None:
+    if length % dtype.itemsize:
+        raise InvalidArgumentError(
+            f"Input to DecodeRaw has length {length} that is not a multiple of {dtype.itemsize}, "
+            f"the size of {dtype.name}"
+        )
+
+
+def decode_csv(
+    records: object,
+    record_defaults: Sequence[object],
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: Sequence[int] | None = None,
+    name: str | None = None,
+) -> list[Any]:
+    """Return the columns of lines of text; a default of no elements says that there must be one."""
+    if len(field_delim) != 1 or field_delim in '"\n\r':
+        raise ValueError(f"field_delim should be only one char, got {field_delim!r}")
+    with InGraph(graph_of([records, *record_defaults])):
+        given = [convert(default) for default in record_defaults]
+        line = convert(records, "string")
+    if select_cols is not None and len(select_cols) != len(given):
+        raise ValueError("Length of select_cols and record_defaults do not match.")
+    table = Table(field_delim, use_quote_delim, na_value.encode(), select_cols)
+    for default in given:
+        if default.dtype.name not in ("float32", "float64", "int32", "int64", "string"):
+            raise TypeError(f"a column of {default.dtype.name}, expected numbers or text")
+        if default.shape.rank not in (0, 1) or (default.shape.num_elements() or 0) > 1:
+            raise InvalidArgumentError("Shape of a default must be a length-0 or length-1 vector")
+
+    def specs(found: Sequence[TensorSpec]) -> Sequence[TensorSpec]:
+        return [TensorSpec(d.spec.dtype, found[0].shape) for d in given]
+
+    return host("DecodeCSV", table.columns, [line, *given], specs, name=name)
+
+
+class Table:
+    """How lines are cut into fields."""
+
+    def __init__(
+        self, delimiter: str, quotes: bool, missing: bytes, chosen: Sequence[int] | None
+    ) -> None:
+        self.delimiter, self.quotes, self.missing = delimiter, quotes, missing
+        self.chosen = None if chosen is None else list(chosen)
+
+    def columns(self, records: Array, *defaults: Array) -> Any:
+        """Return a column for each default."""
+        flat = [self.fields(r, i, len(defaults)) for i, r in enumerate(records.ravel().tolist())]
+        return tuple(
+            column([fields[i] for fields in flat], default, i, self.missing, records.shape)
+            for i, default in enumerate(defaults)
+        )
+
+    def fields(self, record: bytes, number: int, wanted: int) -> list[bytes]:
+        """Return the fields of a line that are wanted."""
+        line = record.rstrip(b"\r\n")
+        found = line.split(self.delimiter.encode())
+        if self.quotes and b'"' in line:
+            found = quoted(line, self.delimiter.encode(), number)
+        if self.chosen is not None:
+            if found and self.chosen[-1] >= len(found):
+                raise InvalidArgumentError(
+                    f"Expect {wanted} fields but have {len(found)} in record {number}"
+                )
+            return [found[i] for i in self.chosen]
+        if len(found) != wanted:
+            raise InvalidArgumentError(
+                f"Expect {wanted} fields but have {len(found)} in record {number}"
+            )
+        return found
+
+
+def quoted(line: bytes, delimiter: bytes, number: int) -> list[bytes]:
+    """Return the fields of a line of which some are between quotes; two quotes are one."""
+    found, at = [], 0
+    while True:
+        if line[at : at + 1] == b'"':
+            field, at = _between_quotes(line, at + 1, number)
+        else:
+            stop = line.find(delimiter, at)
+            stop = len(line) if stop < 0 else stop
+            field, at = line[at:stop], stop
+            if b'"' in field:
+                raise InvalidArgumentError(
+                    f"Unquoted fields cannot have quotes/CRLFs inside: record {number}"
+                )
+        found.append(field)
+        if at >= len(line):
+            return found
+        if line[at : at + 1] != delimiter:
+            raise InvalidArgumentError(
+                f"Quote inside a string has to be escaped by another quote: record {number}"
+            )
+        at += 1
+
+
+def _between_quotes(line: bytes, at: int, number: int) -> tuple[bytes, int]:
+    """Return a field that began with a quote, and where it ends."""
+    pieces = []
+    while True:
+        stop = line.find(b'"', at)
+        if stop < 0:
+            raise InvalidArgumentError(
+                f"Quoted field has to end with quote followed by delim or end: record {number}"
+            )
+        pieces.append(line[at:stop])
+        if line[stop + 1 : stop + 2] != b'"':
+            return b'"'.join(pieces), stop + 1
+        at = stop + 2
+
+
+def column(
+    fields: Sequence[bytes], default: Array, number: int, missing: bytes, shape: tuple[int, ...]
+) -> Array:
+    """Return fields as elements of a default's type."""
+    made = np.empty(len(fields), default.dtype)
+    for place, field in enumerate(fields):
+        if field in (b"", missing):
+            if not default.size:
+                raise InvalidArgumentError(
+                    f"Field {number} is required but missing in record {place}!"
+                )
+            made[place] = default.ravel()[0]
+        else:
+            made[place] = _field(field, default.dtype, number, place)
+    return made.reshape(shape)
+
+
+def _field(field: bytes, dtype: Any, number: int, place: int) -> Any:
+    if dtype.kind == "O":
+        return field
+    try:
+        value = float(field) if dtype.kind == "f" else int(field)
+        return dtype.type(value)
+    except (ValueError, OverflowError):
+        name = {"f": "float" if dtype.itemsize == 4 else "double"}.get(dtype.kind, dtype.name)
+        raise InvalidArgumentError(
+            f"Field {number} in record {place} is not a valid {name}: {field.decode('latin-1')}"
+        ) from None
+
+
+def decode_base64(input: object, name: str | None = None) -> Any:
+    """Return what base 64 (of the web's alphabet) stands for."""
+
+    def one(data: bytes) -> bytes:
+        body = data.rstrip(b"=")
+        try:
+            if b"+" in body or b"/" in body or len(body) % 4 == 1:
+                raise binascii.Error("a character is not of the alphabet")
+            return base64.b64decode(body + b"=" * (-len(body) % 4), altchars=b"-_", validate=True)
+        except binascii.Error as error:
+            raise InvalidArgumentError(f"Invalid character found in base64: {error}") from None
+
+    return _of_text("DecodeBase64", one, input, name)
+
+
+def encode_base64(input: object, pad: bool = False, name: str | None = None) -> Any:
+    """Return base 64 of the web's alphabet, filled up with `=` or not."""
+
+    def one(data: bytes) -> bytes:
+        found = base64.urlsafe_b64encode(data)
+        return found if pad else found.rstrip(b"=")
+
+    return _of_text("EncodeBase64", one, input, name)
+
+
+def decode_compressed(bytes: object, compression_type: str = "", name: str | None = None) -> Any:
+    """Return what was compressed by `ZLIB` or `GZIP`."""
+    known = {"": lambda x: x, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
+    if compression_type not in known:
+        raise InvalidArgumentError(
+            f"Only ZLIB, GZIP or NONE are supported compressions. Got {compression_type}"
+        )
+
+    def one(data: object) -> Any:
+        try:
+            return known[compression_type](data)
+        except (zlib.error, OSError, EOFError) as error:
+            raise DataLossError(f"damaged compressed data: {error}") from None
+
+    return _of_text("DecodeCompressed", one, bytes, name)
+
+
+def _of_text(type_: str, one: Any, value: object, name: str | None) -> Any:
+    given = [convert(value, "string")]
+    return host(type_, lambda array: (each(one, array),), given, like_input(TEXT), name=name)[0]
+
+
+def serialize_tensor(tensor: object, name: str | None = None) -> Any:
+    """Return a tensor as bytes, which `parse_tensor` reads."""
+
+    def compute(array: Array) -> Any:
+        return (text(to_message(array).SerializeToString()),)
+
+    return host("SerializeTensor", compute, [convert(tensor)], [SCALAR_TEXT], name=name)[0]
+
+
+def parse_tensor(serialized: object, out_type: DTypeLike | None, name: str | None = None) -> Any:
+    """Return the tensor of bytes that `serialize_tensor` wrote; its type is stated."""
+    row = row_of(out_type)
+    assert row is not None, "a type was given"
+
+    def compute(data: Array) -> Any:
+        found = from_message(parsed_as(TensorProto, data.item()))
+        if found.dtype != row.numpy:
+            raise InvalidArgumentError(
+                f"Type mismatch between parsed tensor ({found.dtype}) and dtype ({row})"
+            )
+        return (found,)
+
+    given = [convert(serialized, "string")]
+    return host("ParseTensor", compute, given, [spec_with_unknowns(row, None)], name=name)[0]
+
+
+__all__ = ["decode_csv", "decode_raw", "parse_tensor", "rows", "serialize_tensor"]

@@ -1,0 +1,63 @@
+"""Whole files: reading, writing, finding."""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ...formats.records import file_errors
+from ...graph.text_arrays import TEXT
+from ..core.values import convert
+from .host_ops import SCALAR_TEXT, host, text, unknown
+
+
+def _contents(name: Array) -> Any:
+    path = os.fsdecode(name.item())
+    with file_errors(path), open(path, "rb") as file:
+        return (text(file.read()),)
+
+
+def read_file(filename: object, name: str | None = None) -> Any:
+    """Return the contents of a file."""
+    return host("ReadFile", _contents, [convert(filename, "string")], [SCALAR_TEXT], name=name)[0]
+
+
+def _write(name: Array, contents: Array) -> tuple[()]:
+    path = os.fsdecode(name.item())
+    with file_errors(path):
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(contents.item())
+    return ()
+
+
+def write_file(filename: object, contents: object, name: str | None = None) -> Any:
+    """Write a file, and the folders that it is in."""
+    given = [convert(filename, "string"), convert(contents, "string")]
+    made = host("WriteFile", _write, given, [], effect=True, name=name)
+    return made[0] if made else None
+
+
+def matching(patterns: Array) -> list[bytes]:
+    """Return the files that fit patterns, in order, each once."""
+    found = {
+        path for pattern in patterns.ravel().tolist() for path in glob.glob(os.fsdecode(pattern))
+    }
+    return [os.fsencode(path) for path in sorted(found)]
+
+
+def _matching(patterns: Array) -> Any:
+    found = matching(patterns)
+    made = np.empty(len(found), object)
+    made[:] = found
+    return (made,)
+
+
+def matching_files(pattern: object, name: str | None = None) -> Any:
+    """Return the files that fit a pattern or several, in order."""
+    given = [convert(pattern, "string")]
+    return host("MatchingFiles", _matching, given, [unknown(TEXT, None)], name=name)[0]

@@ -1,0 +1,74 @@
+"""Operations that the host carries out: at once, or as nodes of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
+from ...data.host import ArrayKind
+from ...graph.graph import spec_with_unknowns
+from ...graph.text_arrays import TEXT
+from ..core.bridge import wrap
+from ..core.values import InGraph, graph_of
+
+Specs = Sequence[TensorSpec] | Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
+SCALAR_TEXT = TensorSpec(TEXT, ())
+
+
+def host(
+    type_: str,
+    compute: Callable[..., Any],
+    tensors: Sequence[Any],
+    specs: Specs,
+    *,
+    effect: bool = False,
+    name: str | None = None,
+) -> list[Any]:
+    """Return what a function of arrays gives for tensors; `specs` is what is known of it."""
+    graph = graph_of(list(tensors))
+    if graph is None:
+        made = compute(*[x._array for x in tensors])
+        return [wrap(x) for x in made]
+    infer = specs if callable(specs) else (lambda _: specs)
+    with InGraph(graph):
+        inputs = [graph.owned(x) for x in tensors]
+        op = graph.add(ArrayKind(type_, compute, infer, effect=effect), inputs, name=name)
+    return op.outputs if op.outputs else [op]
+
+
+def text(value: bytes) -> Array:
+    """Return one text as an array."""
+    made = np.empty((), object)
+    made[()] = value
+    return made
+
+
+def each(function: Callable[[bytes], Any], array: Array, dtype: Any = object) -> Array:
+    """Return what a function gives for each text of an array."""
+    made = np.empty(array.shape, dtype)
+    flat = array.ravel().tolist()
+    made.ravel()[:] = [function(x) for x in flat] if dtype is not object else texts(function, flat)
+    return made
+
+
+def texts(function: Callable[[bytes], bytes], flat: Sequence[bytes]) -> Array:
+    """Return what a function gives for texts, as an array of text."""
+    made = np.empty(len(flat), object)
+    for place, value in enumerate(flat):
+        made[place] = function(value)
+    return made
+
+
+def like_input(row: DType) -> Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]:
+    """Return what gives the spec of results of a type that have the shape of the first input."""
+    return lambda specs: [TensorSpec(row, specs[0].shape)]
+
+
+def unknown(row: DType, *dims: int | None) -> TensorSpec:
+    """Return a spec with extents that are not known."""
+    return spec_with_unknowns(row, dims)

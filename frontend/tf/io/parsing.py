@@ -1,0 +1,214 @@
+"""Examples as tensors: `parse_example`, `parse_single_example`, and those of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types import dtypes as rows
+from ....ir.types.tensor import TensorSpec
+from ...formats import examples as f
+from ...formats.messages import SequenceExample
+from ...values.run_errors import InvalidArgumentError
+from ..core.shapes import TensorShape
+from ..core.values import convert
+from ..data.sparse import SparseTensor
+from . import features as ft
+from .host_ops import host, unknown
+
+Request = ft.Request
+
+
+def parse_single_example(
+    serialized: object,
+    features: Mapping[str, object],
+    example_names: object = None,
+    name: str | None = None,
+) -> dict[str, SparseTensor]:
+    """Return the features of one example."""
+    asked = ft.requests(features)
+    given = convert(serialized, "string")
+    if given.shape.rank not in (0, None):
+        raise ValueError(f"Input serialized must be a scalar, got shape {given.shape}")
+
+    def compute(data: Array) -> Any:
+        if data.ndim:
+            raise InvalidArgumentError(f"serialized must be a scalar, got {list(data.shape)}")
+        reading = f.Reading(data.item())
+        return [part for each in asked for part in one(each, reading)]
+
+    specs = [spec for each in asked for spec in single_specs(each)]
+    return assembled(asked, host("ParseSingleExample", compute, [given], specs, name=name))
+
+
+def one(asked: Request, reading: f.Reading) -> Sequence[Array]:
+    """Return a feature of one example: an array, or those of a sparse tensor."""
+    values = reading.values(asked.wanted)
+    if asked.way == "fixed":
+        return (f.dense(asked.wanted, values),)
+    if asked.way == "any":
+        found = f.ragged(asked.wanted, [values])
+        return (
+            np.arange(len(found.values), dtype=np.int64)[:, None],
+            found.values,
+            found.counts,
+        )
+    if asked.way == "steps" and values is None:
+        shape = [d for d in asked.wanted.shape or () if d is not None]
+        return (np.empty((0, *shape), asked.row.numpy),)
+    return (f.dense(asked.wanted, values),)
+
+
+def single_specs(asked: Request) -> list[TensorSpec]:
+    """Return what is known of the arrays of a feature."""
+    if asked.way == "any":
+        return [unknown(rows.i64, None, 1), unknown(asked.row, None), unknown(rows.i64, 1)]
+    return [unknown(asked.row, *(asked.wanted.shape or ()))]
+
+
+def assembled(asked: Sequence[Request], tensors: Sequence[Any]) -> dict[str, SparseTensor]:
+    """Return tensors by the names of the features."""
+    made, first = {}, 0
+    for each in asked:
+        if each.way == "any":
+            made[each.wanted.name] = SparseTensor(*tensors[first : first + 3])
+            first += 3
+        else:
+            made[each.wanted.name] = tensors[first]
+            first += 1
+    return made
+
+
+def parse_example(
+    serialized: object,
+    features: Mapping[str, object],
+    example_names: object = None,
+    name: str | None = None,
+) -> dict[str, SparseTensor]:
+    """Return the features of several examples, stacked."""
+    asked = ft.requests(features)
+    given = convert(serialized, "string")
+    if given.shape.rank == 0:
+        return parse_single_example(given, features, example_names, name)
+    batch = given.shape._dims[0] if given.shape._dims else None
+
+    def compute(data: Array) -> Any:
+        if data.ndim != 1:
+            raise InvalidArgumentError(f"serialized must be a vector, got {list(data.shape)}")
+        readings = [f.Reading(x) for x in data.tolist()]
+        return [part for each in asked for part in several(each, readings)]
+
+    specs = [spec for each in asked for spec in batch_specs(each, batch)]
+    return assembled(asked, host("ParseExampleV2", compute, [given], specs, name=name))
+
+
+def batch_specs(asked: Request, batch: int | None) -> list[TensorSpec]:
+    """Return what is known of the arrays of a feature of several examples."""
+    if asked.way == "any":
+        return [unknown(rows.i64, None, 2), unknown(asked.row, None), unknown(rows.i64, 2)]
+    return [unknown(asked.row, batch, *(asked.wanted.shape or ()))]
+
+
+def several(asked: Request, readings: Sequence[f.Reading]) -> Sequence[Array]:
+    """Return a feature of several examples: an array, or those of a sparse tensor."""
+    lists = [reading.values(asked.wanted) for reading in readings]
+    if asked.way == "any":
+        found = f.ragged(asked.wanted, lists)
+        return sparse_rows(found)
+    if asked.way == "steps":
+        return (filled(asked, lists),)
+    shape = tuple(d for d in asked.wanted.shape or () if d is not None)
+    made = np.empty((len(lists), *shape), asked.row.numpy)
+    for place, values in enumerate(lists):
+        made[place] = f.dense(asked.wanted, values)
+    return (made,)
+
+
+def sparse_rows(found: f.Ragged) -> Sequence[Array]:
+    """Return rows of any length as indices, values and shape."""
+    count = len(found.counts)
+    row = np.repeat(np.arange(count, dtype=np.int64), found.counts)
+    starts = np.cumsum(found.counts) - found.counts
+    column = np.arange(len(found.values), dtype=np.int64) - np.repeat(starts, found.counts)
+    shape = np.array([count, found.counts.max(initial=0)], np.int64)
+    return np.stack([row, column], axis=1), found.values, shape
+
+
+def filled(asked: Request, lists: Sequence[Any]) -> Array:
+    """Return sequences of several examples, the shorter ones filled up."""
+    shape = tuple(d for d in asked.wanted.shape or () if d is not None)
+    count = asked.wanted.count or 1
+    steps = [0 if values is None else len(values) // count for values in lists]
+    made = np.empty((len(lists), max(steps, default=0), *shape), asked.row.numpy)
+    empty: Any = b"" if asked.row.kind == "s" else 0
+    made[...] = empty if asked.wanted.default is None else asked.wanted.default
+    for place, values in enumerate(lists):
+        if values is not None:
+            found = f.dense(asked.wanted, values)
+            made[place, : len(found)] = found
+    return made
+
+
+def parse_single_sequence_example(
+    serialized: object,
+    context_features: Mapping[str, object] | None = None,
+    sequence_features: Mapping[str, object] | None = None,
+    example_name: object = None,
+    name: str | None = None,
+) -> tuple[dict[str, SparseTensor], dict[str, SparseTensor]]:
+    """Return the features of a sequence's context, and those of its steps."""
+    around = ft.requests(context_features) if context_features else []
+    inside = [step_request(n, feature) for n, feature in sorted((sequence_features or {}).items())]
+
+    def compute(data: Array) -> Any:
+        message = f.parsed_as(SequenceExample, data.item())
+        context = f.Reading.of_features(message.context)
+        made = [part for each in around for part in one(each, context)]
+        lists = message.feature_lists.feature_list
+        return made + [part for each in inside for part in stepwise(each, lists)]
+
+    specs = [spec for each in around for spec in single_specs(each)]
+    specs += [spec for each in inside for spec in step_specs(each)]
+    made = host("ParseSingleSequenceExample", compute, [convert(serialized, "string")], specs,
+                name=name)  # fmt: skip
+    first = sum(3 if each.way == "any" else 1 for each in around)
+    return assembled(around, made[:first]), assembled(inside, made[first:])
+
+
+def step_request(name: str, feature: object) -> Request:
+    """Return a feature of steps as it is asked for."""
+    if isinstance(feature, ft.VarLenFeature):
+        return ft.requested(name, feature)
+    if not isinstance(feature, ft.FixedLenSequenceFeature):
+        raise ValueError(f"Invalid feature {name}:{feature}, expected one of a sequence.")
+    kind, row = ft.kind_of(feature.dtype, name)
+    shape = tuple(TensorShape(feature.shape).as_list())
+    way = "optional" if feature.allow_missing else "steps"
+    return Request(f.Wanted(name, kind, shape), row, way)
+
+
+def stepwise(asked: Request, lists: Any) -> Sequence[Array]:
+    """Return a feature of all steps."""
+    if asked.way == "any":
+        found = lists[asked.wanted.name].feature if asked.wanted.name in lists else ()
+        return sparse_rows(f.ragged(asked.wanted, [f.values_of(x, asked.wanted) for x in found]))
+    made = f.sequence(asked.wanted, lists)
+    if made is None and asked.way != "optional":
+        raise InvalidArgumentError(
+            f"Name: <unknown>, Feature list '{asked.wanted.name}' is required but could not be "
+            "found.  Did you mean to include it in feature_list_dense_missing_assumed_empty?"
+        )
+    if made is None:
+        shape = tuple(d for d in asked.wanted.shape or () if d is not None)
+        made = np.empty((0, *shape), asked.row.numpy)
+    return (made,)
+
+
+def step_specs(asked: Request) -> list[TensorSpec]:
+    """Return what is known of the arrays of a feature of steps."""
+    if asked.way == "any":
+        return batch_specs(asked, None)
+    return [unknown(asked.row, None, *(asked.wanted.shape or ()))]

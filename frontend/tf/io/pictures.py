@@ -1,0 +1,400 @@
+"""Images as bytes: JPEG, PNG, GIF, BMP. Pillow reads and writes them (extra `images`)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.ops.host.images import pillow
+from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import row_of
+from ..core.values import convert
+from ..ops.image_ops import convert_image_dtype
+from .host_ops import SCALAR_TEXT, host, text, unknown
+
+CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+GRAY = np.array((9798, 19235, 3735), np.int64)
+"""The shares of red, green and blue in a grey of PNG, of 32768."""
+MAGIC = (
+    (b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"),
+)  # fmt: skip
+
+
+def format_of(data: bytes) -> str:
+    """Return the format of an image, nothing if it is none that is known."""
+    return next((name for start, name in MAGIC if data.startswith(start)), "")
+
+
+def opened(data: bytes, *formats: str) -> Any:
+    """Return the image of bytes, or raise `InvalidArgumentError`."""
+    found = format_of(data)
+    if found not in formats:
+        raise InvalidArgumentError(
+            f"Unknown image file format. One of {', '.join(formats)} required."
+            if not found else f"an image of {found}, expected {' or '.join(formats)}"
+        )  # fmt: skip
+    try:
+        return pillow().open(io.BytesIO(data), formats=[found])
+    except (OSError, ValueError, SyntaxError) as error:
+        raise InvalidArgumentError(f"Invalid {found} data, size {len(data)}: {error}") from None
+
+
+def loaded(image: Any, size: int) -> Any:
+    """Return an image whose data are read, or raise `InvalidArgumentError`."""
+    try:
+        image.load()
+    except (OSError, ValueError, SyntaxError) as error:
+        raise InvalidArgumentError(f"Invalid {image.format} data, size {size}: {error}") from None
+    return image
+
+
+def jpeg_size(data: bytes) -> tuple[int, int, int]:
+    """Return height, width and channels of a JPEG; zeros where its header is not found."""
+    at, end = 2, len(data) - 9
+    while 0 < at < end and data[at] == 0xFF:
+        marker = data[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = data[at + 5] << 8 | data[at + 6], data[at + 7] << 8 | data[at + 8]
+            return height, width, data[at + 9]
+        at += 2 + (data[at + 2] << 8 | data[at + 3])
+    return 0, 0, 0
+
+
+def plain_jpeg(data: bytes, channels: int) -> Array | None:
+    """Return a JPEG that is as it is wanted: Pillow's decoder is called at once.
+
+    None of what Pillow is to look at first: other channels, a size of 0, damaged headers.
+    """
+    height, width, found = jpeg_size(data)
+    if found not in (1, 3) or channels not in (0, found) or not height * width:
+        return None
+    mode = CHANNELS[found]
+    try:
+        image = pillow().frombytes(mode, (width, height), data, "jpeg", mode, "")
+    except (ValueError, OSError):
+        return None
+    raw = image.tobytes("raw", mode)
+    return np.frombuffer(raw, np.uint8).reshape(height, width, found)
+
+
+def jpeg(data: bytes, channels: int, ratio: int = 1) -> Array:
+    """Return height, width and channels of a JPEG."""
+    made = plain_jpeg(data, channels) if ratio == 1 and data[:2] == b"\xff\xd8" else None
+    if made is not None:
+        return made
+    image = opened(data, "JPEG", "PNG", "GIF", "BMP")
+    if image.format != "JPEG":
+        return any_image(data, channels)
+    if channels not in (0, 1, 3):
+        raise InvalidArgumentError(f"channels must be 0, 1, or 3 for JPEG, got {channels}")
+    mode = {0: image.mode, 1: "L", 3: "RGB"}[channels]
+    if ratio != 1 or mode != image.mode:
+        width, height = image.size
+        image.draft(mode if mode in ("L", "RGB") else None, (width // ratio, height // ratio))
+    return pixels(converted(loaded(image, len(data)), mode))
+
+
+def converted(image: Any, mode: str) -> Any:
+    """Return an image of a mode."""
+    return image if image.mode == mode else image.convert(mode)
+
+
+def pixels(image: object) -> Array:
+    """Return an image's elements, with an axis for the channels."""
+    array = np.asarray(image)
+    return array[:, :, None] if array.ndim == 2 else array
+
+
+def png(data: bytes, channels: int, dtype: DTypeLike | None = np.uint8) -> Array:
+    """Return height, width and channels of a PNG."""
+    image = loaded(opened(data, "PNG"), len(data))
+    deep = image.mode.startswith("I")
+    if not deep and image.mode in ("RGB", "RGBA") and data[24] == 16 and dtype == np.uint16:
+        raise InvalidArgumentError("a colour PNG of 16 bits is read as 8 bits: dtype=tf.uint8")
+    if image.mode == "P":
+        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
+    elif image.mode in ("1", "LA", "PA"):
+        image = image.convert("L" if image.mode == "1" else "LA")
+    array = pixels(image)
+    if deep:
+        array = array.astype(np.uint16) if dtype == np.uint16 else (array >> 8).astype(np.uint8)
+    elif dtype == np.uint16:
+        array = array.astype(np.uint16) * 257
+    return with_channels(array, channels)
+
+
+def with_channels(array: Array, channels: int) -> Array:
+    """Return an image with so many channels, by the rules of the PNG library."""
+    have = array.shape[2]
+    if channels in (0, have):
+        return array
+    most = np.iinfo(array.dtype).max
+    color, alpha = array[:, :, : 3 if have > 2 else 1], array[:, :, -1:]
+    if channels > 2 and have <= 2:
+        color = np.repeat(color, 3, axis=2)
+    elif channels <= 2 and have > 2:
+        color = (color.astype(np.int64) @ GRAY >> 15)[:, :, None].astype(array.dtype)
+    if channels in (1, 3):
+        return np.ascontiguousarray(color)
+    full = alpha if have in (2, 4) else np.full_like(alpha, most)
+    return np.concatenate([color, full], axis=2)
+
+
+def bmp(data: bytes, channels: int) -> Array:
+    """Return height, width and channels of a BMP."""
+    array = pixels(loaded(opened(data, "BMP"), len(data)))
+    if channels and channels != array.shape[2]:
+        raise InvalidArgumentError(
+            f"channels attribute {channels} does not match bits per pixel from file "
+            f"{array.shape[2]}"
+        )
+    return array
+
+
+def gif(data: bytes) -> Array:
+    """Return frames, height, width and three channels of a GIF."""
+    image = opened(data, "GIF")
+    frames = []
+    for number in range(getattr(image, "n_frames", 1)):
+        image.seek(number)
+        frames.append(np.asarray(loaded(image, len(data)).convert("RGB")))
+    return np.stack(frames)
+
+
+def any_image(data: bytes, channels: int, *, frames: bool = True) -> Array:
+    """Return an image of any format that is known; a GIF has an axis of frames before it."""
+    found = format_of(data)
+    if found == "GIF":
+        if channels not in (0, 3):
+            raise InvalidArgumentError(f"channels must be 0 or 3 for GIF, got {channels}")
+        made = gif(data)
+        return made if frames else made[0]
+    read: dict[str, Callable[[bytes, int], Array]] = {"JPEG": jpeg, "PNG": png, "BMP": bmp}
+    if found not in read:
+        raise InvalidArgumentError(
+            "Unknown image file format. One of JPEG, PNG, GIF, BMP required."
+        )
+    return read[found](data, channels)
+
+
+def _decoded(
+    type_: str, read: Callable[[bytes], Array], contents: object, dims: Sequence[int | None] | None,
+    row: DType, name: str | None,
+) -> Any:  # fmt: skip
+    given = [convert(contents, "string")]
+    spec = unknown(row, *dims) if dims is not None else rows_of(row)
+    return host(type_, lambda data: (read(_only(data)),), given, [spec], name=name)[0]
+
+
+def rows_of(row: DType) -> TensorSpec:
+    """Return a spec of which only the element type is known."""
+    from ...graph.graph import spec_with_unknowns  # noqa: PLC0415
+
+    return spec_with_unknowns(row, None)
+
+
+def _only(data: Array) -> bytes:
+    if data.ndim:
+        raise InvalidArgumentError(f"contents must be scalar, got shape {list(data.shape)}")
+    found: bytes = data.item()
+    return found
+
+
+def _count(channels: Any) -> int:
+    """Return the number of channels, 0 for that of the file."""
+    found = int(channels or 0)
+    if found not in (0, 1, 2, 3, 4):
+        raise InvalidArgumentError(f"channels must be 0, 1, 2, 3 or 4, got {found}")
+    return found
+
+
+def decode_jpeg(
+    contents: object,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1,
+    dct_method: str = "",
+    name: str | None = None,
+) -> Any:
+    """Return height, width and channels of a JPEG.
+
+    The values are those of TensorFlow's `dct_method="INTEGER_ACCURATE"`; those of its default, a
+    faster transform that Pillow does not offer, differ from them by up to 4 of 255.
+    """
+    if dct_method not in ("", "INTEGER_ACCURATE"):
+        raise NotImplementedError(f"decode_jpeg: dct_method={dct_method!r}, see its description")
+    for said, wanted in ((fancy_upscaling, True), (try_recover_truncated, False)):
+        if said != wanted:
+            raise NotImplementedError(
+                "decode_jpeg: only fancy_upscaling=True and try_recover_truncated=False"
+            )
+    if ratio not in (1, 2, 4, 8):
+        raise InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
+    n = _count(channels)
+    return _decoded("DecodeJpeg", lambda data: jpeg(data, n, ratio), contents,
+                    (None, None, n or None), rows.u8, name)  # fmt: skip
+
+
+def decode_and_crop_jpeg(
+    contents: Any, crop_window: object, channels: int = 0, name: str | None = None, **more: Any
+) -> Any:
+    """Return a part of a JPEG: its top, left, height and width are given."""
+    whole = decode_jpeg(contents, channels, name=name, **more)
+    y, x, height, width = (convert(crop_window)[i] for i in range(4))
+    return whole[y : y + height, x : x + width]
+
+
+def decode_png(
+    contents: object, channels: int = 0, dtype: DTypeLike | None = "uint8", name: str | None = None
+) -> Any:
+    """Return height, width and channels of a PNG."""
+    n, row = _count(channels), row_of(dtype)
+    if row not in (rows.u8, rows.u16):
+        raise TypeError(f"decode_png gives uint8 or uint16, got {dtype}")
+
+    def read(data: bytes) -> Array:
+        if format_of(data) != "PNG":
+            return any_image(data, n, frames=False)
+        return png(data, n, row.numpy if row else np.uint8)
+
+    return _decoded("DecodePng", read, contents, (None, None, n or None), row, name)
+
+
+def decode_bmp(contents: object, channels: int = 0, name: str | None = None) -> Any:
+    """Return height, width and channels of a BMP."""
+    n = _count(channels)
+    return _decoded("DecodeBmp", lambda data: bmp(data, n), contents, (None, None, n or None),
+                    rows.u8, name)  # fmt: skip
+
+
+def decode_gif(contents: object, name: str | None = None) -> Any:
+    """Return frames, height, width and three channels of a GIF."""
+    return _decoded("DecodeGif", gif, contents, (None, None, None, 3), rows.u8, name)
+
+
+def decode_image(
+    contents: object,
+    channels: object = None,
+    dtype: DTypeLike | None = "uint8",
+    name: str | None = None,
+    expand_animations: bool = True,
+) -> Any:
+    """Return an image of any format that is known, as numbers of a type."""
+    n, row = _count(channels), row_of(dtype)
+    dims = None if expand_animations else (None, None, n or None)
+    made = _decoded("DecodeImage", lambda data: any_image(data, n, frames=expand_animations),
+                    contents, dims, rows.u8, name)  # fmt: skip
+    return made if row == rows.u8 else convert_image_dtype(made, dtype)
+
+
+def is_jpeg(contents: object, name: str | None = None) -> Any:
+    """Say whether bytes are a JPEG."""
+    from ....ir.types.tensor import TensorSpec  # noqa: PLC0415
+
+    def look(data: Array) -> Any:
+        return (np.array(data.item()[:3] == b"\xff\xd8\xff"),)
+
+    given = [convert(contents, "string")]
+    return host("IsJpeg", look, given, [TensorSpec(rows.bool_, ())], name=name)[0]
+
+
+def extract_jpeg_shape(
+    contents: object, output_type: DTypeLike | None = "int32", name: str | None = None
+) -> Any:
+    """Return height, width and channels of a JPEG without reading all of it."""
+    row = row_of(output_type)
+    assert row is not None, "a type was given"
+
+    def look(data: Array) -> Any:
+        image = opened(_only(data), "JPEG")
+        return (np.array([*image.size[::-1], len(image.getbands())], row.numpy),)
+
+    given = [convert(contents, "string")]
+    return host("ExtractJpegShape", look, given, [unknown(row, 3)], name=name)[0]
+
+
+def as_image(array: Array) -> Any:
+    """Return an array as an image of Pillow's."""
+    if array.ndim != 3 or array.shape[2] not in CHANNELS:
+        raise InvalidArgumentError(
+            f"image must be 3-dimensional with 1 to 4 channels, got shape {list(array.shape)}"
+        )
+    if not array.size:
+        raise InvalidArgumentError(f"image of shape {list(array.shape)} has no elements")
+    if array.dtype == np.uint16:
+        if array.shape[2] != 1:
+            raise InvalidArgumentError("images of 16 bits are written with one channel only")
+        return pillow().fromarray(array[:, :, 0])
+    return pillow().fromarray(array[:, :, 0] if array.shape[2] == 1 else array)
+
+
+def written(image: Any, **options: object) -> Array:
+    """Return an image as bytes of a format."""
+    file = io.BytesIO()
+    image.save(file, **options)
+    return text(file.getvalue())
+
+
+def png_bytes(array: Array, compression: int = -1) -> bytes:
+    """Return an image as a PNG."""
+    level = {} if compression < 0 else {"compress_level": compression}
+    made: bytes = written(as_image(array), format="PNG", **level).item()
+    return made
+
+
+def encode_png(image: object, compression: int = -1, name: str | None = None) -> Any:
+    """Return an image as a PNG."""
+    x = convert(image)
+    if x.dtype.name not in ("uint8", "uint16"):
+        raise TypeError(f"an image of {x.dtype.name}, expected uint8 or uint16")
+
+    def compute(array: Array) -> Any:
+        return (text(png_bytes(array, int(compression))),)
+
+    return host("EncodePng", compute, [x], [SCALAR_TEXT], name=name)[0]
+
+
+def encode_jpeg(
+    image: object,
+    format: str = "",
+    quality: int = 95,
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: str = "in",
+    x_density: int = 300,
+    y_density: int = 300,
+    xmp_metadata: str = "",
+    name: str | None = None,
+) -> Any:
+    """Return an image as a JPEG."""
+    x = convert(image, "uint8")
+    if xmp_metadata:
+        raise NotImplementedError("encode_jpeg: xmp_metadata is not written")
+    scale = 1 if density_unit == "in" else 2.54
+    options = {
+        "quality": quality, "progressive": progressive, "optimize": optimize_size,
+        "subsampling": 2 if chroma_downsampling else 0,
+        "dpi": (round(x_density * scale), round(y_density * scale)),
+    }  # fmt: skip
+
+    def compute(array: Array) -> Any:
+        image = as_image(array)
+        wanted = {"": None, "grayscale": 1, "rgb": 3}.get(format)
+        if array.shape[2] not in ((1, 3) if wanted is None else (wanted,)):
+            raise InvalidArgumentError(
+                f"format {format!r} and an image of {array.shape[2]} channels do not fit"
+            )
+        return (written(image, format="JPEG", **options),)
+
+    return host("EncodeJpeg", compute, [x], [SCALAR_TEXT], name=name)[0]

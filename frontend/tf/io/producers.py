@@ -1,0 +1,260 @@
+"""Queues that are filled while a session runs: names of files, slices, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.tensor import TensorSpec
+from ...data.host import ArrayKind
+from ...graph.frame import Frame
+from ...graph.graph import Graph, Operation
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ..core.bridge import TfTensor
+from ..core.nested import flatten, pack_sequence_as
+from ..core.values import InGraph, convert
+from ..graph.graph_lists import LOCAL
+from ..graph.queues import FIFOQueue, RandomShuffleQueue
+from ..graph.state import Variable, get_default_graph
+from ..ops.array_ops import shape
+from ..ops.creation import range_
+from ..ops.gathering import gather
+from ..ops.math_ops import identity
+from ..ops.random_ops import shuffle as shuffled
+from ..train.coordinator import QueueRunner, add_queue_runner
+
+
+class CountUpTo(ArrayKind):
+    """Adds one to a variable and gives what it was, until it has reached a limit."""
+
+    waits = True
+
+    def __init__(self, variable: Any, limit: int) -> None:
+        super().__init__("CountUpTo", self.unused, lambda _: [variable.spec], effect=True)
+        self.variable, self.limit = variable, limit
+
+    @staticmethod
+    def unused(*arrays: object) -> Any:
+        """Say that it runs with a frame only."""
+        raise AssertionError("a variable is counted in a session")
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Count."""
+        if frame.is_staging:
+            return super().run(frame, op, inputs)
+        with frame.store.lock:
+            value = np.array(self.variable.state.value_in(frame.store))
+            if value >= self.limit:
+                raise OutOfRangeError(f"Reached limit of {self.limit}")
+            frame.write(self.variable.state, value + value.dtype.type(1))
+        return (value,)
+
+
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+    """Add one to a variable and return what it was; `OutOfRangeError` at the limit."""
+    graph = ref.graph or get_default_graph()
+    with InGraph(graph):
+        return graph.add(CountUpTo(ref, limit), [], name=name).outputs[0]
+
+
+def limit_epochs(
+    tensor: object, num_epochs: int | None = None, name: str | None = None
+) -> TfTensor:
+    """Return a tensor that can be had so often, then raises `OutOfRangeError`."""
+    if num_epochs is None:
+        return convert(tensor)
+    if num_epochs <= 0:
+        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
+    graph = get_default_graph()
+    with InGraph(graph), graph.name_scope(name or "limit_epochs"):
+        epochs = Variable(np.int64(0), trainable=False, name="epochs", collections=[LOCAL])
+        counter = count_up_to(epochs, num_epochs)
+        with graph.control_dependencies([counter]):
+            return identity(convert(tensor))
+
+
+def input_producer(
+    input_tensor: object,
+    element_shape: object = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: object = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    summary_name: object = None,
+    name: str | None = None,
+    cancel_op: object = None,
+) -> FIFOQueue:
+    """Return a queue that is filled with the rows of a tensor, again and again."""
+    graph = get_default_graph()
+    with InGraph(graph), graph.name_scope(name or "input_producer"):
+        rows = convert(input_tensor)
+        if rows.shape.rank == 0:
+            raise ValueError("input_tensor must have at least one axis")
+        element = rows.shape[1:] if element_shape is None else element_shape
+        if shuffle:
+            rows = shuffled(rows, seed=seed)
+        rows = limit_epochs(rows, num_epochs)
+        queue = FIFOQueue(capacity, [rows.dtype], [element], shared_name=shared_name, name=name or
+                          "input_producer")  # fmt: skip
+        enqueue = queue.enqueue_many([rows])
+        add_queue_runner(QueueRunner(queue, [enqueue]))
+    return queue
+
+
+def string_input_producer(
+    string_tensor: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: object = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+    cancel_op: object = None,
+) -> FIFOQueue:
+    """Return a queue of texts: the names of files, for a reader."""
+    if not hasattr(string_tensor, "spec") and not len(string_tensor):
+        raise ValueError("string_input_producer requires a non-null input tensor")
+    graph = get_default_graph()
+    with InGraph(graph):
+        texts = convert(string_tensor, "string")
+    return input_producer(texts, [], num_epochs, shuffle, seed, capacity, shared_name, None,
+                          name or "input_producer")  # fmt: skip
+
+
+def range_input_producer(
+    limit: object,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: object = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> FIFOQueue:
+    """Return a queue of the numbers below a limit."""
+    with InGraph(get_default_graph()):
+        numbers = range_(limit)
+    return input_producer(numbers, [], num_epochs, shuffle, seed, capacity, shared_name, None,
+                          name or "input_producer")  # fmt: skip
+
+
+def slice_input_producer(
+    tensor_list: Sequence[object],
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: object = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> list[Any]:
+    """Return one row of each tensor, another one in each run."""
+    with InGraph(get_default_graph()):
+        tensors = [convert(each) for each in tensor_list]
+        queue = range_input_producer(
+            shape(tensors[0])[0], num_epochs, shuffle, seed, capacity, shared_name, name
+        )
+        index = queue.dequeue()
+        return [gather(each, index) for each in tensors]
+
+
+def batch(
+    tensors: object,
+    batch_size: object,
+    num_threads: int = 1,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: object = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return batches of what tensors are in following runs."""
+    if dynamic_pad:
+        raise NotImplementedError("tf.train.batch(dynamic_pad=True): see Dataset.padded_batch")
+
+    def make(dtypes: object, dims: object) -> FIFOQueue:
+        return FIFOQueue(capacity, dtypes, dims, shared_name=shared_name)
+
+    many = enqueue_many, allow_smaller_final_batch
+    return _batched([tensors], batch_size, num_threads, many, shapes, make, name or "batch")
+
+
+def batch_join(tensors_list: Sequence[Any], batch_size: Any, *args: Any, **options: Any) -> Any:
+    """Return batches of what several lists of tensors are."""
+    capacity = args[0] if args else options.pop("capacity", 32)
+    many = options.pop("enqueue_many", False), options.pop("allow_smaller_final_batch", False)
+    shapes, name = options.pop("shapes", None), options.pop("name", None)
+    if options:
+        raise TypeError(f"batch_join: {sorted(options)[0]!r} is not supported")
+
+    def make(dtypes: Any, dims: Any) -> FIFOQueue:
+        return FIFOQueue(capacity, dtypes, dims)
+
+    return _batched(tensors_list, batch_size, 1, many, shapes, make, name or "batch_join")
+
+
+def shuffle_batch(
+    tensors: object,
+    batch_size: object,
+    capacity: int,
+    min_after_dequeue: int,
+    num_threads: int = 1,
+    seed: int | None = None,
+    enqueue_many: bool = False,
+    shapes: object = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return batches of what tensors are in following runs, in a random order."""
+
+    def make(dtypes: DTypeLike | None, dims: object) -> RandomShuffleQueue:
+        return RandomShuffleQueue(
+            capacity, min_after_dequeue, dtypes, dims, seed=seed, shared_name=shared_name
+        )
+
+    many = enqueue_many, allow_smaller_final_batch
+    return _batched([tensors], batch_size, num_threads, many, shapes, make, name or "shuffle_batch")
+
+
+def _batched(
+    lists: Sequence[object], size: object, threads: int, many: tuple[bool, bool], shapes: Any,
+    make: Any, name: str,
+) -> Any:  # fmt: skip
+    graph: Graph = get_default_graph()
+    with InGraph(graph), graph.name_scope(name):
+        rows = [[convert(x) for x in flatten(_plain(each))] for each in lists]
+        dims = [_dims(x, many[0]) for x in rows[0]] if shapes is None else list(shapes)
+        queue = make([x.dtype for x in rows[0]], dims)
+        ops = [
+            queue.enqueue_many(each) if many[0] else queue.enqueue(each) for each in rows
+        ] * threads  # fmt: skip
+        add_queue_runner(QueueRunner(queue, ops))
+        found = queue.dequeue_up_to(size) if many[1] else queue.dequeue_many(size)
+    listed = found if isinstance(found, list) else [found]
+    plain = _plain(lists[0])
+    made = pack_sequence_as(plain, listed)
+    return made[0] if isinstance(lists[0], list | tuple) and len(listed) == 1 and not isinstance(
+        made, Mapping) else made  # fmt: skip
+
+
+def _plain(tensors: object) -> object:
+    return list(tensors) if isinstance(tensors, tuple) else tensors
+
+
+def _dims(tensor: Any, many: bool) -> Any:
+    """Return the shape of an element; it must be known."""
+    dims = tensor.shape._dims
+    found = dims[1:] if dims is not None and many else dims
+    if found is None or None in found:
+        raise InvalidArgumentError(
+            f"All shapes must be fully defined: {tensor.shape}; set_shape() states what is known"
+        )
+    return found
+
+
+__all__ = ["TensorSpec", "batch", "string_input_producer"]

@@ -1,0 +1,230 @@
+"""`dense`, `dropout`, `flatten` and `batch_normalization` of the first version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ..core.shapes import ShapeLike
+from ..core.values import static
+from ..graph.flow import cond
+from ..graph.state import group
+from ..ops import array_ops as _a
+from ..ops import math_ops as _m
+from ..ops import window_ops as _w
+from ..ops.initial_values import Ones
+from ..ops.nn_ops import bias_add, moments
+from .base import ZEROS, InputSpec, Layer, activated, extent, settled
+
+ONES: Any = Ones()
+
+
+class Dense(Layer):
+    """A matrix and a bias for the last axis."""
+
+    def __init__(
+        self,
+        units: Any,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: object = ZEROS,
+        kernel_regularizer: object = None,
+        bias_regularizer: object = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: object = None,
+        bias_constraint: object = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(activity_regularizer=activity_regularizer, **more)
+        self.units, self.activation, self.use_bias = int(units), activation, use_bias
+        self._kernel = (kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._bias = (bias_initializer, bias_regularizer, bias_constraint)
+        self.kernel: Any = None
+        self.bias: Any = None
+        self.input_spec = InputSpec(min_ndim=2)
+
+    def build(self, input_shape: ShapeLike) -> None:
+        """Make kernel and bias."""
+        shape = [extent(input_shape, -1, self), self.units]
+        first, penalty, limit = self._kernel
+        self.kernel = self.add_weight(
+            "kernel", shape, None, first, penalty, constraint=limit, trainable=True
+        )
+        if self.use_bias:
+            first, penalty, limit = self._bias
+            self.bias = self.add_weight("bias", [self.units], None, first, penalty, True, limit)
+
+    def call(self, inputs: Any) -> Any:
+        """Multiply and add."""
+        rank = inputs.shape.rank
+        if rank in (None, 2):
+            made = _m.matmul(inputs, self.kernel)
+        else:
+            made = _w.tensordot(inputs, self.kernel, [[rank - 1], [0]])
+            settled(made, [*inputs.shape.as_list()[:-1], self.units])
+        return activated(self.activation, made if self.bias is None else bias_add(made, self.bias))
+
+
+class Dropout(Layer):
+    """Sets elements to 0 by chance in training, and scales the others up."""
+
+    def __init__(
+        self, rate: Any = 0.5, noise_shape: Any = None, seed: Any = None, **more: Any
+    ) -> None:
+        super().__init__(**more)
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+
+    def call(self, inputs: Any, training: Any = False) -> Any:
+        """Drop in training; `training` may be a tensor."""
+
+        def dropped() -> Any:
+            return _w.dropout(inputs, self.rate, self.noise_shape, self.seed)
+
+        known = static(training)
+        if isinstance(known, bool | int):
+            return dropped() if known else _m.identity(inputs)
+        return settled(cond(training, dropped, lambda: _m.identity(inputs)), inputs.shape)
+
+
+class Flatten(Layer):
+    """All axes but the first as one."""
+
+    def __init__(self, data_format: str = "channels_last", **more: Any) -> None:
+        super().__init__(**more)
+        self.data_format = data_format
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs: Any) -> Any:
+        """Give it another shape."""
+        dims, x = inputs.shape.as_list(), inputs
+        if self.data_format == "channels_first" and len(dims) > 2:
+            x = _a.transpose(x, [0, *range(2, len(dims)), 1])
+        if None not in dims[1:]:
+            return _a.reshape(x, [-1 if dims[0] is None else dims[0], prod(dims[1:])])
+        return settled(_a.reshape(x, [_a.shape(x)[0], -1]), [dims[0], None])
+
+
+class BatchNormalization(Layer):
+    """Centres and scales by the moments of the batch in training, by their averages otherwise."""
+
+    named = "batch_normalization"
+
+    def __init__(
+        self,
+        axis: Any = -1,
+        momentum: Any = 0.99,
+        epsilon: float = 1e-3,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: object = ZEROS,
+        gamma_initializer: object = ONES,
+        moving_mean_initializer: object = ZEROS,
+        moving_variance_initializer: object = ONES,
+        beta_regularizer: object = None,
+        gamma_regularizer: object = None,
+        beta_constraint: object = None,
+        gamma_constraint: object = None,
+        renorm: bool = False,
+        renorm_clipping: object = None,
+        renorm_momentum: float = 0.99,
+        fused: bool | None = None,
+        virtual_batch_size: int | None = None,
+        adjustment: object = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(**more)
+        if renorm or renorm_clipping is not None or virtual_batch_size or adjustment is not None:
+            raise NotImplementedError(
+                "batch_normalization: renorm, virtual_batch_size and adjustment are not supported"
+            )
+        self.axis = axis[0] if isinstance(axis, list | tuple) and len(axis) == 1 else axis
+        if not isinstance(self.axis, int):
+            raise NotImplementedError(f"batch_normalization: axis {axis!r}, expected one number")
+        self.momentum, self.epsilon, self.fused = momentum, epsilon, fused
+        self._gamma = (gamma_initializer, gamma_regularizer, gamma_constraint) if scale else None
+        self._beta = (beta_initializer, beta_regularizer, beta_constraint) if center else None
+        self._moving = (moving_mean_initializer, moving_variance_initializer)
+        self.gamma = self.beta = self.moving_mean = self.moving_variance = None
+
+    def build(self, input_shape: ShapeLike) -> None:
+        """Make scale and offset, and the averages."""
+        shape = [extent(input_shape, self.axis, self)]
+        if self._gamma is not None:
+            first, penalty, limit = self._gamma
+            self.gamma = self.add_weight("gamma", shape, None, first, penalty, True, limit)
+        if self._beta is not None:
+            first, penalty, limit = self._beta
+            self.beta = self.add_weight("beta", shape, None, first, penalty, True, limit)
+        centre, spread = self._moving
+        self.moving_mean = self.add_weight("moving_mean", shape, None, centre, trainable=False)
+        self.moving_variance = self.add_weight(
+            "moving_variance", shape, None, spread, trainable=False
+        )
+
+    def call(self, inputs: Any, training: Any = False) -> Any:
+        """Normalise; `training` may be a tensor."""
+        known = static(training)
+        if isinstance(known, bool | int):
+            return self._trained(inputs) if known else self._applied(inputs)
+        kept = (self.moving_mean, self.moving_variance) * 2
+        found = cond(
+            training, lambda: self._moments(inputs), lambda: [_m.identity(x) for x in kept]
+        )
+        mean, variance, new_mean, new_variance = found
+        self._move(new_mean, new_variance)
+        return self._normalised(inputs, mean, variance)
+
+    def _axes(self, x: Any) -> tuple[list[int], int]:
+        rank = x.shape.rank
+        at = self.axis % rank
+        return [i for i in range(rank) if i != at], at
+
+    def _moments(self, x: object) -> list[Any]:
+        """Return the moments to normalise by, and what the averages go towards."""
+        axes, at = self._axes(x)
+        mean, variance = moments(x, axes)
+        return [mean, variance, *self._targets(x, axes, at, mean, variance)]
+
+    def _targets(self, x: Any, axes: Sequence[int], at: int, mean: Any, variance: Any) -> list[Any]:
+        moved = variance
+        if x.shape.rank == 4 and at in (1, 3) and self.fused is not False:
+            sizes = _a.shape(x)
+            count = _m.cast(
+                _m.REDUCTIONS["reduce_prod"](_a.stack([sizes[i] for i in axes])), x.dtype
+            )
+            moved = variance * (count / (count - 1.0))  # the variance of what was drawn from
+        keep = _m.cast(self.momentum, x.dtype)
+        old_mean, old_variance = _m.identity(self.moving_mean), _m.identity(self.moving_variance)
+        return [
+            old_mean - (old_mean - mean) * (1.0 - keep),
+            old_variance - (old_variance - moved) * (1.0 - keep),
+        ]
+
+    def _trained(self, x: object) -> object:
+        mean, variance, new_mean, new_variance = self._moments(x)
+        self._move(new_mean, new_variance)
+        return self._normalised(x, mean, variance)
+
+    def _applied(self, x: object) -> object:
+        return self._normalised(x, self.moving_mean, self.moving_variance)
+
+    def _move(self, mean: object, variance: object) -> None:
+        """Let the averages move with each step of training."""
+        assert self.moving_mean is not None, "the layer was built"
+        assert self.moving_variance is not None, "the layer was built"
+        made = [self.moving_mean.assign(mean), self.moving_variance.assign(variance)]
+        if group(*made) is not None:
+            self.add_update([m.op if hasattr(m, "op") else m for m in made])
+
+    def _normalised(self, x: Any, mean: Any, variance: Any) -> object:
+        _, at = self._axes(x)
+        shape = [1] * x.shape.rank
+        shape[at] = -1
+        parts = [mean, variance, self.beta, self.gamma]
+        if at != x.shape.rank - 1:
+            parts = [None if p is None else _a.reshape(p, shape) for p in parts]
+        mean, variance, offset, scale = parts
+        made = _w.batch_normalization(x, mean, variance, offset, scale, self.epsilon)
+        return settled(made, x.shape)

@@ -1,0 +1,348 @@
+"""Metrics that go on over batches: each gives its value, and the operation that adds a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..core.bridge import TfTensor
+from ..core.values import convert, same
+from ..graph.graph_lists import LOCAL
+from ..graph.scopes import variable_scope
+from ..graph.state import Variable, get_default_graph
+from ..ops import array_ops as _a
+from ..ops import math_ops as _m
+from ..ops import window_ops as _w
+from ..ops.creation import one_hot, zeros
+from ..ops.special import divide_no_nan
+
+METRICS = "metric_variables"
+total = _m.REDUCTIONS["reduce_sum"]
+Pair = tuple[Any, Any]
+
+
+def kept(name: str, shape: Sequence[int] = (), dtype: str = "float32") -> Any:
+    """Return a local variable that begins with zeros."""
+    return Variable(
+        lambda: zeros(list(shape), dtype),
+        trainable=False,
+        name=name,
+        dtype=dtype,
+        collections=[LOCAL, METRICS],
+    )
+
+
+def _weighed(values: Any, weights: object) -> Any:
+    """Return weights for each value."""
+    if weights is None:
+        return _m.cast(_a.broadcast_to(convert(1.0), _a.shape(values)), "float32")
+    found = _m.cast(convert(weights), "float32")
+    missing = (values.shape.rank or 0) - (found.shape.rank or 0)
+    if found.shape.rank and missing > 0:
+        found = _a.reshape(found, [*_sizes(found), *[1] * missing])
+    return _a.broadcast_to(found, _a.shape(values))
+
+
+def _sizes(x: Any) -> list[Any]:
+    known = x.shape.as_list()
+    return [d if d is not None else _a.shape(x)[i] for i, d in enumerate(known)]
+
+
+def _alike(labels: object, predictions: object) -> Pair:
+    """Return both with one shape: an axis of extent 1 behind is dropped."""
+    x, y = convert(labels), convert(predictions)
+    ranks = x.shape.rank, y.shape.rank
+    if ranks[0] is not None and ranks[1] is not None:
+        if ranks[0] == ranks[1] + 1:
+            x = _a.squeeze(x, [-1])
+        elif ranks[1] == ranks[0] + 1:
+            y = _a.squeeze(y, [-1])
+    return x, y
+
+
+def _listed(made: Pair, metrics: Any, updates: Any) -> Pair:
+    """Put value and operation into the graph's lists that are asked for."""
+    for names, value in ((metrics, made[0]), (updates, made[1])):
+        for name in [names] if isinstance(names, str) else names or ():
+            get_default_graph().add_to_collection(name, value)
+    return made
+
+
+def mean(
+    values: object,
+    weights: object = None,
+    metrics_collections: object = None,
+    updates_collections: object = None,
+    name: str | None = None,
+) -> Pair:
+    """Return the mean of all values so far."""
+    with variable_scope(name, "mean"):
+        each = _m.cast(convert(values), "float32")
+        weight = _weighed(each, weights)
+        above, below = kept("total"), kept("count")
+        steps = [above.assign_add(total(each * weight)), below.assign_add(total(weight))]
+        made = divide_no_nan(above.read_value(), below.read_value())
+        return _listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
+
+
+def _of(function: Callable[[object, object], object], label: str, *, root: bool = False) -> Any:
+    """Return the metric that is the mean of a function of labels and predictions."""
+
+    def metric(
+        labels: object,
+        predictions: object,
+        weights: object = None,
+        metrics_collections: object = None,
+        updates_collections: object = None,
+        name: str | None = None,
+    ) -> Pair:
+        """Return the mean over all batches so far."""
+        x, y = _alike(labels, predictions)
+        made = mean(function(x, y), weights, name=name or label)
+        if root:
+            made = (_m.FUNCTIONS["sqrt"](made[0]), _m.FUNCTIONS["sqrt"](made[1]))
+        return _listed(made, metrics_collections, updates_collections)
+
+    return metric
+
+
+def _hit(labels: Any, predictions: Any) -> Any:
+    x, y = labels, predictions
+    if x.dtype != y.dtype:
+        y = _m.cast(y, x.dtype)
+    return _m.cast(_m.FUNCTIONS["equal"](x, y), "float32")
+
+
+def _error(labels: object, predictions: Any) -> TfTensor:
+    x, y = same(predictions, _m.cast(labels, predictions.dtype))
+    return x - y
+
+
+accuracy = _of(_hit, "accuracy")
+mean_squared_error = _of(lambda x, y: _m.square(_error(x, y)), "mean_squared_error")
+root_mean_squared_error = _of(
+    lambda x, y: _m.square(_error(x, y)), "root_mean_squared_error", root=True
+)
+mean_absolute_error = _of(lambda x, y: _m.FUNCTIONS["abs"](_error(x, y)), "mean_absolute_error")
+
+
+def mean_tensor(
+    values: object,
+    weights: object = None,
+    metrics_collections: object = None,
+    updates_collections: object = None,
+    name: str | None = None,
+) -> Pair:
+    """Return the mean of each element so far."""
+    with variable_scope(name, "mean"):
+        each = _m.cast(convert(values), "float32")
+        weight = _weighed(each, weights)
+        shape = each.shape.as_list()
+        above, below = kept("total_tensor", shape), kept("count_tensor", shape)
+        steps = [above.assign_add(each * weight), below.assign_add(weight)]
+        made = divide_no_nan(above.read_value(), below.read_value())
+        return _listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
+
+
+def percentage_below(values: object, threshold: object, weights: Any = None, **more: Any) -> Pair:
+    """Return which part of all values is below a number."""
+    below = _m.cast(_m.FUNCTIONS["less"](convert(values), threshold), "float32")
+    return mean(below, weights, **{"name": "percentage_below_threshold", **more})
+
+
+def _cells(labels: object, predictions: object, weights: object, cell: str) -> TfTensor:
+    """Return the weight of what is in a cell of the table of truth and finding."""
+    truth, found = (_m.cast(x, "bool") for x in _alike(labels, predictions))
+    no = _m.FUNCTIONS["logical_not"]
+    both = _m.FUNCTIONS["logical_and"](
+        truth if cell in ("true_positives", "false_negatives") else no(truth),
+        found if cell in ("true_positives", "false_positives") else no(found),
+    )
+    each = _m.cast(both, "float32")
+    return total(each * _weighed(each, weights))
+
+
+def _counted(cell: str) -> Any:
+    """Return the metric that counts a cell."""
+
+    def metric(
+        labels: object,
+        predictions: object,
+        weights: object = None,
+        metrics_collections: object = None,
+        updates_collections: object = None,
+        name: str | None = None,
+    ) -> Pair:
+        """Return how many there were so far."""
+        with variable_scope(name, cell):
+            count = kept("count")
+            step = count.assign_add(_cells(labels, predictions, weights, cell))
+            return _listed((count.read_value(), step), metrics_collections, updates_collections)
+
+    return metric
+
+
+CELLS = ("true_positives", "false_positives", "true_negatives", "false_negatives")
+COUNTS = {cell: _counted(cell) for cell in CELLS}
+
+
+def _share(label: str, other: str) -> Any:
+    """Return the share of true positives among them and another cell."""
+
+    def metric(
+        labels: object,
+        predictions: object,
+        weights: object = None,
+        metrics_collections: object = None,
+        updates_collections: object = None,
+        name: str | None = None,
+    ) -> Pair:
+        """Return the share over all batches so far."""
+        with variable_scope(name, label):
+            hits, hit = COUNTS["true_positives"](labels, predictions, weights)
+            rest, miss = COUNTS[other](labels, predictions, weights)
+            made = divide_no_nan(hits, hits + rest), divide_no_nan(hit, hit + miss)
+            return _listed(made, metrics_collections, updates_collections)
+
+    return metric
+
+
+precision, recall = _share("precision", "false_positives"), _share("recall", "false_negatives")
+
+
+def auc(
+    labels: object,
+    predictions: object,
+    weights: object = None,
+    num_thresholds: int = 200,
+    metrics_collections: object = None,
+    updates_collections: object = None,
+    curve: str = "ROC",
+    name: str | None = None,
+    summation_method: str = "trapezoidal",
+) -> Pair:
+    """Return the area under the curve of hits over false alarms, by thresholds."""
+    if curve != "ROC" or summation_method != "trapezoidal":
+        raise NotImplementedError(
+            f"metrics.auc: curve={curve!r}, summation_method={summation_method!r} are not "
+            "supported, expected 'ROC' and 'trapezoidal'"
+        )
+    with variable_scope(name, "auc"):
+        inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+        limits = np.array([-1e-7, *inner, 1.0 + 1e-7], np.float32)
+        truth, found = _alike(labels, predictions)
+        flat = _a.reshape(_m.cast(found, "float32"), [1, -1])
+        weight = _a.reshape(_weighed(_m.cast(found, "float32"), weights), [1, -1])
+        yes = _m.cast(_a.reshape(_m.cast(truth, "bool"), [1, -1]), "float32")
+        above = _m.cast(_m.FUNCTIONS["greater"](flat, limits[:, None]), "float32")
+        parts = {
+            "true_positives": above * yes,
+            "false_negatives": (1.0 - above) * yes,
+            "true_negatives": (1.0 - above) * (1.0 - yes),
+            "false_positives": above * (1.0 - yes),
+        }
+        counts = {cell: kept(cell, [num_thresholds]) for cell in parts}
+        steps = {
+            cell: counts[cell].assign_add(total(each * weight, 1)) for cell, each in parts.items()
+        }
+        made = _area({cell: count.read_value() for cell, count in counts.items()}), _area(steps)
+        return _listed(made, metrics_collections, updates_collections)
+
+
+def _area(cells: dict[str, Any]) -> TfTensor:
+    """Return the area under the curve that counts by thresholds make."""
+    hits, misses = cells["true_positives"], cells["false_negatives"]
+    alarms, calm = cells["false_positives"], cells["true_negatives"]
+    rise = (hits + 1e-6) / (hits + misses + 1e-6)
+    run = alarms / (alarms + calm + 1e-6)
+    return total((run[:-1] - run[1:]) * (rise[:-1] + rise[1:]) / 2.0)
+
+
+def _table(labels: object, predictions: object, count: int, weights: object) -> Pair:
+    """Return the table of truth and finding so far, and the operation that adds a batch."""
+    truth, found = (_a.reshape(_m.cast(convert(x), "int64"), [-1]) for x in (labels, predictions))
+    rows = one_hot(truth, count)
+    if weights is not None:
+        rows = rows * _a.reshape(_m.cast(convert(weights), "float32"), [-1, 1])
+    table = kept("total_confusion_matrix", [count, count])
+    step = table.assign_add(_m.matmul(rows, one_hot(found, count), transpose_a=True))
+    return table.read_value(), step
+
+
+def mean_iou(
+    labels: object,
+    predictions: object,
+    num_classes: int,
+    weights: object = None,
+    metrics_collections: object = None,
+    updates_collections: object = None,
+    name: str | None = None,
+) -> Pair:
+    """Return the mean over classes of what truth and finding share over what either has."""
+    with variable_scope(name, "mean_iou"):
+        table, step = _table(labels, predictions, num_classes, weights)
+        made = _shared(table), step
+        return _listed(made, metrics_collections, updates_collections)
+
+
+def _shared(table: Any) -> TfTensor:
+    both = total(table * np.eye(table.shape.as_list()[0], dtype=np.float32), 1)
+    either = total(table, 0) + total(table, 1) - both
+    seen = total(_m.cast(_m.FUNCTIONS["not_equal"](either, 0.0), "float32"))
+    return divide_no_nan(total(divide_no_nan(both, either)), seen)
+
+
+def mean_per_class_accuracy(
+    labels: object,
+    predictions: object,
+    num_classes: int,
+    weights: object = None,
+    metrics_collections: object = None,
+    updates_collections: object = None,
+    name: str | None = None,
+) -> Pair:
+    """Return the mean over classes of the share of each that is found."""
+    with variable_scope(name, "mean_accuracy"):
+        truth = _a.reshape(_m.cast(convert(labels), "int64"), [-1])
+        found = _a.reshape(_m.cast(convert(predictions), "int64"), [-1])
+        rows = one_hot(truth, num_classes)
+        if weights is not None:
+            rows = rows * _a.reshape(_m.cast(convert(weights), "float32"), [-1, 1])
+        hits = _m.cast(_m.FUNCTIONS["equal"](truth, found), "float32")
+        every, right = kept("total", [num_classes]), kept("count", [num_classes])
+        steps = [
+            right.assign_add(total(rows * _a.expand_dims(hits, 1), 0)),
+            every.assign_add(total(rows, 0)),
+        ]
+        made = _m.reduce_mean(divide_no_nan(right.read_value(), every.read_value()))
+        return _listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
+
+
+def recall_at_k(
+    labels: object, predictions: object, k: int, weights: Any = None, **more: Any
+) -> Pair:
+    """Return how often the class is among the k greatest."""
+    truth = _a.reshape(convert(labels), [-1])
+    hits = _m.cast(_w.in_top_k(truth, convert(predictions), k), "float32")
+    return mean(hits, weights, **{"name": "recall_at_k", **more})
+
+
+metrics = SimpleNamespace(
+    accuracy=accuracy,
+    auc=auc,
+    mean=mean,
+    mean_absolute_error=mean_absolute_error,
+    mean_iou=mean_iou,
+    mean_per_class_accuracy=mean_per_class_accuracy,
+    mean_squared_error=mean_squared_error,
+    mean_tensor=mean_tensor,
+    percentage_below=percentage_below,
+    precision=precision,
+    recall=recall,
+    recall_at_k=recall_at_k,
+    root_mean_squared_error=root_mean_squared_error,
+    **COUNTS,
+)

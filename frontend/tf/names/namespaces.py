@@ -1,0 +1,313 @@
+"""TensorFlow's namespaces: `tf.math`, `tf.nn`, `tf.train` and so on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import NoReturn
+
+from ...function.function import Settings as _Settings
+from ...function.function import run_functions_eagerly
+from ...models.threads import Asked as _Asked
+from ...models.threads import ask as _ask_threads
+from ..core import nested as _nest
+from ..distribute import cluster as _cl
+from ..distribute import names as _di
+from ..graph import configuration as _cf
+from ..graph import decompositions as _de
+from ..graph import generator as _gen
+from ..graph.queues import FIFOQueue, RandomShuffleQueue
+from ..ops import composed as _co
+from ..ops import creation as _c
+from ..ops import gathering as _g
+from ..ops import image_ops as _im
+from ..ops import initial_values as _i
+from ..ops import linear_ops as _la
+from ..ops import math_ops as _m
+from ..ops import nn_ops as _n
+from ..ops import random_ops as _r
+from ..ops import signal_ops as _si
+from ..ops import sorting as _s
+from ..ops import special as _sp
+from ..ops import window_ops as _w
+from ..train import averages as _av
+from ..train import checkpoints as _ck
+from ..train import coordinator as _cd
+from ..train import loss_ops as _l
+from ..train import monitored as _ms
+from ..train import optimiser_ops as _o
+from ..train import rates as _ra
+from ..train import savers as _t
+from ..train.saved_model import load as _load
+from ..train.saved_model import save as _save
+
+
+class Space(SimpleNamespace):
+    """Names of TensorFlow's under one; what is not here is refused by its name."""
+
+    def __init__(self, label: str, /, **members: object) -> None:
+        super().__init__(**members)
+        self.__label = label
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"gravure.tf.{self.__label} has no {name!r}")
+
+
+math = Space(
+    "math",
+    **_m.FUNCTIONS,
+    **_m.REDUCTIONS,
+    **{
+        n: getattr(_m, n)
+        for n in (
+            *("square", "squared_difference", "truediv", "add_n", "argmax", "argmin", "cumsum"),
+            *("cumprod", "reduce_mean", "reduce_variance", "reduce_std", "real", "imag", "conj"),
+            *("reduce_euclidean_norm", "truncatemod"),
+        )
+    },
+    **{n: getattr(_s, n) for n in ("top_k", "bincount", "count_nonzero", "invert_permutation")},
+    **{
+        n: getattr(_g, n)
+        for n in (
+            *("segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"),
+            *("unsorted_segment_sum", "unsorted_segment_mean", "unsorted_segment_max"),
+            *("unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n"),
+        )
+    },
+    **{
+        n: getattr(_sp, n)
+        for n in (
+            *("lgamma", "digamma", "erfc", "log_sigmoid", "divide_no_nan", "xlogy", "xlog1py"),
+            *("multiply_no_nan", "xdivy", "reciprocal_no_nan", "lbeta", "softsign", "zeta"),
+            *("polygamma", "igamma", "igammac", "erfinv", "erfcinv", "ndtri"),
+        )
+    },
+    **{
+        n: getattr(_co, n)
+        for n in (
+            *("accumulate_n", "angle", "polyval", "cumulative_logsumexp", "nextafter"),
+            *("is_strictly_increasing", "is_non_decreasing", "confusion_matrix"),
+        )
+    },
+    divide=_m.truediv,
+    scalar_mul=_m.FUNCTIONS["multiply"],
+    mod=_m.FUNCTIONS["floormod"],
+    rint=_m.FUNCTIONS["round"],
+    in_top_k=lambda targets, predictions, k, name=None: _w.in_top_k(targets, predictions, k=k),
+    l2_normalize=_w.l2_normalize,
+    log_softmax=_n.log_softmax,
+    softmax=_n.softmax,
+    zero_fraction=_n.zero_fraction,
+)
+nn = Space(
+    "nn",
+    **{
+        n: getattr(_n, n)
+        for n in (
+            *("relu", "relu6", "elu", "selu", "swish", "leaky_relu", "gelu", "softmax"),
+            *("log_softmax", "softmax_cross_entropy_with_logits", "bias_add", "l2_loss"),
+            *("sparse_softmax_cross_entropy_with_logits", "sigmoid_cross_entropy_with_logits"),
+            *("moments", "zero_fraction", "crelu"),
+        )
+    },
+    **{
+        n: getattr(_w, n)
+        for n in (
+            *("conv1d", "conv2d", "conv2d_transpose", "depthwise_conv2d", "max_pool2d"),
+            *("avg_pool2d", "batch_normalization", "l2_normalize", "dropout"),
+            *("local_response_normalization", "embedding_lookup", "max_pool1d", "avg_pool1d"),
+            *("max_pool", "avg_pool", "max_pool3d", "avg_pool3d", "conv3d"),
+            *("separable_conv2d", "atrous_conv2d", "space_to_depth", "depth_to_space"),
+            *("conv1d_transpose", "conv3d_transpose", "convolution", "conv_transpose", "pool"),
+        )
+    },
+    lrn=_w.local_response_normalization,
+    sigmoid=_m.FUNCTIONS["sigmoid"],
+    tanh=_m.FUNCTIONS["tanh"],
+    softplus=_m.FUNCTIONS["softplus"],
+    softsign=_sp.softsign,
+    silu=_n.swish,
+    top_k=_s.top_k,
+    in_top_k=_w.in_top_k,
+    compute_average_loss=_l.compute_average_loss,
+    scale_regularization_loss=_m.identity,
+    space_to_batch=_co.space_to_batch,
+    weighted_cross_entropy_with_logits=_sp.weighted_cross_entropy_with_logits,
+)
+bitwise = Space(
+    "bitwise",
+    invert=_m.FUNCTIONS["invert"],
+    **{
+        n: _m.FUNCTIONS[n]
+        for n in ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
+    },
+)
+linalg = Space(
+    "linalg",
+    **{
+        n: getattr(_la, n)
+        for n in (
+            *("inv", "det", "cholesky", "solve", "triangular_solve", "matrix_transpose"),
+            *("logdet", "slogdet", "diag", "diag_part", "set_diag", "tensor_diag"),
+            *("tensor_diag_part", "adjoint", "cross", "cholesky_solve"),
+        )
+    },
+    **{
+        n: getattr(_de, n)
+        for n in (
+            *("eigh", "eigvalsh", "svd", "qr", "expm", "pinv", "lstsq", "matrix_rank"),
+            *("normalize",),
+        )
+    },
+    band_part=_n.band_part,
+    matmul=_m.matmul,
+    eye=_c.eye,
+    einsum=_n.einsum,
+    trace=_w.trace,
+    matvec=_w.matvec,
+    tensordot=_w.tensordot,
+    norm=_w.norm,
+    global_norm=_n.global_norm,
+    l2_normalize=_w.l2_normalize,
+)
+image = Space(
+    "image",
+    **_im.NAMES,
+    transpose=_im.turned,
+    image_gradients=_im.steps,
+)
+signal = Space(
+    "signal",
+    **{
+        n: getattr(_si, n)
+        for n in (
+            *("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d", "rfft", "irfft", "rfft2d"),
+            *("irfft2d", "fftshift", "ifftshift", "hann_window", "hamming_window", "frame"),
+            *("overlap_and_add", "stft", "dct"),
+        )
+    },
+)
+random = Space(
+    "random",
+    split=_r.split,
+    fold_in=_r.fold_in,
+    stateless_categorical=_r.stateless_categorical,
+    experimental=SimpleNamespace(stateless_split=_r.split, stateless_fold_in=_r.fold_in),
+    uniform=_r.uniform,
+    normal=_r.normal,
+    truncated_normal=_r.truncated_normal,
+    shuffle=_r.shuffle,
+    set_seed=_r.set_seed,
+    stateless_uniform=_r.stateless_uniform,
+    stateless_normal=_r.stateless_normal,
+    stateless_truncated_normal=_r.stateless_truncated_normal,
+    categorical=_r.categorical,
+    Generator=_gen.Generator,
+    get_global_generator=_gen.get_global_generator,
+    set_global_generator=_gen.set_global_generator,
+)
+nest = Space(
+    "nest",
+    flatten=_nest.flatten,
+    map_structure=_nest.map_structure,
+    pack_sequence_as=_nest.pack_sequence_as,
+    is_nested=_nest.is_nested,
+    assert_same_structure=_nest.assert_same_structure,
+)
+config = Space(
+    "config",
+    run_functions_eagerly=run_functions_eagerly,
+    functions_run_eagerly=lambda: _Settings.run_eagerly,
+    set_soft_device_placement=_cf.set_soft_device_placement,
+    get_soft_device_placement=_cf.get_soft_device_placement,
+    list_physical_devices=_cf.list_physical_devices,
+    list_logical_devices=_cf.list_logical_devices,
+    get_visible_devices=_cf.list_physical_devices,
+    set_logical_device_configuration=_cf.set_logical_device_configuration,
+    get_logical_device_configuration=_cf.get_logical_device_configuration,
+    LogicalDeviceConfiguration=_cf.LogicalDeviceConfiguration,
+    LogicalDevice=_cf.LogicalDevice,
+    PhysicalDevice=_cf.PhysicalDevice,
+    experimental=SimpleNamespace(
+        list_physical_devices=_cf.list_physical_devices,
+        list_logical_devices=_cf.list_logical_devices,
+        set_virtual_device_configuration=_cf.set_logical_device_configuration,
+        get_virtual_device_configuration=_cf.get_logical_device_configuration,
+        VirtualDeviceConfiguration=_cf.LogicalDeviceConfiguration,
+    ),
+    threading=SimpleNamespace(
+        set_intra_op_parallelism_threads=_ask_threads,
+        get_intra_op_parallelism_threads=lambda: _Asked.count,
+        set_inter_op_parallelism_threads=lambda count: None,  # operations run in order
+        get_inter_op_parallelism_threads=lambda: 1,
+    ),
+)
+
+
+initializers = Space(
+    "initializers",
+    **{
+        new: getattr(_i, name)
+        for name, new in (
+            *(("Zeros", "zeros"), ("Ones", "ones"), ("Constant", "constant")),
+            *(("Identity", "identity"), ("RandomUniform", "random_uniform")),
+            *(("RandomNormal", "random_normal"), ("TruncatedNormal", "truncated_normal")),
+            *(("GlorotUniform", "glorot_uniform"), ("GlorotNormal", "glorot_normal")),
+            *(("HeUniform", "he_uniform"), ("HeNormal", "he_normal")),
+            *(("LecunUniform", "lecun_uniform"), ("LecunNormal", "lecun_normal")),
+            *(("VarianceScaling", "variance_scaling"), ("Orthogonal", "orthogonal")),
+        )
+        for new in (name, new)
+    },
+)
+zeros_initializer, ones_initializer = _i.Zeros, _i.Ones
+constant_initializer = _i.Constant
+random_uniform_initializer, random_normal_initializer = _i.RandomUniform, _i.RandomNormal
+keras = Space(
+    "keras",
+    optimizers=SimpleNamespace(
+        SGD=_o.KerasSGD,
+        Adam=_o.KerasAdam,
+        AdamW=_o.KerasAdamW,
+        Adagrad=_o.KerasAdagrad,
+        RMSprop=_o.KerasRMSprop,
+        Adadelta=_o.KerasAdadelta,
+        Adamax=_o.KerasAdamax,
+        schedules=_ra.SCHEDULES,
+    ),
+    losses=_l.KERAS,
+    initializers=initializers,
+)
+losses, optimizers = keras.losses, keras.optimizers
+queue = Space("queue", FIFOQueue=FIFOQueue, RandomShuffleQueue=RandomShuffleQueue)
+saved_model = Space("saved_model", save=_save, load=_load)
+distribute = Space("distribute", **_di.MEMBERS)
+train = Space(
+    "train",
+    ClusterSpec=_cl.ClusterSpec,
+    Checkpoint=_ck.Checkpoint,
+    CheckpointManager=_ck.CheckpointManager,
+    MonitoredTrainingSession=_ms.MonitoredTrainingSession,
+    Saver=_t.Saver,
+    latest_checkpoint=_t.latest_checkpoint,
+    list_variables=_t.list_variables,
+    load_variable=_t.load_variable,
+    GradientDescentOptimizer=_o.GradientDescent,
+    MomentumOptimizer=_o.Momentum,
+    AdamOptimizer=_o.Adam,
+    AdagradOptimizer=_o.Adagrad,
+    RMSPropOptimizer=_o.RMSProp,
+    AdadeltaOptimizer=_o.Adadelta,
+    get_or_create_global_step=_t.get_or_create_global_step,
+    get_global_step=_t.get_global_step,
+    global_step=lambda sess, global_step_tensor: int(sess.run(global_step_tensor)),
+    checkpoint_exists=_t.checkpoint_exists,
+    load_checkpoint=_t.load_checkpoint,
+    create_global_step=_t.create_global_step,
+    NewCheckpointReader=_t.load_checkpoint,
+    Coordinator=_cd.Coordinator,
+    QueueRunner=_cd.QueueRunner,
+    add_queue_runner=_cd.add_queue_runner,
+    start_queue_runners=_cd.start_queue_runners,
+    ExponentialMovingAverage=_av.ExponentialMovingAverage,
+    **_ra.V1,
+)

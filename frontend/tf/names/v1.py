@@ -1,0 +1,286 @@
+"""TensorFlow's first version: `compat.v1`. What is not said here is as at the top."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from ....ir.types.tensor import Array, TensorSpec
+from ...formats import messages as _msg
+from ...graph.graph import GraphTensor, Kind
+from ...values.context import default_session
+from ..core.dimensions import Behaviour, Dimension, dimension_value
+from ..core.shapes import dimension_at_index
+from ..core.values import convert, shape_spec
+from ..data.names import V1 as _DATA
+from ..graph import flow as _fl
+from ..graph import functional as _f
+from ..graph import graph_lists as _gl
+from ..graph import scopes as _sc
+from ..graph import sessions as _ss
+from ..graph import state as _st
+from ..graph.device_spec import DeviceSpec
+from ..graph.graph_def import GraphDef
+from ..graph.importing import import_graph_def
+from ..io.names import V1 as _IO
+from ..layers.names import layers as _layers
+from ..metrics.streaming import metrics as _metrics
+from ..ops import initial_values as _i
+from ..ops import random_ops as _r
+from ..ops.creation import constant
+from ..ops.indexed_slices import IndexedSlices
+from ..program.flags import app as _app
+from ..program.flags import flags as _flags
+from ..program.logging import logging as _logging
+from ..program.testing import test as _test
+from ..summary.names import V1 as _SUMMARIES
+from ..train import loss_ops as _l
+from .v1_ops import TOP as _TOP
+
+TOP = {**_TOP, **_IO, **_DATA, **_SUMMARIES}
+
+
+class Report(Kind):
+    """The names of variables without a value."""
+
+    type = "ReportUninitialized"
+
+    def __init__(self, variables: Any) -> None:
+        self.reported = list(variables)
+
+    def infer(self, specs: object, attributes: object) -> tuple[TensorSpec]:
+        """Return a list of text."""
+        return (shape_spec("string", [None]),)
+
+    def run(self, frame: Any, op: object, inputs: object) -> tuple[Array]:
+        """Look."""
+        names = [v.state.name.encode() for v in self.reported if not v.state.has_value(frame.store)]
+        made = np.empty(len(names), object)
+        made[:] = names
+        return (made,)
+
+
+def report_uninitialized_variables(var_list: object = None, name: object = None) -> GraphTensor:
+    """Return the names of variables without a value."""
+    variables = _gl.global_variables() if var_list is None else var_list
+    return _st.get_default_graph().add(Report(variables), (), name=name).outputs[0]
+
+
+def is_variable_initialized(variable: Any) -> Any:
+    """Return whether a variable has a value."""
+    return variable.is_initialized()
+
+
+def scatter(method: str) -> Any:
+    """Return what changes rows of a variable."""
+
+    def change(
+        ref: object, indices: object, updates: object, name: str | None = None, **_: object
+    ) -> Any:
+        from ..ops.array_ops import expand_dims  # noqa: PLC0415
+
+        return getattr(ref, method)(expand_dims(indices, -1), updates)
+
+    return change
+
+
+def sliced(method: str) -> Any:
+    """Return what combines rows of a variable with others."""
+
+    def change(
+        ref: Any,
+        indices: object,
+        updates: object,
+        use_locking: object = None,
+        name: str | None = None,
+    ) -> Any:
+        return getattr(ref, method)(IndexedSlices(convert(updates, ref.dtype), convert(indices)))
+
+    return change
+
+
+def of_variable(method: str) -> Any:
+    """Return a function that calls a method of a variable with places and values."""
+
+    def change(
+        ref: object,
+        indices: object,
+        updates: object,
+        use_locking: object = None,
+        name: str | None = None,
+    ) -> Any:
+        return getattr(ref, method)(indices, updates)
+
+    return change
+
+
+def scatter_div(
+    ref: Any, indices: object, updates: object, use_locking: object = None, name: str | None = None
+) -> Any:
+    """Divide rows of a variable."""
+    return sliced("scatter_mul")(ref, indices, 1.0 / convert(updates, ref.dtype))
+
+
+def assigning(method: str) -> Any:
+    """Return what changes a variable."""
+
+    def change(ref: object, value: object, name: str | None = None, **_: object) -> Any:
+        return getattr(ref, method)(value)
+
+    return change
+
+
+def container(name: str) -> AbstractContextManager[None]:
+    """Let variables that are made inside have their values in a container of this name."""
+    return _st.get_default_graph().container(name)
+
+
+def behaving(name: str, value: bool) -> Any:
+    """Return a function that lets a part of the first version's behaviour hold, or not."""
+    return lambda: setattr(Behaviour, name, value)
+
+
+def placeholder(dtype: object, shape: object = None, name: str | None = None) -> GraphTensor:
+    """Make a tensor whose value is fed."""
+    return _st.placeholder(dtype, shape, name)
+
+
+def get_seed(seed: object) -> tuple[int | None, object]:
+    """Return the seeds of the graph and of an operation."""
+    return _st.get_default_graph().seed, seed
+
+
+def colocate_with(op: object, ignore_existing: bool = False) -> AbstractContextManager[None]:
+    """Let operations run on the same device as another one."""
+    return _st.get_default_graph().colocate_with(op)
+
+
+def wrap_function(fn: Any, signature: object, name: str | None = None) -> Any:
+    """Return the trace of a function that builds a graph, for arguments of a signature."""
+    kept = _sc.Scopes()
+    kept.stack[0].reuse = _sc.AUTO_REUSE
+
+    @functools.wraps(fn)
+    def shared(*args: Any) -> Any:
+        with _sc.scopes_are(kept):
+            return fn(*args)
+
+    return _st.function(shared, input_signature=signature).get_concrete_function()
+
+
+class name_scope(_st.name_scope):  # noqa: N801  (TensorFlow's name)
+    """Puts operations under a name; None is the scope of the whole graph."""
+
+    needs_text = False
+
+
+class V1:
+    """The names of the first version."""
+
+    Session = _ss.Session
+    InteractiveSession = _ss.InteractiveSession
+    Variable = _st.Variable
+    placeholder = staticmethod(placeholder)
+    placeholder_with_default = staticmethod(_st.placeholder_with_default)
+    global_variables_initializer = staticmethod(_gl.global_variables_initializer)
+    initialize_all_variables = staticmethod(_gl.global_variables_initializer)
+    local_variables_initializer = staticmethod(_gl.local_variables_initializer)
+    variables_initializer = staticmethod(_st.variables_initializer)
+    global_variables = staticmethod(_gl.global_variables)
+    all_variables = staticmethod(_gl.global_variables)
+    trainable_variables = staticmethod(_gl.trainable_variables)
+    local_variables = staticmethod(_gl.local_variables)
+    moving_average_variables = staticmethod(_gl.moving_average_variables)
+    get_default_graph = staticmethod(_st.get_default_graph)
+    container = staticmethod(container)
+    reset_default_graph = staticmethod(_ss.reset_default_graph)
+    report_uninitialized_variables = staticmethod(report_uninitialized_variables)
+    is_variable_initialized = staticmethod(is_variable_initialized)
+    get_default_session = staticmethod(default_session)
+    get_variable = staticmethod(_sc.get_variable)
+    get_local_variable = staticmethod(_sc.get_local_variable)
+    make_template = staticmethod(_sc.make_template)
+    name_scope = name_scope
+    initialize_variables = staticmethod(_st.variables_initializer)
+    scatter_div = staticmethod(scatter_div)
+    variable_scope = staticmethod(_sc.variable_scope)
+    get_variable_scope = staticmethod(_sc.get_variable_scope)
+    VariableScope = _sc.VariableScope
+    AUTO_REUSE = _sc.AUTO_REUSE
+    GraphDef = GraphDef
+    import_graph_def = staticmethod(import_graph_def)
+    ConfigProto = _msg.ConfigProto
+    GPUOptions = _msg.GPUOptions
+    GraphOptions = _msg.GraphOptions
+    OptimizerOptions = _msg.OptimizerOptions
+    DeviceSpec = DeviceSpec
+    RunOptions = _msg.RunOptions
+    RunMetadata = _msg.RunMetadata
+    random_uniform = staticmethod(_r.uniform)
+    random_normal = staticmethod(_r.normal)
+    truncated_normal = staticmethod(_r.truncated_normal)
+    random_shuffle = staticmethod(_r.shuffle)
+    set_random_seed = staticmethod(_r.set_seed)
+    get_seed = staticmethod(get_seed)
+    colocate_with = staticmethod(colocate_with)
+    hessians = staticmethod(_f.hessians)
+    scatter_add = staticmethod(scatter("scatter_nd_add"))
+    scatter_sub = staticmethod(scatter("scatter_nd_sub"))
+    scatter_update = staticmethod(scatter("scatter_nd_update"))
+    scatter_mul = staticmethod(sliced("scatter_mul"))
+    scatter_max = staticmethod(sliced("scatter_max"))
+    scatter_min = staticmethod(sliced("scatter_min"))
+    scatter_nd_add = staticmethod(of_variable("scatter_nd_add"))
+    scatter_nd_sub = staticmethod(of_variable("scatter_nd_sub"))
+    scatter_nd_update = staticmethod(of_variable("scatter_nd_update"))
+    assign = staticmethod(assigning("assign"))
+    assign_add = staticmethod(assigning("assign_add"))
+    assign_sub = staticmethod(assigning("assign_sub"))
+    add_to_collection = staticmethod(_gl.add_to_collection)
+    add_to_collections = staticmethod(_gl.add_to_collections)
+    get_collection = staticmethod(_gl.get_collection)
+    get_collection_ref = staticmethod(_gl.get_collection_ref)
+    GraphKeys = _gl.GraphKeys
+    constant = staticmethod(constant)
+    zeros_initializer = _i.Zeros
+    ones_initializer = _i.Ones
+    constant_initializer = _i.Constant
+    random_uniform_initializer = _i.first_version(_i.RandomUniform)
+    random_normal_initializer = _i.V1RandomNormal
+    truncated_normal_initializer = _i.V1TruncatedNormal
+    glorot_uniform_initializer = _i.first_version(_i.GlorotUniform)
+    glorot_normal_initializer = _i.first_version(_i.GlorotNormal)
+    orthogonal_initializer = _i.Orthogonal
+    variance_scaling_initializer = _i.first_version(_i.VarianceScaling)
+    wrap_function = staticmethod(wrap_function)
+    py_func = staticmethod(_fl.numpy_function)
+    disable_eager_execution = staticmethod(_ss.disable_eager_execution)
+    enable_eager_execution = staticmethod(_ss.enable_eager_execution)
+    disable_v2_behavior = staticmethod(_ss.disable_v2_behavior)
+    enable_v2_behavior = staticmethod(_ss.enable_v2_behavior)
+    Dimension = Dimension
+    dimension_value = staticmethod(dimension_value)
+    dimension_at_index = staticmethod(dimension_at_index)
+    disable_v2_tensorshape = staticmethod(behaving("dimensions", True))
+    enable_v2_tensorshape = staticmethod(behaving("dimensions", False))
+    disable_resource_variables = staticmethod(behaving("references", True))
+    enable_resource_variables = staticmethod(behaving("references", False))
+    resource_variables_enabled = staticmethod(lambda: not Behaviour.references)
+    enable_control_flow_v2 = disable_control_flow_v2 = staticmethod(lambda: None)
+    executing_eagerly_outside_functions = staticmethod(_ss.executing_eagerly_outside_functions)
+    losses = _l.V1
+    layers = _layers
+    metrics = _metrics
+    app = _app
+    flags = _flags
+    logging = _logging
+    test = _test
+
+    def __getattr__(self, name: str) -> Any:
+        if name in TOP:
+            return TOP[name]
+        return getattr(sys.modules[__package__.rpartition(".")[0]], name)

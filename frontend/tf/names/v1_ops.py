@@ -1,0 +1,331 @@
+"""Operations whose arguments TensorFlow's first version names or counts in another way."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from itertools import accumulate
+from types import SimpleNamespace
+from typing import Any
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ...graph.inference import Given
+from ...values.dtypes import DTypeLike
+from ..core import shape_rules as shapes_of
+from ..core.bridge import TfTensor
+from ..core.calls import perform, rule
+from ..core.shapes import ShapeLike
+from ..core.values import InGraph, convert, graph_of, same
+from ..graph import debugging
+from ..ops import array_ops as _a
+from ..ops import gathering as _g
+from ..ops import image_ops as _im
+from ..ops import math_ops as _m
+from ..ops import nn_ops as _n
+from ..ops import strings
+from ..ops import window_ops as _w
+from ..ops.random_ops import categorical
+from ..rnn.names import NN as _RNN
+from .namespaces import linalg as _linalg
+from .namespaces import math as _math
+from .namespaces import nn as _nn
+
+
+def renamed(function: Callable[..., object], **names: str) -> Callable[..., Any]:
+    """Return a function that takes arguments by old names too; an old one that is None is none."""
+
+    @functools.wraps(function)
+    def called(*args: object, **kwargs: object) -> object:
+        for old, new in names.items():
+            if old in kwargs and (value := kwargs.pop(old)) is not None:
+                if kwargs.get(new) is not None:
+                    raise ValueError(f"Cannot specify both {old!r} and {new!r}")
+                kwargs[new] = value
+        return function(*args, **kwargs)
+
+    return called
+
+
+def dropout(
+    x: object,
+    keep_prob: Any = None,
+    noise_shape: ShapeLike = None,
+    seed: object = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Any:
+    """Set elements to 0 by chance, and scale the others up; `keep_prob` says how many stay."""
+    if keep_prob is None and rate is None:
+        raise ValueError(f"Argument `rate` must be provided. Received: rate={rate}.")
+    if keep_prob is not None and rate is not None:
+        raise ValueError("Cannot specify both 'keep_prob' and 'rate'")
+    gone = 1 - keep_prob if rate is None else rate
+    return _w.dropout(x, gone, noise_shape, seed, name)
+
+
+def embedding_lookup(
+    params: object,
+    ids: Any,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: Any = None,
+) -> TfTensor:
+    """Take rows of a table, whose parts have rows in turn ("mod") or one after another ("div")."""
+    parts = list(params) if isinstance(params, list | tuple) else [params]
+    if len(parts) == 1 or partition_strategy == "div":
+        return _w.embedding_lookup(parts, ids, max_norm, name)
+    with InGraph(graph_of([*parts, ids])):
+        places, tables = convert(ids), [convert(part) for part in parts]
+        begins = [0, *accumulate(table.shape.as_list()[0] for table in tables[:-1])]
+        row = _g.gather(begins, places % len(parts)) + places // len(parts)
+        return _w.embedding_lookup(_a.concat(tables, 0), row, max_norm, name)
+
+
+def fused_batch_norm(
+    x: object,
+    scale: object,
+    offset: object,
+    mean: object = None,
+    variance: object = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: str | None = None,
+    exponential_avg_factor: float = 1.0,
+) -> Any:
+    """Normalise images by the moments of the batch, or by those given; return them too."""
+    _w.refuse_channels_first("fused_batch_norm", data_format)
+    if exponential_avg_factor != 1.0:
+        raise NotImplementedError("fused_batch_norm: exponential_avg_factor is not supported")
+    image = convert(x)
+    if not is_training:
+        made = _w.batch_normalization(image, mean, variance, offset, scale, epsilon)
+        return made, convert(mean), convert(variance)
+    axes = list(range(len(image.shape) - 1))
+    centre, spread = _n.moments(image, axes)
+    made = _w.batch_normalization(image, centre, spread, offset, scale, epsilon)
+    counts = _a.shape(image)
+    count = _m.cast(_m.REDUCTIONS["reduce_prod"](counts[:-1]), image.dtype)
+    return made, centre, spread * (count / (count - 1.0))
+
+
+def xw_plus_b(x: object, weights: object, biases: object, name: str | None = None) -> TfTensor:
+    """Return x times weights plus biases."""
+    return _n.bias_add(_m.matmul(x, weights), biases, name=name)
+
+
+def relu_layer(x: object, weights: object, biases: object, name: str | None = None) -> TfTensor:
+    """Return what is positive of x times weights plus biases."""
+    return _n.relu(xw_plus_b(x, weights, biases), name=name)
+
+
+def softmax_cross_entropy_with_logits(
+    _sentinel: object = None,
+    labels: object = None,
+    logits: object = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: object = None,
+    *,
+    through_labels: bool = False,
+) -> TfTensor:
+    """Return the cross entropy of labels, through which no gradient goes, and softmax."""
+    from ..graph.flow import stop_gradient  # noqa: PLC0415  (flow needs the namespaces)
+
+    if _sentinel is not None or labels is None or logits is None:
+        raise ValueError("Only call this function with named arguments (labels=..., logits=...)")
+    given = labels if through_labels else stop_gradient(labels)
+    at = dim if axis is None else axis
+    return _n.softmax_cross_entropy_with_logits(given, logits, axis=at, name=name)
+
+
+def multinomial(
+    logits: Any,
+    num_samples: Any,
+    seed: Any = None,
+    name: object = None,
+    output_dtype: DTypeLike | None = None,
+) -> Any:
+    """Draw classes by their logits."""
+    return categorical(logits, num_samples, dtype=output_dtype or "int64", seed=seed)
+
+
+def div(x: object, y: object, name: str | None = None) -> Any:
+    """Divide as Python's second version did: integers to integers, floats to floats."""
+    with InGraph(graph_of([x, y])):
+        a, b = same(x, y)
+        whole = a.spec.dtype.is_integer
+        return (_m.FUNCTIONS["floordiv"] if whole else _m.truediv)(a, b, name=name)
+
+
+def where(
+    condition: object, x: object = None, y: object = None, name: str | None = None
+) -> TfTensor:
+    """Choose elements by a condition, or rows by one for each; alone, return where it holds."""
+    if x is None:
+        return _a.where(condition, name=name)
+    with InGraph(graph_of([condition, x, y])):
+        return perform("Select", [convert(condition), *same(x, y)], name=name)
+
+
+@rule("Select", shapes=lambda given: shapes_of.alike(Given(given.specs[1:], {}, {})))
+def _select(m: Maker, test: object, x: object, y: object) -> object:
+    """Choose rows where there is one truth value for each row, else elements."""
+    rank = spec_of_value(x).rank
+    if spec_of_value(test).rank == 1 and rank > 1:
+        test = m.reshape(test, shape=(*spec_of_value(test).dims, *[1] * (rank - 1)))
+    return m.select(test, x, y)
+
+
+def resize_images(
+    images: object,
+    size: object,
+    method: object = 0,
+    align_corners: bool = False,
+    preserve_aspect_ratio: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return images of another height and width, by a method or its number."""
+    known = ("bilinear", "nearest", "bicubic")
+    mode = known[method] if isinstance(method, int) and method < len(known) else method
+    if mode not in known or preserve_aspect_ratio:
+        raise NotImplementedError(f"resize_images: method {method!r} is not supported")
+    return _im.old_resize(mode)(images, size, align_corners)
+
+
+def cond(
+    pred: object,
+    true_fn: object = None,
+    false_fn: object = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: object = None,
+    fn2: object = None,
+) -> Any:
+    """Run one of two functions, which have older names too."""
+    from ..graph.flow import cond as structured  # noqa: PLC0415  (flow needs the namespaces)
+
+    return structured(pred, true_fn or fn1, false_fn or fn2, name)
+
+
+def while_loop(
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    *args: Any,
+    return_same_structure: bool = False,
+    **more: Any,
+) -> Any:
+    """Run the body as long as the condition holds; a list of one variable gives the variable."""
+    from ..graph.loops import while_loop as structured  # noqa: PLC0415  (loops need the namespaces)
+
+    made = structured(cond, body, loop_vars, *args, **more)
+    alone = isinstance(made, list | tuple) and len(made) == 1 and not return_same_structure
+    return made[0] if alone else made
+
+
+def _cast_to(dtype: str) -> Callable[..., Any]:
+    return lambda x, name=None: _m.cast(x, dtype, name=name)
+
+
+AT_THE_TOP = (
+    *("segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod", "rint"),
+    *("unsorted_segment_sum", "unsorted_segment_max", "lgamma", "digamma", "erf", "erfc"),
+    *("count_nonzero", "invert_permutation", "squared_difference", "bincount", "zeta"),
+    *("confusion_matrix", "lbeta", "accumulate_n", "cumprod", "polygamma", "igamma", "igammac"),
+)
+"""Functions of `tf.math` that stood at the top."""
+MATRICES = {
+    "matrix_inverse": "inv",
+    "matrix_determinant": "det",
+    "matrix_solve": "solve",
+    "matrix_triangular_solve": "triangular_solve",
+    "matrix_band_part": "band_part",
+    "matrix_transpose": "matrix_transpose",
+    "matrix_diag": "diag",
+    "matrix_diag_part": "diag_part",
+    "matrix_set_diag": "set_diag",
+    "cholesky": "cholesky",
+    "cholesky_solve": "cholesky_solve",
+    "diag": "tensor_diag",
+    "diag_part": "tensor_diag_part",
+    "trace": "trace",
+    "svd": "svd",
+    "qr": "qr",
+    "self_adjoint_eig": "eigh",
+    "self_adjoint_eigvals": "eigvalsh",
+    "matrix_solve_ls": "lstsq",
+    "norm": "norm",
+    "cross": "cross",
+    "global_norm": "global_norm",
+}
+"""Functions of `tf.linalg` by their names at the top."""
+REDUCING = {"keep_dims": "keepdims", "reduction_indices": "axis"}
+NN = SimpleNamespace(
+    **{
+        **vars(_nn),
+        **_RNN,
+        "dropout": dropout,
+        "embedding_lookup": embedding_lookup,
+        "fused_batch_norm": fused_batch_norm,
+        "xw_plus_b": xw_plus_b,
+        "relu_layer": relu_layer,
+        "in_top_k": lambda predictions, targets, k, name=None: _w.in_top_k(
+            targets, predictions, k=k, name=name
+        ),
+        "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
+        "softmax_cross_entropy_with_logits_v2": functools.partial(
+            softmax_cross_entropy_with_logits, through_labels=True
+        ),
+        "conv2d": renamed(_w.conv2d, filter="filters"),
+        "conv2d_backprop_input": renamed(_w.conv2d_backprop_input, filter="filters"),
+        "conv2d_transpose": renamed(_w.conv2d_transpose, filter="filters", value="input"),
+        "conv1d": renamed(_w.conv1d, value="input"),
+        "depthwise_conv2d": renamed(_w.depthwise_conv2d, rate="dilations"),
+        "separable_conv2d": renamed(_w.separable_conv2d, rate="dilations"),
+        "max_pool": renamed(_w.max_pool2d, value="input"),
+        "avg_pool": renamed(_w.avg_pool2d, value="input"),
+        "moments": renamed(_n.moments, keep_dims="keepdims"),
+        "l2_normalize": renamed(_w.l2_normalize, dim="axis"),
+        "softmax": renamed(_n.softmax, dim="axis"),
+        "log_softmax": renamed(_n.log_softmax, dim="axis"),
+    }
+)
+TOP = {
+    **{name: renamed(function, **REDUCING) for name, function in _m.REDUCTIONS.items()},
+    "reduce_mean": renamed(_m.reduce_mean, **REDUCING),
+    "argmax": renamed(_m.argmax, dimension="axis"),
+    "argmin": renamed(_m.argmin, dimension="axis"),
+    "squeeze": renamed(_a.squeeze, squeeze_dims="axis"),
+    "expand_dims": renamed(_a.expand_dims, dim="axis"),
+    "concat": renamed(_a.concat, concat_dim="axis"),
+    "split": renamed(_a.split, split_dim="axis"),
+    **{name: check for name, check in vars(debugging).items() if name.startswith("assert_")},
+    "add_check_numerics_ops": debugging.add_check_numerics_ops,
+    **{name: getattr(_math, name) for name in AT_THE_TOP},
+    **{old: getattr(_linalg, new) for old, new in MATRICES.items()},
+    "cond": cond,
+    "where": where,
+    "string_to_number": strings.to_number,
+    "image": SimpleNamespace(
+        **_im.NAMES,
+        **{f"resize_{mode}": _im.old_resize(mode) for mode in ("bilinear", "bicubic")},
+        resize_nearest_neighbor=_im.old_resize("nearest"),
+        resize_images=resize_images,
+        transpose_image=_im.turned,
+    ),
+    "while_loop": while_loop,
+    "arg_max": _m.argmax,
+    "arg_min": _m.argmin,
+    "string_join": strings.join,
+    "multinomial": multinomial,
+    "div": div,
+    "to_float": _cast_to("float32"),
+    "to_double": _cast_to("float64"),
+    "to_int32": _cast_to("int32"),
+    "to_int64": _cast_to("int64"),
+    "nn": NN,
+}
+"""The names of the first version that differ from those at the top."""

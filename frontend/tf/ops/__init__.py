@@ -1,0 +1,1 @@
+"""Operations by TensorFlow's names, one family a file."""

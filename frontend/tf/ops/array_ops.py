@@ -1,0 +1,520 @@
+"""Shaping, joining, cutting and choosing by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose import functions as c
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import product
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
+from ...dims.unknown import unknown_dim
+from ...eager.remembered import remember_all, remembered
+from ...graph.graph import spec_with_unknowns
+from ...graph.inference import Abstract, is_unknown
+from ...values.dtypes import DTypeLike
+from ..core import shape_rules as shapes_of
+from ..core.bridge import OPERATORS, TfTensor
+from ..core.calls import op, perform, perform_all, rule
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.values import (
+    InGraph,
+    InvalidShapesError,
+    axis_in,
+    convert,
+    graph_of,
+    is_typed,
+    same,
+    static,
+)
+from .creation import constant, ints, named_row
+
+
+@op("Reshape", "tensor", "shape", strict=False, shapes=shapes_of.filled(1, 0))
+def reshape(m: Maker, tensor: Any, shape: object) -> Any:
+    """Give a tensor another shape; -1 stands for what is left."""
+    if is_unknown(tensor) and tensor.spec.shape is None:
+        wanted = [None if d == -1 else d for d in np.ravel(np.asarray(shape)).tolist()]
+        return Abstract(spec_with_unknowns(tensor.spec.dtype, tuple(wanted)))
+    listed, size = ints(shape), spec_of_value(tensor).size
+    dims = listed if isinstance(listed, list) else [listed]
+    known = product([d for d in dims if d != -1])
+    if dims.count(-1) > 1:
+        raise TypeError("only one size of a shape may be -1")
+    if is_unknown(tensor) and not isinstance(size, int) and -1 not in dims:
+        return Abstract(tensor.spec.with_shape(tuple(dims)))  # the run says whether it fits
+    if known == 0 and -1 in dims:  # what is left of the extents that are not 0
+        size = product([d for d in spec_of_value(tensor).dims if d != 0])
+        known = product([d for d in dims if d not in (0, -1)])
+    full = [size // known if d == -1 else d for d in dims]
+    size = spec_of_value(tensor).size
+    total = product(full)
+    if isinstance(size, int) and isinstance(total, int) and total != size:
+        raise TypeError(
+            f"Input to reshape is a tensor with {size} values, but the requested shape has {total}"
+        )
+    if is_unknown(tensor) and not isinstance(size, int) and isinstance(total, int):
+        return Abstract(tensor.spec.with_shape(tuple(full)))  # the run says whether it fits
+    return m.reshape(tensor, shape=tuple(full))
+
+
+@op("Transpose", "a", strict=False, label="transpose", shapes=shapes_of.transposed)
+def transpose(m: Maker, a: object, perm: object = None, conjugate: bool = False) -> object:
+    """Exchange the axes; all of them backwards if no order is given."""
+    rank = spec_of_value(a).rank
+    if conjugate and spec_of_value(a).dtype.kind == "c":
+        a = np.conj(np.asarray(a))
+    order = (
+        tuple(reversed(range(rank)))
+        if perm is None
+        else tuple(axis_in(int(p), rank) for p in static(perm))
+    )
+    return m.transpose(a, order=order)
+
+
+@rule("ConcatV2", label="concat", shapes=shapes_of.joined)
+def _concat(m: Maker, *xs: object, axis: int) -> object:
+    if not spec_of_value(xs[0]).rank:
+        raise TypeError("Can't concatenate scalars (use tf.stack instead)")
+    at = axis_in(axis, spec_of_value(xs[0]).rank)
+    shapes = [spec_of_value(x).dims for x in xs]
+    if any(map(is_unknown, xs)) and all(len(s) == len(shapes[0]) for s in shapes):
+        return Abstract(spec_of_value(xs[0]).with_shape(_joined(shapes, at)))
+    return m.concat(*xs, axis=at)
+
+
+def _joined(shapes: list[Any], axis: int) -> tuple[Any, ...]:
+    """Return the shape of what is joined; where one extent is known, the others have it too."""
+    made = []
+    for place, extents in enumerate(zip(*shapes, strict=True)):
+        known = [d for d in extents if isinstance(d, int)]
+        if place == axis:
+            made.append(sum(known) if len(known) == len(extents) else unknown_dim())
+        elif len(set(known)) > 1:
+            raise TypeError(f"Dimension {place} in both shapes must be equal: {known}")
+        else:
+            made.append(known[0] if known else extents[0])
+    return tuple(made)
+
+
+@rule("Pack", label="stack", shapes=shapes_of.stacked)
+def _stack(m: Maker, *xs: object, axis: int) -> object:
+    return c.stack(m.emit, xs, axis_in(axis, spec_of_value(xs[0]).rank + 1))
+
+
+def _listed(type_: str) -> Callable[..., Any]:
+    @remembered
+    def function(values: Any, axis: object = 0, name: str | None = None) -> Any:
+        """Join tensors along an axis."""
+        if hasattr(values, "staged_length") and hasattr(values, "__gv_tensor__"):
+            return _rows_joined(type_, convert(values), int(static(axis)))
+        given = (
+            list(values)
+            if isinstance(values, list | tuple)
+            else [convert(values)[i] for i in range(len(values))]
+        )
+        with InGraph(graph_of(given)):
+            if type_ == "Pack" and not any(map(is_typed, given)):
+                found = convert(given)  # the type of numbers is that of all of them together
+                if not given:
+                    return found
+                given = [convert(x, found.dtype) for x in given]
+            return perform(type_, same(*given), name=name, axis=int(static(axis)))
+
+    return function
+
+
+def _rows_joined(type_: str, x: object, axis: int) -> Any:
+    """Return the rows of a tensor joined along an axis: a list that a loop has appended to."""
+    rank = spec_of_value(x).rank
+    if type_ == "Pack":
+        at = axis_in(axis, rank)
+        return transpose(x, [*range(1, at + 1), 0, *range(at + 1, rank)]) if at else x
+    at = axis_in(axis, rank - 1)
+    if at:
+        order = [*range(1, at + 1), 0, *range(at + 1, rank)]
+        x = transpose(x, order)
+    dims = shape(x)
+    joined = reshape(dims[at] * dims[at + 1], [1])
+    return reshape(x, concat([dims[:at], joined, dims[at + 2 :]], 0))
+
+
+concat, stack = _listed("ConcatV2"), _listed("Pack")
+OPERATORS["stack"] = stack
+
+
+@rule("Split", label="split", gives_list=True, shapes=shapes_of.split)
+def _split(m: Maker, x: object, sizes: Any, axis: int) -> object:
+    at = axis_in(axis, spec_of_value(x).rank)
+    extent = spec_of_value(x).dims[at]
+    if isinstance(sizes, int):
+        if isinstance(extent, int) and extent % sizes:
+            raise TypeError(f"Dimension size, given by scalar input {extent}, must be evenly "
+                            f"divisible by {sizes}")  # fmt: skip
+        if isinstance(x, Abstract) and not isinstance(extent, int):
+            dims = spec_of_value(x).dims
+            part = x.spec.with_shape((*dims[:at], unknown_dim(), *dims[at + 1 :]))
+            return (Abstract(part),) * sizes
+        parts = [extent // sizes] * sizes
+    else:
+        parts = list(sizes)
+    if -1 in parts:
+        parts[parts.index(-1)] = extent - sum(p for p in parts if p != -1)
+    return tuple(c.split(m.emit, x, at, parts))
+
+
+def split(
+    value: object,
+    num_or_size_splits: object,
+    axis: object = 0,
+    num: object = None,
+    name: str | None = None,
+) -> list[TfTensor]:
+    """Cut an axis into equal parts, or into parts of given sizes."""
+    del num
+    with InGraph(graph_of([value])):
+        sizes = static(num_or_size_splits)
+        return perform_all(
+            "Split", [convert(value)], name=name, sizes=sizes, axis=int(static(axis))
+        )
+
+
+@rule("Unpack", label="unstack", gives_list=True)
+def _unstack(m: Maker, x: object, num: int | None, axis: int) -> object:
+    dims = spec_of_value(x).dims
+    at = axis_in(axis, len(dims))
+    extent = dims[at] if num is None else num
+    if not isinstance(extent, int):
+        raise TypeError("Cannot infer argument `num` from an unknown extent")
+    if isinstance(dims[at], int) and dims[at] != extent:
+        raise TypeError(f"Input shape axis {at} must equal {extent}, got shape {list(dims)}")
+    cuts = [c.cut(m.emit, x, at, i, i + 1) for i in range(extent)]
+    return tuple(c.squeeze(m.emit, each, (at,)) for each in cuts)
+
+
+def unstack(value: object, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
+    """Return the slices along an axis."""
+    with InGraph(graph_of([value])):
+        x = convert(value)
+        dims = x.shape._dims
+        if num is None and (dims is None or dims[axis] is None):
+            raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
+        if num is None and dims is not None and dims[axis] == 0:
+            return []
+        return perform_all("Unpack", [x], name=name, num=num, axis=axis)
+
+
+@op("Slice", "input_", "begin", "size", strict=False, shapes=shapes_of.sliced)
+def slice_(m: Maker, input_: object, begin: object, size: object) -> object:
+    """Cut a box out; a size of -1 goes to the end."""
+    dims = spec_of_value(input_).dims
+    starts = tuple(int(b) for b in ints(begin))
+    stops = tuple(d if s == -1 else b + s for b, s, d in zip(starts, ints(size), dims, strict=True))
+    for axis, (low, high, extent) in enumerate(zip(starts, stops, dims, strict=True)):
+        ends_known = isinstance(extent, int) and isinstance(high, int)
+        if ends_known and not 0 <= low <= high <= extent:  # type: ignore[operator]
+            raise TypeError(f"Expected size[{axis}] in [0, {extent - low}], but got {high - low}")
+    return m.slice(input_, starts=starts, stops=stops, steps=(1,) * len(dims))
+
+
+@op("ExpandDims", "input", strict=False, shapes=shapes_of.unranked)
+def expand_dims(m: Maker, input: object, axis: object) -> object:
+    """Insert an axis of extent 1."""
+    rank = spec_of_value(input).rank
+    return c.unsqueeze(m.emit, input, (axis_in(int(static(axis)), rank + 1),))
+
+
+@op("Squeeze", "input", strict=False, shapes=shapes_of.unranked)
+def squeeze(m: Maker, input: object, axis: object = None) -> object:
+    """Drop axes of extent 1: those named, or all, which are known when it is run."""
+    dims = spec_of_value(input).dims
+    if axis is None and is_unknown(input) and not all(isinstance(d, int) for d in dims):
+        return Abstract(TensorSpec(spec_of_value(input).dtype, None))
+    given = np.asarray(static(axis)).ravel().tolist() if axis is not None else []
+    axes = [axis_in(a, len(dims)) for a in given] or [i for i, d in enumerate(dims) if d == 1]
+    for axis_ in axes:
+        if isinstance(dims[axis_], int) and dims[axis_] != 1:
+            raise TypeError(
+                f"Can not squeeze dim[{axis_}], expected a dimension of 1, got {dims[axis_]}"
+            )
+    return c.squeeze(m.emit, input, axes)
+
+
+@op("Tile", "input", "multiples", strict=False, shapes=shapes_of.counted(1))
+def tile(m: Maker, input: object, multiples: object) -> object:
+    """Repeat the tensor along each axis."""
+    return c.tile(m.emit, input, ints(multiples))
+
+
+@op("Repeat", "input", "repeats", strict=False)
+def _repeat(m: Maker, input: object, repeats: object, axis: int) -> object:
+    counts = np.asarray(repeats)
+    extent = spec_of_value(input).dims[axis]
+    if not isinstance(extent, int):
+        raise TypeError("an extent that is not known is not repeated")
+    order = np.repeat(np.arange(extent), counts)
+    return m.gather(input, m.constant(value=order), axis=axis_in(axis, spec_of_value(input).rank))
+
+
+def repeat(
+    input: object, repeats: object, axis: int | None = None, name: str | None = None
+) -> TfTensor:
+    """Repeat each slice of an axis, or each element if no axis is given."""
+    x = convert(input)
+    return _repeat(reshape(x, [-1]) if axis is None else x, repeats, axis=axis or 0, name=name)
+
+
+@op("ReverseV2", "tensor", strict=False)
+def reverse(m: Maker, tensor: object, axis: object) -> object:
+    """Turn axes around."""
+    listed, rank = np.asarray(static(axis)), spec_of_value(tensor).rank
+    if listed.ndim != 1:
+        raise TypeError(f"'dims' must be 1-dimension, not {listed.ndim}")
+    axes = [axis_in(a, rank) for a in listed.tolist()]
+    if len(set(axes)) != len(axes):
+        raise TypeError(f"axis {axes[0]} specified more than once")
+    return c.flip(m.emit, tensor, axes)
+
+
+@op("Pad", "tensor", "paddings", strict=False, shapes=shapes_of.counted(1))
+def pad(
+    m: Maker, tensor: object, paddings: object, mode: str = "CONSTANT", constant_values: object = 0
+) -> object:
+    """Put elements around a tensor."""
+    pads = tuple((int(a), int(b)) for a, b in ints(paddings))
+    kind, dims = mode.upper(), spec_of_value(tensor).dims
+    if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise TypeError(f"mode is {mode!r}, expected CONSTANT, REFLECT or SYMMETRIC")
+    if any(p < 0 for pair in pads for p in pair):
+        raise TypeError(f"Paddings must be non-negative: {pads}")
+    for pair, extent in zip(pads, dims, strict=True):
+        most = extent if kind == "SYMMETRIC" else extent - 1
+        if kind != "CONSTANT" and isinstance(most, int) and max(pair) > most:
+            raise TypeError(f"paddings must be no greater than the dimension size: {pair}, {most}")
+    if kind == "SYMMETRIC":
+        return _symmetric(m, tensor, pads)
+    if kind == "REFLECT":
+        return m.pad(tensor, pads=pads, mode="reflect")
+    return m.pad(tensor, pads=pads, value=float(static(constant_values)))
+
+
+def _symmetric(m: Maker, x: Any, pads: Any) -> object:
+    for axis, (low, high) in enumerate(pads):
+        extent = spec_of_value(x).dims[axis]
+        count: Any = extent
+        place: Any = np.arange(count)
+        order = np.pad(place, (low, high), mode="symmetric")
+        x = m.gather(x, m.constant(value=order), axis=axis)
+    return x
+
+
+@rule("Shape", differentiable=False, shapes=shapes_of.extents)
+def _shape(m: Maker, x: object, dtype: DType) -> object:
+    dims = spec_of_value(x).dims
+    if not all(isinstance(d, int) for d in dims):
+        if isinstance(x, Abstract):
+            return Abstract(x.spec.with_shape((len(dims),)).with_dtype(dtype))
+        return m.to(m.extent(values=tuple(dims)), dtype)
+    return m.constant(value=np.array(dims, dtype.numpy))
+
+
+def shape(input: object, out_type: DTypeLike | None = "int32", name: str | None = None) -> Any:
+    """Return the extents as a tensor."""
+    with InGraph(graph_of([input])):
+        x, row = convert(input), named_row(out_type)
+        if x.spec.shape is not None and x.spec.is_static:
+            return constant(np.array(x.spec.static_shape, row.numpy), name=name or "Shape")
+        return perform("Shape", [x], name=name, dtype=row)
+
+
+@op("Rank", "input", strict=False, differentiable=False)
+def rank(m: Maker, input: Any) -> Any:
+    """Return the number of axes."""
+    if is_unknown(input) and input.spec.shape is None:
+        return Abstract(TensorSpec(named_row("int32"), ()))
+    return m.number(spec_of_value(input).rank, named_row("int32"))
+
+
+@op("Size", "input", strict=False, differentiable=False, shapes=shapes_of.count)
+def size(m: Maker, input: object, out_type: DTypeLike | None = "int32") -> Any:
+    """Return the number of elements."""
+    count, row = spec_of_value(input).size, named_row(out_type)
+    if not isinstance(count, int):
+        return Abstract(spec_of_value(input).with_shape(()).with_dtype(row))
+    return m.number(count, row)
+
+
+@op("BroadcastTo", "input", "shape", strict=False, shapes=shapes_of.filled(1, 0))
+def broadcast_to(m: Maker, input: object, shape: ShapeLike) -> object:
+    """Repeat along axes of extent 1."""
+    wanted = tuple(ints(shape))
+    if is_unknown(input) and all(isinstance(d, int) for d in wanted):
+        have = spec_of_value(input).dims
+        tail = wanted[len(wanted) - len(have) :] if len(have) <= len(wanted) else ()
+        fits = all(not isinstance(a, int) or a in (1, b) for a, b in zip(have, tail, strict=False))
+        if len(tail) == len(have) and fits:
+            return Abstract(spec_of_value(input).with_shape(wanted))
+    return m.broadcast_to(input, shape=wanted)
+
+
+def broadcast_dynamic_shape(shape_x: object, shape_y: object) -> TfTensor:
+    """Return the shape that two shapes broadcast to, as a tensor."""
+    with InGraph(graph_of([shape_x, shape_y])):
+        x, y = same(shape_x, shape_y)
+        return perform("BroadcastArgs", [x, y])
+
+
+@rule("BroadcastArgs", differentiable=False)
+def _broadcast_args(m: Maker, x: object, y: object) -> object:
+    if is_unknown(x) or is_unknown(y):
+        counts = [n for v in (x, y) if isinstance(n := spec_of_value(v).dims[0], int)]
+        rank = max(counts) if len(counts) == 2 else unknown_dim()
+        return Abstract(spec_of_value(x).with_shape((rank,)))
+    made = np.broadcast_shapes(tuple(ints(x)), tuple(ints(y)))
+    return m.constant(value=np.array(made, spec_of_value(x).dtype.numpy))
+
+
+@rule("Where", differentiable=False, shapes=shapes_of.places)
+def _places(m: Maker, p: object) -> object:
+    if is_unknown(p):
+        return Abstract(TensorSpec(named_row("int64"), (unknown_dim(), spec_of_value(p).rank)))
+    return np.argwhere(np.asarray(p)).astype(np.int64)
+
+
+@rule("SelectV2")
+def _select(m: Maker, p: object, a: object, b: object) -> object:
+    return m.select(p, a, b)
+
+
+def where(
+    condition: object, x: object = None, y: object = None, name: str | None = None
+) -> TfTensor:
+    """Choose elements by a condition; with it alone, return where it holds."""
+    with InGraph(graph_of([condition, x, y])):
+        test = convert(condition)
+        if x is None:
+            return perform("Where", [test], name=name)
+        a, b = same(x, y)
+        return perform("SelectV2", [test, a, b], name=name)
+
+
+@op("BooleanMask", "tensor", "mask", strict=False, label="boolean_mask")
+def boolean_mask(m: Maker, tensor: object, mask: object, axis: object = 0) -> object:
+    """Take the slices for which a mask holds."""
+    dims, at = spec_of_value(tensor).dims, int(static(axis) or 0)
+    if is_unknown(mask):
+        rest = dims[at + spec_of_value(mask).rank :]
+        return Abstract(spec_of_value(tensor).with_shape((*dims[:at], unknown_dim(), *rest)))
+    found = np.asarray(mask)
+    behind = at + found.ndim
+    if not found.ndim:
+        raise TypeError("mask cannot be scalar.")
+    for have, want in zip(dims[at:behind], found.shape, strict=False):
+        if isinstance(have, int) and have != want:
+            raise TypeError(f"Shapes {tuple(dims[at:behind])} and {found.shape} are incompatible")
+    flat = m.reshape(tensor, shape=(*dims[:at], product(dims[at:behind]), *dims[behind:]))
+    return m.gather(flat, m.constant(value=np.flatnonzero(found)), axis=at)
+
+
+@op("Roll", "input", strict=False)
+def roll(m: Maker, input: object, shift: object, axis: object) -> object:
+    """Move elements along axes, those at the end to the front."""
+    shifts, axes = np.ravel(static(shift)).tolist(), np.ravel(static(axis)).tolist()
+    moved, rank_ = input, spec_of_value(input).rank
+    for by, at in zip(shifts, axes, strict=True):
+        moved = c.roll(m.emit, moved, axis_in(at, rank_), int(by))
+    return moved
+
+
+def shape_n(input: Any, out_type: Any = "int32", name: str | None = None) -> list[Any]:
+    """Return the extents of several tensors."""
+    return [shape(x, out_type, name) for x in input]
+
+
+@op("ReverseSequence", "input", "seq_lengths", strict=False, shapes=shapes_of.like())
+def reverse_sequence(
+    m: Maker, input: object, seq_lengths: object, seq_axis: int = 0, batch_axis: int = 0
+) -> object:
+    """Turn the first elements of each sequence around."""
+    spec = spec_of_value(input)
+    at, batch = axis_in(seq_axis, spec.rank), axis_in(batch_axis, spec.rank)
+    kept = (batch, at, *(i for i in range(spec.rank) if i not in (batch, at)))
+    front = m.transpose(input, order=kept)
+    count, extent = spec.dims[batch], spec.dims[at]
+    place = m.iota(shape=(1, extent), axis=1, dtype=rows.i64)
+    lengths = m.reshape(m.to(seq_lengths, rows.i64), shape=(count, 1))
+    turned = m.sub(m.sub(lengths, m.number(1, rows.i64)), place)
+    order = m.select(m.less(place, lengths), turned, place)
+    column = c.unsqueeze(m.emit, order, (2,))
+    taken = m.gather_nd(front, column, batch_dims=1)
+    return m.transpose(taken, order=tuple(kept.index(i) for i in range(spec.rank)))
+
+
+def ensure_shape(x: object, shape: ShapeLike, name: str | None = None) -> TfTensor:
+    """Return the tensor, whose shape must be as stated."""
+    value, wanted = convert(x), TensorShape(shape)
+    if not value.shape.is_compatible_with(wanted):
+        raise InvalidShapesError(
+            f"Shape of tensor {value.shape} is not compatible with expected shape {wanted}"
+        )
+    made = perform("EnsureShape", [value], name=name, wanted=wanted._dims)
+    if not made.eager and wanted._dims is not None:
+        made.set_shape(wanted)
+    return made
+
+
+@rule("EnsureShape")
+def _ensured(m: Maker, x: object, wanted: tuple[int | None, ...] | None) -> object:
+    if wanted is None or is_unknown(x):
+        return m.identity(x)
+    dims = spec_of_value(x).dims
+    message = f"Shape of tensor {dims} is not compatible with expected shape {wanted}"
+    if len(dims) != len(wanted):
+        raise InvalidShapesError(message)
+    for have, want in zip(dims, wanted, strict=True):
+        if isinstance(have, int) and want not in (None, have):
+            raise InvalidShapesError(message)
+        if not isinstance(have, int) and want is not None:
+            extent = m.reshape(m.extent(values=(have,)), shape=())
+            m.require(m.equal(extent, m.number(want, spec_of_value(extent).dtype)), message=message)
+    return m.identity(x)
+
+
+def strided_slice(
+    input_: object,
+    begin: object,
+    end: object,
+    strides: object = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    name: str | None = None,
+) -> TfTensor:
+    """Cut slices with steps out, as indexing does."""
+    del name
+    starts, stops = static(begin), static(end)
+    steps = [1] * len(starts) if strides is None else static(strides)
+    keys: list[Any] = []
+    for i, (low, high, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            keys.append(Ellipsis)
+        elif new_axis_mask & bit:
+            keys.append(None)
+        elif shrink_axis_mask & bit:
+            keys.append(low)
+        else:
+            first = None if begin_mask & bit else low
+            keys.append(slice(first, None if end_mask & bit else high, step))
+    return OPERATORS["getitem"](convert(input_), tuple(keys))
+
+
+remember_all(globals())

@@ -1,0 +1,190 @@
+"""Functions of tensors that are made of other operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ...graph.inference import Abstract, is_unknown
+from ...values.dtypes import DTypeLike
+from ..core.bridge import TfTensor, row_of
+from ..core.calls import op
+from ..core.shapes import ShapeLike
+from ..core.values import InGraph, convert, graph_of, static
+from .array_ops import concat, pad, reshape, split, stack, transpose
+from .creation import constant
+from .gathering import scatter_nd
+from .math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, imag, real
+from .nn_ops import clip_by_value
+
+
+@op("Bitcast", "input", strict=False, differentiable=False)
+def bitcast(m: Maker, input: object, type: DTypeLike | None) -> Any:
+    """Return the same bits as elements of another type."""
+    row = row_of(type)
+    assert row is not None, "a type was given"
+    spec = spec_of_value(input)
+    if row.size == spec.dtype.size:
+        return m.bitcast(input, dtype=row)
+    factor, dims = spec.dtype.size // row.size, spec.dims
+    grown = (*dims, factor) if factor else dims[:-1]
+    if is_unknown(input):
+        return Abstract(spec.with_shape(grown).with_dtype(row))
+    array = np.ascontiguousarray(np.asarray(input))
+    return np.frombuffer(array.tobytes(), row.numpy).reshape(grown)
+
+
+@op("NextAfter", "x1", "x2", differentiable=False)
+def nextafter(m: Maker, x1: object, x2: object) -> object:
+    """Return the next number from each element towards another."""
+    if is_unknown(x1) or is_unknown(x2):
+        return Abstract(spec_of_value(m.add(x1, x2)))
+    return np.nextafter(np.asarray(x1), np.asarray(x2))
+
+
+def accumulate_n(
+    inputs: Sequence[object],
+    shape: ShapeLike = None,
+    tensor_dtype: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the sum of tensors."""
+    return add_n(inputs, name=name)
+
+
+def angle(input: object, name: str | None = None) -> Any:
+    """Return the argument of complex numbers; of negative real ones it is pi."""
+    x = convert(input)
+    parts = imag(x), real(x)
+    return FUNCTIONS["atan2"](*parts, name=name)
+
+
+def polyval(coeffs: Sequence[object], x: object, name: str | None = None) -> TfTensor:
+    """Return a polynomial's value, the coefficient of the highest power first."""
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    total: Any = 0.0
+    for coefficient in coeffs:
+        total = total * x + coefficient
+    return convert(total)
+
+
+def cumulative_logsumexp(
+    x: object,
+    axis: int = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Return the logarithms of the running sums of exponentials along an axis."""
+    given = convert(x)
+    extent = given.shape.as_list()[axis]
+    if extent is None:
+        raise NotImplementedError("cumulative_logsumexp: the extent of the axis is not known")
+    if not extent:
+        return given
+    parts = split(given, extent, axis)[:: -1 if reverse else 1]
+    made = [parts[0] * 0.0 - float("inf")] if exclusive else [parts[0]]
+    for part in parts[:-1] if exclusive else parts[1:]:
+        made.append(REDUCTIONS["reduce_logsumexp"](stack([made[-1], part]), 0))
+    return concat(made[:: -1 if reverse else 1], axis)
+
+
+def _steps(x: object) -> TfTensor:
+    flat = reshape(convert(x), [-1])
+    return flat[1:] - flat[:-1]
+
+
+def is_strictly_increasing(x: object, name: str | None = None) -> TfTensor:
+    """Return whether each element is greater than the one before."""
+    return REDUCTIONS["reduce_all"](_steps(x) > 0, name=name)
+
+
+def is_non_decreasing(x: object, name: str | None = None) -> TfTensor:
+    """Return whether no element is less than the one before."""
+    return REDUCTIONS["reduce_all"](_steps(x) >= 0, name=name)
+
+
+def confusion_matrix(
+    labels: object,
+    predictions: object,
+    num_classes: object = None,
+    weights: object = None,
+    dtype: DTypeLike | None = "int32",
+    name: str | None = None,
+) -> TfTensor:
+    """Return how often each class (row) was predicted as each class (column)."""
+    with InGraph(graph_of([labels, predictions])):
+        places = stack([cast(convert(labels), "int64"), cast(convert(predictions), "int64")], 1)
+        count = num_classes
+        if count is None:
+            count = REDUCTIONS["reduce_max"](places) + 1
+        ones = FUNCTIONS["equal"](places[:, 0], places[:, 0])
+        values = cast(ones if weights is None else convert(weights), dtype)
+        return scatter_nd(places, values, stack([cast(count, "int64")] * 2), name=name)
+
+
+def histogram_fixed_width(
+    values: object,
+    value_range: object,
+    nbins: int = 100,
+    dtype: DTypeLike | None = "int32",
+    name: str | None = None,
+) -> TfTensor:
+    """Count elements in bins of one width; those outside are in the first or the last."""
+    with InGraph(graph_of([values, value_range])):
+        x = reshape(convert(values), [-1])
+        ends = convert(value_range, x.dtype)
+        part = FUNCTIONS["floor"]((x - ends[0]) / (ends[1] - ends[0]) * float(nbins))
+        bins = cast(clip_by_value(part, 0.0, float(nbins) - 1.0), "int64")
+        ones = cast(FUNCTIONS["equal"](bins, bins), dtype)
+        return scatter_nd(reshape(bins, [-1, 1]), ones, constant([nbins], "int64"), name=name)
+
+
+def unravel_index(indices: object, dims: object, name: str | None = None) -> Any:
+    """Return the places of elements along each axis by their numbers in a flat array."""
+    with InGraph(graph_of([indices])):
+        left, made = convert(indices), []
+        for extent in reversed(static(dims)):
+            made.append(left % extent)
+            left = left // extent
+        return stack(made[::-1], name=name)
+
+
+def space_to_batch(
+    input: object, block_shape: object, paddings: object, name: str | None = None
+) -> TfTensor:
+    """Move the pixels of blocks, of which each image has one, to images of their own."""
+    with InGraph(graph_of([input])):
+        blocks, x = static(block_shape), convert(input)
+        rest = len(x.shape) - 1 - len(blocks)
+        x = pad(x, [[0, 0], *static(paddings), *[[0, 0]] * rest])
+        batch, *dims = x.shape.as_list()
+        inner = [n for d, b in zip(dims, blocks, strict=False) for n in (d // b, b)]
+        outer, count = dims[len(blocks) :], len(blocks)
+        x = reshape(x, [batch, *inner, *outer])
+        order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2)]
+        x = transpose(x, [*order, *range(2 * count + 1, 2 * count + 1 + rest)])
+        small = [d // b for d, b in zip(dims, blocks, strict=False)]
+        return reshape(x, [-1, *small, *outer], name=name)
+
+
+def batch_to_space(
+    input: object, block_shape: object, crops: object, name: str | None = None
+) -> TfTensor:
+    """Put images together as the pixels of blocks: what `space_to_batch` did is undone."""
+    with InGraph(graph_of([input])):
+        blocks, x = static(block_shape), convert(input)
+        count = len(blocks)
+        _, *dims = x.shape.as_list()
+        x = reshape(x, [*blocks, -1, *dims])
+        inner = [n for i in range(count) for n in (count + 1 + i, i)]
+        x = transpose(x, [count, *inner, *range(2 * count + 1, len(dims) + count + 1)])
+        big = [d * b for d, b in zip(dims, blocks, strict=False)]
+        x = reshape(x, [-1, *big, *dims[count:]])
+        ends = [slice(a, d - b) for (a, b), d in zip(static(crops), big, strict=True)]
+        return x[(slice(None), *ends)]

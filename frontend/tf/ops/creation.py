@@ -1,0 +1,291 @@
+"""Making tensors of known elements, and tensors like others, by TensorFlow's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import TensorSpec
+from ...dims.unknown import unknown_dim
+from ...eager.remembered import remember_all
+from ...graph.graph import Graph, GraphTensor
+from ...graph.inference import Abstract, is_unknown
+from ...values.context import STATE
+from ...values.dtypes import DTypeLike
+from ..core import shape_rules as shapes_of
+from ..core.bridge import OPERATORS, EagerTensor, TfTensor, made_here, row_of
+from ..core.calls import op, perform, perform_all, rule
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.values import (
+    InGraph,
+    InvalidShapesError,
+    array_of,
+    axis_in,
+    convert,
+    graph_of,
+    is_typed,
+    refuse_mixture,
+    same,
+    static,
+)
+
+
+def ints(value: object) -> Any:
+    """Return a tensor of integers as Python numbers, nested as it is."""
+    return np.asarray(value).tolist()
+
+
+def named_row(dtype: DTypeLike | None) -> DType:
+    """Return the row of a type that must be given."""
+    row = row_of(dtype)
+    assert row is not None, "a type was given"
+    return row
+
+
+def constant(
+    value: object, dtype: DTypeLike | None = None, shape: ShapeLike = None, name: str | None = None
+) -> GraphTensor | EagerTensor:
+    """Make a tensor of known elements."""
+    if isinstance(value, GraphTensor):
+        raise TypeError("a symbolic tensor is no constant")
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    array = array_of(value, row_of(dtype))
+    if shape is not None:
+        dims = TensorShape(shape).as_list()
+        if array.size not in (1, np.prod(dims)):  # type: ignore[arg-type]
+            raise TypeError(
+                f"a constant of {array.size} elements, but `shape` {tuple(dims)} has "
+                f"{np.prod(dims)} elements"  # type: ignore[arg-type]
+            )
+        array = np.broadcast_to(array, dims).copy() if array.size == 1 else array.reshape(dims)  # type: ignore[arg-type]
+    refuse_mixture(value, array)
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        return graph.constant(array, name)
+    return made_here(np.array(array))
+
+
+@op("Fill", "dims", "value", strict=False, shapes=shapes_of.filled(0, 1))
+def fill(m: Maker, dims: object, value: object) -> object:
+    """Make a tensor of one element many times."""
+    if spec_of_value(value).rank != 0:
+        raise TypeError(f"value must represent a scalar, got shape {spec_of_value(value).dims}")
+    return m.broadcast_to(value, shape=tuple(ints(dims)))
+
+
+def zeros(shape: object, dtype: Any = "float32", name: str | None = None) -> GraphTensor | TfTensor:
+    """Make zeros."""
+    return _full(shape, 0, dtype, name or "zeros")
+
+
+def ones(
+    shape: ShapeLike, dtype: DTypeLike | None = "float32", name: str | None = None
+) -> GraphTensor | TfTensor:
+    """Make ones."""
+    return _full(shape, 1, dtype, name or "ones")
+
+
+def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> GraphTensor | TfTensor:
+    dims = static(shape)
+    if isinstance(dims, int):
+        dims = [dims]
+    row = named_row(dtype)
+    if isinstance(dims, list | tuple) and all(isinstance(d, int) for d in dims):
+        _refuse_negative(dims)
+        if row.kind == "s" and value:
+            raise TypeError(f"Cannot convert {value} to EagerTensor of dtype string")
+        if row.kind == "s":
+            return constant(np.full(dims, b"", object), name=name)
+        return constant(np.full(dims, value, row.numpy), name=name)
+    lengths = OPERATORS["stack"](list(dims)) if isinstance(dims, list | tuple) else dims
+    return fill(lengths, constant(value, row), name=name)
+
+
+def _refuse_negative(dims: Any) -> None:
+    """Raise for an extent below zero."""
+    wrong = [d for d in dims if d is not None and d < 0]
+    if wrong:
+        raise InvalidShapesError(f"Dimension {wrong[0]} must be >= 0 [Op:Fill]")
+
+
+def zeros_like(input: object, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+    """Make zeros of a tensor's shape."""
+    return _like("ZerosLike", input, dtype, name)
+
+
+def ones_like(input: object, dtype: DTypeLike | None = None, name: str | None = None) -> TfTensor:
+    """Make ones of a tensor's shape."""
+    return _like("OnesLike", input, dtype, name)
+
+
+def _like(type_: str, input: object, dtype: DTypeLike | None, name: str | None) -> TfTensor:
+    with InGraph(graph_of([input])):
+        return perform(type_, [convert(input)], name=name, dtype=row_of(dtype))
+
+
+def eye(
+    num_rows: object,
+    num_columns: object = None,
+    batch_shape: object = None,
+    dtype: DTypeLike | None = "float32",
+    name: str | None = None,
+) -> GraphTensor | TfTensor:
+    """Make matrices that are one on the diagonal."""
+    height, batch = static(num_rows), [] if batch_shape is None else list(static(batch_shape))
+    width = height if num_columns is None else static(num_columns)
+    row = named_row(dtype)
+    if isinstance(height, int) and isinstance(width, int):
+        _refuse_negative([height, width])
+        one = np.eye(height, width, dtype=row.numpy)
+        return constant(np.broadcast_to(one, (*batch, *one.shape)), name=name)
+    with InGraph(graph_of([height, width])):
+        sizes = [convert(height, "int32"), convert(width, "int32")]
+        return perform("Eye", sizes, name=name, batch=batch, dtype=row)
+
+
+@rule("Eye", label="eye", differentiable=False)
+def _eye(m: Maker, height: object, width: object, batch: list[int], dtype: DType) -> object:
+    n, k = ints(height), ints(width)
+    down = m.reshape(m.iota(shape=(n,), axis=0, dtype=rows.i64), shape=(n, 1))
+    right = m.reshape(m.iota(shape=(k,), axis=0, dtype=rows.i64), shape=(1, k))
+    return m.broadcast_to(m.to(m.equal(down, right), dtype), shape=(*batch, n, k))
+
+
+@rule("Range", label="range", differentiable=False)
+def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType | None) -> object:
+    if any(map(is_unknown, (start, limit, delta))):
+        return Abstract(TensorSpec(dtype or spec_of_value(start).dtype, (unknown_dim(),)))
+    low, high, step = (np.asarray(x)[()] for x in (start, limit, delta))
+    if step == 0:
+        raise TypeError("Requires delta != 0: 0")
+    if (high < low) if step > 0 else (high > low):
+        raise TypeError(f"Requires start {'<=' if step > 0 else '>='} limit: {low}, {high}")
+    kind = np.asarray(start).dtype if dtype is None else dtype.numpy
+    made: Any = np.arange
+    return m.constant(value=made(low, high, step).astype(kind))
+
+
+def range_(
+    start: object,
+    limit: object = None,
+    delta: object = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Make numbers from start (0 if only one is given) up to the limit."""
+    if limit is None:
+        start, limit = 0, start
+    row, given = row_of(dtype), (start, limit, delta)
+    with InGraph(graph_of(given)):
+        typed = [
+            convert(v) if row is None or hasattr(v, "spec") else convert(v, row) for v in given
+        ]
+        if row is None:  # the widest of the three
+            found = [x.spec.dtype for x in typed]
+            row = next((r for r in (rows.f64, rows.f32, rows.i64) if r in found), found[0])
+        return perform("Range", typed, name=name, dtype=row)
+
+
+@rule("LinSpace")
+def _linspace(m: Maker, start: object, stop: object, num: object, axis: int) -> object:
+    spec, count = spec_of_value(start), ints(num)
+    at = axis % (spec.rank + 1)
+    shape = tuple(count if i == at else 1 for i in range(spec.rank + 1))
+    if isinstance(count, int):
+        place = m.constant(value=np.linspace(0.0, 1.0, count).astype(spec.dtype.numpy))
+    else:
+        last = m.extent_of(count - 1, rows.f64)
+        part = m.div(m.iota(shape=(count,), axis=0, dtype=rows.f64), last)
+        place = m.to(part, spec.dtype)
+    place = m.reshape(place, shape=shape)
+    dims = [*spec.dims[:at], 1, *spec.dims[at:]]
+    low, high = (m.reshape(x, shape=tuple(dims)) for x in (start, stop))
+    return m.add(low, m.mul(m.sub(high, low), place))
+
+
+def linspace(
+    start: object, stop: object, num: object, name: str | None = None, axis: int = 0
+) -> TfTensor:
+    """Make evenly spaced numbers, both ends included."""
+    with InGraph(graph_of([start, stop])):
+        values = same(start, stop)
+        if values[0].dtype.kind not in "fc":
+            values = [OPERATORS["cast"](x, rows.f64) for x in values]
+        return perform("LinSpace", [*values, convert(num, "int32")], name=name, axis=axis)
+
+
+@rule("Meshgrid", gives_list=True, shapes=shapes_of.grid)
+def _meshgrid(m: Maker, *xs: object, indexing: str) -> object:
+    counts = [spec_of_value(x).size for x in xs]
+    axes = list(range(len(xs)))
+    if indexing == "xy" and len(xs) > 1:
+        axes[0], axes[1] = 1, 0
+    full = [counts[axes.index(i)] for i in range(len(xs))]
+    made = []
+    for x, axis in zip(xs, axes, strict=True):
+        dims = tuple(full[i] if i == axis else 1 for i in range(len(xs)))
+        made.append(m.broadcast_to(m.reshape(x, shape=dims), shape=tuple(full)))
+    return tuple(made)
+
+
+def meshgrid(*args: object, indexing: str = "xy", name: str | None = None) -> list[TfTensor]:
+    """Spread vectors over a grid."""
+    with InGraph(graph_of(args)):
+        return perform_all("Meshgrid", same(*args), name=name, indexing=indexing)
+
+
+@rule("OneHot", label="one_hot", shapes=shapes_of.hot)
+def _one_hot(
+    m: Maker, indices: object, depth: object, on: Any, off: Any, axis: int, dtype: DType
+) -> object:
+    spec, count = spec_of_value(indices), ints(depth)
+    if spec.dtype.kind not in "iu":
+        raise TypeError(f"Value for attr 'TI' of {spec.dtype} is not in the list of allowed values")
+    at = axis_in(axis, spec.rank + 1)
+    shape = tuple(count if i == at else 1 for i in range(spec.rank + 1))
+    place = m.reshape(m.iota(shape=(count,), axis=0, dtype=spec.dtype), shape=shape)
+    dims = (*spec.dims[:at], 1, *spec.dims[at:])
+    hit = m.equal(m.reshape(indices, shape=dims), place)
+    if dtype.kind == "s":
+        return (
+            Abstract(TensorSpec(dtype, hit.spec.shape))
+            if is_unknown(hit)
+            else np.where(np.asarray(hit), np.array(on, object), np.array(off, object))
+        )
+    return m.select(hit, m.number(on, dtype), m.number(off, dtype))
+
+
+def one_hot(
+    indices: object,
+    depth: object,
+    on_value: object = None,
+    off_value: object = None,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return vectors that are one at an index; outside of the range none is."""
+    row = row_of(dtype)
+    for given in (on_value, off_value):
+        if given is None:
+            continue
+        found = convert(given, row if not hasattr(given, "spec") else None).spec.dtype
+        if row is not None and found != row:
+            raise TypeError(f"dtype {found} of a value does not match dtype {row} of the other")
+        row = found
+    row = row or rows.f32
+    ends = (1 if on_value is None else on_value, 0 if off_value is None else off_value)
+    on, off = (static(convert(x) if row.kind == "s" else x) for x in ends)
+    at = -1 if axis is None else int(axis)
+    with InGraph(graph_of([indices, depth])):
+        given = [convert(indices), convert(depth, "int32" if not is_typed(depth) else None)]
+        return perform("OneHot", given, name=name, on=on, off=off, axis=at, dtype=row)
+
+
+remember_all(globals())

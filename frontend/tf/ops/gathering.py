@@ -1,0 +1,249 @@
+"""Taking slices by indices, putting them at indices, and adding them up by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose import functions as c
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ...eager.remembered import remember_all
+from ...values.dtypes import finfo
+from ..core import shape_rules as shapes_of
+from ..core.bridge import TfTensor
+from ..core.calls import op, perform, perform_all, rule
+from ..core.required import require_below, require_rows, require_within
+from ..core.shapes import ShapeLike
+from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+from .creation import ints
+
+
+@rule("RowsWithin", differentiable=False)
+def _rows_within(m: Maker, indices: Sequence[object], extents: Sequence[object]) -> object:
+    """Return rows of indices, which must be inside of the first axes."""
+    require_rows(m, indices, extents)
+    return m.reshape(indices, shape=spec_of_value(indices).dims)
+
+
+@op("GatherV2", "params", "indices", strict=False, refuses=True)
+def _gather(m: Maker, params: object, indices: object, axis: int, batch_dims: int) -> object:
+    """Take slices along an axis."""
+    rank, batch = spec_of_value(params).rank, batch_dims
+    at = axis_in(axis, rank)
+    require_within(m, indices, spec_of_value(params).dims[at])
+    if not batch:
+        return m.gather(params, indices, axis=at)
+    between = tuple(range(batch, at))
+    rest = tuple(range(at + 1, rank))
+    front = m.transpose(params, order=(*range(batch), at, *between, *rest))
+    inner = spec_of_value(indices).rank
+    column = c.unsqueeze(m.emit, m.to(indices, rows.i64), (inner,))
+    taken = m.gather_nd(front, column, batch_dims=batch)
+    new = tuple(range(batch, inner))
+    order = (
+        *range(batch),
+        *(inner + i for i in range(len(between))),
+        *new,
+        *(inner + len(between) + i for i in range(len(rest))),
+    )
+    return m.transpose(taken, order=order)
+
+
+def gather(
+    params: object,
+    indices: object,
+    validate_indices: object = None,
+    axis: object = None,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> TfTensor:
+    """Take slices along an axis."""
+    del validate_indices
+    batch = int(batch_dims)
+    if batch < 0:
+        with InGraph(graph_of([indices])):
+            indices = convert(indices)
+        batch += indices.ndim
+    at = batch if axis is None else int(static(axis))
+    return _gather(params, indices, axis=at, batch_dims=batch, name=name)
+
+
+@op("GatherNd", "params", "indices", strict=False, refuses=True)
+def gather_nd(m: Maker, params: object, indices: object, batch_dims: int = 0) -> object:
+    """Take the slices that rows of indices name."""
+    require_rows(m, indices, spec_of_value(params).dims[batch_dims:])
+    return m.gather_nd(params, m.to(indices, rows.i64), batch_dims=batch_dims)
+
+
+@op(
+    "ScatterNd",
+    *("indices", "updates", "shape"),
+    strict=False,
+    refuses=True,
+    shapes=shapes_of.filled(2, 1),
+)
+def scatter_nd(m: Maker, indices: object, updates: object, shape: ShapeLike) -> object:
+    """Add slices into zeros."""
+    dims, row = ints(shape), spec_of_value(updates).dtype
+    require_rows(m, indices, dims)
+    zeros = m.filled(0, row, dims)
+    reduction = "max" if row.kind == "b" else "add"
+    if row.kind == "b":
+        zeros, updates = m.to(zeros, rows.u8), m.to(updates, rows.u8)
+    made = m.scatter_nd(zeros, m.to(indices, rows.i64), updates, reduction=reduction)
+    return m.to(made, row)
+
+
+def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
+    @rule(type_, refuses=True)
+    def changed(m: Maker, tensor: object, indices: object, updates: object) -> object:
+        require_rows(m, indices, spec_of_value(tensor).dims)
+        given = m.neg(updates) if reduction == "sub" else updates
+        kind = "add" if reduction == "sub" else reduction
+        return m.scatter_nd(tensor, m.to(indices, rows.i64), given, reduction=kind)
+
+    def function(
+        tensor: Any, indices: object, updates: object, name: str | None = None
+    ) -> TfTensor:
+        """Return the tensor with slices changed."""
+        with InGraph(graph_of([tensor, indices, updates])):
+            x, u = same(tensor, updates)
+            return perform(type_, [x, convert(indices), u], name=name)
+
+    return function
+
+
+tensor_scatter_nd_update = _scatter("TensorScatterUpdate", "none")
+tensor_scatter_nd_add = _scatter("TensorScatterAdd", "add")
+tensor_scatter_nd_sub = _scatter("TensorScatterSub", "sub")
+tensor_scatter_nd_mul = _scatter("TensorScatterMul", "mul")
+tensor_scatter_nd_max = _scatter("TensorScatterMax", "max")
+tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
+
+
+@rule("DynamicPartition", gives_list=True, shapes=shapes_of.partitioned)
+def _partition(m: Maker, x: object, p: object, count: int) -> object:
+    ids, dims = np.asarray(p), spec_of_value(x).dims
+    for place, found in enumerate(ids.ravel().tolist()):
+        if not 0 <= found < count:
+            raise TypeError(f"partitions[{place}] = {found} is not in [0, {count})")
+    flat = m.reshape(x, shape=(ids.size, *dims[ids.ndim :]))
+    places = [np.flatnonzero(ids.ravel() == i) for i in range(count)]
+    return tuple(m.gather(flat, m.constant(value=at), axis=0) for at in places)
+
+
+def dynamic_partition(
+    data: object, partitions: object, num_partitions: int, name: str | None = None
+) -> list[TfTensor]:
+    """Part rows by numbers."""
+    with InGraph(graph_of([data, partitions])):
+        values = [convert(data), convert(partitions)]
+        return perform_all("DynamicPartition", values, name=name, count=int(num_partitions))
+
+
+@rule("DynamicStitch")
+def _stitch(m: Maker, *xs: object) -> object:
+    count = len(xs) // 2
+    ids = [np.asarray(i) for i in xs[:count]]
+    flat = np.concatenate([i.ravel() for i in ids])
+    rest = spec_of_value(xs[count]).dims[ids[0].ndim :]
+    parts = [m.reshape(x, shape=(i.size, *rest)) for i, x in zip(ids, xs[count:], strict=True)]
+    last = {int(at): place for place, at in enumerate(flat)}
+    order = np.array(
+        [last.get(i, len(flat)) for i in range(int(flat.max(initial=-1)) + 1)], np.int64
+    )
+    if len(flat) in order:  # rows that nobody gives are zero
+        parts.append(m.filled(0, spec_of_value(xs[count]).dtype, (1, *rest)))
+    return m.gather(m.concat(*parts, axis=0), m.constant(value=order), axis=0)
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> TfTensor:
+    """Put rows where indices say; later ones win."""
+    with InGraph(graph_of([*indices, *data])):
+        return perform("DynamicStitch", [*map(convert, indices), *same(*data)], name=name)
+
+
+def _column(m: Maker, ids: object, count: int) -> object:
+    """Return indices for segments; what has a negative one goes behind the last."""
+    at = m.to(ids, rows.i64)
+    at = m.select(m.less(at, m.number(0, rows.i64)), m.number(count, rows.i64), at)
+    return c.unsqueeze(m.emit, at, (spec_of_value(ids).rank,))
+
+
+def _segments(m: Maker, data: object, ids: object, count: int, how: str) -> object:
+    """Combine rows by their segment; segments without rows get the neutral element."""
+    spec = spec_of_value(data)
+    dims = (count + 1, *spec.dims[spec_of_value(ids).rank :])
+    row = spec.dtype
+    ends = {"add": 0, "mul": 1, "max": row.minimum, "min": row.maximum}
+    if row.is_float:
+        ends |= {"max": float(finfo(row.numpy).min), "min": float(finfo(row.numpy).max)}
+    start = m.filled(ends[how], spec.dtype, dims)
+    total = m.scatter_nd(start, _column(m, ids, count), data, reduction=how)
+    return c.cut(m.emit, total, 0, 0, count)
+
+
+def _counts(m: Maker, data: object, ids: object, count: int) -> Any:
+    """Return how many rows each segment has, at least 1, to be divided by."""
+    spec, rank = spec_of_value(data), spec_of_value(ids).rank
+    one = m.filled(1, spec.dtype, spec_of_value(ids).dims)
+    found = m.maximum(_segments(m, one, ids, count, "add"), m.number(1, spec.dtype))
+    return m.reshape(found, shape=(count, *(1 for _ in spec.dims[rank:])))
+
+
+def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
+    @op(type_, "data", "segment_ids", strict=False, shapes=shapes_of.segments)
+    def function(m: Maker, data: Any, segment_ids: object) -> object:
+        """Combine rows by their segment; the segments are in order."""
+        found = np.asarray(segment_ids)
+        if found.size and (np.diff(found) < 0).any():
+            raise TypeError("segment ids are not increasing")
+        count = int(found.max(initial=-1)) + 1
+        if how == "mean":
+            total = _segments(m, data, segment_ids, count, "add")
+            return m.div(total, _counts(m, data, segment_ids, count))
+        made = _segments(m, data, segment_ids, count, how)
+        if how not in ("max", "min"):
+            return made
+        row = spec_of_value(made).dtype
+        there = np.isin(np.arange(count), found).reshape(
+            count, *[1] * (spec_of_value(made).rank - 1)
+        )
+        return m.select(m.constant(value=there), made, m.number(0, row))
+
+    return function
+
+
+segment_sum, segment_prod = _segment("SegmentSum", "add"), _segment("SegmentProd", "mul")
+segment_max, segment_min = _segment("SegmentMax", "max"), _segment("SegmentMin", "min")
+segment_mean = _segment("SegmentMean", "mean")
+
+
+def _unsorted(type_: str, how: str) -> Callable[..., TfTensor]:
+    @op(type_, "data", "segment_ids", strict=False, refuses=True)
+    def function(m: Maker, data: Any, segment_ids: object, num_segments: object) -> object:
+        """Combine rows by their segment; what has a negative one is left out."""
+        count = int(static(num_segments))
+        require_below(m, segment_ids, count)
+        if how in ("mean", "sqrt_n"):
+            total = _segments(m, data, segment_ids, count, "add")
+            counts = _counts(m, data, segment_ids, count)
+            return m.div(total, counts if how == "mean" else m.sqrt(counts))
+        return _segments(m, data, segment_ids, count, how)
+
+    return function
+
+
+unsorted_segment_sum = _unsorted("UnsortedSegmentSum", "add")
+unsorted_segment_max = _unsorted("UnsortedSegmentMax", "max")
+unsorted_segment_min = _unsorted("UnsortedSegmentMin", "min")
+unsorted_segment_prod = _unsorted("UnsortedSegmentProd", "mul")
+unsorted_segment_mean = _unsorted("UnsortedSegmentMean", "mean")
+unsorted_segment_sqrt_n = _unsorted("UnsortedSegmentSqrtN", "sqrt_n")
+
+
+remember_all(globals())

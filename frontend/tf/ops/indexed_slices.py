@@ -1,0 +1,146 @@
+"""`IndexedSlices`: the gradient of taking rows, as the rows and where they belong."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+from ...eager.tensor import Tensor
+from ...graph.graph import Operation
+from ...values.context import Use
+from ..core.bridge import TfTensor, dressed, dressed_leaves
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.values import InGraph, graph_of
+from .array_ops import concat, expand_dims, reshape, shape
+from .gathering import scatter_nd
+
+IndexedSlicesValue = namedtuple("IndexedSlicesValue", "values indices dense_shape")
+
+
+class IndexedSlices:
+    """Slices along the first axis of a tensor that is zero elsewhere; equal indices add up."""
+
+    def __init__(self, values: Any, indices: Any, dense_shape: object = None) -> None:
+        self._values, self._indices, self._dense_shape = values, indices, dense_shape
+
+    @property
+    def values(self) -> Any:
+        """Return the slices."""
+        return self._values
+
+    @property
+    def indices(self) -> Any:
+        """Return where each slice belongs."""
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Any:
+        """Return the shape of the whole tensor."""
+        return self._dense_shape
+
+    @property
+    def dtype(self) -> Any:
+        """Return the element type."""
+        return self._values.dtype
+
+    @property
+    def spec(self) -> Any:
+        """Return the spec of the slices."""
+        return self._values.spec
+
+    @property
+    def shape(self) -> TensorShape:
+        """Return the shape of the whole tensor as far as it is known."""
+        rest = self._values.shape._dims
+        return TensorShape(None if rest is None else [None, *rest[1:]])
+
+    @property
+    def op(self) -> Any:
+        """Return the operation that the slices come from."""
+        return self._values.op
+
+    @property
+    def graph(self) -> Any:
+        """Return the graph of the slices."""
+        return self._values.graph
+
+    def to_dense(self) -> TfTensor:
+        """Return the whole tensor."""
+        with InGraph(graph_of([self._values])):
+            return scatter_nd(expand_dims(self._indices, -1), self._values, self._dense_shape)
+
+    def joined(self, other: IndexedSlices) -> IndexedSlices:
+        """Return the slices of both."""
+        values = concat([self._values, other.values], 0)
+        return IndexedSlices(values, concat([self._indices, other.indices], 0), self._dense_shape)
+
+    def with_values(self, values: object) -> IndexedSlices:
+        """Return other slices at the same places."""
+        return IndexedSlices(values, self._indices, self._dense_shape)
+
+    @property
+    def parts(self) -> list[Any]:
+        """Return the tensors that a session fetches for it."""
+        every = (self._values, self._indices, self._dense_shape)
+        return [part for part in every if part is not None]
+
+    def fetched(self, found: Sequence[object]) -> IndexedSlicesValue:
+        """Return what a session gives for it."""
+        return IndexedSlicesValue(*found, *[None] * (3 - len(found)))
+
+    def __repr__(self) -> str:
+        return f"IndexedSlices(values={self._values!r}, indices={self._indices!r})"
+
+
+class SlicesParts(tuple[Any, ...]):
+    """The parts of `IndexedSlices` as a structure of tensors, which becomes slices when packed."""
+
+    __slots__ = ()
+    _fields = ("values", "indices", "dense_shape")
+
+    def __new__(cls, values: object, indices: object, dense_shape: ShapeLike) -> Any:
+        """Return the slices."""
+        return IndexedSlices(values, indices, dense_shape)
+
+
+def as_parts(value: object) -> Any:
+    """Return slices as a structure of their parts, anything else as it is."""
+    if not isinstance(value, IndexedSlices):
+        return value
+    return tuple.__new__(SlicesParts, (value.values, value.indices, value.dense_shape))
+
+
+def of_gather(params: Any, indices: Tensor, grad: Tensor) -> IndexedSlices:
+    """Return the gradient of rows taken along the first axis."""
+    with InGraph(graph_of([params, indices, grad])):
+        full = shape(params)
+        rest = params.shape.as_list()[1:]
+        return IndexedSlices(
+            reshape(dressed(grad), [-1, *rest]), reshape(dressed(indices), [-1]), full
+        )
+
+
+def of_node(op: Operation, grads: Sequence[Any]) -> Sequence[Any] | None:
+    """Return the gradients of a node that takes rows, None of any other."""
+    if op.type != "GatherV2" or grads[0] is None:
+        return None
+    options: dict[str, Any] = op.kind.options  # type: ignore[attr-defined]
+    dims = op.inputs[0].spec.shape
+    if options["axis"] != 0 or options["batch_dims"] or dims is None:
+        return None
+    if not all(isinstance(d, int) for d in dims[1:]):
+        return None
+    return [of_gather(op.inputs[0], op.inputs[1], grads[0]), None]
+
+
+def of_use(use: Use, grads: Sequence[Any]) -> Sequence[Any] | None:
+    """Return the gradients of a use that takes rows, None of any other."""
+    if use.op is None or use.op.name != "gv.gather" or (use.attributes or {}).get("axis") != 0:
+        return None
+    if use.name not in ("GatherV2", "gv.gather"):
+        return None
+    params = dressed_leaves(use.operands[0])
+    if grads[0] is None or not all(isinstance(d, int) for d in params.spec.dims[1:]):
+        return None
+    return [of_gather(params, use.operands[1], grads[0]), None]

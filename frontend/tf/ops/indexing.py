@@ -1,0 +1,233 @@
+"""Indexing of tensors: numbers, slices, new axes, and numbers that are known only when run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types.dims import Dim, floor_divide, minimum
+from ....ir.types.tensor import Array, TensorSpec
+from ...dims.slices import FAR, Knowledge, bounds
+from ...dims.unknown import unknown_dim
+from ...eager.remembered import remembered
+from ...eager.tensor import Tensor
+from ...graph.inference import Given, is_unknown
+from ..core.bridge import OPERATORS, SymbolicTfTensor, TfTensor
+from ..core.calls import perform, rule
+from ..core.required import known, require_place
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of
+
+
+@dataclass(frozen=True)
+class Place:
+    """A number of an element that is known only when it is run."""
+
+    value: Any
+
+
+def _partly(given: Given) -> Sequence[TensorSpec]:
+    """Leave those sizes open that bounds cut which are not known."""
+    spec, keys = given.specs[0], list(given.options["keys"])
+    if spec.shape is None:
+        return (TensorSpec(spec.dtype, None),)
+    if Ellipsis not in keys:
+        keys.append(Ellipsis)
+    at, taken = keys.index(Ellipsis), sum(k is not None and k is not Ellipsis for k in keys)
+    keys[at : at + 1] = [slice(None)] * (spec.rank - taken)
+    left: list[Any] = list(spec.dims)
+    dims: list[Any] = []
+    for key in keys:
+        extent = None if key is None else left.pop(0)
+        if key is None or isinstance(key, slice):
+            whole = isinstance(key, slice) and key == slice(None)
+            dims.append(1 if key is None else extent if whole else unknown_dim())
+    return (spec.with_shape(tuple(dims)),)
+
+
+@rule(
+    "StridedSlice",
+    label="strided_slice",
+    shapes=_partly,
+    refuses=lambda options: TENSOR in options["keys"],
+)
+def _strided_slice(m: Maker, x: object, *given: object, keys: tuple[object, ...]) -> object:
+    if any(map(is_unknown, given)) and not any(isinstance(k, slice) and holds(k) for k in keys):
+        return _index(m, x, tuple(0 if k == TENSOR else k for k in keys))  # of the same shape
+    rest = iter(given)
+
+    def ready(key: object) -> Any:
+        if isinstance(key, slice):
+            return slice(*map(ready, (key.start, key.stop, key.step)))
+        return int(np.asarray(next(rest))) if key == TENSOR else key
+
+    def placed(key: object) -> Any:
+        if isinstance(key, slice) or key != TENSOR:
+            return ready(key)
+        value = next(rest)
+        if isinstance(value, Tensor) or known(value) is not None:
+            return int(np.asarray(value))
+        return Place(value)
+
+    return _index(m, x, tuple(map(placed, keys)))
+
+
+def holds(key: slice) -> bool:
+    """Say whether a bound of a slice is an operand."""
+    return TENSOR in (key.start, key.stop, key.step)
+
+
+@remembered
+def _getitem(x: object, key: object) -> Any:
+    """Index a tensor."""
+    keys = tuple(key) if isinstance(key, tuple | list) else (key,)
+    parts = [
+        part for k in keys for part in ((k.start, k.stop, k.step) if isinstance(k, slice) else (k,))
+    ]
+    tensors = [part for part in parts if _is_tensor(part)]
+    if sum(k is Ellipsis for k in keys) > 1:
+        raise InvalidShapesError("Multiple ellipses in slice spec not allowed [Op:StridedSlice]")
+    ranked = [t for t in tensors if t.spec.shape and len(keys) and not _is_mask(t)]
+    if ranked:
+        raise TypeError(
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+            f"tf.int32/tf.int64 tensors are valid indices, got {ranked[0]!r}"
+        )
+    if any(k is True or k is False for k in keys):
+        raise ValueError("mask cannot be scalar.")
+    if not keys or (len(keys) == 1 and _is_mask(keys[0])):
+        return _masked(x, keys[0] if keys else Ellipsis)
+    graph = graph_of([x, *tensors])
+    with InGraph(graph):
+        given = [convert(x), *map(convert, tensors)]
+        first = given[0]
+        if graph is not None and len(given) == 1 and _is_known(first):
+            return graph.constant(_at(first.op.attributes["value"], keys), "strided_slice")
+        return perform("StridedSlice", given, keys=tuple(map(_fixed, keys)))
+
+
+def _is_known(tensor: TfTensor) -> TypeGuard[SymbolicTfTensor]:
+    """Say whether a tensor of a graph is a shape, or another few integers that are known."""
+    if not isinstance(tensor, SymbolicTfTensor) or tensor.op.type != "Const":
+        return False
+    spec = tensor.spec
+    return spec.dtype.kind in "iu" and spec.rank == 1 and 0 < spec.static_shape[0] < 64
+
+
+def _at(array: Any, keys: tuple[Any, ...]) -> Array:
+    try:
+        return np.array(np.asarray(array)[keys])
+    except IndexError as error:
+        raise InvalidShapesError(f"slice {error} [Op:StridedSlice]") from None
+
+
+def _is_tensor(value: object) -> bool:
+    return hasattr(value, "spec")
+
+
+def _is_mask(key: Any) -> bool:
+    return _is_tensor(key) and key.dtype.name == "bool"
+
+
+def _masked(x: object, key: object) -> TfTensor:
+    from .array_ops import boolean_mask  # noqa: PLC0415
+
+    return convert(x) if key is Ellipsis else boolean_mask(x, key)
+
+
+TENSOR = "tensor"
+"""Stands in keys for a number that is an operand."""
+
+
+def _fixed(key: object) -> Any:
+    if isinstance(key, slice):
+        return slice(*(None if v is None else _fixed(v) for v in (key.start, key.stop, key.step)))
+    if _is_tensor(key):
+        return TENSOR
+    if key is None or key is Ellipsis:
+        return key
+    if isinstance(key, int | np.integer):
+        return int(key)
+    if isinstance(key, np.ndarray) and key.ndim == 0 and key.dtype.kind in "iu":
+        return int(key)
+    raise TypeError(
+        f"Only integers, slices, ellipsis and scalar tensors are valid indices, got {key!r}"
+    )
+
+
+def _index(m: Maker, x: Any, keys: tuple[Any, ...]) -> object:
+    dims = spec_of_value(x).dims
+    taken = sum(k is not None and k is not Ellipsis for k in keys)
+    if taken > len(dims):
+        raise TypeError(f"Index out of range: {taken} indices for rank {len(dims)}")
+    if not any(k is Ellipsis for k in keys):
+        keys = (*keys, Ellipsis)
+    at = [k is Ellipsis for k in keys].index(True)
+    keys = (
+        *keys[:at],
+        *[slice(None)] * (len(dims) - taken),
+        *[k for k in keys[at + 1 :] if k is not Ellipsis],
+    )
+    rows_: list[tuple[Any, Any, Any]] = []
+    shape_: list[Any] = []
+    places: list[tuple[int, Any]] = []
+    axis = 0
+    for k in keys:
+        if k is None:
+            shape_.append(1)
+            continue
+        extent = dims[axis]
+        axis += 1
+        if isinstance(k, Place):
+            require_place(m, k.value, extent, axis - 1)
+            places.append((len(shape_), k.value))
+            rows_.append((0, extent, 1))
+            shape_.append(extent)
+        elif isinstance(k, int):
+            if isinstance(extent, int) and not -extent <= k < extent:
+                raise TypeError(f"slice index {k} of dimension {axis - 1} out of bounds.")
+            start = k + extent if k < 0 else k
+            rows_.append((start, start + 1, 1))
+        else:
+            row, length = _range(k, extent)
+            rows_.append(row)
+            shape_.append(length)
+    if not rows_:
+        return m.reshape(x, shape=tuple(shape_))
+    starts, stops, steps = zip(*rows_, strict=True)
+    cut = m.slice(x, starts=starts, stops=stops, steps=steps)
+    made = m.reshape(cut, shape=tuple(shape_))
+    for at, value in reversed(places):
+        made = m.gather(made, value, axis=at)
+    return made
+
+
+def _range(key: slice, extent: Dim) -> tuple[tuple[Dim, Dim, int], Dim]:
+    step = key.step or 1
+    if isinstance(extent, int):
+        start, stop, step = key.indices(extent)
+        length = len(range(start, stop, step))
+        if step < 0 and stop < 0:
+            stop = -1 - extent
+        if not length:
+            start, stop, step = 0, 0, 1
+        return (start, stop, step), length
+    low, high, way = bounds(_end(key.start, extent, step), _end(key.stop, extent, -step), step,
+                             extent, Knowledge())  # fmt: skip
+    end = -1 if way < 0 and key.stop is None else high
+    room = end - low + way - 1 if way > 0 else low - end - way - 1
+    return (low, high, way), floor_divide(room, abs(way))
+
+
+def _end(value: int | None, extent: Dim, way: int) -> Dim:
+    """Return a bound of a slice; None is the end that is behind one who goes this way."""
+    if value is None:
+        return -FAR if way > 0 else FAR
+    return extent - minimum(-value, extent) if value < 0 else value
+
+
+OPERATORS["getitem"] = _getitem

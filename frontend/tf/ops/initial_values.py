@@ -1,0 +1,242 @@
+"""First values of variables: functions of a shape and a type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph.graph import GraphTensor
+from ...values.dtypes import DTypeLike
+from ..core.bridge import EagerTensor
+from ..core.shapes import ShapeLike, TensorShape
+from . import random_ops as r
+from .creation import constant, eye, named_row, ones, zeros
+
+
+class Initializer:
+    """Makes the first value of a variable of a shape; `dtype` is used where none is given."""
+
+    def __init__(self, dtype: object = None, **_: object) -> None:
+        self.dtype = dtype
+
+    def __call__(
+        self, shape: ShapeLike, dtype: object = None, partition_info: object = None, **_: object
+    ) -> Any:
+        """Return the value."""
+        wanted = dtype if dtype is not None else self.dtype
+        dims = TensorShape(shape).as_list()
+        return self.make([int(d or 0) for d in dims], "float32" if wanted is None else wanted)
+
+    def make(self, shape: Sequence[int], dtype: object) -> Any:
+        """Return the value of a known shape and type."""
+        raise NotImplementedError
+
+
+class Zeros(Initializer):
+    """Zeros."""
+
+    def make(self, shape: Sequence[int], dtype: object) -> Any:
+        """Return zeros."""
+        return zeros(shape, dtype)
+
+
+class Ones(Initializer):
+    """Ones."""
+
+    def make(self, shape: Sequence[int], dtype: Any) -> Any:
+        """Return ones."""
+        return ones(shape, dtype)
+
+
+class Constant(Initializer):
+    """The same numbers each time."""
+
+    def __init__(self, value: Any = 0, dtype: object = None, **_: object) -> None:
+        super().__init__(dtype)
+        self.value = value
+
+    def make(self, shape: Sequence[int], dtype: Any) -> GraphTensor | EagerTensor:
+        """Return the numbers in the shape."""
+        array = np.asarray(self.value)
+        full = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
+        return constant(full.astype(named_row(dtype).numpy))
+
+
+class Identity(Initializer):
+    """A matrix that is one on the diagonal, times a number."""
+
+    def __init__(self, gain: float = 1.0, dtype: object = None, **_: object) -> None:
+        super().__init__(dtype)
+        self.gain = gain
+
+    def make(self, shape: Sequence[int], dtype: Any) -> Any:
+        """Return the matrix."""
+        if len(shape) != 2:
+            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
+        return eye(shape[0], shape[1], dtype=dtype) * self.gain
+
+
+class Random(Initializer):
+    """What random numbers have in common: a seed, which gives the same numbers at each call."""
+
+    stateless = True
+    """Whether a seed means numbers; in the first version it is that of an operation."""
+
+    def __init__(self, seed: Any = None, dtype: object = None, **_: object) -> None:
+        super().__init__(dtype)
+        self.seed = seed
+
+    def drawn(self, name: str, shape: Sequence[int], a: object, b: object, dtype: object) -> Any:
+        """Draw by the function of a name, with two numbers that say how."""
+        if self.stateless and isinstance(self.seed, int):
+            return getattr(r, f"stateless_{name}")(shape, [self.seed, 0], a, b, dtype)
+        return getattr(r, name)(shape, a, b, dtype, self.seed)
+
+
+def first_version(kind: type[Random]) -> type[Random]:
+    """Return the initializer as the first version has it."""
+    return type(f"V1{kind.__name__}", (kind,), {"stateless": False, "__doc__": kind.__doc__})
+
+
+class RandomUniform(Random):
+    """Even between two bounds."""
+
+    def __init__(
+        self,
+        minval: float = -0.05,
+        maxval: float = 0.05,
+        seed: Any = None,
+        dtype: object = None,
+        **_: object,
+    ) -> None:
+        super().__init__(seed, dtype)
+        self.minval, self.maxval = minval, maxval
+
+    def make(self, shape: Sequence[int], dtype: object) -> Any:
+        """Draw."""
+        return self.drawn("uniform", shape, self.minval, self.maxval, dtype)
+
+
+class RandomNormal(Random):
+    """The normal distribution."""
+
+    name = "normal"
+
+    def __init__(
+        self,
+        mean: float = 0.0,
+        stddev: float = 0.05,
+        seed: Any = None,
+        dtype: object = None,
+        **_: object,
+    ) -> None:
+        super().__init__(seed, dtype)
+        self.mean, self.stddev = mean, stddev
+
+    def make(self, shape: Sequence[int], dtype: object) -> Any:
+        """Draw."""
+        return self.drawn(self.name, shape, self.mean, self.stddev, dtype)
+
+
+class TruncatedNormal(RandomNormal):
+    """The normal distribution within two deviations."""
+
+    name = "truncated_normal"
+
+
+class V1RandomNormal(RandomNormal):
+    """The normal distribution of deviation 1."""
+
+    stateless = False
+
+    def __init__(self, mean: float = 0.0, stddev: float = 1.0, seed: Any = None, **more: Any):
+        super().__init__(mean, stddev, seed, **more)
+
+
+class V1TruncatedNormal(V1RandomNormal):
+    """The normal distribution of deviation 1 within two deviations."""
+
+    name = "truncated_normal"
+
+
+def fans(shape: Sequence[int]) -> tuple[float, float]:
+    """Return how many numbers one output is made of, and how many one input goes to."""
+    if len(shape) < 2:
+        one = float(shape[0]) if shape else 1.0
+        return one, one
+    field = math.prod(shape[:-2])
+    return float(shape[-2] * field), float(shape[-1] * field)
+
+
+class VarianceScaling(Random):
+    """Random numbers whose variance depends on how many are added up."""
+
+    def __init__(
+        self,
+        scale: float = 1.0,
+        mode: str = "fan_in",
+        distribution: str = "truncated_normal",
+        seed: Any = None,
+        dtype: DTypeLike | None = None,
+        **_: object,
+    ) -> None:
+        super().__init__(seed, dtype)
+        if mode not in ("fan_in", "fan_out", "fan_avg") or scale <= 0:
+            raise ValueError(f"scale {scale} with mode {mode!r}")
+        self.scale, self.mode, self.distribution = scale, mode, distribution
+
+    def make(self, shape: Sequence[int], dtype: object) -> Any:
+        """Draw."""
+        into, out = fans(shape)
+        fan = {"fan_in": into, "fan_out": out, "fan_avg": (into + out) / 2}[self.mode]
+        variance = self.scale / max(1.0, fan)
+        if self.distribution == "uniform":
+            bound = math.sqrt(3 * variance)
+            return self.drawn("uniform", shape, -bound, bound, dtype)
+        if self.distribution == "untruncated_normal":
+            return self.drawn("normal", shape, 0.0, math.sqrt(variance), dtype)
+        # the deviation of what is left within two deviations is 0.8796...
+        deviation = math.sqrt(variance) / 0.87962566103423978
+        return self.drawn("truncated_normal", shape, 0.0, deviation, dtype)
+
+
+def _scaling(scale: float, mode: str, distribution: str, doc: str) -> type[VarianceScaling]:
+    class Made(VarianceScaling):
+        def __init__(self, seed: Any = None, dtype: Any = None, **_: object) -> None:
+            super().__init__(scale, mode, distribution, seed, dtype)
+
+    Made.__doc__ = doc
+    return Made
+
+
+GlorotUniform = _scaling(1.0, "fan_avg", "uniform", "Glorot's, even.")
+GlorotNormal = _scaling(1.0, "fan_avg", "truncated_normal", "Glorot's, normal.")
+HeUniform = _scaling(2.0, "fan_in", "uniform", "He's, even.")
+HeNormal = _scaling(2.0, "fan_in", "truncated_normal", "He's, normal.")
+LecunUniform = _scaling(1.0, "fan_in", "uniform", "LeCun's, even.")
+LecunNormal = _scaling(1.0, "fan_in", "truncated_normal", "LeCun's, normal.")
+
+
+class Orthogonal(Random):
+    """A matrix whose rows or columns are orthogonal, times a number."""
+
+    def __init__(
+        self, gain: float = 1.0, seed: Any = None, dtype: object = None, **_: object
+    ) -> None:
+        super().__init__(seed, dtype)
+        self.gain = gain
+
+    def make(self, shape: Sequence[int], dtype: Any) -> GraphTensor | EagerTensor:
+        """Factorise a matrix of random numbers."""
+        if len(shape) < 2:
+            raise ValueError("The tensor to initialize must be at least two-dimensional.")
+        rows, columns = math.prod(shape[:-1]), shape[-1]
+        size = (max(rows, columns), min(rows, columns))
+        drawn = r.eager_normal(size, self.seed)
+        q, upper = np.linalg.qr(drawn)
+        q = q * np.sign(np.diag(upper))
+        made = q.T if rows < columns else q
+        return constant((self.gain * made.reshape(shape)).astype(named_row(dtype).numpy))

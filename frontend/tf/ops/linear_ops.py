@@ -1,0 +1,214 @@
+"""Matrices by TensorFlow's names: inverses, determinants, systems, factors."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types.dims import product
+from ....ir.types.tensor import Array
+from ...eager.remembered import remember_all
+from ..core.bridge import TfTensor
+from ..core.calls import op
+from ..core.values import static
+from .math_ops import FUNCTIONS, REDUCTIONS
+from .nn_ops import band_part
+
+LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
+
+
+def _known(x: object) -> Any:
+    """Return the array of a value that is computed now, None of one that is being staged."""
+    if isinstance(x, np.ndarray):
+        return x
+    return x.numpy() if hasattr(x, "numpy") and getattr(x, "eager", False) else None
+
+
+def _refuse_singular(x: object) -> None:
+    array = _known(x)
+    if array is not None and array.size:
+        spread = np.linalg.svd(array, compute_uv=False)
+        if (spread[..., -1] == 0).any() or (np.linalg.det(array) == 0).any():
+            raise TypeError("Input is not invertible.")
+
+
+def _transposed(m: Maker, x: object) -> object:
+    rank = spec_of_value(x).rank
+    return m.transpose(x, order=(*range(rank - 2), rank - 1, rank - 2))
+
+
+@op("MatrixInverse", "input", strict=False)
+def inv(m: Maker, input: object, adjoint: bool = False) -> object:
+    """Return the inverses of matrices."""
+    _refuse_singular(input)
+    return m.inverse(_transposed(m, input) if adjoint else input)
+
+
+@op("MatrixDeterminant", "input", strict=False)
+def det(m: Maker, input: object) -> object:
+    """Return the determinants of matrices."""
+    return m.determinant(input)
+
+
+@op("Cholesky", "input", strict=False)
+def cholesky(m: Maker, input: object) -> object:
+    """Return the lower triangles whose products with their transposes the matrices are."""
+    try:
+        return m.cholesky(input)
+    except np.linalg.LinAlgError:
+        return np.full_like(np.asarray(input), np.nan)
+
+
+@op("MatrixSolve", "matrix", "rhs")
+def solve(m: Maker, matrix: object, rhs: object, adjoint: bool = False) -> object:
+    """Solve linear equations."""
+    _refuse_singular(matrix)
+    return m.solve(_transposed(m, matrix) if adjoint else matrix, rhs)
+
+
+@op("MatrixTriangularSolve", "matrix", "rhs")
+def _triangular(m: Maker, matrix: object, rhs: object, adjoint: bool) -> object:
+    return m.solve(_transposed(m, matrix) if adjoint else matrix, rhs)
+
+
+def triangular_solve(
+    matrix: object, rhs: object, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> TfTensor:
+    """Solve linear equations of which only a triangle counts."""
+    kept = band_part(matrix, -1, 0) if lower else band_part(matrix, 0, -1)
+    return _triangular(kept, rhs, adjoint=adjoint, name=name)
+
+
+def _places(dims: Sequence[Any], k: int) -> tuple[Array, Array]:
+    """Return row and column of each element of a diagonal."""
+    rows_, columns = (int(d) for d in dims[-2:])
+    if not -rows_ < k < max(columns, 1):
+        raise TypeError(f"diagonal {k} is outside of a matrix {rows_} x {columns}")
+    place = np.arange(min(rows_ + min(k, 0), columns - max(k, 0)))
+    return place - min(k, 0), place + max(k, 0)
+
+
+def _flat(m: Maker, x: object) -> object:
+    dims = spec_of_value(x).dims
+    return m.reshape(x, shape=(*dims[:-2], dims[-2] * dims[-1]))
+
+
+@op("DiagPart", "input", strict=False)
+def diag_part(m: Maker, input: object, k: int = 0) -> object:
+    """Return the diagonals of matrices, `k` above the main one."""
+    dims = spec_of_value(input).dims
+    row, column = _places(dims, int(static(k)))
+    place = m.constant(value=row * dims[-1] + column)
+    return m.gather(_flat(m, input), place, axis=len(dims) - 2)
+
+
+@op("SetDiag", "input", "diagonal")
+def set_diag(m: Maker, input: object, diagonal: object, k: int = 0) -> object:
+    """Return matrices with another diagonal."""
+    dims = spec_of_value(input).dims
+    row, column = _places(dims, int(static(k)))
+    order = np.zeros([int(d) for d in dims[-2:]], np.int64)  # type: ignore[arg-type]
+    order[row, column] = np.arange(row.size)
+    spread = m.gather(diagonal, m.constant(value=order.ravel()), axis=len(dims) - 2)
+    hit = np.zeros(order.shape, np.bool_)
+    hit[row, column] = True
+    return m.select(m.constant(value=hit), m.reshape(spread, shape=dims), input)
+
+
+@op("Diag", "diagonal", strict=False)
+def diag(
+    m: Maker,
+    diagonal: object,
+    k: int = 0,
+    num_rows: int = -1,
+    num_cols: int = -1,
+    padding_value: object = 0,
+) -> object:
+    """Matrices with a diagonal, `k` above the main one, and one value elsewhere."""
+    spec, at = spec_of_value(diagonal), int(static(k))
+    n = int(spec.dims[-1])  # type: ignore[arg-type]
+    least = n - min(at, 0), n + max(at, 0)
+    if num_rows < 0 and num_cols < 0:
+        least = (max(least),) * 2
+    height = least[0] if num_rows < 0 else num_rows
+    width = least[1] if num_cols < 0 else num_cols
+    if min(height + min(at, 0), width - max(at, 0)) != n:
+        raise TypeError(f"a matrix {height} x {width} has no diagonal {at} of {n} elements")
+    order = np.zeros((height, width), np.int64)
+    hit = np.eye(height, width, at, dtype=bool)
+    order[hit] = np.arange(hit.sum())
+    flat = m.gather(diagonal, m.constant(value=order.ravel()), axis=spec.rank - 1)
+    spread = m.reshape(flat, shape=(*spec.dims[:-1], height, width))
+    return m.select(m.constant(value=hit), spread, m.number(static(padding_value), spec.dtype))
+
+
+@op("TensorDiag", "diagonal", strict=False)
+def tensor_diag(m: Maker, diagonal: object) -> object:
+    """Return a tensor of twice the axes whose diagonal a tensor is."""
+    spec = spec_of_value(diagonal)
+    n = int(spec.size)  # type: ignore[arg-type]
+    eye = m.constant(value=np.eye(n, dtype=spec.dtype.numpy))
+    spread = m.mul(m.reshape(diagonal, shape=(n, 1)), eye)
+    return m.reshape(spread, shape=(*spec.dims, *spec.dims))
+
+
+@op("TensorDiagPart", "input", strict=False)
+def tensor_diag_part(m: Maker, input: object) -> object:
+    """Return the diagonal of a tensor of twice its axes."""
+    dims = spec_of_value(input).dims
+    half = dims[: len(dims) // 2]
+    n: Any = product(half)
+    place = m.constant(value=np.arange(n) * (n + 1))
+    return m.reshape(m.gather(m.reshape(input, shape=(n * n,)), place, axis=0), shape=half)
+
+
+def cross(a: object, b: object, name: str | None = None) -> Any:
+    """Return the vector products along the last axis, which has three elements."""
+    from .array_ops import roll  # noqa: PLC0415
+
+    def turned(x: object, by: int) -> TfTensor:
+        return roll(x, by, -1)
+
+    multiply, subtract = FUNCTIONS["multiply"], FUNCTIONS["subtract"]
+    left, right = multiply(turned(a, -1), turned(b, 1)), multiply(turned(a, 1), turned(b, -1))
+    return subtract(left, right, name=name)
+
+
+def slogdet(input: object, name: str | None = None) -> Any:
+    """Return sign and logarithm of the absolute value of determinants."""
+    found = det(input)
+    log: Callable[..., Any] = FUNCTIONS["log"]
+    return LogMatrixDeterminant(FUNCTIONS["sign"](found), log(FUNCTIONS["abs"](found), name=name))
+
+
+def cholesky_solve(chol: object, rhs: object, name: str | None = None) -> TfTensor:
+    """Solve linear equations whose matrices are given by their Cholesky factors."""
+    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True, name=name)
+
+
+@op("MatrixTranspose", "a", strict=False, label="matrix_transpose")
+def matrix_transpose(m: Maker, a: object, conjugate: bool = False) -> object:
+    """Exchange the last two axes."""
+    if conjugate and spec_of_value(a).dtype.kind == "c":
+        a = np.conj(np.asarray(a))
+    return _transposed(m, a)
+
+
+def adjoint(matrix: object, name: str | None = None) -> TfTensor:
+    """Exchange the last two axes, and conjugate."""
+    return matrix_transpose(matrix, conjugate=True, name=name)
+
+
+def logdet(matrix: object, name: str | None = None) -> TfTensor:
+    """Return the logarithm of the determinants of positive definite matrices."""
+    diagonal = diag_part(cholesky(matrix))
+    log: Callable[..., Any] = FUNCTIONS["log"]
+    return 2.0 * REDUCTIONS["reduce_sum"](log(diagonal), axis=[-1], name=name)
+
+
+remember_all(globals())

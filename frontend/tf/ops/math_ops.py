@@ -1,0 +1,539 @@
+"""Element-wise mathematics, comparisons and reductions by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import product
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import Array, TensorSpec
+from ...eager.remembered import remember_all
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import GraphTensor
+from ...graph.inference import Abstract, is_unknown
+from ...values.dtypes import DTypeLike
+from ...values.run_errors import UnimplementedError
+from ..core import shape_rules as shapes_of
+from ..core.bridge import COMPARISONS, OPERATORS, TfTensor, row_of
+from ..core.calls import op, perform, rule
+from ..core.required import require_no_negatives, require_no_zeros
+from ..core.values import InGraph, InvalidTypesError, axis_in, convert, graph_of, same, static
+
+STEPS = (
+    *("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not"),
+    *("floor_divide", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+)
+"""Functions that have no gradient."""
+
+
+def _unary(type_: str, gv: str) -> Callable[..., TfTensor]:
+    @op(type_, "x", strict=False, differentiable=gv not in STEPS)
+    def function(m: Maker, x: Any) -> object:
+        """Apply the function to each element."""
+        row = spec_of_value(x).dtype
+        if row.kind == "c" and gv in COMPLEX:
+            return _complex(x, COMPLEX[gv])
+        if row.kind in "iu" and gv == "round":
+            return x
+        if row.kind == "u" and gv == "neg":
+            raise TypeError(f"Value for attr 'T' of {row} is not in the list of allowed values")
+        return getattr(m, gv)(x)
+
+    return function
+
+
+COMPLEX: dict[str, Callable[..., Any]] = {
+    **{n: getattr(np, n) for n in ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh")},
+    "tanh": np.tanh,
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+    "sign": lambda z: np.divide(z, np.abs(z), out=np.zeros_like(z), where=z != 0),
+    "rsqrt": lambda z: 1 / np.sqrt(z),
+}
+"""Functions that numpy computes of complex numbers."""
+
+
+def _complex(x: object, function: Callable[..., object]) -> Abstract | Array:
+    if is_unknown(x):
+        return Abstract(spec_of_value(x))
+    z = np.asarray(x)
+    return np.asarray(function(z)).astype(z.dtype)
+
+
+def _complex_pair(x: object, y: object, function: Callable[..., object]) -> Abstract | Array:
+    """Return what numpy gives for two tensors of complex numbers."""
+    if is_unknown(x) or is_unknown(y):
+        a, b = spec_of_value(x), spec_of_value(y)
+        known = a.is_static and b.is_static
+        dims = np.broadcast_shapes(a.static_shape, b.static_shape) if known else None
+        return Abstract(TensorSpec(a.dtype, dims))
+    return np.asarray(function(np.asarray(x), np.asarray(y))).astype(np.asarray(x).dtype)
+
+
+DIVISIONS = ("floor_divide", "mod", "div")
+REFUSING = (*DIVISIONS, "pow")
+
+
+def _binary(type_: str, gv: str, label: str = "") -> Callable[..., TfTensor]:
+    known = {"differentiable": gv not in STEPS, "refuses": gv in REFUSING}
+
+    @op(type_, "x", "y", label=label, **known)
+    def function(m: Maker, x: Any, y: object) -> object:
+        """Combine the elements of two tensors of one type."""
+        if gv in DIVISIONS:
+            require_no_zeros(m, y)
+        if gv == "pow" and spec_of_value(x).dtype.kind == "c":
+            return _complex_pair(x, y, np.power)
+        if gv == "pow":
+            require_no_negatives(m, y)
+        made = getattr(m, gv)(x, y)
+        return m.trunc(made) if type_ == "TruncateDiv" and spec_of_value(x).dtype.is_float else made
+
+    return function
+
+
+UNARY = {
+    "abs": "abs", "exp": "exp", "log": "log", "log1p": "log1p", "expm1": "expm1",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "sin": "sin", "cos": "cos", "tan": "tan",
+    "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh",
+    "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf",
+    "sigmoid": "sigmoid", "sign": "sign", "floor": "floor", "ceil": "ceil", "round": "round",
+    "negative": "neg", "reciprocal": "reciprocal", "softplus": "softplus", "is_nan": "isnan",
+    "is_inf": "isinf", "is_finite": "isfinite", "logical_not": "logical_not",
+    "invert": "bitwise_not",
+}  # fmt: skip
+BINARY = {
+    "add": ("AddV2", "add", "Add"), "subtract": ("Sub", "sub", "Sub"),
+    "multiply": ("Mul", "mul", "Mul"), "maximum": ("Maximum", "maximum", ""),
+    "minimum": ("Minimum", "minimum", ""), "atan2": ("Atan2", "atan2", ""),
+    "pow": ("Pow", "pow", ""), "floormod": ("FloorMod", "mod", ""),
+    "truncatediv": ("TruncateDiv", "div", ""), "floordiv": ("FloorDiv", "floor_divide", ""),
+    "greater": ("Greater", "greater", ""), "greater_equal": ("GreaterEqual", "greater_equal", ""),
+    "less": ("Less", "less", ""), "less_equal": ("LessEqual", "less_equal", ""),
+    "equal": ("Equal", "equal", ""), "not_equal": ("NotEqual", "not_equal", ""),
+    "logical_and": ("LogicalAnd", "logical_and", ""),
+    "logical_or": ("LogicalOr", "logical_or", ""),
+    "logical_xor": ("LogicalXor", "logical_xor", ""),
+    "bitwise_and": ("BitwiseAnd", "bitwise_and", ""),
+    "bitwise_or": ("BitwiseOr", "bitwise_or", ""),
+    "bitwise_xor": ("BitwiseXor", "bitwise_xor", ""),
+    "left_shift": ("LeftShift", "shift_left", ""),
+    "right_shift": ("RightShift", "shift_right", ""),
+}  # fmt: skip
+TYPES = {"negative": "Neg", "reciprocal": "Reciprocal", "is_nan": "IsNan"}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{n: _unary(TYPES.get(n, n.title().replace("_", "")), gv) for n, gv in UNARY.items()},
+    **{n: _binary(t, gv, label) for n, (t, gv, label) in BINARY.items()},
+}
+
+
+@op("Square", "x", strict=False)
+def square(m: Maker, x: object) -> object:
+    """Multiply each element by itself."""
+    return m.mul(x, x)
+
+
+@op("SquaredDifference", "x", "y")
+def squared_difference(m: Maker, x: object, y: object) -> object:
+    """Square the differences."""
+    d = m.sub(x, y)
+    if spec_of_value(d).dtype.kind == "c":
+        return m.mul(d, _complex(d, np.conj))
+    return m.mul(d, d)
+
+
+@op("TruncateMod", "x", "y", refuses=True)
+def truncatemod(m: Maker, x: object, y: object) -> object:
+    """Return what a division that rounds to zero leaves."""
+    require_no_zeros(m, y)
+    return m.fmod(x, y)
+
+
+@op("RealDiv", "x", "y", label="truediv")
+def truediv(m: Maker, x: object, y: object) -> Any:
+    """Divide; integers become floats first."""
+    row = spec_of_value(x).dtype
+    if row.kind not in "fc":
+        wide = rows.f64 if row.size >= 4 else rows.f32
+        x, y = m.to(x, wide), m.to(y, wide)
+    return m.div(x, y)
+
+
+@op("Identity", "x", strict=False)
+def identity(m: Maker, x: object) -> object:
+    """Return the tensor itself, as a value of its own."""
+    spec = spec_of_value(x)
+    if spec.dtype.kind == "s":
+        return x
+    return m.reshape(x, shape=spec.dims)
+
+
+@rule("Cast")
+def _cast(m: Maker, x: object, dtype: DType) -> object:
+    row = spec_of_value(x).dtype
+    if row.kind == "c" and dtype.kind != "c":
+        x, row = _real_part(x), rows.f32 if row.size == 8 else rows.f64
+    if row.is_float and dtype.kind in "iu" and dtype.size < 4:
+        x = m.cast(x, dtype=rows.i32)  # what does not fit wraps
+    return m.cast(x, dtype=dtype)
+
+
+def _real_part(x: object) -> Abstract | Array:
+    if is_unknown(x):
+        row = rows.f32 if spec_of_value(x).dtype.size == 8 else rows.f64
+        return Abstract(spec_of_value(x).with_dtype(row))
+    return np.ascontiguousarray(np.asarray(x).real)
+
+
+def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> Any:
+    """Convert the elements to another type; out of range integers wrap."""
+    row = row_of(dtype)
+    with InGraph(graph_of([x])):
+        x = convert(x)
+        if row is not None and "s" in (x.spec.dtype.kind, row.kind) and x.spec.dtype != row:
+            raise UnimplementedError(f"Cast {x.dtype.name} to {row} is not supported")
+        return x if x.spec.dtype == row else perform("Cast", [x], name=name, dtype=row)
+
+
+OPERATORS["cast"] = cast
+
+
+def saturate_cast(value: object, dtype: DTypeLike | None, name: str | None = None) -> Any:
+    """Convert the elements to another type, whose range limits them."""
+    x, row = convert(value), row_of(dtype)
+    assert row is not None, "a type was given"
+    wide = x.spec.dtype
+    low, high = max(row.minimum, wide.minimum), min(row.maximum, wide.maximum)
+    limited = FUNCTIONS["minimum"](FUNCTIONS["maximum"](x, low), high)
+    return cast(limited, dtype, name)
+
+
+@rule("AddN", shapes=shapes_of.alike)
+def _add_n(m: Maker, *xs: object) -> object:
+    total = xs[0]
+    for x in xs[1:]:
+        dims = spec_of_value(total).dims, spec_of_value(x).dims
+        if all(isinstance(d, int) for d in (*dims[0], *dims[1])) and dims[0] != dims[1]:
+            raise TypeError(f"Shapes must be equal, but are {dims[0]} and {dims[1]}")
+        if is_unknown(total) or is_unknown(x):
+            total = Abstract(spec_of_value(x).with_shape(tuple(shapes_of.merged(dims) or ())))
+        else:
+            total = m.add(total, x)
+    return total
+
+
+def add_n(inputs: object, name: str | None = None) -> TfTensor:
+    """Add several tensors of one shape."""
+    if not isinstance(inputs, Sequence) or not inputs:
+        raise ValueError("Inputs must be an iterable of at least one Tensor/IndexedSlices")
+    with InGraph(graph_of(inputs)):
+        return perform("AddN", same(*inputs), name=name)
+
+
+def _axes(x: object, axis: object) -> tuple[int, ...]:
+    rank = spec_of_value(x).rank
+    if axis is None:
+        return tuple(range(rank))
+    listed = np.ravel(static(axis)).tolist()
+    wrong = [a for a in listed if not (isinstance(a, int) and -rank <= a < rank)]
+    if wrong:
+        raise TypeError(f"Invalid reduction dimension {wrong[0]} for input with {rank} dimensions")
+    found = sorted({int(a) % rank for a in listed})
+    if len(found) != len(listed):
+        raise TypeError(f"Invalid reduction arguments: axes contains duplicate dimension: {axis}")
+    return tuple(found)
+
+
+def _reduction(type_: str, gv: str) -> Callable[..., TfTensor]:
+    @op(type_, "input_tensor", strict=False, shapes=shapes_of.reduced())
+    def function(
+        m: Maker, input_tensor: Any, axis: object = None, keepdims: bool = False
+    ) -> object:
+        """Reduce along axes, all of them if none is given."""
+        axes = _axes(input_tensor, axis)
+        if not axes:
+            return input_tensor
+        spec = spec_of_value(input_tensor)
+        if gv in ("max", "min", "logsumexp") and any(spec.dims[a] == 0 for a in axes):
+            ends = spec.dtype.minimum, spec.dtype.maximum
+            dims = [1 if i in axes else d for i, d in enumerate(spec.dims)]
+            kept = [d for i, d in enumerate(dims) if keepdims or i not in axes]
+            return m.filled(ends[gv == "min"], spec.dtype, kept)
+        return getattr(m, gv)(input_tensor, axes=axes, keepdims=keepdims)
+
+    return function
+
+
+REDUCTIONS = {
+    f"reduce_{n}": _reduction(t, n)
+    for n, t in (
+        *(("sum", "Sum"), ("prod", "Prod"), ("max", "Max"), ("min", "Min")),
+        *(("any", "Any"), ("all", "All"), ("logsumexp", "LogSumExp")),
+    )
+}
+
+
+@op("Mean", "input_tensor", strict=False, shapes=shapes_of.reduced())
+def reduce_mean(
+    m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
+) -> object:
+    """Return the mean along axes; of integers, rounded towards zero."""
+    axes = _axes(input_tensor, axis)
+    spec = spec_of_value(input_tensor)
+    if not axes:
+        return input_tensor
+    if spec.dtype.kind == "b":
+        raise TypeError("Value for attr 'T' of bool is not in the list of allowed values")
+    if spec.dtype.is_float:
+        return m.mean(input_tensor, axes=axes, keepdims=keepdims)
+    if spec.dtype.kind == "c":
+        total = m.sum(input_tensor, axes=axes, keepdims=keepdims)
+        count = m.extent_of(product([spec.dims[a] for a in axes]), rows.f32)
+        return m.div(total, m.to(count, spec.dtype))
+    wide = m.mean(m.cast(input_tensor, dtype=rows.f64), axes=axes, keepdims=keepdims)
+    return m.cast(wide, dtype=spec.dtype)
+
+
+def _variance(m: Maker, x: object, axes: tuple[int, ...], keepdims: bool) -> object:
+    centred = m.sub(x, m.mean(x, axes=axes, keepdims=True))
+    return m.mean(m.mul(centred, centred), axes=axes, keepdims=keepdims)
+
+
+def _refuse_integers(x: object) -> None:
+    if spec_of_value(x).dtype.is_integer:
+        raise InvalidTypesError("Input must be either real or complex, not integers")
+
+
+@op("Variance", "input_tensor", strict=False, shapes=shapes_of.reduced())
+def reduce_variance(
+    m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
+) -> object:
+    """Return the variance along axes."""
+    _refuse_integers(input_tensor)
+    return _variance(m, input_tensor, _axes(input_tensor, axis), keepdims)
+
+
+@op("Std", "input_tensor", strict=False, shapes=shapes_of.reduced())
+def reduce_std(
+    m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
+) -> object:
+    """Return the standard deviation along axes."""
+    _refuse_integers(input_tensor)
+    return m.sqrt(_variance(m, input_tensor, _axes(input_tensor, axis), keepdims))
+
+
+@op("EuclideanNorm", "input_tensor", strict=False, shapes=shapes_of.reduced())
+def reduce_euclidean_norm(
+    m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
+) -> object:
+    """Return the root of the sum of squares along axes."""
+    squares = m.mul(input_tensor, input_tensor)
+    return m.sqrt(m.sum(squares, axes=_axes(input_tensor, axis), keepdims=keepdims))
+
+
+def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:
+    @op(type_, "input", strict=False, differentiable=False)
+    def function(
+        m: Maker, input: Any, axis: object = 0, output_type: DTypeLike | None = "int64"
+    ) -> object:
+        """Return where the extreme element is along an axis."""
+        if spec_of_value(input).dtype.kind == "b":
+            input = m.to(input, rows.u8)
+        made = getattr(m, gv)(input, axis=axis_in(static(axis or 0), spec_of_value(input).rank))
+        row = row_of(output_type)
+        return made if row is None else m.to(made, row)
+
+    return function
+
+
+argmax, argmin = _extreme("ArgMax", "argmax"), _extreme("ArgMin", "argmin")
+
+
+def _scan(type_: str, gv: str) -> Callable[..., TfTensor]:
+    @op(type_, "x", strict=False)
+    def function(
+        m: Maker, x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False
+    ) -> object:
+        """Combine the elements up to each along an axis."""
+        return getattr(m, gv)(x, axis=axis, exclusive=exclusive, reverse=reverse)
+
+    return function
+
+
+cumsum, cumprod = _scan("Cumsum", "cumsum"), _scan("Cumprod", "cumprod")
+
+
+@op("MatMul", "a", "b")
+def matmul(
+    m: Maker,
+    a: object,
+    b: object,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    output_type: DTypeLike | None = None,
+    **_: object,
+) -> Any:
+    """Multiply matrices."""
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise TypeError("Only one of transpose and adjoint can be True.")
+    if spec_of_value(a).dtype.kind == "c":
+        a, b = (_complex(x, np.conj) if c else x for x, c in ((a, adjoint_a), (b, adjoint_b)))
+    row = row_of(output_type)
+    if row is not None:
+        a, b = m.to(a, row), m.to(b, row)
+    transpose_a, transpose_b = transpose_a or adjoint_a, transpose_b or adjoint_b
+    if spec_of_value(a).dtype.kind == "c":
+        return _complex_product(m, a, b, transpose_a, transpose_b)
+    for x in (a, b):
+        spec = spec_of_value(x)
+        if spec.rank < 2:
+            raise TypeError(
+                f"In[{0 if x is a else 1}] has rank {spec.rank}, matmul takes matrices: feed "
+                f"shape ({spec.dims[0] if spec.rank else 1},1)"
+            )
+    p, q = spec_of_value(a).dims, spec_of_value(b).dims
+    inner = p[-2] if transpose_a else p[-1], q[-1] if transpose_b else q[-2]
+    if isinstance(inner[0], int) and isinstance(inner[1], int) and inner[0] != inner[1]:
+        raise TypeError(
+            f"Dimensions must be equal, but are {inner[0]} and {inner[1]}: Matrix "
+            f"size-incompatible: In[0]: {list(p)}, In[1]: {list(q)}"
+        )
+    return m.matmul(a, b, transpose_lhs=transpose_a, transpose_rhs=transpose_b)
+
+
+def _complex_product(m: Maker, a: object, b: object, turn_a: bool, turn_b: bool) -> object:
+    """Multiply complex matrices by numpy."""
+    if is_unknown(a) or is_unknown(b):
+        like = [Abstract(spec_of_value(x).with_dtype(rows.f32)) for x in (a, b)]
+        made = m.matmul(*like, transpose_lhs=turn_a, transpose_rhs=turn_b)
+        return Abstract(made.spec.with_dtype(spec_of_value(a).dtype))
+    left, right = np.asarray(a), np.asarray(b)
+    return np.matmul(left.mT if turn_a else left, right.mT if turn_b else right)
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Any]:
+    """Return the tensors themselves, as values of their own."""
+    return [identity(x) for x in input]
+
+
+def _parts(
+    type_: str, function: Callable[..., object], *, real: bool = True
+) -> Callable[..., TfTensor]:
+    """Return a function of complex numbers that numpy carries out."""
+
+    @op(type_, "input", strict=False, differentiable=None)
+    def made(m: Maker, input: object) -> Any:
+        """Compute on the host."""
+        spec = spec_of_value(input)
+        if is_unknown(input):
+            half = {"complex64": rows.f32, "complex128": rows.f64}.get(str(spec.dtype.numpy))
+            return Abstract(spec.with_dtype(half) if real and half else spec)
+        return np.asarray(function(np.asarray(input)))
+
+    return made
+
+
+real, imag = _parts("Real", np.real), _parts("Imag", np.imag)
+conj = _parts("Conj", np.conj, real=False)
+_complex_abs = _parts("ComplexAbs", np.abs)
+
+
+@op("Complex", "real", "imag", differentiable=None)
+def complex_(m: Maker, real: object, imag: object) -> object:
+    """Make complex numbers of their parts."""
+    types = [spec_of_value(part).dtype for part in (real, imag)]
+    if types[0] != types[1] or types[0] not in (rows.f32, rows.f64):
+        raise TypeError(
+            f"The `real` and `imag` components have incorrect types: {types[0]} {types[1]}. They "
+            "must be consistent, and one of [tf.float32, tf.float64]"
+        )
+    a, b = np.asarray(real), np.asarray(imag)
+    return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
+
+
+def absolute(x: object, name: str | None = None) -> Any:
+    """Return the size of each element, of complex numbers too."""
+    value = convert(x)
+    function = _complex_abs if value.spec.dtype.kind == "c" else _real_abs
+    return function(value, name=name)
+
+
+_real_abs = FUNCTIONS["abs"]
+FUNCTIONS["abs"] = absolute
+
+
+def _logic(name: str) -> Callable[..., Any]:
+    def function(a: Any, b: object) -> Any:
+        x, y = same(a, b)
+        kind = "logical" if x.spec.dtype == rows.bool_ else "bitwise"
+        return FUNCTIONS[f"{kind}_{name}"](x, y)
+
+    return function
+
+
+def _compare(name: str) -> Callable[..., Any]:
+    def function(a: Any, b: object) -> Any:
+        if b is None:
+            return name == "not_equal"
+        if isinstance(a, GraphTensor) and not isinstance(a.graph, FuncGraph):
+            return (a is b) == (name == "equal")  # tensors of the first version's graphs
+        x, y = same(a, b)
+        dims = x.spec.shape, y.spec.shape
+        if None not in dims and not _broadcast(*dims):
+            return convert(np.array(name == "not_equal"))
+        return FUNCTIONS[name](x, y)
+
+    return function
+
+
+def _broadcast(a: Any, b: Any) -> bool:
+    """Say whether shapes may fit together."""
+    pairs = zip(reversed(a), reversed(b), strict=False)
+    return all(x == y or 1 in (x, y) or not isinstance(x, int) or not isinstance(y, int)
+               for x, y in pairs)  # fmt: skip
+
+
+def _invert(x: object) -> Any:
+    x = convert(x)
+    return FUNCTIONS["logical_not" if x.spec.dtype == rows.bool_ else "invert"](x)
+
+
+def _named(function: Callable[..., object], name: str) -> Callable[..., Any]:
+    return lambda a, b: function(a, b, name=name)
+
+
+OPERATORS.update(
+    {
+        "add": _named(FUNCTIONS["add"], "add"),
+        "sub": _named(FUNCTIONS["subtract"], "sub"),
+        "mul": _named(FUNCTIONS["multiply"], "mul"),
+        "truediv": _named(truediv, "truediv"),
+        "floordiv": _named(FUNCTIONS["floordiv"], "floordiv"),
+        "mod": _named(FUNCTIONS["floormod"], "mod"),
+        "pow": _named(FUNCTIONS["pow"], "pow"),
+        "matmul": _named(matmul, "matmul"),
+        "and": _logic("and"),
+        "or": _logic("or"),
+        "xor": _logic("xor"),
+        "less": FUNCTIONS["less"],
+        "less_equal": FUNCTIONS["less_equal"],
+        "greater": FUNCTIONS["greater"],
+        "greater_equal": FUNCTIONS["greater_equal"],
+        "neg": FUNCTIONS["negative"],
+        "invert": _invert,
+        "abs": FUNCTIONS["abs"],
+    }
+)
+COMPARISONS.update({name: _compare(name) for name in ("equal", "not_equal")})
+
+__all__ = ["FUNCTIONS", "REDUCTIONS", "InvalidTypesError"]
+
+
+remember_all(globals())

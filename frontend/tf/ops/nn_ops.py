@@ -1,0 +1,254 @@
+"""Neural-network operations, linear algebra and clipping by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose import functions as c
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ...eager.remembered import remember_all
+from ..core import shape_rules as shapes_of
+from ..core.bridge import TfTensor
+from ..core.calls import op, perform, rule
+from ..core.required import require_within
+from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+
+
+def _unary(type_: str, gv: str, **attributes: object) -> Callable[..., TfTensor]:
+    @op(type_, "features", strict=False)
+    def function(m: Maker, features: Any) -> object:
+        """Apply the activation to each element."""
+        return getattr(m, gv)(features, **attributes)
+
+    return function
+
+
+relu, elu = _unary("Relu", "relu"), _unary("Elu", "elu")
+
+
+@op("Swish", "features", strict=False)
+def swish(m: Maker, features: object, beta: object = 1.0) -> object:
+    """Multiply by the logistic function of beta times the element."""
+    factor = float(static(beta))
+    if factor == 1.0:
+        return m.silu(features)
+    scaled = m.mul(features, m.number(factor, spec_of_value(features).dtype))
+    return m.mul(features, m.sigmoid(scaled))
+
+
+@op("CRelu", "features", strict=False)
+def crelu(m: Maker, features: object, axis: int = -1) -> object:
+    """Join what is positive and what is negative."""
+    both = m.relu(features), m.relu(m.neg(features))
+    return m.concat(*both, axis=axis_in(axis, spec_of_value(features).rank))
+
+
+@op("Selu", "features", strict=False)
+def selu(m: Maker, features: object) -> object:
+    """Scaled exponential unit."""
+    return m.selu(features)
+
+
+@op("Relu6", "features", strict=False)
+def relu6(m: Maker, features: object) -> object:
+    """Clip to 0 and 6."""
+    row = spec_of_value(features).dtype
+    zero, six = m.number(0, row), m.number(6, row)
+    above = m.select(m.greater_equal(features, six), six, features)  # at the ends it is flat
+    return m.select(m.less_equal(features, zero), zero, above)
+
+
+@op("LeakyRelu", "features", strict=False)
+def leaky_relu(m: Maker, features: object, alpha: float = 0.2) -> object:
+    """Keep a part of what is negative."""
+    if spec_of_value(features).dtype.kind in "iu":
+        features = m.to(features, rows.f32)
+    return m.leaky_relu(features, alpha=float(alpha))
+
+
+@op("Gelu", "features", strict=False)
+def gelu(m: Maker, features: object, approximate: bool = False) -> object:
+    """Gaussian error linear unit."""
+    return m.gelu(features, approximate="tanh" if approximate else "none")
+
+
+@op("Softmax", "logits", strict=False, shapes=shapes_of.like())
+def softmax(m: Maker, logits: object, axis: int = -1) -> object:
+    """Exponentials that sum to one."""
+    return m.softmax(logits, axis=axis_in(axis, spec_of_value(logits).rank))
+
+
+@op("LogSoftmax", "logits", strict=False, shapes=shapes_of.like())
+def log_softmax(m: Maker, logits: object, axis: int = -1) -> object:
+    """Return the logarithm of softmax."""
+    return m.log_softmax(logits, axis=axis_in(axis, spec_of_value(logits).rank))
+
+
+@op(
+    "SoftmaxCrossEntropyWithLogits",
+    *("labels", "logits"),
+    strict=False,
+    shapes=shapes_of.rows_of(),
+)
+def softmax_cross_entropy_with_logits(
+    m: Maker, labels: object, logits: object, axis: int = -1
+) -> object:
+    """Return the cross entropy of labels and softmax."""
+    if spec_of_value(labels).dtype != spec_of_value(logits).dtype:
+        labels = m.to(labels, spec_of_value(logits).dtype)
+    at = axis_in(axis, spec_of_value(logits).rank)
+    logs = m.log_softmax(logits, axis=at)
+    return m.neg(m.sum(m.mul(labels, logs), axes=(at,)))
+
+
+@op(
+    "SparseSoftmaxCrossEntropyWithLogits",
+    *("labels", "logits"),
+    strict=False,
+    refuses=True,
+    shapes=shapes_of.rows_of(1),
+)
+def sparse_softmax_cross_entropy_with_logits(m: Maker, labels: object, logits: object) -> object:
+    """Return the cross entropy of numbered classes and softmax."""
+    at = spec_of_value(logits).rank - 1
+    if spec_of_value(labels).dtype.kind not in "iu":
+        raise TypeError("Value for attr 'Tlabels' is not in the list of allowed values: integers")
+    require_within(m, labels, spec_of_value(logits).dims[at], "labels")
+    logs = m.log_softmax(logits, axis=at)
+    column = c.unsqueeze(m.emit, m.to(labels, rows.i64), (at,))
+    return m.neg(c.squeeze(m.emit, m.gather_elements(logs, column, axis=at), (at,)))
+
+
+@op("SigmoidCrossEntropyWithLogits", "labels", "logits", shapes=shapes_of.alike)
+def sigmoid_cross_entropy_with_logits(m: Maker, labels: object, logits: object) -> object:
+    """Return the cross entropy of labels and sigmoid."""
+    dims = spec_of_value(logits).shape
+    known = (*(dims or ()), *(spec_of_value(labels).shape or ()))
+    if all(isinstance(d, int) for d in known) and dims != spec_of_value(labels).shape:
+        raise TypeError(
+            f"`logits` and `labels` must have the same shape, received ({dims} vs "
+            f"{spec_of_value(labels).shape})"
+        )
+    return m.sub(m.softplus(logits), m.mul(logits, labels))
+
+
+@op("BiasAdd", "value", "bias", shapes=shapes_of.like())
+def bias_add(m: Maker, value: object, bias: object, data_format: Any = None) -> object:
+    """Add a vector along the channels."""
+    spec, count = spec_of_value(value), spec_of_value(bias).dims
+    first = data_format is not None and data_format.startswith("NC")
+    extent = spec.dims[1 if first else -1]
+    if isinstance(extent, int) and isinstance(count[0], int) and extent != count[0]:
+        raise TypeError(f"Dimensions must be equal, but are {extent} and {count[0]}")
+    if first:
+        bias = m.reshape(bias, shape=(*count, *[1] * (spec.rank - 2)))
+    return m.add(value, bias)
+
+
+@op("L2Loss", "t", strict=False, shapes=shapes_of.ranked(0))
+def l2_loss(m: Maker, t: object) -> object:
+    """Half of the sum of squares."""
+    spec = spec_of_value(t)
+    total = m.sum(m.mul(t, t), axes=tuple(range(spec.rank)))
+    return m.mul(total, m.number(0.5, spec.dtype))
+
+
+@op("ClipByValue", "t", "clip_value_min", "clip_value_max", shapes=shapes_of.like())
+def clip_by_value(m: Maker, t: object, clip_value_min: object, clip_value_max: object) -> object:
+    """Limit the elements."""
+    return m.minimum(m.maximum(t, clip_value_min), clip_value_max)
+
+
+@op("ClipByNorm", "t", "clip_norm", shapes=shapes_of.like())
+def clip_by_norm(m: Maker, t: object, clip_norm: object, axes: object = None) -> object:
+    """Scale down to a norm."""
+    spec = spec_of_value(t)
+    along = tuple(range(spec.rank))
+    if axes is not None:
+        along = tuple(axis_in(a, spec.rank) for a in np.ravel(static(axes)).tolist())
+    square = m.sum(m.mul(t, t), axes=along, keepdims=True) if along else m.mul(t, t)
+    some = m.greater(square, m.number(0, spec.dtype))
+    root = m.sqrt(m.select(some, square, m.number(1, spec.dtype)))  # its slope at 0 is infinite
+    norm = m.select(some, root, square)
+    return m.div(m.mul(t, clip_norm), m.maximum(norm, clip_norm))
+
+
+@rule("GlobalNorm", label="global_norm", shapes=shapes_of.ranked(0))
+def _global_norm(m: Maker, *xs: object) -> object:
+    total = None
+    for x in xs:
+        part = m.sum(m.mul(x, x), axes=tuple(range(spec_of_value(x).rank)))
+        total = part if total is None else m.add(total, part)
+    return m.sqrt(total)
+
+
+def global_norm(t_list: Any, name: str | None = None) -> TfTensor:
+    """Return the norm of several tensors together."""
+    return perform("GlobalNorm", [convert(t) for t in t_list if t is not None], name=name)
+
+
+def clip_by_global_norm(
+    t_list: object, clip_norm: object, use_norm: object = None, name: str | None = None
+) -> Any:
+    """Scale several tensors down together."""
+    if not isinstance(t_list, Sequence):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    norm = global_norm(t_list) if use_norm is None else use_norm
+    scale = clip_norm / _maximum(norm, clip_norm)
+    return [None if t is None else convert(t) * scale for t in t_list], norm
+
+
+def _maximum(a: object, b: object) -> Any:
+    from .math_ops import FUNCTIONS  # noqa: PLC0415
+
+    return FUNCTIONS["maximum"](a, b)
+
+
+def moments(
+    x: object, axes: object, keepdims: bool = False, name: str | None = None, **_: object
+) -> tuple[TfTensor, TfTensor]:
+    """Mean and variance."""
+    from .math_ops import reduce_mean, reduce_variance  # noqa: PLC0415
+
+    return reduce_mean(x, axes, keepdims), reduce_variance(x, axes, keepdims)
+
+
+@op(
+    "ZeroFraction",
+    "value",
+    strict=False,
+    differentiable=False,
+    shapes=shapes_of.ranked(0, rows.f32),
+)
+def zero_fraction(m: Maker, value: object) -> object:
+    """Return how much of a tensor is 0."""
+    spec = spec_of_value(value)
+    hits = m.cast(m.equal(value, m.number(0, spec.dtype)), dtype=rows.f32)
+    return m.mean(hits, axes=tuple(range(spec.rank)))
+
+
+@op("BandPart", "input", strict=False)
+def band_part(m: Maker, input: object, num_lower: int, num_upper: int) -> object:
+    """Keep a band around the diagonal."""
+    lower, upper = int(static(num_lower)), int(static(num_upper))
+    kept = c.triangle(m.emit, input, -lower, upper=True) if lower >= 0 else input
+    return c.triangle(m.emit, kept, upper, upper=False) if upper >= 0 else kept
+
+
+@rule("Einsum", label="einsum", shapes=shapes_of.equation)
+def _einsum(m: Maker, *xs: object, equation: str) -> object:
+    return m.einsum(*xs, equation=equation)
+
+
+def einsum(equation: str, *inputs: object, name: str | None = None, **_: object) -> TfTensor:
+    """Products and sums by an equation."""
+    with InGraph(graph_of(inputs)):
+        return perform("Einsum", same(*inputs), name=name, equation=equation.replace(" ", ""))
+
+
+remember_all(globals())

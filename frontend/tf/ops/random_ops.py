@@ -1,0 +1,465 @@
+"""Random numbers: new ones in each run, the same for equal seeds."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from math import prod
+from random import Random
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.ops import random as ir
+from ....ir.ops.random import STRIDE, drawn_key
+from ....ir.types import dtypes as rows
+from ....ir.types.tensor import Array, TensorSpec
+from ...eager.remembered import remembered
+from ...eager.tensor import Tensor, apply
+from ...function.traces import ACTIVE
+from ...graph.frame import Frame
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
+from ...graph.inference import Abstract, is_unknown
+from ...values.context import STATE, entered
+from ...values.dtypes import DTypeLike
+from ..core.bridge import EagerTensor, TfTensor, dressed, row_of
+from ..core.calls import perform, rule
+from ..core.shapes import ShapeLike, TensorShape
+from ..core.sizes import sizes_of
+from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from .creation import ints
+
+MOST = 2**31 - 1
+UNSEEDED = 87654321
+"""TensorFlow's seed of a graph that has none, for an operation that has one."""
+COUNTS: WeakKeyDictionary[Graph, int] = WeakKeyDictionary()
+"""How many operations of a graph that has a seed were given one of their own."""
+
+
+class Seeds:
+    """The seed of the process, and what eager draws have used since it was set."""
+
+    value: int | None = None
+    numbers: ClassVar[Random] = Random()
+    """Gives seeds to eager draws that have none."""
+    used: ClassVar[dict[Any, int]] = {}
+    """How many counters were used, by the kind of draw and its seeds."""
+
+
+def set_seed(seed: int | None) -> None:
+    """Set the seed; draws begin anew."""
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        graph.seed = seed
+        return
+    Seeds.value, Seeds.numbers = seed, Random(seed)
+    Seeds.used.clear()
+    ACTIVE[-1].draws.clear()
+
+
+def seeds_of(seed: int | None, graph: Graph | None) -> tuple[int, int]:
+    """Return the two seeds of a draw by TensorFlow's rule; without any, new ones."""
+    base = Seeds.value
+    if graph is not None and (graph.seed is not None or not isinstance(graph, FuncGraph)):
+        base = graph.seed
+    if base is None:
+        if seed is None:
+            return secrets.randbits(64), secrets.randbits(64)
+        base = UNSEEDED
+    if seed is None:
+        seed = Seeds.numbers.randint(0, MOST) if graph is None else COUNTS.get(graph, 0)
+        if graph is not None:
+            COUNTS[graph] = seed + 1
+    found = base % MOST, seed % MOST
+    return found if any(found) else (0, MOST)
+
+
+def _counters(type_: str, dims: Sequence[int]) -> int:
+    """Return how many counters a draw uses up."""
+    if type_ == "Multinomial":
+        return STRIDE * 2 * dims[0] * (-(-dims[1] // 4) * 4)
+    return STRIDE * prod(dims)
+
+
+Drawing = Any
+DRAWS: dict[str, Drawing] = {}
+"""By type: a function of a `Maker`, a key, a shape, an element type and options."""
+
+
+class Draw(Kind):
+    """Numbers that differ in each run; the seeds and what was drawn before are the key."""
+
+    stateful = draws = True
+
+    def __init__(
+        self, type_: str, row: rows.DType, seeds: tuple[int, int], options: dict[str, object]
+    ) -> None:
+        self.type, self.row, self.seeds, self.options = type_, row, (seeds[0], seeds[1]), options
+
+    def infer(
+        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+    ) -> Sequence[TensorSpec]:
+        """Return the shape, as far as it is known."""
+        dims = attributes.get("shape")
+        return (spec_with_unknowns(self.row, dims),)
+
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+        """Draw."""
+        shape = tuple(ints(inputs[0]))
+        key = frame.key(op, self.seeds, _counters(self.type, shape))
+        return (DRAWS[self.type](Maker(frame.emit), key, shape, self.row, **self.options),)
+
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> tuple[None, ...]:
+        """Return nothing."""
+        return (None,) * len(op.inputs)
+
+
+def draw(
+    type_: str, shape: Any, row: rows.DType, seed: Any, name: Any, **options: Any
+) -> GraphTensor | TfTensor:
+    """Draw numbers now, or add the operation to a graph."""
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        return _draw_in(graph, Draw(type_, row, seeds_of(seed, graph), options), shape, name)
+    dims = _dims_of(TensorShape(static(shape)).as_list())
+    seeds = seeds_of(seed, None)
+    kind = type_, row.name, seeds
+    used = Seeds.used.get(kind, 0)
+    Seeds.used[kind] = used + _counters(type_, dims)
+    return drawn_now(type_, Tensor(drawn_key(seeds, used)), dims, row, **options)
+
+
+@remembered
+def drawn_now(
+    type_: str, key: Tensor, dims: Sequence[int], row: rows.DType, **options: object
+) -> TfTensor:
+    """Return the numbers that a key gives."""
+    return dressed(DRAWS[type_](Maker(apply), key, tuple(dims), row, **options))
+
+
+def _draw_in(graph: Graph, kind: Draw, shape: ShapeLike, name: Any) -> GraphTensor:
+    known = static(shape)
+    dims = None
+    if isinstance(known, list | tuple):
+        dims = tuple(d if isinstance(d, int) else None for d in known)
+    given = convert(shape, "int32") if dims != () else graph.constant(np.zeros(0, np.int32))
+    owned = graph.owned(given)
+    if dims is None and (found := sizes_of(owned)) is not None:
+        dims = tuple(d if isinstance(d, int) else None for d in found)
+    op = graph.add(kind, [owned], {"shape": dims}, name=name)
+    return op.outputs[0]
+
+
+def row_given(dtype: DTypeLike | None) -> rows.DType:
+    """Return the row of a type that must be given."""
+    row = row_of(dtype)
+    assert row is not None, "a type was given"
+    return row
+
+
+def _integers(
+    m: Maker, key: object, dims: tuple[int, ...], row: rows.DType, low: Any, high: Any
+) -> object:
+    limits = None if low is None else (m.number(low, row), m.number(high, row))
+    return ir.integers(m.emit, key, dims, row, limits)
+
+
+def _by(function: Callable[..., object]) -> Drawing:
+    return lambda m, key, dims, row: function(m.emit, key, dims, row)
+
+
+DRAWS.update(
+    RandomUniform=_by(ir.uniform),
+    RandomUniformInt=_integers,
+    RandomStandardNormal=_by(ir.normal),
+    TruncatedNormal=_by(ir.truncated),
+    Multinomial=_by(ir.uniform),
+)
+
+
+class Source:
+    """Where numbers are drawn: by seeds of operations, of arguments, or a generator's state."""
+
+    def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> Any:
+        """Return numbers of a type of draw."""
+        raise NotImplementedError("a source draws")
+
+    def uniform(
+        self,
+        shape: object,
+        minval: object = 0,
+        maxval: object = None,
+        dtype: DTypeLike | None = "float32",
+    ) -> Any:
+        """Draw evenly between two bounds."""
+        row, low, high = row_given(dtype), static(minval), static(maxval)
+        if row.is_integer:
+            if high is None:
+                raise ValueError(f"Must specify maxval for integer dtype {row}")
+            if low >= high:
+                raise InvalidShapesError(f"Need minval < maxval, got {low} >= {high}")
+            return self.draw("RandomUniformInt", shape, row, low=low, high=high)
+        unit = self.draw("RandomUniform", shape, row)
+        if high is None or high == 1:
+            if low == 0:
+                return unit
+            maxval = 1
+        low, high = convert(minval, dtype), convert(maxval, dtype)
+        return unit * (high - low) + low
+
+    def normal(
+        self,
+        shape: object,
+        mean: object = 0.0,
+        stddev: object = 1.0,
+        dtype: DTypeLike | None = "float32",
+    ) -> Any:
+        """Draw from the normal distribution."""
+        made = self.draw("RandomStandardNormal", shape, row_given(dtype))
+        return made * convert(stddev, dtype) + convert(mean, dtype)
+
+    def truncated_normal(
+        self,
+        shape: object,
+        mean: object = 0.0,
+        stddev: object = 1.0,
+        dtype: DTypeLike | None = "float32",
+    ) -> Any:
+        """Draw from the normal distribution, within two deviations."""
+        made = self.draw("TruncatedNormal", shape, row_given(dtype))
+        return made * convert(stddev, dtype) + convert(mean, dtype)
+
+
+class Seeded(Source):
+    """Draws of operations that may have a seed."""
+
+    def __init__(self, seed: Any, name: str) -> None:
+        self.seed, self.name = seed, name
+
+    def draw(
+        self, type_: str, shape: object, row: rows.DType, **options: object
+    ) -> GraphTensor | TfTensor:
+        """Draw numbers now, or add the operation to a graph."""
+        return draw(type_, shape, row, self.seed, self.name, **options)
+
+
+def uniform(
+    shape: object,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = "float32",
+    seed: Any = None,
+    name: str = "random_uniform",
+) -> Any:
+    """Draw evenly between two bounds."""
+    return Seeded(seed, name).uniform(shape, minval, maxval, dtype)
+
+
+def normal(
+    shape: object,
+    mean: object = 0.0,
+    stddev: object = 1.0,
+    dtype: DTypeLike | None = "float32",
+    seed: object = None,
+    name: str = "random_normal",
+) -> Any:
+    """Draw from the normal distribution."""
+    return Seeded(seed, name).normal(shape, mean, stddev, dtype)
+
+
+def truncated_normal(
+    shape: object,
+    mean: object = 0.0,
+    stddev: object = 1.0,
+    dtype: DTypeLike | None = "float32",
+    seed: object = None,
+    name: str = "truncated_normal",
+) -> Any:
+    """Draw from the normal distribution, within two deviations."""
+    return Seeded(seed, name).truncated_normal(shape, mean, stddev, dtype)
+
+
+def eager_normal(shape: Sequence[int], seed: object) -> Array:
+    """Return numbers of the normal distribution as an array, at once."""
+    with entered(None):
+        made: Array = normal(list(shape), dtype="float64", seed=seed).numpy()
+    return made
+
+
+def shuffle(value: object, seed: object = None, name: str = "shuffle") -> TfTensor:
+    """Put the slices of a tensor in a random order."""
+    from .array_ops import shape  # noqa: PLC0415
+    from .gathering import gather  # noqa: PLC0415
+    from .sorting import argsort  # noqa: PLC0415
+
+    x = convert(value)
+    count = shape(x)[0] if x.shape._dims is None or x.shape._dims[0] is None else x.shape._dims[0]
+    return gather(x, argsort(uniform([count], seed=seed)), name=name)
+
+
+def _dims_of(shape: ShapeLike) -> tuple[int, ...]:
+    return tuple(int(d) for d in np.ravel(np.asarray(shape)))
+
+
+def _unknown_draw(shape: ShapeLike, row: rows.DType) -> Abstract:
+    return Abstract(spec_with_unknowns(row, (None,) * int(spec_of_value(shape).dims[0])))  # type: ignore[arg-type]
+
+
+@rule("Philox", differentiable=False)
+def _philox(
+    m: Maker, shape: ShapeLike, key: object, drawn: str, row: rows.DType, **options: object
+) -> object:
+    """Return the numbers that a key gives."""
+    if is_unknown(shape):
+        return _unknown_draw(shape, row)
+    return DRAWS[drawn](m, key, _dims_of(shape), row, **options)
+
+
+SEED_KEY = (0x3EC8F720, 0x02461E29)
+
+
+@rule("StatelessRandomGetKeyCounter", differentiable=False)
+def _key_of_seed(m: Maker, seed: object) -> object:
+    """Return the key that the two numbers of a seed are encrypted to."""
+    if spec_of_value(seed).dims != (2,):
+        raise TypeError(f"seed must have shape [2], not {list(spec_of_value(seed).dims)}")
+    zeros = m.constant(value=np.zeros(2, np.uint32))
+    start = m.concat(m.constant(value=np.array(SEED_KEY, np.uint32)), words_of(m, seed), axis=0)
+    a, b, c, d = m.random_bits(start, shape=(1,))
+    return m.concat(a, b, zeros, c, d, axis=0)
+
+
+def words_of(m: Maker, numbers: object) -> object:
+    """Return the halves of numbers of 64 bits, the low ones first."""
+    make, count = ir.Draw(m.emit), spec_of_value(numbers).dims[0]
+    halves = [m.reshape(x, shape=(count, 1)) for x in make.halves(m.cast(numbers, dtype=rows.u64))]
+    return m.reshape(m.concat(*halves, axis=1), shape=(2 * count,))
+
+
+class Stateless(Source):
+    """Draws that depend on their arguments alone; the numbers are TensorFlow's."""
+
+    def __init__(self, seed: Any) -> None:
+        self.seed = seed
+
+    def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> TfTensor:
+        """Draw what the seed says."""
+        with InGraph(graph_of([shape, self.seed])):
+            return from_key(shape, key_of_seed(self.seed), type_, row, **options)
+
+
+@remembered
+def key_of_seed(seed: object) -> TfTensor:
+    """Return the key that the two numbers of a seed mean."""
+    return perform("StatelessRandomGetKeyCounter", [convert(seed)])
+
+
+def from_key(shape: object, key: TfTensor, type_: str, row: rows.DType, **options: Any) -> TfTensor:
+    """Return the numbers that a key gives: now if the shape is known, else when it is run."""
+    dims = static(shape)
+    if isinstance(key, EagerTensor) and not isinstance(dims, Tensor):
+        return drawn_now(type_, key, _dims_of(TensorShape(dims).as_list()), row, **options)
+    return perform("Philox", [convert(shape, "int32"), key], drawn=type_, row=row, **options)
+
+
+def stateless_uniform(
+    shape: ShapeLike,
+    seed: object,
+    minval: object = 0,
+    maxval: object = None,
+    dtype: DTypeLike | None = "float32",
+    **_: object,
+) -> Any:
+    """Draw what the seed says, evenly; the numbers are TensorFlow's."""
+    row = row_given(dtype)
+    if row.is_integer and (minval is None) != (maxval is None):
+        raise ValueError(
+            f"For integer `dtype` argument {row}, argument `minval` and `maxval` must be both None "
+            "or not None."
+        )
+    if row.is_integer and minval is None:
+        return Stateless(seed).draw("RandomUniformInt", shape, row, low=None, high=None)
+    return Stateless(seed).uniform(shape, minval or 0, maxval, dtype)
+
+
+def stateless_normal(
+    shape: ShapeLike,
+    seed: object,
+    mean: object = 0.0,
+    stddev: object = 1.0,
+    dtype: DTypeLike | None = "float32",
+    **_: object,
+) -> Any:
+    """Draw what the seed says, from the normal distribution; the numbers are TensorFlow's."""
+    return Stateless(seed).normal(shape, mean, stddev, dtype)
+
+
+def stateless_truncated_normal(
+    shape: ShapeLike,
+    seed: object,
+    mean: object = 0.0,
+    stddev: object = 1.0,
+    dtype: DTypeLike | None = "float32",
+    **_: object,
+) -> Any:
+    """Draw what the seed says, from the normal distribution within two deviations."""
+    return Stateless(seed).truncated_normal(shape, mean, stddev, dtype)
+
+
+def _classes(
+    source: Source, logits: object, num_samples: object, dtype: DTypeLike | None
+) -> TfTensor:
+    """Return the first class of each row up to which the chances add up to more than a draw."""
+    from .array_ops import shape, where  # noqa: PLC0415  (array_ops -> calls)
+    from .math_ops import FUNCTIONS, REDUCTIONS, cast, cumsum  # noqa: PLC0415
+
+    x = convert(logits)
+    if len(x.shape) != 2:
+        raise InvalidShapesError(f"logits should be a matrix, got shape {x.shape}")
+    rows_ = shape(x)[0] if x.shape.as_list()[0] is None else x.shape.as_list()[0]
+    wide = cast(x, "float64")
+    some = FUNCTIONS["is_finite"](wide)
+    top = REDUCTIONS["reduce_max"](where(some, wide, -np.inf), axis=1, keepdims=True)
+    sums = cumsum(where(some, FUNCTIONS["exp"](wide - top), 0.0), axis=1)
+    drawn = source.draw("Multinomial", [rows_, num_samples], rows.f64) * sums[:, -1:]
+    before = cast(sums[:, None, :] <= drawn[:, :, None], dtype)
+    return REDUCTIONS["reduce_sum"](before, axis=2)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = "int64", seed: Any = None, name: Any = None
+) -> TfTensor:
+    """Draw classes of each row of logarithms of their chances; the numbers are TensorFlow's."""
+    with InGraph(graph_of([logits])):
+        return _classes(Seeded(seed, name), logits, num_samples, dtype)
+
+
+def stateless_categorical(
+    logits: object,
+    num_samples: object,
+    seed: object,
+    dtype: DTypeLike | None = "int64",
+    name: str | None = None,
+) -> TfTensor:
+    """Draw what the seed says: classes of each row; the numbers are TensorFlow's."""
+    with InGraph(graph_of([logits, seed])):
+        return _classes(Stateless(seed), logits, num_samples, dtype)
+
+
+def split(seed: object, num: int = 2, alg: object = "auto_select") -> Any:
+    """Return seeds that a seed gives."""
+    kind = convert(seed).dtype
+    return stateless_uniform([num, 2], seed, None, None, kind)
+
+
+def fold_in(seed: object, data: object, alg: object = "auto_select") -> Any:
+    """Return the seed that a seed and a number give."""
+    from .array_ops import stack  # noqa: PLC0415  (array_ops -> calls)
+    from .math_ops import cast  # noqa: PLC0415
+
+    kind = convert(seed).dtype
+    return stack([stateless_uniform([], seed, None, None, kind), cast(data, kind)])

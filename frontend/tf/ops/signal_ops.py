@@ -1,0 +1,273 @@
+"""Fourier transforms, windows and frames by TensorFlow's names: `tf.signal`.
+
+The transforms are numpy's, carried out on the host; their gradients are transforms too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ...graph.graph import GraphTensor
+from ...graph.kinds import PyFunction
+from ...values.dtypes import DTypeLike
+from ..core.bridge import EagerTensor, TfTensor, custom_gradient, wrap
+from ..core.values import InGraph, convert, graph_of, shape_spec, static
+from .array_ops import pad, reshape, roll, transpose
+from .creation import constant, zeros
+from .gathering import gather
+from .math_ops import REDUCTIONS, cast, matmul, real
+
+COMPLEX = {"float32": "complex64", "float64": "complex128"}
+REAL = {wide: narrow for narrow, wide in COMPLEX.items()}
+
+
+def _host(
+    function: Callable[[Array], Array], x: Any, dims: Sequence[Any], dtype: str
+) -> EagerTensor | GraphTensor:
+    """Carry out a function of an array whose result has these extents and this type."""
+    spec = shape_spec(dtype, dims)
+
+    def on_host(array: Array) -> Sequence[Array]:
+        return (np.asarray(function(array)).astype(spec.dtype.numpy),)
+
+    graph = graph_of([x])
+    if graph is None:
+        return wrap(on_host(x.numpy())[0])
+    with InGraph(graph):
+        kind = PyFunction(on_host, [spec.dtype], pure=True)
+        kind.type = "FFT"
+        return graph.add(kind, [graph.owned(x)], specs=[spec]).outputs[0]
+
+
+def _turned(name: str, x: Any, axes: tuple[int, ...]) -> EagerTensor | GraphTensor:
+    """Return what numpy's transform of complex numbers along axes gives."""
+    function = getattr(np.fft, name)
+    return _host(lambda a: function(a, axes=axes), x, x.shape.known(), x.dtype.name)
+
+
+def _full(name: str, other: str, rank: int) -> Callable[..., Any]:
+    """Return a transform of complex numbers along the last axes."""
+    axes = tuple(range(-rank, 0))
+
+    @custom_gradient
+    def function(x: Any) -> Any:
+        made = _turned(name, x, axes)
+
+        def gradient(grad: Any) -> Any:
+            count = REDUCTIONS["reduce_prod"](constant(x.shape.known()[-rank:], "float64"))
+            size = cast(count, x.dtype)
+            back = _turned(other, grad, axes)
+            return back * size if name == "fftn" else back / size
+
+        return made, gradient
+
+    def public(input: object, name: str | None = None) -> Any:
+        """Transform complex numbers along the last axes."""
+        x = convert(input)
+        if x.dtype.name not in REAL:
+            raise TypeError(f"the transform is of complex numbers, not of {x.dtype.name}")
+        return function(x)
+
+    return public
+
+
+fft, ifft = _full("fftn", "ifftn", 1), _full("ifftn", "fftn", 1)
+fft2d, ifft2d = _full("fftn", "ifftn", 2), _full("ifftn", "fftn", 2)
+fft3d, ifft3d = _full("fftn", "ifftn", 3), _full("ifftn", "fftn", 3)
+
+
+def _fitted(x: Any, lengths: Sequence[int], rank: int) -> TfTensor:
+    """Return a tensor whose last axes have these extents: cut off, or filled with zeros."""
+    dims = x.shape.known()[-rank:]
+    key = tuple(slice(0, n) for n in lengths)
+    more = [[0, max(0, n - d)] for n, d in zip(lengths, dims, strict=True)]
+    return pad(x[(..., *key)], [[0, 0]] * (len(x.shape) - rank) + more)
+
+
+@custom_gradient
+def _half(x: Any) -> Any:
+    dims, kind = x.shape.known(), x.dtype.name
+    n = dims[-1]
+    made = _host(np.fft.rfft, x, [*dims[:-1], n // 2 + 1], COMPLEX[kind])
+
+    def gradient(grad: object) -> TfTensor:
+        filled = _fitted(grad, [n], 1)
+        return real(_turned("ifftn", filled, (-1,))) * float(n)
+
+    return made, gradient
+
+
+def _half_inverse(n: int) -> Callable[..., Any]:
+    @custom_gradient
+    def function(x: Any) -> Any:
+        dims, kind = x.shape.known(), REAL[x.dtype.name]
+        made = _host(lambda a: np.fft.irfft(a, n), x, [*dims[:-1], n], kind)
+
+        def gradient(grad: Any) -> Any:
+            weights = np.full(n // 2 + 1, 2.0 / n, kind)
+            weights[0] = 1.0 / n
+            if n % 2 == 0:
+                weights[-1] = 1.0 / n
+            return _half(grad) * cast(constant(weights), x.dtype)
+
+        return made, gradient
+
+    return function
+
+
+def _lengths(fft_length: object, given: Sequence[int]) -> list[int]:
+    return list(given) if fft_length is None else [int(n) for n in np.ravel(static(fft_length))]
+
+
+def _rfft(rank: int) -> Callable[..., Any]:
+    def public(input_tensor: object, fft_length: object = None, name: str | None = None) -> Any:
+        """Transform real numbers: the half of the result that says all."""
+        x = convert(input_tensor)
+        if x.dtype.name not in COMPLEX:
+            raise TypeError(f"the transform is of real numbers, not of {x.dtype.name}")
+        x = _fitted(x, _lengths(fft_length, x.shape.known()[-rank:]), rank)
+        made = _half(x)
+        return made if rank == 1 else _along(made, fft, rank)
+
+    return public
+
+
+def _along(x: Any, transform: Callable[..., object], rank: int) -> Any:
+    """Apply a transform along the axes before the last one, one by one."""
+    count = len(x.shape)
+    for at in range(count - rank, count - 1):
+        order = [*range(count)]
+        order[at], order[-1] = order[-1], order[at]
+        x = transpose(transform(transpose(x, order)), order)
+    return x
+
+
+def _irfft(rank: int) -> Callable[..., Any]:
+    def public(input_tensor: object, fft_length: object = None, name: str | None = None) -> Any:
+        """Return the real numbers whose transform is given by its half."""
+        x = convert(input_tensor)
+        dims = x.shape.known()[-rank:]
+        lengths = _lengths(fft_length, [*dims[:-1], 2 * (dims[-1] - 1)])
+        x = _fitted(x, [*lengths[:-1], lengths[-1] // 2 + 1], rank)
+        return _half_inverse(lengths[-1])(x if rank == 1 else _along(x, ifft, rank))
+
+    return public
+
+
+rfft, rfft2d, irfft, irfft2d = _rfft(1), _rfft(2), _irfft(1), _irfft(2)
+
+
+def _shifted(sign: int) -> Callable[..., TfTensor]:
+    def public(x: object, axes: object = None, name: str | None = None) -> TfTensor:
+        """Move the middle to the front, or back."""
+        found = convert(x)
+        every = range(len(found.shape)) if axes is None else np.ravel(static(axes)).tolist()
+        half = [found.shape.known()[a] // 2 for a in every]
+        by = half if sign > 0 else [-n for n in half]
+        return roll(found, by, list(every), name=name)
+
+    return public
+
+
+fftshift, ifftshift = _shifted(1), _shifted(-1)
+
+
+def _window(first: float) -> Callable[..., GraphTensor | EagerTensor]:
+    def public(
+        window_length: object,
+        periodic: bool = True,
+        dtype: DTypeLike | None = "float32",
+        name: str | None = None,
+    ) -> GraphTensor | EagerTensor:
+        """Return a window of one raised cosine."""
+        count = int(static(window_length))
+        if count == 1:
+            return constant([1.0], dtype)
+        turns = np.arange(count) / (count if periodic and count % 2 == 0 else count - 1)
+        return constant(first - (1 - first) * np.cos(2 * np.pi * turns), dtype)
+
+    return public
+
+
+hann_window, hamming_window = _window(0.5), _window(0.54)
+
+
+def frame(
+    signal: object,
+    frame_length: int,
+    frame_step: int,
+    pad_end: bool = False,
+    pad_value: object = 0,
+    axis: int = -1,
+    name: str | None = None,
+) -> TfTensor:
+    """Cut an axis into pieces that may overlap."""
+    x = convert(signal)
+    at = axis % len(x.shape)
+    extent = x.shape.known()[at]
+    if pad_end:
+        count = -(-extent // frame_step)
+        missing = max(0, frame_length + frame_step * (count - 1) - extent)
+        paddings = [[0, 0]] * len(x.shape)
+        paddings[at] = [0, missing]
+        x = pad(x, paddings, constant_values=pad_value)
+    else:
+        count = max(0, 1 + (extent - frame_length) // frame_step)
+    places = np.arange(count)[:, None] * frame_step + np.arange(frame_length)
+    return gather(x, constant(places), axis=at, name=name)
+
+
+def overlap_and_add(signal: object, frame_step: object, name: str | None = None) -> Any:
+    """Add up pieces that overlap: what `frame` did is undone."""
+    x, step = convert(signal), int(static(frame_step))
+    *outer, count, length = x.shape.known()
+    total = length + step * (count - 1)
+    parts = [
+        pad(x[..., i, :], [[0, 0]] * len(outer) + [[i * step, total - length - i * step]])
+        for i in range(count)
+    ]
+    return sum(parts[1:], parts[0]) if parts else zeros([*outer, 0], x.dtype)
+
+
+def stft(
+    signals: object,
+    frame_length: int,
+    frame_step: int,
+    fft_length: int | None = None,
+    window_fn: Any = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Transform each piece of a signal, seen through a window."""
+    pieces = frame(signals, frame_length, frame_step, pad_end)
+    if window_fn is not None:
+        pieces *= window_fn(frame_length, dtype=pieces.dtype)
+    length = fft_length or 1 << (frame_length - 1).bit_length()
+    return rfft(pieces, [length])
+
+
+def dct(
+    input: object,
+    type: int = 2,
+    n: Any = None,
+    axis: int = -1,
+    norm: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the cosine transform of type 2 along the last axis."""
+    if type != 2 or axis != -1:
+        raise NotImplementedError(f"dct: type {type} along axis {axis} is not supported")
+    x = convert(input)
+    if n is not None:
+        x = _fitted(x, [int(n)], 1)
+    count = x.shape.known()[-1]
+    angles = np.pi / count * np.outer(np.arange(count) + 0.5, np.arange(count))
+    basis = 2 * np.cos(angles)
+    if norm == "ortho":
+        basis *= np.where(np.arange(count) == 0, 0.5, np.sqrt(0.5)) / np.sqrt(count)
+    flat = matmul(reshape(x, [-1, count]), constant(basis, x.dtype))
+    return reshape(flat, x.shape.known(), name=name)

@@ -1,0 +1,280 @@
+"""Ordering, counting and finding by TensorFlow's names; results whose shape depends on data."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ....ir.types.dtypes import DType
+from ....ir.types.tensor import Array, TensorSpec
+from ...dims.unknown import unknown_dim
+from ...eager.remembered import remember_all
+from ...eager.tensor import Tensor
+from ...graph.inference import Abstract, is_unknown
+from ...graph.kinds import RULES
+from ...values.dtypes import DTypeLike
+from ..core import shape_rules as shapes_of
+from ..core.bridge import TfTensor, row_of
+from ..core.calls import op, op_of_several, perform, rule
+from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+from .array_ops import expand_dims
+from .creation import range_
+from .math_ops import cast
+
+TopKV2 = namedtuple("TopKV2", "values indices")
+Unique = namedtuple("Unique", "y idx")
+UniqueWithCounts = namedtuple("UniqueWithCounts", "y idx count")
+
+
+@op_of_several("TopKV2", "input", strict=False)
+def _top_k(m: Maker, input: object, k: int = 1, sorted: bool = True) -> object:
+    """Return the largest elements of each row, and where they are."""
+    values, places = m.top_k(
+        input, k=int(static(k)), axis=spec_of_value(input).rank - 1, largest=True, sorted=True
+    )
+    return values, m.cast(places, dtype=rows.i32)
+
+
+def top_k(
+    input: object,
+    k: object = 1,
+    sorted: bool = True,
+    index_type: DTypeLike | None = "int32",
+    name: str | None = None,
+) -> TopKV2:
+    """Return the largest elements of each row, and where they are."""
+    values, places = _top_k(input, k=int(static(k)), sorted=sorted, name=name)
+    return TopKV2(values, cast(places, index_type))
+
+
+@rule("Sort", label="sort")
+def _sort(m: Maker, x: object, axis: int, descending: bool) -> object:
+    return m.sort(x, axis=axis_in(axis, spec_of_value(x).rank), descending=descending)
+
+
+@rule("ArgSort", label="argsort", differentiable=False)
+def _argsort(m: Maker, x: object, axis: int, descending: bool) -> object:
+    made = m.argsort(x, axis=axis_in(axis, spec_of_value(x).rank), descending=descending)
+    return m.cast(made, dtype=rows.i32)
+
+
+def _order(type_: str, values: object, axis: int, direction: str, name: str | None) -> TfTensor:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"`direction` should be one of ['ASCENDING', 'DESCENDING']: {direction}")
+    with InGraph(graph_of([values])):
+        down = direction == "DESCENDING"
+        return perform(type_, [convert(values)], name=name, axis=axis, descending=down)
+
+
+def sort(
+    values: object, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
+) -> TfTensor:
+    """Put elements in order along an axis."""
+    return _order("Sort", values, axis, direction, name)
+
+
+def argsort(
+    values: object,
+    axis: int = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    """Return where the elements in order come from."""
+    return _order("ArgSort", values, axis, direction, name)
+
+
+def _host(
+    type_: str, *operands: str, **known: object
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return op(type_, *operands, strict=False, differentiable=False, **known)
+
+
+@op_of_several("Unique", "x", strict=False, differentiable=None)
+def _unique(m: Maker, x: object) -> object:
+    """Return the different elements in the order they come, and which one each is."""
+    if spec_of_value(x).shape is not None and spec_of_value(x).rank != 1:
+        raise TypeError("unique expects a 1D vector.")
+    if isinstance(x, Abstract) and x.value is None:
+        spec = TensorSpec(spec_of_value(x).dtype, (unknown_dim(),))
+        return Abstract(spec), Abstract(TensorSpec(rows.i32, spec_of_value(x).shape))
+    array = np.asarray(x)
+    _, first, back = np.unique(array, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return array[np.sort(first)], rank[back].astype(np.int32)
+
+
+@op_of_several("UniqueWithCounts", "x", strict=False, differentiable=None)
+def _unique_with_counts(m: Maker, x: object) -> object:
+    """Return the different elements, which one each is, and how often each comes."""
+    values, places = RULES["Unique"].function(m, x)
+    if isinstance(values, Abstract):
+        return values, places, Abstract(TensorSpec(rows.i32, values.spec.shape))
+    return values, places, np.bincount(places, minlength=len(values)).astype(np.int32)
+
+
+def unique(x: object, out_idx: DTypeLike | None = "int32", name: str | None = None) -> Unique:
+    """Return the different elements in the order they come, and which one each is."""
+    y, idx = _unique(x, name=name)
+    return Unique(y, cast(idx, out_idx))
+
+
+def unique_with_counts(
+    x: object, out_idx: DTypeLike | None = "int32", name: str | None = None
+) -> UniqueWithCounts:
+    """Return the different elements, which one each is, and how often each comes."""
+    y, idx, found = _unique_with_counts(x, name=name)
+    return UniqueWithCounts(y, cast(idx, out_idx), cast(found, out_idx))
+
+
+@_host("Bincount", "arr", shapes=shapes_of.counts)
+def _bincount(m: Maker, arr: object, least: int, most: int | None, dtype: DType) -> object:
+    return _cut(_count(np.asarray(arr), None, least), most).astype(dtype.numpy)
+
+
+@_host("WeightedBincount", "arr", "weights", shapes=shapes_of.counts)
+def _weighted(m: Maker, arr: object, weights: object, least: int, most: int | None) -> object:
+    weight = np.asarray(weights)
+    found = _count(np.asarray(arr), weight.ravel(), least)
+    return _cut(found, most).astype(weight.dtype)
+
+
+@_host("DenseBincount", "arr")
+def _dense(
+    m: Maker, arr: object, least: int, most: int | None, dtype: DType, binary: bool
+) -> object:
+    found = np.asarray(arr)
+    width = max(int(found.max(initial=-1)) + 1, least)
+    made = [_cut(_count(row, None, width), most) for row in found.reshape(-1, found.shape[-1])]
+    counts = np.stack(made) > 0 if binary else np.stack(made)
+    return (counts if found.ndim > 1 else counts[0]).astype(dtype.numpy)
+
+
+def _count(values: Any, weights: Any, least: int) -> Array:
+    if not values.size:
+        return np.zeros(least, np.int64)
+    if (values < 0).any():
+        raise TypeError("Input arr must be non-negative!")
+    return np.bincount(values.ravel(), weights, minlength=least)
+
+
+def _cut(counts: Any, most: int | None) -> Any:
+    return counts if most is None else counts[:most]
+
+
+def bincount(
+    arr: object,
+    weights: Any = None,
+    minlength: object = None,
+    maxlength: object = None,
+    dtype: DTypeLike | None = "int32",
+    name: str | None = None,
+    axis: int | None = None,
+    binary_output: bool = False,
+) -> Any:
+    """Count each number, or add up the weights of each number."""
+    least = 0 if minlength is None else int(static(minlength))
+    most = None if maxlength is None else int(static(maxlength))
+    if axis is not None or binary_output:
+        row = row_of(dtype)
+        return _dense(arr, least=least, most=most, dtype=row, binary=binary_output, name=name)
+    if weights is not None:
+        return _weighted(arr, weights, least=least, most=most, name=name)
+    return _bincount(arr, least=least, most=most, dtype=row_of(dtype), name=name)
+
+
+@rule("SearchSorted", label="searchsorted", differentiable=False)
+def _searchsorted(m: Maker, sequence: object, values: object, side: Any, dtype: DType) -> object:
+    if is_unknown(sequence) or is_unknown(values):
+        return Abstract(spec_of_value(values).with_dtype(dtype))
+    ordered, sought = np.asarray(sequence), np.asarray(values)
+    if not ordered.ndim or ordered.shape[:-1] != sought.shape[:-1] or not sought.ndim:
+        raise TypeError(
+            f"Leading dim_size of both tensors must match: {ordered.shape}, {sought.shape}"
+        )
+    made = np.empty(sought.shape, dtype.numpy)
+    for place in np.ndindex(*ordered.shape[:-1]):
+        made[place] = np.searchsorted(ordered[place], sought[place], side)
+    return made
+
+
+def searchsorted(
+    sorted_sequence: object,
+    values: object,
+    side: str = "left",
+    out_type: DTypeLike | None = "int32",
+    name: str | None = None,
+) -> TfTensor:
+    """Return where values belong in an ordered sequence, for each row."""
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'right' or 'left'. Saw: {side}.")
+    with InGraph(graph_of([sorted_sequence, values])):
+        given = same(sorted_sequence, values)
+        return perform("SearchSorted", given, name=name, side=side, dtype=row_of(out_type))
+
+
+@_host("SequenceMask", "lengths", shapes=shapes_of.masked)
+def _sequence_mask(
+    m: Maker, lengths: object, maxlen: object = None, dtype: DTypeLike | None = "bool"
+) -> object:
+    """Mark the first elements of each row."""
+    array, row = np.asarray(lengths), row_of(dtype)
+    assert row is not None, "a type was given"
+    width = int(array.max(initial=0)) if maxlen is None else int(static(maxlen))
+    return (np.arange(width) < array[..., None]).astype(row.numpy)
+
+
+def sequence_mask(
+    lengths: object,
+    maxlen: object = None,
+    dtype: DTypeLike | None = "bool",
+    name: str | None = None,
+) -> Any:
+    """Mark the first elements of each row; how many there are may be known only when it runs."""
+    width = static(maxlen)
+    if not isinstance(width, Tensor):
+        return _sequence_mask(lengths, maxlen=width, dtype=dtype, name=name)
+    with InGraph(graph_of([lengths, width])):
+        count = convert(lengths)
+        places = range_(cast(width, count.dtype))
+        return cast(places < expand_dims(count, -1), dtype, name=name)
+
+
+@_host("CountNonzero", "input", shapes=shapes_of.nonzero)
+def count_nonzero(
+    m: Maker,
+    input: object,
+    axis: object = None,
+    keepdims: bool = False,
+    dtype: DTypeLike | None = "int64",
+) -> object:
+    """Count elements that are not 0."""
+    row = row_of(dtype)
+    assert row is not None, "a type was given"
+    along = None if axis is None else tuple(np.ravel(static(axis)).tolist())
+    return np.asarray(np.count_nonzero(np.asarray(input), axis=along, keepdims=keepdims), row.numpy)
+
+
+@_host("InvertPermutation", "x", shapes=shapes_of.like())
+def invert_permutation(m: Maker, x: object) -> object:
+    """Return where each number is."""
+    found = np.asarray(x)
+    if found.ndim != 1:
+        raise TypeError("invert_permutation expects a 1D vector.")
+    wrong = found[(found < 0) | (found >= found.size)]
+    if wrong.size:
+        raise TypeError(f"{wrong[0]} is not between 0 and {found.size}")
+    if np.unique(found).size != found.size:
+        raise TypeError(f"{np.bincount(found).argmax()} is duplicated in the input.")
+    return np.argsort(found).astype(found.dtype)
+
+
+remember_all(globals())

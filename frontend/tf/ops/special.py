@@ -1,0 +1,320 @@
+"""The gamma function's logarithm and its derivative, error functions and the like.
+
+They are sums and products of elementary operations in f64, so that gradients of any order and
+code come out of those.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ...eager.remembered import remember_all
+from ...graph.kinds import RULES
+from ..core.bridge import TfTensor
+from ..core.calls import op
+from ..core.values import convert
+from .creation import ones_like
+from .math_ops import FUNCTIONS, REDUCTIONS
+from .nn_ops import relu
+
+SHIFT = 8
+"""By so much an argument is moved up, to where the series are exact to f64 or nearly so."""
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
+
+
+class Wide:
+    """Arithmetic with numbers in f64."""
+
+    def __init__(self, make: Maker) -> None:
+        self.make = make
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*values: object) -> Any:
+            return getattr(self.make, name)(*map(self.value, values))
+
+        return call
+
+    def value(self, x: object) -> Any:
+        """Return a number as a value."""
+        return self.make.number(x, rows.f64) if isinstance(x, float | int) else x
+
+    def series(self, x: object, terms: Sequence[float]) -> Any:
+        """Return the polynomial with these coefficients, the lowest first."""
+        total = self.value(terms[-1])
+        for term in reversed(terms[:-1]):
+            total = self.add(self.mul(total, x), term)
+        return total
+
+
+def _reflected(m: Maker, x: object, above: Any, mirror: Any) -> object:
+    """Return `above(x)` from 1/2 up, and `mirror(x, above(1 - x))` below."""
+    w, row = Wide(m), spec_of_value(x).dtype
+    wide = m.to(x, rows.f64)
+    low = w.less(wide, 0.5)
+    found = above(w, w.select(low, w.sub(1.0, wide), wide))
+    made = w.select(low, mirror(w, w.select(low, wide, 0.25), found), found)
+    return m.to(made, row)
+
+
+def _lgamma_above(w: Wide, y: object) -> object:
+    product = y
+    for i in range(1, SHIFT):
+        product = w.mul(product, w.add(y, float(i)))
+    z = w.add(y, float(SHIFT))
+    inverse = w.div(1.0, z)
+    tail = w.mul(inverse, w.series(w.mul(inverse, inverse), STIRLING))
+    main = w.sub(w.mul(w.sub(z, 0.5), w.log(z)), z)
+    return w.sub(w.add(w.add(main, 0.5 * math.log(2 * math.pi)), tail), w.log(product))
+
+
+def _lgamma_mirror(w: Wide, x: object, found: object) -> object:
+    return w.sub(w.sub(math.log(math.pi), w.log(w.abs(w.sin(w.mul(math.pi, x))))), found)
+
+
+@op("Lgamma", "x", strict=False)
+def lgamma(m: Maker, x: object) -> object:
+    """Return the logarithm of the absolute value of the gamma function."""
+    row = spec_of_value(x).dtype
+    found = _reflected(m, x, _lgamma_above, _lgamma_mirror)
+    return m.select(_at_pole(m, x), m.number(math.inf, row), found)
+
+
+def _at_pole(m: Maker, x: object) -> object:
+    """Say where the gamma function is infinite: at 0 and whole numbers below."""
+    return m.logical_and(
+        m.equal(m.floor(x), x), m.less_equal(x, m.number(0, spec_of_value(x).dtype))
+    )
+
+
+def _digamma_above(w: Wide, y: object) -> object:
+    total = w.div(1.0, y)
+    for i in range(1, SHIFT):
+        total = w.add(total, w.div(1.0, w.add(y, float(i))))
+    z = w.add(y, float(SHIFT))
+    inverse = w.div(1.0, z)
+    square = w.mul(inverse, inverse)
+    tail = w.mul(square, w.series(square, DIGAMMA))
+    return w.sub(w.add(w.sub(w.log(z), w.mul(0.5, inverse)), tail), total)
+
+
+def _digamma_mirror(w: Wide, x: object, found: object) -> object:
+    return w.sub(found, w.div(math.pi, w.tan(w.mul(math.pi, x))))
+
+
+@op("Digamma", "x", strict=False)
+def digamma(m: Maker, x: object) -> object:
+    """Return the derivative of the logarithm of the gamma function."""
+    row = spec_of_value(x).dtype
+    found = _reflected(m, x, _digamma_above, _digamma_mirror)
+    return m.select(_at_pole(m, x), m.number(math.nan, row), found)
+
+
+BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
+"""The even Bernoulli numbers over the factorials of their places."""
+
+
+@op("Zeta", "x", "q")
+def zeta(m: Maker, x: object, q: object) -> object:
+    """Return the sum of (q + n) to the power -x over all n from 0 (Hurwitz)."""
+    w, row = Wide(m), spec_of_value(x).dtype
+    s, first = m.to(x, rows.f64), m.to(q, rows.f64)
+    total, minus = w.pow(first, w.neg(s)), w.neg(s)
+    for i in range(1, SHIFT):
+        total = w.add(total, w.pow(w.add(first, float(i)), minus))
+    z = w.add(first, float(SHIFT))
+    power = w.pow(z, minus)
+    total = w.add(total, w.add(w.div(w.mul(power, z), w.sub(s, 1.0)), w.mul(power, 0.5)))
+    factor = w.div(w.mul(power, s), z)
+    for i, number in enumerate(BERNOULLI):
+        total = w.add(total, w.mul(factor, number))
+        step = w.mul(w.add(s, 2.0 * i + 1), w.add(s, 2.0 * i + 2))
+        factor = w.div(w.mul(factor, step), w.mul(z, z))
+    return m.to(total, row)
+
+
+@op("Polygamma", "a", "x")
+def polygamma(m: Maker, a: object, x: object) -> object:
+    """Return the derivative of order `a` of digamma."""
+    row = spec_of_value(a).dtype
+    one, two = m.number(1, row), m.number(2, row)
+    above = m.add(a, one)
+    sign = m.sub(m.mul(m.mod(a, two), two), one)
+    factorial = m.exp(RULES["Lgamma"].function(m, above))
+    made = m.mul(m.mul(sign, factorial), RULES["Zeta"].function(m, above, x))
+    return m.select(m.equal(a, m.number(0, row)), RULES["Digamma"].function(m, x), made)
+
+
+def _lower(a: float, x: float) -> float:
+    """Return the regularised lower incomplete gamma function: a series, or a fraction."""
+    if a <= 0 or x < 0 or math.isnan(a) or math.isnan(x):
+        return math.nan
+    if x == 0 or math.isinf(x):
+        return float(x > 0)
+    front = math.exp(a * math.log(x) - x - math.lgamma(a))
+    if x < a + 1:
+        term = total = 1 / a
+        n = 0
+        while abs(term) > 1e-17 * abs(total):
+            n += 1
+            term *= x / (a + n)
+            total += term
+        return front * total
+    tiny, b = 1e-300, x + 1 - a
+    c, d = 1 / tiny, 1 / b
+    found, n = d, 0
+    factor = 2.0
+    while abs(factor - 1) > 1e-16 and n < 10000:
+        n += 1
+        step = n * (a - n)
+        b += 2
+        d = 1 / ((step * d + b) or tiny)
+        c = (b + step / c) or tiny
+        factor = d * c
+        found *= factor
+    return 1 - front * found
+
+
+def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
+    @op(type_, "a", "x", differentiable=None)
+    def function(m: Maker, a: Any, x: object) -> object:
+        """Compute on the host."""
+        left, right = np.broadcast_arrays(np.asarray(a), np.asarray(x))
+        made = [_lower(float(p), float(q)) for p, q in zip(left.flat, right.flat, strict=True)]
+        found = np.reshape(made, left.shape)
+        return (1 - found if upper else found).astype(left.dtype)
+
+    return function
+
+
+igamma, igammac = _incomplete("Igamma", False), _incomplete("Igammac", True)
+
+ERFINV = (
+    (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+     -0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
+    (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+     -0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
+)  # fmt: skip
+"""Polynomials near the inverse of erf over x, the highest power first: middle, ends."""
+
+
+@op("Erfinv", "x", strict=False)
+def erfinv(m: Maker, x: object) -> object:
+    """Return what the error function gives x for."""
+    row = spec_of_value(x).dtype
+    w, wide = Wide(m), m.to(x, rows.f64)
+    size = w.neg(w.log(w.mul(w.sub(1.0, wide), w.add(1.0, wide))))
+    middle = w.less(size, 5.0)
+    near, far = w.sub(size, 2.5), w.sub(w.sqrt(w.maximum(size, 5.0)), 3.0)
+    start = w.select(middle, w.series(near, ERFINV[0][::-1]), w.series(far, ERFINV[1][::-1]))
+    found = w.mul(start, wide)
+    for _ in range(2):  # Newton
+        slope = w.mul(w.exp(w.neg(w.mul(found, found))), 2 / math.sqrt(math.pi))
+        found = w.sub(found, w.div(w.sub(w.erf(found), wide), slope))
+    ends = w.select(w.less(wide, 0.0), -math.inf, math.inf)
+    return m.to(w.select(w.equal(w.abs(wide), 1.0), ends, found), row)
+
+
+def erfcinv(x: object, name: str | None = None) -> TfTensor:
+    """Return what the complement of the error function gives x for."""
+    return erfinv(1.0 - convert(x), name=name)
+
+
+def ndtri(x: object, name: str | None = None) -> Any:
+    """Return the quantiles of the normal distribution."""
+    return FUNCTIONS["multiply"](erfinv(2.0 * convert(x) - 1.0), math.sqrt(2), name=name)
+
+
+@op("Erfc", "x", strict=False)
+def erfc(m: Maker, x: object) -> object:
+    """Return what the error function leaves to 1."""
+    row = spec_of_value(x).dtype
+    wide = m.to(x, rows.f64)
+    return m.to(m.sub(m.number(1, rows.f64), m.erf(wide)), row)
+
+
+def log_sigmoid(x: object, name: str | None = None) -> Any:
+    """Return the logarithm of the logistic function."""
+    negative = FUNCTIONS["negative"]
+    return negative(FUNCTIONS["softplus"](negative(x)), name=name)
+
+
+@op("Softsign", "features", strict=False)
+def softsign(m: Maker, features: object) -> object:
+    """Divide by one more than the size."""
+    row = spec_of_value(features).dtype
+    return m.div(features, m.add(m.abs(features), m.number(1, row)))
+
+
+@op("DivNoNan", "x", "y")
+def divide_no_nan(m: Maker, x: object, y: object) -> object:
+    """Divide; 0 where the divisor is 0."""
+    row = spec_of_value(y).dtype
+    zero = m.equal(y, m.number(0, row))
+    return m.select(zero, m.number(0, row), m.div(x, m.select(zero, m.number(1, row), y)))
+
+
+def _times_log(shift: float) -> Callable[..., Any]:
+    def made(m: Maker, x: object, y: object) -> Any:
+        """Return x log y (log1p y), 0 where x is 0."""
+        row = spec_of_value(x).dtype
+        zero = m.equal(x, m.number(0, row))
+        safe = m.select(zero, m.number(1, row), y)
+        logarithm = m.log1p(safe) if shift else m.log(safe)
+        return m.select(zero, m.number(0, row), m.mul(x, logarithm))
+
+    return made
+
+
+xlogy = op("Xlogy", "x", "y")(_times_log(0))
+xlog1py = op("Xlog1py", "x", "y")(_times_log(1))
+
+
+@op("MulNoNan", "x", "y")
+def multiply_no_nan(m: Maker, x: object, y: object) -> object:
+    """Multiply; 0 where the second is 0, whatever the first is."""
+    row = spec_of_value(y).dtype
+    zero = m.equal(y, m.number(0, row))
+    return m.select(zero, m.number(0, row), m.mul(m.select(zero, m.number(0, row), x), y))
+
+
+@op("Xdivy", "x", "y")
+def xdivy(m: Maker, x: object, y: object) -> object:
+    """Divide; 0 where the first is 0, whatever the second is."""
+    row = spec_of_value(x).dtype
+    zero = m.equal(x, m.number(0, row))
+    return m.select(zero, m.number(0, row), m.div(x, m.select(zero, m.number(1, row), y)))
+
+
+def reciprocal_no_nan(x: object, name: str | None = None) -> TfTensor:
+    """Divide 1 by each element; 0 where it is 0."""
+    value = convert(x)
+    return divide_no_nan(ones_like(value), value, name=name)
+
+
+def lbeta(x: object, name: str | None = None) -> Any:
+    """Return the logarithm of the absolute value of the beta function along the last axis."""
+    total = REDUCTIONS["reduce_sum"]
+    return FUNCTIONS["subtract"](total(lgamma(x), axis=-1), lgamma(total(x, axis=-1)), name=name)
+
+
+def weighted_cross_entropy_with_logits(
+    labels: object, logits: object, pos_weight: Any, name: str | None = None
+) -> Any:
+    """Return the cross entropy of labels and sigmoid, where a label of 1 counts more."""
+    x = convert(logits)
+    wanted = convert(labels, x.dtype)
+    weight = 1 + (pos_weight - 1) * wanted
+    tail = FUNCTIONS["softplus"](-FUNCTIONS["abs"](x))
+    positive = relu(-x)
+    return FUNCTIONS["add"]((1 - wanted) * x, weight * (tail + positive), name=name)
+
+
+remember_all(globals())

@@ -1,0 +1,563 @@
+"""Convolutions, pools, normalisation and embeddings by TensorFlow's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....ir.compose import functions as c
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
+from ....ir.types.dims import DimExpr
+from ...eager.remembered import remember_all
+from ...graph.graph import GraphTensor
+from ...values.run_errors import UnimplementedError
+from ..core import shape_rules as shapes_of
+from ..core.bridge import OPERATORS, TfTensor
+from ..core.calls import op, perform, rule
+from ..core.shapes import ShapeLike
+from ..core.sizes import sizes_of
+from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+from .creation import ints
+from .math_ops import FUNCTIONS
+from .nn_ops import clip_by_norm
+
+
+def _pair(value: object, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
+    """Return a stride, window or dilation of each spatial axis."""
+    listed = np.ravel(static(value)).tolist()
+    if len(listed) == 1:
+        return tuple(listed * rank)
+    if len(listed) == rank + 2:
+        if {listed[0], listed[-1 if channels_last else 1]} != {1}:
+            raise UnimplementedError(f"{listed}: nothing but 1 is supported along batch and depth")
+        listed = listed[1:-1] if channels_last else listed[2:]
+    return tuple(listed)
+
+
+def _pads(padding: Any, sizes: Any, window: Any, strides: Any, dilations: Any) -> Any:
+    """Return what is put before and behind each axis."""
+    if not isinstance(padding, str):
+        return tuple((int(a), int(b)) for a, b in list(padding)[1:-1])
+    if padding not in ("SAME", "VALID"):
+        raise TypeError(f"padding is {padding!r}, expected 'SAME' or 'VALID'")
+    if padding == "VALID":
+        return ((0, 0),) * len(window)
+    made = []
+    for size, k, s, d in zip(sizes, window, strides, dilations, strict=True):
+        total = max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
+        made.append((total // 2, total - total // 2))
+    return tuple(made)
+
+
+def _spatial(x: object, last: bool) -> tuple[int | DimExpr, ...]:
+    dims = spec_of_value(x).dims
+    return dims[1:-1] if last else dims[2:]
+
+
+def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
+    """Return the function that slides filters over so many axes."""
+
+    @op(type_, "input", "filters", shapes=shapes_of.windows(rank))
+    def function(
+        m: Maker,
+        input: Any,
+        filters: object,
+        strides: object = 1,
+        padding: object = "VALID",
+        data_format: str | None = None,
+        dilations: object = 1,
+    ) -> object:
+        """Slide filters [*sizes, in, out] over images."""
+        last = data_format is None or data_format.endswith("C")
+        *window, inner, _ = spec_of_value(filters).dims
+        if len(window) != rank:
+            raise TypeError(f"filters of {len(window) + 2} axes, expected {rank + 2}")
+        steps, apart = (_pair(x, last, rank) for x in (strides, dilations or 1))
+        pads = _pads(padding, _spatial(input, last), window, steps, apart)
+        channels = spec_of_value(input).dims[-1 if last else 1]
+        kernel = m.transpose(filters, order=(rank + 1, rank, *range(rank)))
+        return m.conv(
+            input, kernel, strides=steps, pads=pads, dilations=apart,
+            groups=channels // inner, channels_last=last,
+        )  # fmt: skip
+
+    return function
+
+
+def refuse_channels_first(name: str, data_format: str | None) -> None:
+    """Raise for an operation that takes images with the channels last only."""
+    if data_format is not None and not data_format.endswith("C"):
+        raise UnimplementedError(f"{name}: {data_format} is not supported, expected NHWC")
+
+
+conv2d, conv3d, _conv1d = _conv("Conv2D", 2), _conv("Conv3D", 3), _conv("Conv1D", 1)
+
+
+def conv1d(
+    input: object,
+    filters: object,
+    stride: object = 1,
+    padding: object = "VALID",
+    data_format: str = "NWC",
+    dilations: object = None,
+    name: str | None = None,
+) -> Any:
+    """Slide filters [width, in, out] over sequences."""
+    return _conv1d(input, filters, stride, padding, data_format, dilations, name=name)
+
+
+def separable_conv2d(
+    input: object,
+    depthwise_filter: object,
+    pointwise_filter: object,
+    strides: object,
+    padding: object,
+    data_format: str | None = None,
+    dilations: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Slide filters over each channel, then combine the channels."""
+    refuse_channels_first("separable_conv2d", data_format)
+    deep = depthwise_conv2d(input, depthwise_filter, strides, padding, dilations=dilations or 1)
+    return conv2d(deep, pointwise_filter, 1, "VALID", name=name)
+
+
+def atrous_conv2d(
+    value: object, filters: object, rate: object, padding: object, name: str | None = None
+) -> TfTensor:
+    """Slide filters whose elements are apart."""
+    return conv2d(value, filters, 1, padding, dilations=rate, name=name)
+
+
+@op("DepthwiseConv2dNative", "input", "filter")
+def depthwise_conv2d(
+    m: Maker,
+    input: object,
+    filter: object,
+    strides: object = 1,
+    padding: object = "VALID",
+    data_format: str | None = None,
+    dilations: object = 1,
+) -> object:
+    """Slide filters [height, width, in, multiplier] over each channel by itself."""
+    refuse_channels_first("depthwise_conv2d", data_format)
+    h, w, channels, times = spec_of_value(filter).dims
+    steps, apart = _pair(strides, True), _pair(dilations or 1, True)
+    pads = _pads(padding, _spatial(input, True), (h, w), steps, apart)
+    kernel = m.reshape(m.transpose(filter, order=(2, 3, 0, 1)), shape=(channels * times, 1, h, w))
+    return m.conv(
+        input, kernel, strides=steps, pads=pads, dilations=apart, groups=channels,
+        channels_last=True,
+    )  # fmt: skip
+
+
+@rule("Conv1DBackpropInput", label="conv1d_transpose", shapes=shapes_of.backward)
+@rule("Conv2DBackpropInput", label="conv2d_transpose", shapes=shapes_of.backward)
+@rule("Conv3DBackpropInputV2", label="conv3d_transpose", shapes=shapes_of.backward)
+def _conv_transpose(
+    m: Maker, x: Any, f: Any, *sizes_: Any, wanted: Any, strides: Any, padding: Any
+) -> object:
+    wanted = tuple(ints(sizes_[0])) if sizes_ else wanted
+    window = spec_of_value(f).dims[:-2]
+    rank = len(window)
+    steps, ones = _pair(strides, True, rank), (1,) * rank
+    pads = _pads(padding, wanted[1:-1], window, steps, ones)
+    kernel = m.transpose(f, order=(rank + 1, rank, *range(rank)))
+    sizes = _spatial(x, True)
+    for want, size, step, extent in zip(wanted[1:-1], sizes, steps, window, strict=True):
+        least = want if padding == "SAME" else want - extent + 1
+        if isinstance(padding, str) and isinstance(size, int) and size != -(-least // step):
+            raise TypeError(f"an output of {want} is that of {-(-least // step)}, not of {size}")
+    extra = tuple(
+        want - ((n - 1) * s + k - lo - hi)
+        for want, n, s, k, (lo, hi) in zip(wanted[1:-1], sizes, steps, window, pads, strict=True)
+    )
+    return m.conv_transpose(
+        x, kernel, strides=steps, pads=pads, dilations=ones, output_pads=extra, groups=1,
+        channels_last=True,
+    )  # fmt: skip
+
+
+def _sizes(shape: ShapeLike) -> tuple[int | None, ...] | None:
+    """Return the sizes of an output as far as they matter: None if one of an image is computed."""
+    known = static(shape)
+    if isinstance(known, GraphTensor):
+        found = sizes_of(known)
+        known = [known] if found is None else list(found)
+    sizes = tuple(d if isinstance(d, int) else None for d in known)
+    return None if len(sizes) < 3 or None in sizes[1:-1] else sizes
+
+
+def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
+    """Return the function that is the gradient of a convolution."""
+
+    def function(
+        input: Any,
+        filters: object,
+        output_shape: ShapeLike,
+        strides: object = 1,
+        padding: object = "SAME",
+        data_format: str | None = None,
+        dilations: object = None,
+        name: str | None = None,
+    ) -> TfTensor:
+        """Return what the gradient of a convolution is; filters are [*sizes, out, in]."""
+        refuse_channels_first(label, data_format)
+        if set(np.ravel(static(dilations or 1)).tolist()) != {1}:
+            raise UnimplementedError(f"{label}: dilations are not supported")
+        with InGraph(graph_of([input, filters, output_shape])):
+            wanted = _sizes(output_shape)
+            given = {"wanted": wanted, "strides": static(strides), "padding": padding}
+            sizes = [] if wanted is not None else [convert(output_shape, "int32")]
+            made = perform(type_, [*same(input, filters), *sizes], name=name, **given)
+            if not made.eager and wanted is not None:
+                made.set_shape(wanted)
+            return made
+
+    return function
+
+
+conv1d_transpose = _transposed("conv1d_transpose", "Conv1DBackpropInput")
+conv2d_transpose = _transposed("conv2d_transpose", "Conv2DBackpropInput")
+conv3d_transpose = _transposed("conv3d_transpose", "Conv3DBackpropInputV2")
+
+
+def convolution(
+    input: object,
+    filters: object,
+    strides: object = None,
+    padding: object = "VALID",
+    data_format: str | None = None,
+    dilations: object = None,
+    name: str | None = None,
+) -> Any:
+    """Slide filters over images of as many axes as the filters have."""
+    rank = len(convert(filters).shape) - 2
+    functions: dict[int, Callable[..., TfTensor]] = {1: conv1d, 2: conv2d, 3: conv3d}
+    if rank not in functions:
+        raise ValueError(f"`num_spatial_dims` must be 1, 2, or 3. Received: {rank}")
+    more = {"padding": padding, "data_format": data_format, "dilations": dilations or 1}
+    return functions[rank](input, filters, strides or 1, name=name, **more)
+
+
+def conv_transpose(
+    input: object,
+    filters: object,
+    output_shape: object,
+    strides: object,
+    padding: object = "SAME",
+    data_format: str | None = None,
+    dilations: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return what the gradient of a convolution of as many axes is."""
+    rank = len(convert(filters).shape) - 2
+    functions = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
+    more = {"data_format": data_format, "dilations": dilations, "name": name}
+    return functions[rank](input, filters, output_shape, strides, padding, **more)
+
+
+def pool(
+    input: object,
+    window_shape: object,
+    pooling_type: str,
+    strides: object = None,
+    padding: object = "VALID",
+    data_format: str | None = None,
+    dilations: object = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Combine the elements of windows by their greatest ("MAX") or their mean ("AVG")."""
+    if set(np.ravel(static(dilations or 1)).tolist()) != {1}:
+        raise UnimplementedError("pool: dilations are not supported")
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"Unsupported pooling_type: {pooling_type}.")
+    function = max_pool if pooling_type == "MAX" else avg_pool
+    return function(input, window_shape, strides or 1, padding, data_format, name=name)
+
+
+def conv2d_backprop_input(
+    input_sizes: object,
+    filters: object,
+    out_backprop: object,
+    strides: object,
+    padding: object,
+    **more: object,
+) -> TfTensor:
+    """Return the gradient of a convolution's images."""
+    return conv2d_transpose(out_backprop, filters, input_sizes, strides, padding, **more)
+
+
+def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTensor]:
+    """Return the function that pools over so many axes; None: over as many as there are."""
+    stated = shapes_of.unranked if rank is None else shapes_of.windows(rank)
+
+    @op(type_, "input", strict=False, label=type_.removesuffix("ND"), shapes=stated)
+    def function(
+        m: Maker,
+        input: Any,
+        ksize: object,
+        strides: object,
+        padding: object = "VALID",
+        data_format: str | None = None,
+    ) -> object:
+        """Combine the elements of windows."""
+        last = data_format is None or data_format.endswith("C")
+        sizes = _spatial(input, last)
+        if len(sizes) != (rank or len(sizes)):
+            raise TypeError(f"an operand of {len(sizes) + 2} axes, expected {rank} and 2 more")
+        window, steps = (_pair(v, last, len(sizes)) for v in (ksize, strides))
+        pads, ones = _pads(padding, sizes, window, steps, (1,) * len(sizes)), (1,) * len(sizes)
+        return getattr(m, gv)(
+            input, window=window, strides=steps, pads=pads, dilations=ones, channels_last=last
+        )
+
+    return function
+
+
+max_pool, avg_pool = _pool("MaxPoolND", "max_pool"), _pool("AvgPoolND", "avg_pool")
+max_pool1d, avg_pool1d = _pool("MaxPool1D", "max_pool", 1), _pool("AvgPool1D", "avg_pool", 1)
+max_pool2d, avg_pool2d = _pool("MaxPool", "max_pool", 2), _pool("AvgPool", "avg_pool", 2)
+max_pool3d, avg_pool3d = _pool("MaxPool3D", "max_pool", 3), _pool("AvgPool3D", "avg_pool", 3)
+
+
+@op("SpaceToDepth", "input", strict=False)
+def space_to_depth(m: Maker, input: object, block_size: int, data_format: str = "NHWC") -> object:
+    """Turn blocks of pixels into channels."""
+    refuse_channels_first("space_to_depth", data_format)
+    n, h, w, channels = spec_of_value(input).dims
+    b = int(block_size)
+    cut = m.reshape(input, shape=(n, h // b, b, w // b, b, channels))
+    turned = m.transpose(cut, order=(0, 1, 3, 2, 4, 5))
+    return m.reshape(turned, shape=(n, h // b, w // b, b * b * channels))
+
+
+@op("DepthToSpace", "input", strict=False)
+def depth_to_space(m: Maker, input: object, block_size: int, data_format: str = "NHWC") -> object:
+    """Turn channels into blocks of pixels."""
+    refuse_channels_first("depth_to_space", data_format)
+    n, h, w, channels = spec_of_value(input).dims
+    b = int(block_size)
+    cut = m.reshape(input, shape=(n, h, w, b, b, channels // (b * b)))
+    turned = m.transpose(cut, order=(0, 1, 3, 2, 4, 5))
+    return m.reshape(turned, shape=(n, h * b, w * b, channels // (b * b)))
+
+
+def batch_normalization(
+    x: object,
+    mean: Any,
+    variance: object,
+    offset: Any,
+    scale: object,
+    variance_epsilon: float,
+    name: str | None = None,
+) -> Any:
+    """Centre and scale by given moments."""
+    factor = FUNCTIONS["rsqrt"](convert(variance) + variance_epsilon)
+    factor = factor if scale is None else factor * scale
+    shift = -mean * factor if offset is None else offset - mean * factor
+    return x * factor + shift
+
+
+@op("L2Normalize", "x", strict=False, shapes=shapes_of.like())
+def l2_normalize(m: Maker, x: object, axis: object = None, epsilon: float = 1e-12) -> object:
+    """Divide by the norm along axes."""
+    spec = spec_of_value(x)
+    axes = (
+        tuple(range(spec.rank))
+        if axis is None
+        else tuple(axis_in(a, spec.rank) for a in np.ravel(static(axis)).tolist())
+    )
+    total = m.sum(m.mul(x, x), axes=axes, keepdims=True)
+    return m.mul(x, m.rsqrt(m.maximum(total, m.number(epsilon, spec.dtype))))
+
+
+@op("LRN", "input", strict=False, shapes=shapes_of.ranked(4))
+def local_response_normalization(
+    m: Maker,
+    input: object,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+) -> object:
+    """Divide by the squares of neighbouring channels."""
+    spec = spec_of_value(input)
+    radius, last = depth_radius, spec.rank - 1
+    pads = tuple((radius, radius) if i == last else (0, 0) for i in range(spec.rank))
+    squares = m.pad(m.mul(input, input), pads=pads)
+    channels, total = spec.dims[last], None
+    for i in range(2 * radius + 1):
+        part = c.cut(m.emit, squares, last, i, i + channels)
+        total = part if total is None else m.add(total, part)
+    scaled = m.add(m.mul(total, m.number(alpha, spec.dtype)), m.number(bias, spec.dtype))
+    return m.div(input, m.pow(scaled, m.number(beta, spec.dtype)))
+
+
+def dropout(
+    x: Any, rate: Any = 0.5, noise_shape: object = None, seed: object = None, name: object = None
+) -> Any:
+    """Set elements to 0 by chance, and scale the others up."""
+    from .array_ops import shape, where  # noqa: PLC0415
+    from .creation import zeros_like  # noqa: PLC0415
+    from .random_ops import uniform  # noqa: PLC0415
+
+    x = convert(x)
+    known = static(rate)
+    if isinstance(known, int | float) and not 0 <= known < 1:
+        raise ValueError(
+            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
+        )
+    if isinstance(known, int | float) and not known:
+        return x
+    dims = (
+        noise_shape
+        if noise_shape is not None
+        else (x.shape.as_list() if x.shape.is_fully_defined() else shape(x))
+    )
+    kept = uniform(dims, dtype=x.dtype, seed=seed) >= rate
+    made = where(kept, x / (1.0 - rate), zeros_like(x))
+    if not made.eager:
+        made.set_shape(x.shape)
+    return made
+
+
+def embedding_lookup(
+    params: object, ids: object, max_norm: float | None = None, name: str | None = None
+) -> TfTensor:
+    """Take rows of a table, scaled down to a norm if one is given."""
+    from .array_ops import concat  # noqa: PLC0415
+    from .gathering import gather  # noqa: PLC0415
+
+    if isinstance(params, list | tuple):
+        params = params[0] if len(params) == 1 else concat(list(params), 0)
+    found = gather(params, ids, name=name)
+    if max_norm is None:
+        return found
+    along = tuple(range(convert(ids).ndim, found.ndim))
+    return clip_by_norm(found, max_norm, axes=along)
+
+
+@op("Trace", "x", strict=False)
+def trace(m: Maker, x: object) -> object:
+    """Add up the diagonals of matrices."""
+    spec = spec_of_value(x)
+    n, k = spec.dims[-2:]
+    eye = m.constant(value=np.eye(int(n), int(k), dtype=spec.dtype.numpy))  # type: ignore[arg-type]
+    return m.sum(m.mul(x, eye), axes=(spec.rank - 2, spec.rank - 1))
+
+
+@op("MatVec", "a", "b")
+def matvec(
+    m: Maker, a: object, b: object, transpose_a: bool = False, adjoint_a: bool = False
+) -> object:
+    """Multiply matrices by vectors."""
+    rank = spec_of_value(b).rank
+    column = c.unsqueeze(m.emit, b, (rank,))
+    product_ = m.matmul(a, column, transpose_lhs=transpose_a or adjoint_a)
+    return c.squeeze(m.emit, product_, (spec_of_value(product_).rank - 1,))
+
+
+@rule("Tensordot", label="Tensordot", shapes=shapes_of.unranked)
+def _tensordot(m: Maker, x: object, y: object, axes: Any) -> object:
+    p, q = spec_of_value(x).rank, spec_of_value(y).rank
+    if isinstance(axes, int):
+        left, right = list(range(p - axes, p)), list(range(axes))
+    else:
+        left, right = (np.ravel(g).tolist() for g in axes)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    first = list(letters[:p])
+    second = list(letters[p : p + q])
+    for i, j in zip(left, right, strict=True):
+        second[j] = first[i % p]
+    out = [s for s in first if s not in second] + [s for s in second if s not in first]
+    return m.einsum(x, y, equation=f"{''.join(first)},{''.join(second)}->{''.join(out)}")
+
+
+def tensordot(a: object, b: object, axes: object, name: str | None = None) -> TfTensor:
+    """Multiply along several axes."""
+    with InGraph(graph_of([a, b])):
+        return perform("Tensordot", same(a, b), name=name, axes=static(axes))
+
+
+@op("Norm", "tensor", strict=False, shapes=shapes_of.unranked)
+def _norm(
+    m: Maker, tensor: object, ord: Any, axes: tuple[int, ...] | None, keepdims: bool, matrix: bool
+) -> object:
+    spec = spec_of_value(tensor)
+    axes = tuple(axis_in(a, spec.rank) for a in (range(spec.rank) if axes is None else axes))
+    if ord == "euclidean":
+        return m.sqrt(m.sum(m.mul(tensor, tensor), axes=axes, keepdims=keepdims))
+    size = m.abs(tensor)
+    if matrix and ord in (1, np.inf):  # of matrices: the largest sum of a column or row
+        row, column = axes if ord == 1 else axes[::-1]
+        sums = m.sum(size, axes=(row,), keepdims=True)
+        found = m.max(sums, axes=(column,), keepdims=True)
+        return found if keepdims else c.squeeze(m.emit, found, axes)
+    if ord == np.inf:
+        return m.max(size, axes=axes, keepdims=keepdims)
+    if ord == 1:
+        return m.sum(size, axes=axes, keepdims=keepdims)
+    powers = m.sum(m.pow(size, m.number(ord, spec.dtype)), axes=axes, keepdims=keepdims)
+    return m.pow(powers, m.number(1 / ord, spec.dtype))
+
+
+@op("SpectralNorm", "tensor", strict=False, differentiable=None)
+def _spectral(m: Maker, tensor: object, axes: tuple[int, ...], keepdims: bool) -> object:
+    """Return the largest singular value of matrices."""
+    array = np.asarray(tensor)
+    return np.linalg.norm(array, 2, axes, keepdims).astype(array.dtype)
+
+
+def norm(
+    tensor: object,
+    ord: object = "euclidean",
+    axis: object = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the norm of vectors along an axis or of all elements, of matrices along two."""
+    with InGraph(graph_of([tensor])):
+        x = convert(tensor)
+    known = None if axis is None else np.ravel(static(axis)).tolist()
+    is_matrix = known is not None and len(known) == 2
+    allowed = ("euclidean", "fro", 1, 2, np.inf) if is_matrix else ("euclidean", 1, 2, np.inf)
+    if ord not in allowed and not (not is_matrix and isinstance(ord, int | float) and ord > 0):
+        kind = "matrix" if is_matrix else "vector"
+        raise ValueError(f"'ord' must be a supported {kind} norm, got {ord}")
+    axes = None if known is None else tuple(known)
+    if x.spec.dtype.kind == "c":
+        return OPERATORS["cast"](norm(OPERATORS["abs"](x), ord, axis, keepdims, name), x.dtype)
+    if is_matrix and ord == 2:
+        return _spectral(x, axes=axes, keepdims=keepdims, name=name)
+    plain = "euclidean" if ord in (2, "fro") else ord
+    return _norm(x, ord=plain, axes=axes, keepdims=keepdims, matrix=is_matrix, name=name)
+
+
+@op(
+    "InTopK",
+    *("targets", "predictions"),
+    strict=False,
+    differentiable=False,
+    shapes=shapes_of.ranked(1, rows.bool_),
+)
+def in_top_k(m: Maker, targets: object, predictions: object, k: int = 1) -> object:
+    """Say whether the target is among the k largest of each row."""
+    spec, row = spec_of_value(predictions), rows.i64
+    there = m.to(targets, row)
+    zero, count = m.number(0, row), m.extent_of(spec.dims[1], row)
+    inside = m.logical_and(m.greater_equal(there, zero), m.less(there, count))
+    column = c.unsqueeze(m.emit, m.select(inside, there, zero), (1,))
+    value = m.gather_elements(predictions, column, axis=1)
+    above = m.cast(m.greater(predictions, value), dtype=rows.i32)
+    among = m.less(m.sum(above, axes=(1,)), m.number(int(static(k)), rows.i32))
+    odd = m.logical_not(m.isfinite(predictions))
+    finite = m.logical_not(m.any(odd, axes=(1,)))
+    return m.logical_and(m.logical_and(inside, finite), among)
+
+
+remember_all(globals())

@@ -1,0 +1,1 @@
+"""What programs have around their graphs: flags, messages, tests."""

@@ -1,0 +1,374 @@
+"""`tf.test`: test cases that know tensors."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import unittest
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from ....ir.types.tensor import Array
+from ...graph.graph import GraphTensor
+from ...values.context import STATE, default_session, entered
+from ...values.devices import list_devices
+from ...values.run_errors import OpError
+from ..core.values import convert
+from ..graph.sessions import Session, reset_default_graph
+from ..graph.state import DEFAULT, get_default_graph
+from ..ops.random_ops import set_seed
+
+SEED = 87654321
+
+
+class TestCase(unittest.TestCase):
+    """A test in a graph of its own, with the same seeds each time."""
+
+    __test__ = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__test__ = True
+
+    def setUp(self) -> None:
+        """Begin with a new default graph and the seeds of all tests."""
+        super().setUp()
+        random.seed(SEED)
+        np.random.seed(SEED)
+        reset_default_graph()
+        set_seed(SEED)
+        DEFAULT[0].seed = SEED
+        self._cached: Session | None = None
+
+    def tearDown(self) -> None:
+        """End the session that was kept, and forget the seed."""
+        if self._cached is not None:
+            self._cached.close()
+        set_seed(None)
+        super().tearDown()
+
+    def get_temp_dir(self) -> str:
+        """Return a folder for the files of this test."""
+        if not hasattr(self, "_folder"):
+            self._folder = tempfile.TemporaryDirectory()
+            self.addCleanup(self._folder.cleanup)
+        return self._folder.name
+
+    @contextmanager
+    def session(
+        self,
+        graph: object = None,
+        config: object = None,
+        use_gpu: bool = True,
+        force_gpu: bool = False,
+    ) -> Iterator[Any]:
+        """Give a session on a graph, None where operations run at once."""
+        if STATE.context is None and graph is None:
+            yield None
+            return
+        with Session(graph=graph or get_default_graph(), config=config) as made:
+            yield made
+
+    @contextmanager
+    def cached_session(
+        self,
+        graph: object = None,
+        config: Any = None,
+        use_gpu: bool = True,
+        force_gpu: bool = False,
+    ) -> Iterator[Any]:
+        """Give the one session of the test."""
+        if STATE.context is None:
+            yield None
+            return
+        if self._cached is None:
+            self._cached = Session(graph=graph or get_default_graph(), config=config)
+        with entered(self._cached.graph), self._cached.as_default():
+            yield self._cached
+
+    def test_session(self, *args: Any, **options: Any) -> Any:
+        """Return `cached_session`, by its older name; it is no test."""
+        if self.id().endswith(".test_session"):
+            self.skipTest("Not a test.")
+        return self.cached_session(*args, **options)
+
+    def evaluate(self, tensors: object) -> Any:
+        """Return values as arrays, by the session that is entered, or at once."""
+        session = default_session()
+        if session is not None and STATE.context is not None:
+            return session.run(tensors)
+        return self._plain(tensors)
+
+    def _plain(self, value: object) -> Any:
+        if isinstance(value, Mapping):
+            return {k: self._plain(v) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            made = [self._plain(v) for v in value]
+            return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+        return value.numpy() if hasattr(value, "numpy") else value
+
+    def _array(self, value: object) -> Array:
+        """Return a value as an array."""
+        if isinstance(value, GraphTensor) or hasattr(value, "__gv_tensor__"):
+            value = self.evaluate(value)
+        return np.asarray(self._plain(value))
+
+    def assertAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Fail unless two structures of numbers are close."""
+        if isinstance(a, Mapping):
+            self.assertEqual(set(a), set(b), msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, f"at {key}: {msg or ''}")
+            return
+        if isinstance(a, list | tuple) and _is_ragged(a):
+            self.assertEqual(len(a), len(b), msg)
+            for x, y in zip(a, b, strict=True):
+                self.assertAllClose(x, y, rtol, atol, msg)
+            return
+        x, y = self._array(a), self._array(b)
+        self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape}, {y.shape}. {msg or ''}")
+        half = np.float16 in (x.dtype, y.dtype) or "bfloat16" in (x.dtype.name, y.dtype.name)
+        if half:
+            rtol, atol = max(rtol, 1e-3), max(atol, 1e-3)
+            x, y = x.astype(np.float64), y.astype(np.float64)
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=msg or "", equal_nan=True)
+
+    def assertAllCloseAccordingToType(
+        self,
+        a: object,
+        b: object,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: str | None = None,
+    ) -> None:
+        """Fail unless numbers are as close as their type allows."""
+        x, y = self._array(a), self._array(b)
+        names = {x.dtype.name, y.dtype.name}
+        for kind, (relative, absolute) in {
+            "float32": (float_rtol, float_atol),
+            "complex64": (float_rtol, float_atol),
+            "float16": (half_rtol, half_atol),
+            "bfloat16": (bfloat16_rtol, bfloat16_atol),
+        }.items():
+            if kind in names:
+                rtol, atol = max(rtol, relative), max(atol, absolute)
+        self.assertAllClose(x, y, rtol, atol, msg)
+
+    def assertNotAllClose(self, a: Any, b: Any, **options: Any) -> None:
+        """Fail if two structures of numbers are close."""
+        with self.assertRaises(AssertionError):
+            self.assertAllClose(a, b, **options)
+
+    def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
+        """Fail unless two arrays are the same."""
+        x, y = _texts(self._array(a)), _texts(self._array(b))
+        self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape}, {y.shape}. {msg or ''}")
+        np.testing.assert_array_equal(x, y, err_msg=msg or "")
+
+    def assertNotAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
+        """Fail if two arrays are the same."""
+        with self.assertRaises(AssertionError, msg=msg):
+            self.assertAllEqual(a, b)
+
+    def assertNear(self, f1: Any, f2: Any, err: float, msg: str | None = None) -> None:
+        """Fail unless two numbers differ by less."""
+        same = f1 == f2 or abs(f1 - f2) <= err
+        self.assertTrue(same, f"{f1} != {f2} +/- {err} {msg or ''}")
+
+    def assertArrayNear(
+        self, farray1: Any, farray2: Any, err: float, msg: str | None = None
+    ) -> None:
+        """Fail unless the numbers of two lists differ by less."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for x, y in zip(farray1, farray2, strict=True):
+            self.assertNear(float(x), float(y), err, msg)
+
+    def assertNDArrayNear(
+        self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None
+    ) -> None:
+        """Fail unless the norm of a difference is less."""
+        norm = np.linalg.norm(self._array(ndarray1) - self._array(ndarray2))
+        self.assertTrue(norm < err, f"{ndarray1} != {ndarray2} +/- {err} {msg or ''}")
+
+    def _all(self, values: object, holds: Callable[[object], object], what: str) -> None:
+        array = self._array(values)
+        kept = np.asarray(holds(array))
+        self.assertTrue(kept.all(), f"{array[~kept][:5]} {what}")
+
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless all elements are greater."""
+        self._all(a, lambda x: x > comparison_target, f"not > {comparison_target}")
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless no element is less."""
+        self._all(a, lambda x: x >= comparison_target, f"not >= {comparison_target}")
+
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless all elements are less."""
+        self._all(a, lambda x: x < comparison_target, f"not < {comparison_target}")
+
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless no element is greater."""
+        self._all(a, lambda x: x <= comparison_target, f"not <= {comparison_target}")
+
+    def assertAllInRange(
+        self,
+        target: object,
+        lower_bound: object,
+        upper_bound: object,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        """Fail unless all elements are between two bounds."""
+        (self.assertAllGreater if open_lower_bound else self.assertAllGreaterEqual)(
+            target, lower_bound
+        )
+        (self.assertAllLess if open_upper_bound else self.assertAllLessEqual)(target, upper_bound)
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        """Fail unless all elements are in a set."""
+        strange = set(np.unique(self._array(target)).tolist()) - set(expected_set)
+        self.assertFalse(strange, f"{strange} not in {expected_set}")
+
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
+        """Fail unless shapes are equal."""
+        self.assertEqual(list(input_a.shape), list(input_b.shape), msg)
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+        """Fail unless elements are of a type."""
+        self.assertEqual(self._array(target).dtype, np.dtype(expected_dtype))
+
+    def assertDeviceEqual(self, device1: object, device2: object, msg: str | None = None) -> None:
+        """Fail unless two names of devices are equal."""
+        self.assertEqual(str(device1 or ""), str(device2 or ""), msg)
+
+    def assertStartsWith(self, actual: str, expected_start: str, msg: object = None) -> None:
+        """Fail unless a text begins with another one."""
+        self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r}: {expected_start!r}")
+
+    def assertEmpty(self, container: Sequence[object], msg: str | None = None) -> None:
+        """Fail if something is inside."""
+        self.assertEqual(len(container), 0, msg)
+
+    def assertNotEmpty(self, container: Sequence[object], msg: str | None = None) -> None:
+        """Fail if nothing is inside."""
+        self.assertNotEqual(len(container), 0, msg)
+
+    def assertLen(self, container: Sequence[object], length: int, msg: str | None = None) -> None:
+        """Fail unless so many are inside."""
+        self.assertEqual(len(container), length, msg)
+
+    @contextmanager
+    def assertRaisesWithPredicateMatch(
+        self, exception_type: Any, expected_err_re_or_predicate: Any
+    ) -> Iterator[None]:
+        """Fail unless an error of a type is raised for which something holds."""
+        wanted = expected_err_re_or_predicate
+        if not callable(wanted):
+            with self.assertRaisesRegex(exception_type, wanted):
+                yield
+            return
+        with self.assertRaises(exception_type) as caught:
+            yield
+        self.assertTrue(wanted(caught.exception), f"not expected: {caught.exception}")
+
+    def assertRaisesOpError(
+        self, expected_err_re_or_predicate: object
+    ) -> AbstractContextManager[None]:
+        """Fail unless an operation fails with a message."""
+        return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
+
+    def assertRaisesIncompatibleShapesError(
+        self, exception_type: object = OpError, **_: object
+    ) -> AbstractContextManager[None]:
+        """Fail unless shapes are said not to fit together."""
+        pattern = "shapes|Shapes|shape|Dimensions"
+        return self.assertRaisesWithPredicateMatch(exception_type, pattern)
+
+
+def _is_ragged(value: Any) -> bool:
+    """Say whether a list holds lists of several lengths, or texts by name."""
+    if any(isinstance(x, Mapping) for x in value):
+        return True
+    shapes = {np.shape(x) if not hasattr(x, "shape") else tuple(x.shape) for x in value}
+    return len(shapes) > 1
+
+
+def _texts(array: Any) -> Any:
+    """Return an array of text as one of bytes."""
+    if array.dtype.kind not in "UO":
+        return array
+    flat = [x.encode() if isinstance(x, str) else x for x in array.ravel().tolist()]
+    made = np.empty(array.shape, object)
+    made.ravel()[:] = flat
+    return made.reshape(array.shape)
+
+
+def compute_gradient(
+    f: Callable[..., object], x: Sequence[object], delta: float | None = None
+) -> tuple[Any, Any]:
+    """Return the matrices of slopes of a function: as gradients give them, and by differences."""
+    from ..graph.flow import GradientTape  # noqa: PLC0415
+
+    arrays = [np.asarray(convert(v).numpy()) for v in x]
+    step = delta or 1.0 / 1024
+    given = [convert(a) for a in arrays]
+    with GradientTape(persistent=True) as tape:
+        for value in given:
+            tape.watch(value)
+        flat = f(*given)
+    rows = [tape.jacobian(flat, value) for value in given]
+    exact = [np.asarray(r.numpy()).reshape(-1, a.size) for r, a in zip(rows, arrays, strict=True)]
+    return exact, [_differences(f, arrays, i, step) for i in range(len(arrays))]
+
+
+def _differences(f: Callable[..., Any], arrays: Any, place: int, step: float) -> Array:
+    columns = []
+    for at in range(arrays[place].size):
+        ends = []
+        for sign in (1, -1):
+            moved = [a.copy() for a in arrays]
+            moved[place].ravel()[at] += sign * step
+            ends.append(np.ravel(f(*[convert(a) for a in moved]).numpy()))
+        columns.append((ends[0] - ends[1]) / (2 * step))
+    return np.stack(columns, 1)
+
+
+def gpu_device_name() -> str:
+    """Return the name of the first GPU, an empty text if there is none."""
+    found = [str(name) for name in list_devices() if "gpu" in str(name).lower()]
+    return f"/device:GPU:{found[0].rpartition(':')[2]}" if found else ""
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the tests of the main module."""
+    unittest.main(argv=argv)
+
+
+test = SimpleNamespace(
+    TestCase=TestCase,
+    main=main,
+    mock=mock,
+    compute_gradient=compute_gradient,
+    gpu_device_name=gpu_device_name,
+    get_temp_dir=tempfile.mkdtemp,
+    is_gpu_available=lambda *_, **__: bool(gpu_device_name()),
+    is_built_with_cuda=lambda: bool(gpu_device_name()),
+    is_built_with_gpu_support=lambda: bool(gpu_device_name()),
+    is_built_with_rocm=lambda: False,
+    is_built_with_xla=lambda: False,
+    is_cpu_target_available=lambda target: target == "x86_64",
+)

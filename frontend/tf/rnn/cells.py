@@ -1,0 +1,261 @@
+"""Cells: what one step of a recurrent network does to an input and a state."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+from ...values import nest
+from ..core.bridge import TfTensor
+from ..core.shapes import TensorShape
+from ..core.values import convert
+from ..layers.base import Layer, extent
+from ..ops import array_ops as _a
+from ..ops import math_ops as _m
+from ..ops.creation import zeros
+from ..ops.initial_values import Constant, Zeros
+from ..ops.nn_ops import bias_add, clip_by_value
+
+sigmoid, tanh = _m.FUNCTIONS["sigmoid"], _m.FUNCTIONS["tanh"]
+
+
+class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
+    """The state of an LSTM: its memory and what it gave last."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> Any:
+        """Return the element type."""
+        return self.c.dtype
+
+
+class RNNCell(Layer):
+    """A step: `call(inputs, state)` gives an output and the next state."""
+
+    state_size: Any
+    output_size: Any
+
+    def __call__(self, inputs: object, state: Any, scope: str | None = None) -> Any:  # type: ignore[override]
+        """Return output and next state; the variables have names within a scope."""
+        return super().__call__(inputs, state, scope=scope)
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables; a cell of one's own may make them in `call`."""
+
+    def zero_state(self, batch_size: Any, dtype: object) -> Any:
+        """Return the state to begin with."""
+        return nest.map_structure(
+            lambda size: zeros([batch_size, *TensorShape(size).as_list()], dtype), self.state_size
+        )
+
+    def get_initial_state(
+        self, inputs: object = None, batch_size: object = None, dtype: object = None
+    ) -> Any:
+        """Return the state to begin with, for inputs or a number of them."""
+        if inputs is not None:
+            x = convert(inputs)
+            dims = x.shape.as_list()
+            batch_size, dtype = dims[0] if dims[0] is not None else _a.shape(x)[0], x.dtype
+        return self.zero_state(batch_size, dtype)
+
+
+class Recurrent(RNNCell):
+    """A cell with a size, an activation and its own variables."""
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Callable[[Any], Any] | None = None,
+        reuse: Any = None,
+        name: str | None = None,
+        dtype: object = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **more)
+        self._num_units, self._activation = int(num_units), activation or tanh
+
+    @property
+    def state_size(self) -> int:
+        """Return the size of the state."""
+        return self._num_units
+
+    @property
+    def output_size(self) -> int:
+        """Return the size of an output."""
+        return self._num_units
+
+
+def _joined(x: Any, y: object, kernel: object, bias: object) -> TfTensor:
+    return bias_add(_m.matmul(_a.concat([x, y], 1), kernel), bias)
+
+
+class BasicRNNCell(Recurrent):
+    """One matrix for input and state."""
+
+    def build(self, input_shape: Any) -> None:
+        """Make kernel and bias."""
+        units = self._num_units
+        self._kernel = self.add_weight("kernel", [extent(input_shape, -1, self) + units, units])
+        self._bias = self.add_weight("bias", [units], initializer=Zeros())
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """Return the output, twice."""
+        made = self._activation(_joined(inputs, state, self._kernel, self._bias))
+        return made, made
+
+
+class GRUCell(Recurrent):
+    """Two gates say what of the state is seen, and what is kept."""
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Any = None,
+        reuse: Any = None,
+        kernel_initializer: Any = None,
+        bias_initializer: object = None,
+        name: str | None = None,
+        dtype: object = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(num_units, activation, reuse, name, dtype, **more)
+        self._first, self._first_bias = kernel_initializer, bias_initializer
+
+    def build(self, input_shape: Any) -> None:
+        """Make kernels and biases of the gates and of what is new."""
+        units, first = self._num_units, self._first
+        both = extent(input_shape, -1, self) + units
+        gates, new = self._first_bias or Constant(1.0), self._first_bias or Zeros()
+        add = self.add_weight
+        self._gate_kernel = add("gates/kernel", [both, 2 * units], initializer=first)
+        self._gate_bias = add("gates/bias", [2 * units], initializer=gates)
+        self._new_kernel = add("candidate/kernel", [both, units], initializer=first)
+        self._new_bias = add("candidate/bias", [units], initializer=new)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """Return the next state, twice."""
+        gates = sigmoid(_joined(inputs, state, self._gate_kernel, self._gate_bias))
+        seen, kept = _a.split(gates, 2, 1)
+        new = self._activation(_joined(inputs, seen * state, self._new_kernel, self._new_bias))
+        made = kept * state + (1.0 - kept) * new
+        return made, made
+
+
+class BasicLSTMCell(Recurrent):
+    """A memory that gates write, keep and read."""
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        state_is_tuple: bool = True,
+        activation: Any = None,
+        reuse: Any = None,
+        name: str | None = None,
+        dtype: object = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(num_units, activation, reuse, name, dtype, **more)
+        self._forget, self._is_tuple = forget_bias, state_is_tuple
+
+    @property
+    def state_size(self) -> Any:
+        """Return the sizes of memory and output."""
+        units = self._num_units
+        return LSTMStateTuple(units, units) if self._is_tuple else 2 * units
+
+    def build(self, input_shape: Any) -> None:
+        """Make kernel and bias of all gates."""
+        units = self._num_units
+        both = extent(input_shape, -1, self) + units
+        self._kernel = self.add_weight("kernel", [both, 4 * units])
+        self._bias = self.add_weight("bias", [4 * units], initializer=Zeros())
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """Return the output, and memory and output."""
+        memory, last = state if self._is_tuple else _a.split(state, 2, 1)
+        gates = _joined(inputs, last, self._kernel, self._bias)
+        write, new, keep, read = _a.split(gates, 4, 1)
+        fresh = sigmoid(write) * self._activation(new)
+        memory = memory * sigmoid(keep + self._forget) + fresh
+        made = self._activation(memory) * sigmoid(read)
+        pair = LSTMStateTuple(memory, made) if self._is_tuple else _a.concat([memory, made], 1)
+        return made, pair
+
+
+class LSTMCell(Recurrent):
+    """An LSTM with peepholes, a projection and limits, as they are asked for."""
+
+    def __init__(
+        self,
+        num_units: int,
+        use_peepholes: bool = False,
+        cell_clip: float | None = None,
+        initializer: object = None,
+        num_proj: int | None = None,
+        proj_clip: float | None = None,
+        num_unit_shards: object = None,
+        num_proj_shards: object = None,
+        forget_bias: float = 1.0,
+        state_is_tuple: bool = True,
+        activation: Any = None,
+        reuse: Any = None,
+        name: str | None = None,
+        dtype: object = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(num_units, activation, reuse, name, dtype, **more)
+        if num_unit_shards not in (None, 1) or num_proj_shards not in (None, 1):
+            raise NotImplementedError("LSTMCell: shards of variables are not supported")
+        self._peepholes, self._clip, self._first = use_peepholes, cell_clip, initializer
+        self._projected, self._projected_clip = num_proj, proj_clip
+        self._forget, self._is_tuple = forget_bias, state_is_tuple
+
+    @property
+    def output_size(self) -> int:
+        """Return the size of an output."""
+        return self._projected or self._num_units
+
+    @property
+    def state_size(self) -> Any:
+        """Return the sizes of memory and output."""
+        pair = LSTMStateTuple(self._num_units, self.output_size)
+        return pair if self._is_tuple else sum(pair)
+
+    def build(self, input_shape: Any) -> None:
+        """Make kernel and bias of all gates, peepholes and the projection."""
+        units, first, add = self._num_units, self._first, self.add_weight
+        both = extent(input_shape, -1, self) + self.output_size
+        self._kernel = add("kernel", [both, 4 * units], initializer=first)
+        self._bias = add("bias", [4 * units], initializer=Zeros())
+        if self._peepholes:
+            names = ("w_f_diag", "w_i_diag", "w_o_diag")
+            self._seen = [add(name, [units], initializer=first) for name in names]
+        if self._projected is not None:
+            shape = [units, self._projected]
+            self._projection = add("projection/kernel", shape, initializer=first)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """Return the output, and memory and output."""
+        sizes = [self._num_units, self.output_size]
+        memory, last = state if self._is_tuple else _a.split(state, sizes, 1)
+        gates = _joined(inputs, last, self._kernel, self._bias)
+        write, new, keep, read = _a.split(gates, 4, 1)
+        keep = keep + self._forget
+        if self._peepholes:
+            keep, write = keep + self._seen[0] * memory, write + self._seen[1] * memory
+        memory = sigmoid(keep) * memory + sigmoid(write) * self._activation(new)
+        memory = _limited(memory, self._clip)
+        if self._peepholes:
+            read = read + self._seen[2] * memory
+        made = sigmoid(read) * self._activation(memory)
+        if self._projected is not None:
+            made = _limited(_m.matmul(made, self._projection), self._projected_clip)
+        pair = LSTMStateTuple(memory, made) if self._is_tuple else _a.concat([memory, made], 1)
+        return made, pair
+
+
+def _limited(value: object, limit: float | None) -> object:
+    return value if limit is None else clip_by_value(value, -limit, limit)

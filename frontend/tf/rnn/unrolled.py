@@ -1,0 +1,216 @@
+"""Steps of recurrent networks: in a loop of the graph, or one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+from ...graph.graph import GraphTensor
+from ...values import nest
+from ...values.dtypes import DTypeLike
+from ..core.bridge import TfTensor
+from ..core.dimensions import Dimension
+from ..core.shapes import TensorShape
+from ..core.values import convert, static
+from ..graph.loops import while_loop
+from ..graph.scopes import scopes, scopes_are, variable_scope
+from ..graph.tensor_array import TensorArray
+from ..layers.base import settled
+from ..ops import array_ops as _a
+from ..ops.creation import constant, zeros, zeros_like
+from ..ops.gathering import gather
+from ..ops.math_ops import cast
+from .cells import RNNCell
+
+
+def _turned(x: Any) -> TfTensor:
+    """Exchange the first two axes."""
+    return _a.transpose(x, [1, 0, *range(2, x.shape.rank)])
+
+
+def _batch(x: Any, axis: int) -> Any:
+    known = x.shape.as_list()[axis]
+    return known if known is not None else _a.shape(x)[axis]
+
+
+def _started(
+    cell: RNNCell, batch: SupportsIndex | Dimension | None, state: object, dtype: object
+) -> Any:
+    """Return the state to begin with."""
+    if state is not None:
+        return nest.map_structure(convert, state)
+    if dtype is None:
+        raise ValueError("If there is no initial_state, you must give a dtype.")
+    return cell.zero_state(batch, dtype)
+
+
+def _chosen(mask: object, new: object, old: object) -> Any:
+    """Return new values where a mask of examples holds, old ones elsewhere."""
+
+    def one(a: Any, b: Any) -> Any:
+        if a.shape.rank == 0:
+            return a
+        return settled(_a.where(_a.reshape(mask, [-1, *[1] * (a.shape.rank - 1)]), a, b), b.shape)
+
+    made = [one(a, b) for a, b in zip(nest.flatten(new), nest.flatten(old), strict=True)]
+    return nest.pack(new, made)
+
+
+def dynamic_rnn(
+    cell: RNNCell,
+    inputs: object,
+    sequence_length: object = None,
+    initial_state: object = None,
+    dtype: DTypeLike | None = None,
+    parallel_iterations: object = None,
+    swap_memory: bool = False,
+    time_major: bool = False,
+    scope: object = None,
+) -> tuple[Any, Any]:
+    """Return the outputs of all steps and the last state; behind their ends, outputs are 0."""
+    with variable_scope(scope or "rnn") as entered:
+        given = nest.map_structure(convert, inputs)
+        rows = given if time_major else nest.map_structure(_turned, given)
+        first = nest.flatten(rows)[0]
+        batch = _batch(first, 1)
+        state = _started(cell, batch, initial_state, dtype)
+        lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
+        with variable_scope(entered):  # here the variables are made, of which the loop makes use
+            shown, _ = cell(nest.map_structure(lambda x: x[0], rows), state)
+        made, last = _loop(cell, rows, state, shown, lengths, entered)
+        extents = [first.shape.as_list()[0], first.shape.as_list()[1]]
+        for out, like in zip(nest.flatten(made), nest.flatten(shown), strict=True):
+            settled(out, [*extents, *like.shape.as_list()[1:]])
+        return made if time_major else nest.map_structure(_turned, made), last
+
+
+def _number(count: object) -> int | None:
+    known = static(count)
+    return known if isinstance(known, int) else None
+
+
+def _empty(count: object, like: Any) -> TensorArray:
+    """Return an array for so many elements like one, whose sizes need not be known."""
+    if not isinstance(like, GraphTensor):
+        return TensorArray(like.dtype, size=count)
+    sizes = _a.concat([_a.reshape(convert(count), [1]), _a.shape(like)], 0)
+    flow = settled(zeros(sizes, like.dtype), [_number(count), *TensorShape(like.shape).as_list()])
+    return TensorArray(like.dtype, size=count, flow=flow, element_shape=like.shape)
+
+
+def _loop(
+    cell: RNNCell, rows: object, state: object, shown: object, lengths: object, scope: object
+) -> Any:
+    """Return outputs, time first, and the last state."""
+    known = scopes()
+    count = _batch(nest.flatten(rows)[0], 0)
+    arrays = [_empty(count, x) for x in nest.flatten(shown)]
+
+    def body(time: Any, before: Any, made: Any) -> Any:
+        with scopes_are(known), variable_scope(scope, reuse=True):
+            out, after = cell(nest.map_structure(lambda x: gather(x, time), rows), before)
+        if lengths is not None:
+            alive = time < lengths
+            out = _chosen(alive, out, nest.map_structure(zeros_like, out))
+            after = _chosen(alive, after, before)
+        written = [a.write(time, x) for a, x in zip(made, nest.flatten(out), strict=True)]
+        return time + 1, after, written
+
+    start = (constant(0), state, arrays)
+    _, last, found = while_loop(lambda time, *_: time < count, body, start)
+    return nest.pack(shown, [a.stack() for a in found]), last
+
+
+def static_rnn(
+    cell: RNNCell,
+    inputs: Sequence[object],
+    initial_state: object = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: object = None,
+    scope: object = None,
+) -> tuple[list[Any], Any]:
+    """Return the outputs of steps that are listed, and the last state."""
+    if not isinstance(inputs, list | tuple):
+        raise TypeError("inputs must be a sequence")
+    if not inputs:
+        raise ValueError("inputs must not be empty")
+    with variable_scope(scope or "rnn") as entered:
+        rows = [nest.map_structure(convert, x) for x in inputs]
+        state = _started(cell, _batch(nest.flatten(rows[0])[0], 0), initial_state, dtype)
+        lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
+        made: list[Any] = []
+        for time, row in enumerate(rows):
+            if time:
+                entered.reuse_variables()
+            out, after = cell(row, state)
+            if lengths is not None:
+                alive = lengths > time
+                out = _chosen(alive, out, nest.map_structure(zeros_like, out))
+                after = _chosen(alive, after, state)
+            state = after
+            made.append(out)
+        return made, state
+
+
+def _backwards(x: object, lengths: object, *, time_major: bool) -> TfTensor:
+    """Return steps from the last to the first; those behind the end stay where they are."""
+    time, batch = (0, 1) if time_major else (1, 0)
+    if lengths is None:
+        return _a.reverse(x, [time])
+    return _a.reverse_sequence(x, lengths, seq_axis=time, batch_axis=batch)
+
+
+def bidirectional_dynamic_rnn(
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
+    inputs: object,
+    sequence_length: object = None,
+    initial_state_fw: object = None,
+    initial_state_bw: object = None,
+    dtype: DTypeLike | None = None,
+    parallel_iterations: object = None,
+    swap_memory: bool = False,
+    time_major: bool = False,
+    scope: str | None = None,
+) -> tuple[Any, Any]:
+    """Return the outputs and last states of steps forwards and backwards."""
+    lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
+    known: dict[str, Any] = {"dtype": dtype, "time_major": time_major}
+    with variable_scope(scope or "bidirectional_rnn"):
+        with variable_scope("fw") as forwards:
+            there, last = dynamic_rnn(
+                cell_fw, inputs, lengths, initial_state_fw, scope=forwards, **known
+            )
+        with variable_scope("bw") as backwards:
+            turned = _backwards(convert(inputs), lengths, time_major=time_major)
+            back, first = dynamic_rnn(
+                cell_bw, turned, lengths, initial_state_bw, scope=backwards, **known
+            )
+    turned = nest.map_structure(lambda x: _backwards(x, lengths, time_major=time_major), back)
+    return (there, turned), (last, first)
+
+
+def static_bidirectional_rnn(
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
+    inputs: Sequence[object],
+    initial_state_fw: object = None,
+    initial_state_bw: object = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: object = None,
+    scope: str | None = None,
+) -> tuple[list[Any], Any, Any]:
+    """Return outputs forwards and backwards side by side, and both last states."""
+    if sequence_length is not None:
+        raise NotImplementedError(
+            "static_bidirectional_rnn: sequence_length is not supported, expected "
+            "bidirectional_dynamic_rnn for it"
+        )
+    with variable_scope(scope or "bidirectional_rnn"):
+        with variable_scope("fw") as forwards:
+            there, last = static_rnn(cell_fw, inputs, initial_state_fw, dtype, scope=forwards)
+        with variable_scope("bw") as backwards:
+            turned = list(inputs)[::-1]
+            back, first = static_rnn(cell_bw, turned, initial_state_bw, dtype, scope=backwards)
+    pairs = zip(there, back[::-1], strict=True)
+    return [_a.concat([a, b], 1) for a, b in pairs], last, first

@@ -1,0 +1,310 @@
+"""Summaries of the first version: operations that give them, and what writes them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ....ir.op import Array
+from ...data.host import ArrayKind
+from ...formats import summaries as s
+from ...formats.events import EventFile
+from ...formats.messages import Event, GraphDef, Summary, SummaryMetadata
+from ...graph.graph import Graph, GraphTensor
+from ...values.run_errors import InvalidArgumentError
+from ..core.values import InGraph, convert
+from ..graph.state import get_default_graph
+from ..io.host_ops import SCALAR_TEXT, text
+from ..io.pictures import png_bytes
+from ..runs.graph_messages import graph_message
+
+SUMMARIES = "summaries"
+
+
+@contextmanager
+def scoped(name: str, family: str | None) -> Iterator[tuple[str, str]]:
+    """Enter the scope of a summary; give its tag and the name of its operation."""
+    clean = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
+    graph = get_default_graph()
+    label = clean if family is None else f"{family}/{clean}"
+    with graph.name_scope(label) as scope:
+        tag = scope.rstrip("/")
+        yield (tag if family is None else f"{family}/{tag}"), scope
+
+
+def added(
+    type_: str, name: str, tensor: object, make: Callable[[str, Array], Any], collections: object,
+    family: str | None = None,
+) -> GraphTensor:  # fmt: skip
+    """Add an operation that gives a summary of a tensor."""
+    graph = get_default_graph()
+    with InGraph(graph), scoped(name, family) as (tag, scope):
+        value = graph.owned(convert(tensor))
+
+        def compute(array: Array) -> Any:
+            return (text(make(tag, array).SerializeToString()),)
+
+        kind = ArrayKind(type_, compute, lambda _: [SCALAR_TEXT])
+        made = graph.add(kind, [value], name=scope).outputs[0]
+    collect(made, collections)
+    return made
+
+
+def collect(summary: Any, collections: Any) -> None:
+    """Put a summary into lists of the graph."""
+    for each in [SUMMARIES] if collections is None else collections:
+        summary.graph.add_to_collection(each, summary)
+
+
+def scalar(
+    name: str, tensor: object, collections: object = None, family: str | None = None
+) -> GraphTensor:
+    """Return a summary of one number."""
+
+    def make(tag: str, array: Array) -> Any:
+        if array.size != 1:
+            raise InvalidArgumentError(f"a scalar summary of {array.size} elements: {tag}")
+        return Summary(value=[Summary.Value(tag=tag, simple_value=float(array.reshape(-1)[0]))])
+
+    return added("ScalarSummary", name, tensor, make, collections, family)
+
+
+def histogram(
+    name: str, values: object, collections: object = None, family: str | None = None
+) -> GraphTensor:
+    """Return a summary of the distribution of numbers."""
+
+    def make(tag: str, array: Array) -> Any:
+        found = s.histogram(s.checked(array, tag, "histogram"))
+        return Summary(value=[Summary.Value(tag=tag, histo=found)])
+
+    return added("HistogramSummary", name, values, make, collections, family)
+
+
+def image(
+    name: str,
+    tensor: object,
+    max_outputs: int = 3,
+    collections: object = None,
+    family: str | None = None,
+) -> GraphTensor:
+    """Return a summary of images: batch, height, width, channels."""
+
+    def make(tag: str, array: Array) -> Any:
+        if array.ndim != 4 or array.shape[3] not in (1, 3, 4):
+            raise InvalidArgumentError(
+                f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(array.shape)}"
+            )
+        made, count = Summary(), min(max_outputs, len(array))
+        for i in range(count):
+            height, width, channels = array.shape[1:]
+            label = f"{tag}/image" if max_outputs == 1 else f"{tag}/image/{i}"
+            value = made.value.add(tag=label).image
+            value.height, value.width, value.colorspace = height, width, channels
+            value.encoded_image_string = png_bytes(s.as_bytes_image(array[i]))
+        return made
+
+    return added("ImageSummary", name, tensor, make, collections, family)
+
+
+def audio(
+    name: str,
+    tensor: object,
+    sample_rate: Any,
+    max_outputs: int = 3,
+    collections: object = None,
+    family: str | None = None,
+) -> GraphTensor:
+    """Return a summary of sounds: batch, frames, and channels if there are several."""
+    rate = float(sample_rate)
+
+    def make(tag: str, array: Array) -> Any:
+        found, made = array.reshape(*array.shape[:2], -1), Summary()
+        for i in range(min(max_outputs, len(found))):
+            label = f"{tag}/audio" if max_outputs == 1 else f"{tag}/audio/{i}"
+            value = made.value.add(tag=label).audio
+            value.sample_rate, value.content_type = rate, "audio/wav"
+            value.length_frames, value.num_channels = found.shape[1:]
+            value.encoded_audio_string = s.sound(found[i], rate)
+        return made
+
+    return added("AudioSummaryV2", name, tensor, make, collections, family)
+
+
+def tensor_summary(
+    name: str,
+    tensor: object,
+    summary_description: object = None,
+    collections: object = None,
+    summary_metadata: object = None,
+    family: str | None = None,
+    display_name: str | None = None,
+) -> GraphTensor:
+    """Return a summary of a tensor, with what says how it is shown."""
+    shown = SummaryMetadata()
+    if summary_metadata is not None:
+        shown.CopyFrom(summary_metadata)
+    if display_name is not None:
+        shown.display_name = display_name
+    if summary_description is not None:
+        shown.summary_description = summary_description
+
+    def make(tag: str, array: Array) -> Any:
+        return s.of_tensor(tag, array, shown)
+
+    return added("TensorSummaryV2", name, tensor, make, collections, family)
+
+
+def text_summary(name: str, tensor: object, collections: object = None) -> GraphTensor:
+    """Return a summary of texts."""
+    found = convert(tensor)
+    if found.dtype.name != "string":
+        raise ValueError(f"Expected tensor {found.dtype.name} to have dtype string")
+    return tensor_summary(name, found, None, collections, s.metadata("text"))
+
+
+def merge(inputs: Sequence[object], collections: object = None, name: str | None = None) -> Any:
+    """Return several summaries as one."""
+    graph = get_default_graph()
+    with InGraph(graph):
+        tensors = [graph.owned(convert(each)) for each in inputs]
+        label = re.sub(r"[^-/\w.]", "_", name or "Merge/MergeSummary")
+
+        def compute(*arrays: Array) -> Any:
+            return (text(s.merged([x for a in arrays for x in np.ravel(a).tolist()])),)
+
+        kind = ArrayKind("MergeSummary", compute, lambda _: [SCALAR_TEXT])
+        made = graph.add(kind, tensors, name=label).outputs[0]
+    collect(made, collections if collections is not None else [])
+    return made
+
+
+def merge_all(key: str = SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
+    """Return all summaries of the graph as one, None if there are none."""
+    found = get_default_graph().get_collection(key, scope)
+    return merge(found, name=name) if found else None
+
+
+class FileWriter:
+    """Writes summaries, graphs and events into a file of a folder."""
+
+    def __init__(
+        self,
+        logdir: Any,
+        graph: Any = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        graph_def: object = None,
+        filename_suffix: str | None = None,
+        session: object = None,
+    ) -> None:
+        self._folder = str(logdir)
+        self._open: Callable[[], EventFile] = lambda: EventFile(
+            self._folder, max_queue, flush_secs, filename_suffix or ""
+        )
+        self._file: EventFile | None = self._open()
+        self._shown: set[str] = set()
+        given = graph if graph is not None else graph_def
+        if given is not None:
+            self.add_graph(given)
+
+    @property
+    def event_writer(self) -> FileWriter:
+        """Return what writes."""
+        return self
+
+    def get_logdir(self) -> str:
+        """Return the folder."""
+        return self._folder
+
+    def add_event(self, event: object) -> None:
+        """Write an event."""
+        if self._file is None:
+            self._file = self._open()
+        self._file.add(event)
+
+    def _add(self, global_step: object, **what: object) -> None:
+        step = 0 if global_step is None else int(np.asarray(global_step))
+        self.add_event(Event(wall_time=time.time(), step=step, **what))
+
+    def add_summary(self, summary: Any, global_step: object = None) -> None:
+        """Write a summary: a message, or the bytes that an operation gave."""
+        found = summary
+        if not isinstance(summary, Summary):
+            data = summary if isinstance(summary, bytes) else np.asarray(summary, object).item()
+            found = Summary.FromString(data)
+        for value in found.value:
+            if value.HasField("metadata"):
+                if value.tag in self._shown:
+                    value.ClearField("metadata")
+                self._shown.add(value.tag)
+        self._add(global_step, summary=found)
+
+    def add_graph(
+        self, graph: object, global_step: object = None, graph_def: object = None
+    ) -> None:
+        """Write a graph."""
+        found = graph if graph is not None else graph_def
+        if isinstance(found, Graph):
+            found = graph_message(found)
+        if not isinstance(found, GraphDef):
+            raise TypeError(f"add_graph(): a graph was expected, got {type(found).__name__}")
+        self._add(global_step, graph_def=found.SerializeToString())
+
+    def add_session_log(self, session_log: object, global_step: object = None) -> None:
+        """Write that a session began, ended, or wrote a checkpoint."""
+        self._add(global_step, session_log=session_log)
+
+    def add_run_metadata(self, run_metadata: object, tag: str, global_step: object = None) -> None:
+        """Write what is known of a run."""
+        serialised = getattr(run_metadata, "SerializeToString", None)
+        if serialised is None:
+            raise TypeError(f"run_metadata of {type(run_metadata).__name__}, expected a message")
+        self._add(global_step, tagged_run_metadata={"tag": tag, "run_metadata": serialised()})
+
+    def flush(self) -> None:
+        """Let what was written reach the file."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """End the file; what is written after that goes to a new one."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def reopen(self) -> None:
+        """Begin a new file if the last one was ended."""
+        if self._file is None:
+            self._file = self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class FileWriterCache:
+    """Writers by their folders."""
+
+    _kept: ClassVar[dict[str, FileWriter]] = {}
+
+    @classmethod
+    def get(cls, logdir: str | None) -> FileWriter:
+        """Return the writer of a folder."""
+        if str(logdir) not in cls._kept:
+            cls._kept[str(logdir)] = FileWriter(logdir)
+        return cls._kept[str(logdir)]
+
+    @classmethod
+    def clear(cls) -> None:
+        """End all files."""
+        for writer in cls._kept.values():
+            writer.close()
+        cls._kept.clear()

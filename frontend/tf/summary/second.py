@@ -1,0 +1,376 @@
+"""Summaries of the second version: writers that are entered, and what is written to them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+
+from ....ir import dtypes as rows
+from ....ir.op import Array
+from ....ir.types.tensor import TensorSpec
+from ...data.host import ArrayKind
+from ...formats import summaries as s
+from ...formats.events import EventFile
+from ...formats.messages import Event, GraphDef, RunMetadata, Summary, SummaryMetadata
+from ...function.function import CALLED
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import Graph, GraphTensor
+from ...values.context import STATE
+from ...values.run_errors import InvalidArgumentError, UnimplementedError
+from ..core.bridge import EagerTensor, wrap
+from ..core.values import InGraph, convert, graph_of
+from ..graph.state import SCOPE, get_default_graph
+from ..io.pictures import png_bytes
+from ..runs.graph_messages import graph_message
+
+TRUTH = TensorSpec(rows.bool_, ())
+OLD_OPERATIONS = "_SUMMARY_V2"
+
+
+class Present(threading.local):
+    """The writer, the step and the condition of a thread."""
+
+    writer: SummaryWriter | None = None
+    step: Any = None
+    condition: Any = True
+
+
+NOW = Present()
+
+
+class SummaryWriter:
+    """Writes into a file of a folder, while it is entered by `as_default`."""
+
+    def __init__(self, make: Callable[[], EventFile] | None) -> None:
+        self._make = make
+        self._file: EventFile | None = None
+        self._closed = False
+        self._before: list[tuple[Any, Any]] = []
+
+    def file(self) -> EventFile | None:
+        """Return the file, which is begun now if it was not; None if nothing is written."""
+        if self._closed:
+            raise RuntimeError("SummaryWriter is already closed")
+        if self._file is None and self._make is not None:
+            self._file = self._make()
+        return self._file
+
+    @contextmanager
+    def as_default(self, step: object = None) -> Iterator[SummaryWriter]:
+        """Write to it what summaries give inside."""
+        if self._closed:
+            raise RuntimeError("SummaryWriter is already closed")
+        before = NOW.writer, NOW.step
+        NOW.writer = self
+        NOW.step = before[1] if step is None else step
+        try:
+            yield self
+        finally:
+            self.flush()
+            NOW.writer, NOW.step = before[0], before[1] if step is not None else NOW.step
+
+    def set_as_default(self, step: object = None) -> None:
+        """Write to it what summaries give from now on."""
+        NOW.writer = self
+        NOW.step = NOW.step if step is None else step
+
+    def init(self) -> Any:
+        """Begin the file."""
+        self.file()
+
+    def flush(self) -> Any:
+        """Let what was written reach the file."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> Any:
+        """End the file."""
+        if self._file is not None:
+            self._file.close()
+        self._file, self._closed = None, True
+
+    def __enter__(self) -> Self:
+        self._before.append((NOW.writer, NOW.step))
+        NOW.writer = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        NOW.writer, NOW.step = self._before.pop()
+        self.flush()
+
+
+def create_file_writer(
+    logdir: object,
+    max_queue: Any = None,
+    flush_millis: Any = None,
+    filename_suffix: Any = None,
+    name: str | None = None,
+    experimental_trackable: bool = False,
+    experimental_mesh: object = None,
+) -> SummaryWriter:
+    """Return a writer into a new file of a folder."""
+    if logdir is None:
+        return create_noop_writer()
+    folder = np.asarray(logdir.numpy() if hasattr(logdir, "numpy") else str(logdir)).item()
+    folder = folder.decode() if isinstance(folder, bytes) else folder
+    seconds = 120.0 if flush_millis is None else int(flush_millis) / 1000
+    queue, suffix = int(max_queue or 10), str(filename_suffix or ".v2")
+    made = SummaryWriter(lambda: EventFile(folder, queue, seconds, suffix))
+    if STATE.context is None:
+        made.file()
+    return made
+
+
+def create_noop_writer() -> SummaryWriter:
+    """Return a writer that writes nothing."""
+    return SummaryWriter(None)
+
+
+@contextmanager
+def record_if(condition: object) -> Iterator[None]:
+    """Write what summaries give inside only if a condition holds."""
+    before = NOW.condition
+    NOW.condition = condition
+    try:
+        yield
+    finally:
+        NOW.condition = before
+
+
+def should_record_summaries() -> Any:
+    """Say whether summaries would be written now."""
+    if NOW.writer is None:
+        return False
+    return NOW.condition() if callable(NOW.condition) else NOW.condition
+
+
+def get_step() -> Any:
+    """Return the step that summaries have if none is given."""
+    return NOW.step
+
+
+def set_step(step: object) -> None:
+    """Set the step that summaries have if none is given."""
+    NOW.step = step
+
+
+def tag_of(name: str) -> str:
+    """Return the tag of a summary: its name within the present scope."""
+    if not name or name.endswith("/"):
+        raise ValueError(f"Invalid name for a summary: {name!r}")
+    context = STATE.context
+    scope = context._scope if isinstance(context, Graph) else SCOPE.name
+    return f"{scope}{name}"
+
+
+def put(
+    tensors: Sequence[object], step: Any, make: Callable[..., Any], name: str = "summary"
+) -> EagerTensor | GraphTensor:
+    """Write what a function gives for arrays: an event without time and step.
+
+    Return whether something was written: in a graph, each time that it runs.
+    """
+    writer, when = NOW.writer, NOW.step if step is None else step
+    if writer is None:
+        return wrap(np.array(False))
+    if when is None:
+        raise ValueError(
+            "No step set. Please specify one either through the `step` argument or through "
+            "`tf.summary.experimental.set_step()`"
+        )
+    condition = NOW.condition() if callable(NOW.condition) else NOW.condition
+    with InGraph(graph_of([*tensors, when, condition])):
+        given = [convert(x) for x in (when, condition, *tensors)]
+
+        def compute(at: Array, holds: Array, *arrays: Array) -> Any:
+            file = writer.file() if holds else None
+            if file is not None:
+                what = make(*arrays)
+                file.add(Event(wall_time=time.time(), step=int(at), **what))
+            return (np.array(file is not None),)
+
+        graph = graph_of(given)
+        if graph is None:
+            return wrap(compute(*map(np.asarray, given))[0])
+        kind = ArrayKind("WriteSummary", compute, lambda _: [TRUTH], effect=True)
+        made = graph.add(kind, [graph.owned(x) for x in given], name=name).outputs[0]
+        graph.add_to_collection(OLD_OPERATIONS, made)
+    return made
+
+
+def write(
+    tag: str, tensor: object, step: object = None, metadata: Any = None, name: str | None = None
+) -> EagerTensor | GraphTensor:
+    """Write a tensor, with what says how it is shown."""
+    shown = SummaryMetadata()
+    if metadata is not None:
+        shown.CopyFrom(metadata)
+    if NOW.writer is None:
+        return wrap(np.array(False))
+    found = tensor() if callable(tensor) and not hasattr(tensor, "spec") else tensor
+    return put([found], step, lambda x: {"summary": s.of_tensor(tag, np.asarray(x), shown)})
+
+
+def written(
+    name: str, data: object, step: object, shown: object, make: Callable[[Array], Array]
+) -> EagerTensor | GraphTensor:
+    """Write what a function makes of an array, with what says how it is shown."""
+    tag = tag_of(name)
+    return put([data], step, lambda x: {"summary": s.of_tensor(tag, make(np.asarray(x)), shown)})
+
+
+def scalar(
+    name: str, data: object, step: object = None, description: str | None = None
+) -> EagerTensor | GraphTensor:
+    """Write a number."""
+    shown = s.metadata("scalars", s.SCALARS, description or "")
+
+    def make(array: Array) -> Array:
+        if array.ndim:
+            raise InvalidArgumentError(f"Expected a scalar for {name!r}, got {array.shape}")
+        return array.astype(np.float32)
+
+    return written(name, data, step, shown, make)
+
+
+def histogram(
+    name: str, data: object, step: object = None, buckets: int | None = None,
+    description: str | None = None,
+) -> EagerTensor | GraphTensor:  # fmt: skip
+    """Write the distribution of numbers."""
+    count = 30 if buckets is None else int(buckets)
+    shown = s.metadata("histograms", s.TENSORS, description or "")
+    return written(name, data, step, shown, lambda x: s.even_histogram(x, count))
+
+
+def image(
+    name: str,
+    data: object,
+    step: object = None,
+    max_outputs: int = 3,
+    description: str | None = None,
+) -> EagerTensor | GraphTensor:
+    """Write images: batch, height, width, channels; floats are between 0 and 1."""
+    shown = s.metadata("images", s.BLOBS, description or "")
+
+    def make(array: Array) -> Array:
+        if array.ndim != 4:
+            raise InvalidArgumentError(f"Tensor must be 4-D, not {list(array.shape)}: {name!r}")
+        if array.dtype.kind == "f":
+            array = np.clip(np.floor(array.astype(np.float32) * 255.999), 0, 255)
+        pictures = [png_bytes(each.astype(np.uint8)) for each in array[: int(max_outputs)]]
+        sizes = [b"%d" % array.shape[2], b"%d" % array.shape[1]]
+        made = np.empty(2 + len(pictures), object)
+        made[:] = [*sizes, *pictures]
+        return made
+
+    return written(name, data, step, shown, make)
+
+
+def text(
+    name: str, data: object, step: object = None, description: str | None = None
+) -> EagerTensor | GraphTensor:
+    """Write texts."""
+    return written(name, data, step, s.metadata("text", s.TENSORS, description or ""), lambda x: x)
+
+
+def audio(
+    name: str,
+    data: object,
+    sample_rate: Any,
+    step: object = None,
+    max_outputs: int = 3,
+    encoding: str | None = None,
+    description: str | None = None,
+) -> EagerTensor | GraphTensor:
+    """Write sounds: batch, frames, channels."""
+    if encoding not in (None, "wav"):
+        raise ValueError(f"Unknown encoding: {encoding!r}")
+    rate = float(sample_rate)
+
+    def make(array: Array) -> Array:
+        found = array[: int(max_outputs)]
+        made = np.empty((len(found), 2), object)
+        for i, each in enumerate(found):
+            made[i, 0], made[i, 1] = s.sound(each, rate), b""
+        return made
+
+    return written(name, data, step, s.metadata("audio", s.BLOBS, description or ""), make)
+
+
+def graph(graph_data: object) -> EagerTensor | GraphTensor:
+    """Write a graph."""
+    if STATE.context is not None:
+        raise RuntimeError("tf.summary.graph() is not supported in graph mode.")
+    found = graph_message(graph_data) if isinstance(graph_data, Graph) else graph_data
+    if not isinstance(found, GraphDef):
+        raise ValueError("The argument 'graph_data' is not tf.Graph or a GraphDef message")
+    data = found.SerializeToString()
+    return put([], 0, lambda: {"graph_def": data})
+
+
+def write_raw_pb(
+    tensor: object, step: object = None, name: str | None = None
+) -> EagerTensor | GraphTensor:
+    """Write a summary that is given as bytes."""
+    return put([tensor], step, lambda x: {"summary": Summary.FromString(np.asarray(x).item())})
+
+
+def flush(writer: Any = None, name: str | None = None) -> Any:
+    """Let what was written reach the file of a writer, or of the present one."""
+    found = NOW.writer if writer is None else writer
+    if found is not None:
+        found.flush()
+
+
+@contextmanager
+def summary_scope(
+    name: str, default_name: str = "summary", values: object = None
+) -> Iterator[tuple[str, str]]:
+    """Give the tag of a summary, and the scope of its operations."""
+    from ..graph.state import name_scope  # noqa: PLC0415
+
+    tag = tag_of(name or default_name)
+    with name_scope(name or default_name) as scope:
+        yield tag, scope
+
+
+def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: object = None) -> None:
+    """Begin to take note of the functions that are called."""
+    if profiler:
+        raise UnimplementedError("trace_on(profiler=True): see gravure.profile for what took time")
+    CALLED.graphs = {} if graph else None
+
+
+def trace_off() -> None:
+    """Take no note of functions any more."""
+    CALLED.graphs = None
+
+
+def trace_export(name: str, step: object = None, profiler_outdir: object = None) -> None:
+    """Write the graphs of the functions that were called since `trace_on`."""
+    if CALLED.graphs is None:
+        raise ValueError("Must enable trace before export through tf.summary.trace_on.")
+    found: list[FuncGraph] = list(CALLED.graphs)
+    trace_off()
+    run = RunMetadata()
+    for each in found:
+        message = graph_message(each)
+        functions = run.function_graphs.add()
+        functions.pre_optimization_graph.CopyFrom(message)
+        functions.post_optimization_graph.CopyFrom(message)
+        functions.partition_graphs.add().CopyFrom(message)
+    shown = s.metadata("graph_run_metadata_graph", content=b"1")
+    data = np.empty((), object)
+    data[()] = run.SerializeToString()
+    put([], step, lambda: {"summary": s.of_tensor(name, data, shown)})
+
+
+def all_v2_summary_ops() -> list[Any]:
+    """Return the operations of the default graph that write summaries."""
+    return get_default_graph().get_collection(OLD_OPERATIONS)

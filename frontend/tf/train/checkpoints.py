@@ -1,0 +1,314 @@
+"""Checkpoints of objects: variables by the names on the way from a root to them.
+
+Values whose variables do not exist yet wait for them: they are taken when an object gets an
+attribute, or an optimiser makes what it keeps (`settle`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....ir.op import Array
+from ....ir.types.dtypes import i64
+from ....ir.types.tensor import TensorSpec, spec_of_array
+from ...function.traces import ACTIVE
+from ...graph.checkpoint_ops import keep_newest, note_latest, noted, read, refuse_unfit, write
+from ...graph.func_graph import FuncGraph
+from ...graph.graph import GraphTensor
+from ...graph.kinds import PyFunction
+from ...graph.text_arrays import TEXT
+from ...values.context import STATE, entered
+from ..graph.state import Variable
+
+VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
+COUNTER = "save_counter"
+
+
+class NumpyState:
+    """An array of numpy that is part of an object: restored in place."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def value(self) -> Array:
+        """Return the elements."""
+        return np.array(self.array)
+
+    def assign(self, value: Any) -> None:
+        """Change the elements."""
+        self.array[...] = value
+
+
+def value_of(leaf: Any) -> Array:
+    """Return the value of a variable or an array."""
+    if isinstance(leaf, NumpyState):
+        return leaf.value()
+    found: Array = leaf.state.value_in(ACTIVE[-1])
+    return found
+
+
+def spec_of_leaf(leaf: Any) -> TensorSpec:
+    """Return the type of a variable or an array."""
+    spec: TensorSpec = (
+        spec_of_array(leaf.array) if isinstance(leaf, NumpyState) else leaf.state.spec
+    )
+    return spec
+
+
+class Status:
+    """How far the values of a checkpoint have found their variables."""
+
+    def __init__(self, checkpoint: Checkpoint, path: str | None) -> None:
+        self._checkpoint, self._path = checkpoint, path
+
+    def assert_consumed(self) -> Status:
+        """Raise unless every value was used; variables made since then get theirs first."""
+        self._checkpoint.take_pending()
+        left = list(self._checkpoint.pending)
+        if left:
+            names = ", ".join(f"(root).{name.replace('/', '.')}" for name in left)
+            raise AssertionError(f"Unresolved object in checkpoint {names}")
+        return self.assert_existing_objects_matched()
+
+    def assert_existing_objects_matched(self) -> Status:
+        """Raise unless every variable that exists was found."""
+        self._checkpoint.take_pending()
+        missing = [
+            n for n in self._checkpoint.leaves() if n not in self._checkpoint.known and n != COUNTER
+        ]
+        if missing and self._path:
+            raise AssertionError(
+                f"Found {len(missing)} Python objects that were not bound to checkpointed values, "
+                f"likely due to changes in the Python program: {', '.join(missing)}"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> Status:
+        """Raise unless something was found."""
+        self._checkpoint.take_pending()
+        if not set(self._checkpoint.known) & set(self._checkpoint.leaves()):
+            raise AssertionError("Nothing to load: no object of the checkpoint is there")
+        return self
+
+    def expect_partial(self) -> Status:
+        """Accept that values are left."""
+        return self
+
+    def initialize_or_restore(self, session: object = None) -> None:
+        """Do nothing: values are restored at once."""
+
+    run_restore_ops = initialize_or_restore
+
+
+WAITING: list[Checkpoint] = []
+"""Checkpoints with values whose variables do not exist yet."""
+
+
+def settle() -> None:
+    """Give variables that were made values that wait for them."""
+    for checkpoint in list(WAITING):
+        checkpoint.take_pending()
+        if not checkpoint.pending:
+            WAITING.remove(checkpoint)
+
+
+class Checkpoint:
+    """The variables that can be reached from named objects, by the names on the way."""
+
+    def __init__(self, root: Any = None, **objects: object) -> None:
+        strange = [n for n, x in objects.items() if isinstance(x, int | float | str | bytes)]
+        if strange:
+            raise ValueError(
+                f"`Checkpoint` was expecting {strange[0]} to be a trackable object, got "
+                f"{objects[strange[0]]!r}."
+            )
+        self._root = root
+        self._objects = dict(objects)
+        vars(self).update(objects)
+        self.pending: dict[str, Array] = {}
+        """Values whose variables do not exist yet: they are taken when they do."""
+        self.known: set[str] = set()
+        """The names in the file that was restored last."""
+        self._counter: Any = None
+
+    @property
+    def save_counter(self) -> Any:
+        """Return how often it was saved, a variable."""
+        if self._counter is None:
+            with entered(None):
+                self._counter = Variable(np.int64(0), trainable=False, name=COUNTER)
+            self.take_pending()
+        return self._counter
+
+    def leaves(self) -> dict[str, Any]:
+        """Return the variables by the names on the way to them."""
+        found: dict[str, Any] = {}
+        seen: set[int] = set()
+        if self._counter is not None:
+            found[COUNTER] = self._counter
+        if self._root is not None:
+            collect(self._root, "", found, seen)
+        for name, each in self._objects.items():
+            collect(each, name, found, seen)
+        return found
+
+    def write(self, file_prefix: str, options: object = None) -> str | GraphTensor:
+        """Write the values; in a function each time it is called."""
+        return _when_run(lambda: self._write(file_prefix))
+
+    def _write(self, file_prefix: str) -> str:
+        leaves = self.leaves()
+        values = {f"{n}/{VALUE}": value_of(leaf) for n, leaf in leaves.items()}
+        write(file_prefix, values, sorted(leaves))
+        return file_prefix
+
+    def save(self, file_prefix: str, options: object = None) -> str | GraphTensor:
+        """Write the values under the next number; in a function each time it is called."""
+        return _when_run(lambda: self._save(file_prefix))
+
+    def _save(self, file_prefix: str) -> str:
+        self.save_counter.assign_add(np.int64(1))
+        path = self._write(f"{file_prefix}-{int(self.save_counter.numpy())}")
+        note_latest(path)
+        return path
+
+    def restore(self, save_path: str | None, options: object = None) -> Status:
+        """Give the variables their values; those made later get theirs when they are reached."""
+        found = read(os.fspath(save_path)) if save_path else {}
+        values = {n.removesuffix(f"/{VALUE}"): v for n, v in found.items()}
+        specs = {COUNTER: TensorSpec(i64, ())}
+        specs |= {name: spec_of_leaf(leaf) for name, leaf in self.leaves().items()}
+        refuse_unfit(str(save_path), values, specs)
+        self.pending = values
+        self.known = set(self.pending)
+        if COUNTER in self.pending:
+            _ = self.save_counter
+        self.take_pending()
+        others = [c for c in WAITING if c is not self]
+        WAITING[:] = [*others, self] if self.pending else others
+        return Status(self, save_path)
+
+    def read(self, save_path: str, options: object = None) -> Status:
+        """Give the variables their values."""
+        return self.restore(save_path)
+
+    def take_pending(self) -> None:
+        """Give variables that are there by now the values that wait for them."""
+        if not self.pending:
+            return
+        for name, leaf in self.leaves().items():
+            if name in self.pending:
+                leaf.assign(self.pending[name])
+                del self.pending[name]
+
+
+def _when_run(step: Callable[[], str]) -> str | GraphTensor:
+    """Return the path that a step gives; in a function the step is an operation."""
+    graph = STATE.context
+    if not isinstance(graph, FuncGraph):
+        return step()
+    kind = PyFunction(lambda: np.array(step().encode(), object), (TEXT,), pure=False)
+    path = graph.add(kind, [], name="SaveV2").outputs[0]
+    path.set_shape([])
+    return path
+
+
+def collect(value: object, path: str, found: dict[str, object], seen: set[int]) -> None:
+    """Find variables by the attributes, keys and indices that lead to them."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if hasattr(value, "state") and hasattr(value, "assign"):
+        found[path] = value
+    elif isinstance(value, np.ndarray):
+        found[path] = NumpyState(value)
+    else:
+        for name, each in parts_of(value):
+            if is_part(each):
+                plain = name.replace(".", "..").replace("/", ".S")
+                collect(each, f"{path}/{plain}" if path else plain, found, seen)
+
+
+def parts_of(value: object) -> list[tuple[str, Any]]:
+    """Return what an object leads to, by name."""
+    own: Callable[[], dict[str, Any]] | None = getattr(value, "checkpoint_parts", None)
+    if own is not None:
+        return list(own().items())
+    if isinstance(value, dict):
+        return [(str(k), v) for k, v in value.items()]
+    if isinstance(value, list | tuple):
+        return [(str(i), v) for i, v in enumerate(value)]
+    if isinstance(value, Checkpoint):
+        return list(value._objects.items())
+    if hasattr(value, "__dict__") and not isinstance(value, type):
+        return [(k, v) for k, v in vars(value).items() if not callable(v) or is_module(v)]
+    return []
+
+
+def is_part(value: object) -> bool:
+    """Say whether a value may lead to variables."""
+    return (
+        isinstance(value, dict | list | tuple | np.ndarray)
+        or hasattr(value, "state")
+        or is_module(value)
+    )
+
+
+def is_module(value: object) -> bool:
+    """Say whether an object may have parts."""
+    return (
+        hasattr(value, "__dict__")
+        and not isinstance(value, type)
+        and not callable(getattr(value, "graph", None))
+        and type(value).__module__ not in ("builtins", "types", "functools")
+        and not hasattr(value, "python_function")
+    )
+
+
+class CheckpointManager:
+    """Keeps the newest checkpoints of a folder."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        directory: str,
+        max_to_keep: int | None = 5,
+        checkpoint_name: str = "ckpt",
+        **_: object,
+    ) -> None:
+        self._checkpoint, self._keep = checkpoint, max_to_keep
+        self.directory = os.fspath(directory)
+        self._name = checkpoint_name
+        self.checkpoints = noted(self.directory)
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Return what is saved."""
+        return self._checkpoint
+
+    def save(self, checkpoint_number: Any = None, **_: object) -> str:
+        """Write a checkpoint, and drop the oldest."""
+        self._checkpoint.save_counter.assign_add(np.int64(1))
+        number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
+        path = os.path.join(self.directory, f"{self._name}-{int(number)}")
+        self._checkpoint.write(path)
+        keep_newest(path, self.checkpoints, self._keep)
+        return path
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """Return the newest checkpoint."""
+        from .savers import latest_checkpoint  # noqa: PLC0415  (train -> checkpoint_ops)
+
+        return latest_checkpoint(self.directory)
+
+    def restore_or_initialize(self) -> str | None:
+        """Restore the newest checkpoint if there is one."""
+        latest = self.latest_checkpoint
+        if latest is not None:
+            self._checkpoint.restore(latest)
+        return latest

@@ -1,0 +1,342 @@
+"""Losses of predictions: `compat.v1.losses`, and the functions and classes of Keras."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from ...eager.remembered import remember_all
+from ..core.bridge import TfTensor
+from ..core.values import convert
+from ..graph.state import get_default_graph
+from ..ops.array_ops import size, squeeze
+from ..ops.creation import one_hot
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, add_n, cast, reduce_mean, square
+from ..ops.nn_ops import (
+    clip_by_value,
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from ..ops.special import divide_no_nan
+
+EPSILON = 1e-7
+_sum: Callable[..., Any] = REDUCTIONS["reduce_sum"]
+_max, _abs, _log = FUNCTIONS["maximum"], FUNCTIONS["abs"], FUNCTIONS["log"]
+
+
+def _same(y_true: object, y_pred: object) -> tuple[Any, Any]:
+    found = convert(y_pred)
+    return cast(y_true, found.dtype), found
+
+
+def mean_squared_error(y_true: object, y_pred: object) -> TfTensor:
+    """Return the mean of squared differences along the last axis."""
+    truth, found = _same(y_true, y_pred)
+    return reduce_mean(square(found - truth), axis=-1)
+
+
+def mean_absolute_error(y_true: object, y_pred: object) -> TfTensor:
+    """Return the mean of differences without sign along the last axis."""
+    truth, found = _same(y_true, y_pred)
+    return reduce_mean(_abs(found - truth), axis=-1)
+
+
+def huber(y_true: object, y_pred: object, delta: float = 1.0) -> TfTensor:
+    """Return squares of small differences, and the size of large ones."""
+    from ..ops.array_ops import where  # noqa: PLC0415
+
+    truth, found = _same(y_true, y_pred)
+    error = _abs(found - truth)
+    large = error * delta - 0.5 * delta * delta
+    return reduce_mean(where(error <= delta, 0.5 * square(error), large), axis=-1)
+
+
+def hinge(y_true: object, y_pred: object) -> TfTensor:
+    """Return how far predictions are from being beyond 1 on the right side."""
+    truth, found = _same(y_true, y_pred)
+    sign = truth * 2.0 - 1.0 if _is_binary(truth) else truth
+    return reduce_mean(_max(1.0 - sign * found, 0.0), axis=-1)
+
+
+def _is_binary(truth: Any) -> bool:
+    return bool(truth.eager and set(truth.numpy().ravel().tolist()) <= {0.0, 1.0})
+
+
+def categorical_crossentropy(
+    y_true: object, y_pred: object, from_logits: bool = False, label_smoothing: float = 0.0
+) -> Any:
+    """Return the cross entropy of labels and predictions along the last axis."""
+    truth, found = _same(y_true, y_pred)
+    if label_smoothing:
+        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape.as_list()[-1]
+    if from_logits:
+        return softmax_cross_entropy_with_logits(labels=truth, logits=found)
+    found = found / _sum(found, axis=-1, keepdims=True)
+    return -_sum(truth * _log(clip_by_value(found, EPSILON, 1.0 - EPSILON)), axis=-1)
+
+
+def sparse_categorical_crossentropy(
+    y_true: object, y_pred: object, from_logits: bool = False
+) -> Any:
+    """Return the cross entropy of numbered classes and predictions along the last axis."""
+    labels, found = convert(y_true), convert(y_pred)
+    if len(labels.shape) == len(found.shape):
+        labels = squeeze(labels, [-1])
+    if from_logits:
+        return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=found)
+    found = found / _sum(found, axis=-1, keepdims=True)
+    hits = one_hot(cast(labels, "int32"), found.shape.as_list()[-1], dtype=found.dtype)
+    return -_sum(hits * _log(clip_by_value(found, EPSILON, 1.0 - EPSILON)), axis=-1)
+
+
+def binary_crossentropy(
+    y_true: object, y_pred: object, from_logits: bool = False, label_smoothing: float = 0.0
+) -> TfTensor:
+    """Return the mean cross entropy of yes and no along the last axis."""
+    truth, found = _same(y_true, y_pred)
+    if label_smoothing:
+        truth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        each = sigmoid_cross_entropy_with_logits(labels=truth, logits=found)
+    else:
+        found = clip_by_value(found, EPSILON, 1.0 - EPSILON)
+        each = -(truth * _log(found) + (1.0 - truth) * _log(1.0 - found))
+    return reduce_mean(each, axis=-1)
+
+
+def kl_divergence(y_true: object, y_pred: object) -> Any:
+    """Return how much predictions differ from a distribution."""
+    truth, found = _same(y_true, y_pred)
+    truth = clip_by_value(truth, EPSILON, 1.0)
+    found = clip_by_value(found, EPSILON, 1.0)
+    return _sum(truth * _log(truth / found), axis=-1)
+
+
+def log_cosh(y_true: object, y_pred: object) -> TfTensor:
+    """Return the mean logarithm of the hyperbolic cosine of the differences."""
+    truth, found = _same(y_true, y_pred)
+    error = found - truth
+    softplus = FUNCTIONS["softplus"]
+    return reduce_mean(error + softplus(error * -2.0) - math.log(2.0), axis=-1)
+
+
+def poisson(y_true: object, y_pred: object) -> TfTensor:
+    """Return the mean loss of predicted counts."""
+    truth, found = _same(y_true, y_pred)
+    return reduce_mean(found - truth * _log(found + EPSILON), axis=-1)
+
+
+def cosine_similarity(y_true: object, y_pred: object, axis: int = -1) -> Any:
+    """Return the negated cosine of the angle between labels and predictions."""
+    from ..ops.window_ops import l2_normalize  # noqa: PLC0415  (window_ops -> nn_ops)
+
+    truth, found = _same(y_true, y_pred)
+    return -_sum(l2_normalize(truth, axis) * l2_normalize(found, axis), axis=axis)
+
+
+def _as_class(function: Callable[..., Any]) -> type:
+    class Loss:
+        def __init__(
+            self, reduction: str = "sum_over_batch_size", name: object = None, **options: object
+        ):
+            self.reduction, self.name, self.options = reduction, name, options
+
+        def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+            each = function(y_true, y_pred, **self.options)
+            if sample_weight is not None:
+                each = each * cast(sample_weight, each.dtype)
+            if self.reduction in (None, "none"):
+                return each
+            return _sum(each) if self.reduction == "sum" else reduce_mean(each)
+
+    Loss.__doc__ = function.__doc__
+    return Loss
+
+
+KERAS = SimpleNamespace(
+    MeanSquaredError=_as_class(mean_squared_error),
+    MeanAbsoluteError=_as_class(mean_absolute_error),
+    Huber=_as_class(huber),
+    Hinge=_as_class(hinge),
+    CategoricalCrossentropy=_as_class(categorical_crossentropy),
+    SparseCategoricalCrossentropy=_as_class(sparse_categorical_crossentropy),
+    BinaryCrossentropy=_as_class(binary_crossentropy),
+    KLDivergence=_as_class(kl_divergence),
+    LogCosh=_as_class(log_cosh),
+    Poisson=_as_class(poisson),
+    CosineSimilarity=_as_class(cosine_similarity),
+    mse=mean_squared_error,
+    MSE=mean_squared_error,
+    mae=mean_absolute_error,
+    MAE=mean_absolute_error,
+    log_cosh=log_cosh,
+    poisson=poisson,
+    cosine_similarity=cosine_similarity,
+    mean_squared_error=mean_squared_error,
+    mean_absolute_error=mean_absolute_error,
+    huber=huber,
+    hinge=hinge,
+    categorical_crossentropy=categorical_crossentropy,
+    sparse_categorical_crossentropy=sparse_categorical_crossentropy,
+    binary_crossentropy=binary_crossentropy,
+    kl_divergence=kl_divergence,
+)
+
+
+class Reduction:
+    """How the losses of elements become one number."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_BY_NONZERO_WEIGHTS = SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+
+
+def compute_weighted_loss(
+    losses: object,
+    weights: object = 1.0,
+    scope: object = None,
+    loss_collection: str = "losses",
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:
+    """Return what has a weight as one number, and put it into the graph's losses."""
+    each = convert(losses)
+    weight = cast(weights, each.dtype)
+    made = each * weight
+    if reduction != Reduction.NONE:
+        every = weight + each * 0.0
+        counts: dict[str, Callable[[], Any]] = {
+            Reduction.SUM: lambda: 1.0,
+            Reduction.MEAN: lambda: _sum(every),
+            Reduction.SUM_OVER_BATCH_SIZE: lambda: cast(size(each), each.dtype),
+            Reduction.SUM_BY_NONZERO_WEIGHTS: lambda: _sum(
+                cast(FUNCTIONS["not_equal"](every, 0.0), each.dtype)
+            ),
+        }
+        made = divide_no_nan(_sum(made), counts[reduction]())
+    if loss_collection is not None:
+        get_default_graph().add_to_collection(loss_collection, made)
+    return made
+
+
+def _v1(function: Callable[..., object], *names: str) -> Callable[..., Any]:
+    """Return a loss of the first version: of what a function gives, by weights."""
+
+    def loss(*args: Any, weights: Any = 1.0, **options: Any) -> Any:
+        """Return the loss, and put it into the graph's losses."""
+        own = {n: options.pop(n) for n in (*names, *OPTIONS) if n in options}
+        if len(args) > len(names):
+            *args, weights = args  # type: ignore[assignment]
+        return compute_weighted_loss(function(*args, **own), weights, **options)
+
+    return loss
+
+
+OPTIONS = ("label_smoothing", "delta", "epsilon")
+
+
+def _v1_softmax(onehot_labels: object, logits: object, label_smoothing: float = 0.0) -> TfTensor:
+    truth, found = _same(onehot_labels, logits)
+    if label_smoothing > 0:
+        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape.as_list()[-1]
+    return softmax_cross_entropy_with_logits(labels=truth, logits=found)
+
+
+def _v1_sparse(labels: object, logits: object) -> TfTensor:
+    return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+
+def _v1_sigmoid(
+    multi_class_labels: object, logits: object, label_smoothing: float = 0.0
+) -> TfTensor:
+    truth, found = _same(multi_class_labels, logits)
+    if label_smoothing > 0:
+        truth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    return sigmoid_cross_entropy_with_logits(labels=truth, logits=found)
+
+
+def _alike(labels: object, predictions: object) -> tuple[Any, Any]:
+    """Return labels and predictions, which must have one shape."""
+    truth, found = _same(labels, predictions)
+    found.shape.assert_is_compatible_with(truth.shape)
+    return truth, found
+
+
+def _v1_squares(labels: object, predictions: object) -> TfTensor:
+    truth, found = _alike(labels, predictions)
+    return square(found - truth)
+
+
+def _v1_sizes(labels: object, predictions: object) -> Any:
+    truth, found = _alike(labels, predictions)
+    return _abs(found - truth)
+
+
+def _v1_huber(labels: object, predictions: object, delta: float = 1.0) -> Any:
+    truth, found = _alike(labels, predictions)
+    error = _abs(found - truth)
+    small = FUNCTIONS["minimum"](error, delta)
+    return 0.5 * square(small) + delta * (error - small)
+
+
+def _v1_log(labels: object, predictions: object, epsilon: float = 1e-7) -> Any:
+    truth, found = _alike(labels, predictions)
+    return -truth * _log(found + epsilon) - (1.0 - truth) * _log(1.0 - found + epsilon)
+
+
+def _v1_hinge(labels: object, logits: object) -> Any:
+    truth, found = _alike(labels, logits)
+    return _max(1.0 - (2.0 * truth - 1.0) * found, 0.0)
+
+
+def _losses(scope: str | None = None) -> list[Any]:
+    """Return the losses of the default graph; of those with names that begin with the scope."""
+    found = get_default_graph().get_collection("losses")
+    return [x for x in found if scope is None or x.name.startswith(scope)]
+
+
+def _penalties(scope: str | None = None) -> list[Any]:
+    """Return what regularisers gave in the default graph."""
+    found = get_default_graph().get_collection("regularization_losses")
+    return [x for x in found if scope is None or x.name.startswith(scope)]
+
+
+V1 = SimpleNamespace(
+    Reduction=Reduction,
+    compute_weighted_loss=compute_weighted_loss,
+    mean_squared_error=_v1(_v1_squares, "labels", "predictions"),
+    absolute_difference=_v1(_v1_sizes, "labels", "predictions"),
+    huber_loss=_v1(_v1_huber, "labels", "predictions"),
+    log_loss=_v1(_v1_log, "labels", "predictions"),
+    hinge_loss=_v1(_v1_hinge, "labels", "logits"),
+    softmax_cross_entropy=_v1(_v1_softmax, "onehot_labels", "logits"),
+    sparse_softmax_cross_entropy=_v1(_v1_sparse, "labels", "logits"),
+    sigmoid_cross_entropy=_v1(_v1_sigmoid, "multi_class_labels", "logits"),
+    get_losses=_losses,
+    get_regularization_losses=_penalties,
+    get_regularization_loss=lambda scope=None, name=None: add_n(_penalties(scope), name=name),
+    add_loss=lambda loss: get_default_graph().add_to_collection("losses", loss),
+    get_total_loss=lambda add_regularization_losses=True, name="total_loss", scope=None: add_n(
+        _losses(scope) + (_penalties(scope) if add_regularization_losses else []), name=name
+    ),
+)
+
+
+def compute_average_loss(
+    per_example_loss: object,
+    sample_weight: object = None,
+    global_batch_size: object = None,
+) -> Any:
+    """Return the sum of the losses of examples over how many there are."""
+    loss = convert(per_example_loss)
+    if sample_weight is not None:
+        loss *= convert(sample_weight, loss.dtype)
+    count = loss.shape.as_list()[0] if global_batch_size is None else global_batch_size
+    return REDUCTIONS["reduce_sum"](loss) / cast(count, loss.dtype)
+
+
+remember_all(globals())

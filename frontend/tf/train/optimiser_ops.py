@@ -1,0 +1,636 @@
+"""Optimisers as ordinary code on variables: they run eagerly, in functions and in graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...graph.graph import Graph, Operation
+from ...values.context import STATE, entered
+from ..core.bridge import TfTensor
+from ..core.values import convert
+from ..graph.flow import gradients
+from ..graph.graph_lists import trainable_variables
+from ..graph.state import Variable, group
+from ..ops.array_ops import expand_dims, reshape, shape, where
+from ..ops.creation import ones_like, zeros_like
+from ..ops.gathering import scatter_nd
+from ..ops.indexed_slices import IndexedSlices
+from ..ops.math_ops import FUNCTIONS, cast, square
+from ..ops.nn_ops import clip_by_global_norm, clip_by_norm, clip_by_value
+from .checkpoints import settle
+from .rates import Schedule
+
+sqrt = FUNCTIONS["sqrt"]
+
+
+class Optimizer:
+    """Applies gradients to variables; `rule` says how one variable changes."""
+
+    slots: ClassVar[dict[str, float]] = {}
+    """The names of the values kept for each variable, and what they start with."""
+
+    def __init__(self, learning_rate: Any, name: str = "") -> None:
+        self._rate = learning_rate
+        self._rate_variable: Any = None
+        self._kept: dict[Any, dict[str, Any]] = {}
+        self._steps: Any = None
+        self.name = name or type(self).__name__
+
+    @property
+    def iterations(self) -> Any:
+        """Return how many steps were made."""
+        if self._steps is None:
+            with entered(None) if not _in_graph() else _same():
+                self._steps = Variable(np.int64(0), trainable=False, name="iterations")
+        return self._steps
+
+    @property
+    def learning_rate(self) -> Any:
+        """Return the learning rate: a variable, if it is a number and this is no graph's."""
+        if isinstance(self._rate, Schedule):
+            return self._rate(self.iterations)
+        number = isinstance(self._rate, int | float)
+        return self._own_rate() if number and not _in_graph() else self._rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        self._rate = value
+        if self._rate_variable is not None:
+            self._rate_variable.assign(value)
+
+    lr = learning_rate
+
+    def rate(self, variable: Any) -> Any:
+        """Return the learning rate as a value in the variable's type."""
+        if not _in_graph() and not callable(self._rate):
+            return cast(self._own_rate(), variable.dtype)
+        if isinstance(self._rate, Schedule):
+            return cast(self._rate(self.iterations), variable.dtype)
+        return convert(self._rate() if callable(self._rate) else self._rate, variable.dtype)
+
+    def _own_rate(self) -> Any:
+        """Return the variable of the learning rate."""
+        if self._rate_variable is None:
+            with entered(None):
+                rate = np.float32(self._rate)
+                self._rate_variable = Variable(rate, trainable=False, name="learning_rate")
+        return self._rate_variable
+
+    def slot(self, variable: Any, name: str) -> Any:
+        """Return a value that is kept for a variable."""
+        kept = self._kept.setdefault(variable.number, {})
+        if name not in kept:
+            start, label = self.start(name), f"{variable.state.name}/{name}"
+            if variable.graph is not None:
+                label = f"{variable.state.name}/{self.name}"
+                graph = variable.graph
+                with graph.name_scope(None), graph.control_dependencies(None):
+                    value = zeros_like(variable.initial_value) + start
+                    kept[name] = Variable(value, trainable=False, name=label)
+            else:
+                with entered(None):
+                    value = np.full(variable.state.value.shape, start, variable.spec.dtype.numpy)
+                    kept[name] = Variable(value, trainable=False, name=label)
+            settle()
+        return kept[name]
+
+    def checkpoint_parts(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps, by name."""
+        made: dict[str, Any] = {"iterations": self.iterations}
+        if self._rate_variable is not None:
+            made["learning_rate"] = self._rate_variable
+        return {**made, "_variables": self.kept_variables()}
+
+    def start(self, name: str) -> float:
+        """Return what a slot starts with."""
+        return self.slots[name]
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return True
+
+    def compute_gradients(
+        self, loss: object, var_list: Any = None, grad_loss: object = None, **_: object
+    ) -> list[Any]:
+        """Return pairs of gradient and variable; `grad_loss` weighs the loss."""
+        found = list(var_list) if var_list is not None else trainable_variables()
+        return list(zip(gradients(loss, found, grad_loss), found, strict=True))
+
+    def minimize(
+        self, loss: Any, var_list: Any = None, global_step: Any = None, tape: Any = None, **_: Any
+    ) -> Any:
+        """Make one step downhill."""
+        if callable(loss):
+            from ..graph.flow import GradientTape  # noqa: PLC0415
+
+            with GradientTape() as own:
+                value = loss()
+            found = list(var_list() if callable(var_list) else var_list)
+            return self.apply_gradients(zip(own.gradient(value, found), found, strict=True))
+        if tape is not None:
+            return self.apply_gradients(zip(tape.gradient(loss, var_list), var_list, strict=True))
+        pairs = self.compute_gradients(loss, var_list)
+        return self.apply_gradients(pairs, global_step)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: object = None, **_: object) -> Any:
+        """Change variables by their gradients."""
+        given = list(grads_and_vars)
+        pairs = [(g, v) for g, v in given if g is not None]
+        if not pairs:
+            names = [v.name for _, v in given]
+            raise ValueError(f"No gradients provided for any variable: {names}.")
+        if STATE.replica is not None:
+            return STATE.replica.apply(self.applied, pairs)
+        return self.applied(pairs, global_step)
+
+    def applied(self, pairs: Sequence[Any], global_step: Any = None) -> Any:
+        """Change variables by gradients, which are those of all replicas."""
+        if pairs[0][1].graph is not None:
+            return self._apply_in_graph(pairs, global_step)
+        self._before()
+        rates = [self.rate(variable) for _, variable in pairs]
+        step = self.iterations.assign_add(np.int64(1))
+        for (grad, variable), rate in zip(pairs, rates, strict=True):
+            count = cast(convert(step), variable.dtype)
+            self.apply_one(grad, variable, rate, count)
+        return self.iterations
+
+    def _before(self) -> None:
+        """Make what is needed before a trace looks at it."""
+
+    def _apply_in_graph(self, pairs: Sequence[Any], global_step: Any) -> Operation | None:
+        graph: Graph = pairs[0][1].graph
+        with entered(graph), graph.control_dependencies([g for g, _ in pairs]):
+            powers = self.powers(pairs[0][1])
+            before = [p.read_value() for p in powers]
+            made = [self.apply_one(g, v, self.rate(v), before) for g, v in pairs]
+            with graph.control_dependencies(made):
+                made += [p.assign(p.read_value() * p.initial_value) for p in powers]
+            if global_step is not None:
+                with graph.control_dependencies(made):
+                    made.append(global_step.assign_add(1))
+            return group(*made)
+
+    def powers(self, first: object) -> list[Any]:
+        """Return variables of a graph that are multiplied by what they start with at each step."""
+        return []
+
+    def apply_one(self, grad: object, variable: object, rate: object, step: object) -> Any:
+        """Change one variable by its gradient, which may be slices with indices."""
+        self.rows = grad if isinstance(grad, IndexedSlices) else None
+        made = self.rule(convert(grad), variable, rate, step)
+        self.rows = None
+        return made
+
+    rows: IndexedSlices | None = None
+    """The gradient that is being applied, if it is slices with indices."""
+
+    def squared(self, grad: object) -> TfTensor:
+        """Return the squares of a gradient."""
+        return square(grad)
+
+    def touched(self, new: object, old: Any) -> Any:
+        """Return new values in the rows that the gradient has, old ones elsewhere."""
+        if self.rows is None:
+            return new
+        hits = ones_like(self.rows.indices, dtype="float32")
+        column = expand_dims(self.rows.indices, -1)
+        count = scatter_nd(column, hits, [shape(old)[0]])
+        mask = reshape(count > 0.0, [-1, *[1] * (len(old.shape) - 1)])
+        return where(mask, new, old)
+
+    def get_name(self) -> str:
+        """Return the name of the optimiser."""
+        return self.name
+
+    def get_slot_names(self) -> list[str]:
+        """Return the names of what is kept for variables."""
+        return sorted({name for kept in self._kept.values() for name in kept})
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """Return what is kept for a variable under a name, None if there is nothing."""
+        return self._kept.get(var.number, {}).get(name)
+
+    def kept_variables(self) -> list[Any]:
+        """Return what is kept for variables."""
+        return [v for kept in self._kept.values() for v in kept.values()]
+
+    def variables(self) -> list[Any]:
+        """Return what the optimiser keeps."""
+        return self.kept_variables()
+
+    def rule(self, grad: object, variable: object, rate: object, step: object) -> Any:
+        """Change one variable."""
+        raise NotImplementedError
+
+
+def _in_graph() -> bool:
+    from ..graph.state import TfFuncGraph  # noqa: PLC0415
+
+    return isinstance(STATE.context, Graph) and not isinstance(STATE.context, TfFuncGraph)
+
+
+def _same() -> nullcontext[None]:
+    from contextlib import nullcontext  # noqa: PLC0415
+
+    return nullcontext()
+
+
+class GradientDescent(Optimizer):
+    """Against the gradient."""
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: object) -> Any:
+        """Subtract."""
+        return variable.assign_sub(grad * rate)
+
+
+class KerasRules(Optimizer):
+    """What is common to Keras: gradients are clipped, weights decay before they change.
+
+    Of slices with indices, squares are of each slice, and all rows change.
+    """
+
+    def configure(
+        self,
+        weight_decay: float | None = None,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Take the options that all have."""
+        if sum(x is not None for x in (clipnorm, clipvalue, global_clipnorm)) > 1:
+            raise ValueError("Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set")
+        self.decay_of_weights = weight_decay or 0.0
+        self.clipnorm, self.clipvalue, self.global_clipnorm = clipnorm, clipvalue, global_clipnorm
+        self.name = name or self.name
+
+    # Keras makes a property of what the graph API has as a method.
+    @property
+    def variables(self) -> list[Any]:  # type: ignore[override]
+        """Return what the optimiser keeps: steps, learning rate, and what is kept for variables."""
+        number = isinstance(self._rate, int | float)
+        rate = [self._own_rate()] if number else []
+        return [self.iterations, *rate, *self.kept_variables()]
+
+    def build(self, variables: Sequence[object]) -> None:
+        """Make what is kept for variables."""
+        for variable in variables:
+            for name in self.slots:
+                if self.keeps(name):
+                    self.slot(variable, name)
+
+    def apply(self, grads: Sequence[object], trainable_variables: Sequence[object]) -> Any:
+        """Change variables by their gradients."""
+        return self.apply_gradients(zip(grads, trainable_variables, strict=True))
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: object = None, **_: object) -> Any:
+        """Clip, let weights decay, then change variables by their gradients."""
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        clipped = self.clipped([g for g, _ in pairs])
+        variables = [v for _, v in pairs]
+        return super().apply_gradients(zip(clipped, variables, strict=True), global_step)
+
+    def applied(self, pairs: Sequence[Any], global_step: Any = None) -> Any:
+        """Let weights decay, then change variables by gradients."""
+        if self.decay_of_weights:
+            for _, variable in pairs:
+                rate = self.rate(variable) * self.decay_of_weights
+                variable.assign_sub(variable.read_value() * rate)
+        return super().applied(pairs, global_step)
+
+    def clipped(self, grads: list[object]) -> list[Any]:
+        """Return gradients limited as the options say."""
+        if self.clipnorm is not None:
+            return [clip_by_norm(convert(g), self.clipnorm) for g in grads]
+        if self.global_clipnorm is not None:
+            found: list[Any] = clip_by_global_norm(
+                [convert(g) for g in grads], self.global_clipnorm
+            )[0]
+            return found
+        if self.clipvalue is not None:
+            low, high = -self.clipvalue, self.clipvalue
+            return [clip_by_value(convert(g), low, high) for g in grads]
+        return grads
+
+    def squared(self, grad: object) -> TfTensor:
+        """Return the squares of a gradient; of equal indices they add up."""
+        if self.rows is None:
+            return square(grad)
+        return self.rows.with_values(square(self.rows.values)).to_dense()
+
+    def touched(self, new: object, old: object) -> object:
+        """Return the new values."""
+        return new
+
+
+class Momentum(Optimizer):
+    """With momentum, as in the graph API."""
+
+    slots: ClassVar[dict[str, float]] = {"momentum": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        momentum: float = 0.9,
+        use_locking: bool = False,
+        name: str = "",
+        use_nesterov: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.momentum, self.nesterov = momentum, use_nesterov
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Keep a running sum."""
+        kept = self.slot(variable, "momentum")
+        old = kept.read_value()
+        total = convert(kept.assign(self.touched(old * self.momentum + grad, old)))
+        change = grad * rate + total * (rate * self.momentum) if self.nesterov else total * rate
+        return variable.assign_sub(self.touched(change, zeros_like(change)))
+
+
+class Adam(Optimizer):
+    """Adam, as in the graph API."""
+
+    slots: ClassVar[dict[str, float]] = {"m": 0.0, "v": 0.0, "largest_v": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        use_locking: bool = False,
+        name: str = "",
+        amsgrad: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.beta1, self.beta2 = beta1, beta2
+        self.epsilon, self.amsgrad = epsilon, amsgrad
+        self._powers: list[Any] = []
+
+    def powers(self, first: Any) -> list[Any]:
+        """Return the powers of both factors."""
+        if not self._powers:
+            with first.graph.name_scope(None):
+                self._powers = [
+                    Variable(beta, trainable=False, name=f"beta{i}_power", dtype=first.dtype)
+                    for i, beta in ((1, self.beta1), (2, self.beta2))
+                ]
+        return self._powers
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Keep running means of the gradient and of its square."""
+        m, v = self.slot(variable, "m"), self.slot(variable, "v")
+        if isinstance(step, list):  # in a graph: the powers themselves
+            first_power, second_power = (cast(p, variable.dtype) for p in step)
+        else:
+            first_power, second_power = (
+                FUNCTIONS["pow"](beta, step) for beta in (self.beta1, self.beta2)
+            )
+        scale = rate * sqrt(1.0 - second_power) / (1.0 - first_power)
+        first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
+        second = convert(
+            v.assign(v.read_value() * self.beta2 + self.squared(grad) * (1.0 - self.beta2))
+        )
+        if self.amsgrad:
+            kept = self.slot(variable, "largest_v")
+            second = convert(kept.assign(FUNCTIONS["maximum"](kept.read_value(), second)))
+        return variable.assign_sub(first * scale / (sqrt(second) + self.epsilon))
+
+
+class KerasAdam(KerasRules, Adam):
+    """Adam, as in Keras."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        amsgrad: bool = False,
+        **more: Any,
+    ) -> None:
+        Adam.__init__(self, learning_rate, beta_1, beta_2, epsilon, amsgrad=amsgrad)
+        self.configure(**more)
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return name != "largest_v" or self.amsgrad
+
+
+class KerasAdamW(KerasAdam):
+    """Adam whose weights decay on their own."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **more: Any
+    ) -> None:
+        super().__init__(learning_rate, weight_decay=weight_decay, **more)
+
+
+class KerasAdamax(KerasRules):
+    """Adam whose second mean is the largest size so far, which fades."""
+
+    slots: ClassVar[dict[str, float]] = {"m": 0.0, "u": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        **more: Any,
+    ) -> None:
+        super().__init__(learning_rate)
+        self.beta1, self.beta2, self.epsilon = beta_1, beta_2, epsilon
+        self.configure(**more)
+
+    def rule(self, grad: Any, variable: Any, rate: object, step: object) -> Any:
+        """Divide a running mean by the largest size."""
+        m, u = self.slot(variable, "m"), self.slot(variable, "u")
+        first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
+        size = FUNCTIONS["maximum"](u.read_value() * self.beta2, FUNCTIONS["abs"](grad))
+        largest = convert(u.assign(size))
+        if isinstance(step, list):
+            raise NotImplementedError("Adamax in a graph is not supported")
+        scale = rate / (1.0 - FUNCTIONS["pow"](self.beta1, step))
+        return variable.assign_sub(first * scale / (largest + self.epsilon))
+
+
+class Adadelta(Optimizer):
+    """Adadelta, as in the graph API."""
+
+    slots: ClassVar[dict[str, float]] = {"accum": 0.0, "accum_update": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.95,
+        epsilon: float = 1e-8,
+        use_locking: bool = False,
+        name: str = "",
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.rho, self.epsilon = rho, epsilon
+
+    def rule(self, grad: object, variable: Any, rate: object, step: object) -> Any:
+        """Scale by the root of the ratio of the running means of squares."""
+        squares, steps = self.slot(variable, "accum"), self.slot(variable, "accum_update")
+        before, rest = steps.read_value(), 1.0 - self.rho
+        seen = convert(squares.assign(squares.read_value() * self.rho + self.squared(grad) * rest))
+        change = sqrt(before + self.epsilon) / sqrt(seen + self.epsilon) * grad
+        made = convert(steps.assign(before * self.rho + square(change) * rest))
+        return variable.assign_sub(change * rate + made * 0.0)
+
+
+class KerasAdadelta(KerasRules, Adadelta):
+    """Adadelta, as in Keras."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **more: Any
+    ) -> None:
+        Adadelta.__init__(self, learning_rate, rho, epsilon)
+        self.configure(**more)
+
+
+class Adagrad(Optimizer):
+    """Adagrad, as in the graph API."""
+
+    slots: ClassVar[dict[str, float]] = {"accumulator": 0.1}
+    epsilon = 0.0
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float | None = None,
+        name: str = "",
+        use_locking: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self._start = initial_accumulator_value
+        if epsilon is not None:
+            self.epsilon = epsilon
+
+    def start(self, name: str) -> float:
+        """Return what the sum starts with."""
+        return self._start
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: object) -> Any:
+        """Divide by the root of the sum of squares."""
+        kept = self.slot(variable, "accumulator")
+        total = convert(kept.assign_add(self.squared(grad)))
+        total = convert(kept) if total is kept else total
+        return variable.assign_sub(grad * rate / sqrt(total + self.epsilon))
+
+
+class KerasAdagrad(KerasRules, Adagrad):
+    """Adagrad, as in Keras."""
+
+    epsilon = 1e-7
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float = 1e-7,
+        **more: Any,
+    ) -> None:
+        Adagrad.__init__(self, learning_rate, initial_accumulator_value, epsilon)
+        self.configure(**more)
+
+
+class RMSProp(Optimizer):
+    """RMSProp, as in the graph API."""
+
+    slots: ClassVar[dict[str, float]] = {"rms": 1.0, "momentum": 0.0, "mg": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        decay: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-10,
+        use_locking: bool = False,
+        centered: bool = False,
+        name: str = "",
+    ) -> None:
+        super().__init__(learning_rate, name)
+        self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
+        self.centered = centered
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return name != "mg" or self.centered
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: object) -> Any:
+        """Divide by the root of the running mean of squares."""
+        for name in ("rms", "mg", "momentum"):
+            if self.keeps(name):
+                self.slot(variable, name)
+        rms = self.slot(variable, "rms")
+        old = rms.read_value()
+        new = old * self.decay + self.squared(grad) * (1.0 - self.decay)
+        mean = convert(rms.assign(self.touched(new, old)))
+        if self.centered:
+            kept = self.slot(variable, "mg")
+            before = kept.read_value()
+            now = before * self.decay + grad * (1.0 - self.decay)
+            mean = mean - square(convert(kept.assign(self.touched(now, before))))
+        change = grad * rate / sqrt(mean + self.epsilon)
+        if self.momentum:
+            kept = self.slot(variable, "momentum")
+            before = kept.read_value()
+            change = convert(kept.assign(self.touched(before * self.momentum + change, before)))
+        return variable.assign_sub(self.touched(change, zeros_like(change)))
+
+
+class KerasRMSprop(KerasRules, RMSProp):
+    """RMSProp, as in Keras."""
+
+    slots: ClassVar[dict[str, float]] = {"rms": 0.0, "momentum": 0.0, "mg": 0.0}
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-7,
+        centered: bool = False,
+        **more: Any,
+    ) -> None:
+        RMSProp.__init__(self, learning_rate, rho, momentum, epsilon, centered=centered)
+        self.configure(**more)
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return bool({"momentum": self.momentum, "mg": self.centered}.get(name, True))
+
+
+class KerasSGD(KerasRules):
+    """Gradient descent with momentum, as in Keras."""
+
+    slots: ClassVar[dict[str, float]] = {"momentum": 0.0}
+
+    def __init__(
+        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any
+    ) -> None:
+        super().__init__(learning_rate)
+        self.momentum, self.nesterov = momentum, nesterov
+        self.configure(**more)
+
+    def keeps(self, name: str) -> bool:
+        """Say whether something is kept for variables under a name."""
+        return bool(self.momentum)
+
+    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+        """Keep a running step."""
+        if not self.momentum:
+            return variable.assign_sub(grad * rate)
+        kept = self.slot(variable, "momentum")
+        total = convert(kept.assign(kept.read_value() * self.momentum - grad * rate))
+        return variable.assign_add(total * self.momentum - grad * rate if self.nesterov else total)

@@ -1,0 +1,443 @@
+"""Modules as files: their variables, the traces of their functions, and their structure.
+
+A folder holds `graph.json` (graphs as text, objects by attribute) and the values that it names,
+`values-*.safetensors`. Both are of one time: a new pair counts from when `graph.json` is replaced.
+What is loaded runs without the program that made it; Python functions have no form in it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....errors import GravureError, ParseError
+from ....ir.types.tensor import Array
+from ....runtime.files import replacing
+from ...files.beside import map_beside
+from ...files.weights import digest_of_weights, read_safetensors, write_safetensors
+from ...function.arguments import Bound, spec_for
+from ...function.function import Function
+from ...function.graph_data import GraphTextError, NotSerialisableError, Reader, Writer
+from ...function.traces import ACTIVE, ConcreteFunction
+from ...graph.graph import GraphTensor
+from ...graph.variables import VariableState
+from ...values import nest
+from ..core.bridge import wrap
+from ..core.specs import TensorSpec
+from ..graph.state import TfFunction, Variable
+from .modules import Module
+
+GRAPH, VALUES = "graph.json", "values-{}.safetensors"
+DEFAULT_SIGNATURE = "serving_default"
+
+
+def save(obj: object, export_dir: str, signatures: object = None, options: object = None) -> None:
+    """Write a module: its variables, its functions as traced so far, and signatures."""
+    del options
+    data, values = _Saver().module(obj, _named(obj, signatures))
+    folder = Path(export_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    data["values"] = VALUES.format(digest_of_weights(values)[:16])
+    write_safetensors(folder / data["values"], values)
+    with replacing(str(folder / GRAPH)) as file:
+        file.write(json.dumps(data, indent=1, sort_keys=True).encode())
+    for path in folder.glob(VALUES.format("*")):
+        if path.name != data["values"]:
+            path.unlink(missing_ok=True)
+
+
+def _named(obj: object, signatures: Any) -> dict[str, ConcreteFunction]:
+    """Return the signatures by name; a function by itself is the default one."""
+    if signatures is None:
+        found = [f for _, f in children(obj) if isinstance(f, Function)]
+        fixed = [f for f in found if f.input_signature is not None]
+        return {DEFAULT_SIGNATURE: fixed[0].get_concrete_function()} if len(fixed) == 1 else {}
+    listed = signatures if isinstance(signatures, dict) else {DEFAULT_SIGNATURE: signatures}
+    made = {}
+    for name, each in listed.items():
+        if isinstance(each, Function) and each.input_signature is None and len(each.cache) != 1:
+            raise ValueError(
+                f"the signature {name!r} is a function with {len(each.cache)} traces, expected "
+                "an input_signature, or one trace"
+            )
+        if isinstance(each, Function):
+            known = list(each.cache.values())
+            made[name] = known[0] if len(known) == 1 else each.get_concrete_function()
+        else:
+            made[name] = each
+    return made
+
+
+class _Saver:
+    """Turns objects into plain data, each once."""
+
+    def __init__(self) -> None:
+        self.writer = Writer()
+        self.values: dict[str, Any] = {}
+        self.numbers: dict[int, int] = {}
+        self.nodes: list[Any] = []
+        self.kept: list[Any] = []
+
+    def module(
+        self, obj: object, signatures: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the data of a module and all it leads to, and the values."""
+        self.node(obj)
+        named = {name: self.concrete(each) for name, each in signatures.items()}
+        if self.writer.refused:
+            raise NotSerialisableError("; ".join(self.writer.refused))
+        for state, name in self.writer.variables.items():
+            self.values[name] = np.array(state.value_in(ACTIVE[-1]), order="C")
+        data = {
+            "version": 1,
+            "nodes": [],
+            "functions": self.writer.bodies,
+            "variables": {n: self.variable(v) for v, n in self.writer.variables.items()},
+            "objects": self.nodes,
+            "signatures": named,
+        }
+        return data, self.values
+
+    def variable(self, state: VariableState) -> dict[str, Any]:
+        """Return what is known of a variable."""
+        owner = state.owner()
+        trainable = True if owner is None else owner.trainable
+        return {**self.writer.state(state), "trainable": trainable}
+
+    def node(self, value: object) -> int:
+        """Return the number of an object, which is written once."""
+        if id(value) in self.numbers:
+            return self.numbers[id(value)]
+        self.kept.append(value)
+        number = self.numbers[id(value)] = len(self.nodes)
+        self.nodes.append(None)
+        self.nodes[number] = self.data(value)
+        return number
+
+    def data(self, value: object) -> dict[str, Any]:
+        """Return an object as plain data."""
+        if hasattr(value, "state") and hasattr(value, "assign"):
+            return {"kind": "variable", "name": self.writer.variable(value.state)}
+        if isinstance(value, Function):
+            traces = value.traces if isinstance(value, Restored) else list(value.cache.values())
+            if not traces and value.input_signature is not None:
+                traces = [value.get_concrete_function()]
+            return {
+                "kind": "function",
+                "parameters": self.parameters(value),
+                "traces": [self.concrete(c) for c in traces],
+                "signature": self.signature(value),
+            }
+        if isinstance(value, ConcreteFunction):
+            return {"kind": "trace", "trace": self.concrete(value)}
+        if isinstance(value, dict):
+            pairs = {str(k): self.node(v) for k, v in value.items() if _is_tracked(v)}
+            return {"kind": "dict", "children": pairs}
+        if isinstance(value, list | tuple):
+            return {"kind": "list", "children": [self.node(v) for v in value if _is_tracked(v)]}
+        return {"kind": "object", "children": {k: self.node(v) for k, v in children(value)}}
+
+    def signature(self, function: Function) -> Any:
+        """Return the declared arguments, None if there is no declaration."""
+        if function.input_signature is None:
+            return None
+        specs = [spec_for(s) for s in nest.flatten(list(function.input_signature))]
+        numbers = _numbered(list(function.input_signature))
+        return {
+            "tree": self.writer.value(numbers),
+            "specs": [self.writer.spec(s) for s in specs if s is not None],
+        }
+
+    def parameters(self, function: Function) -> list[Any]:
+        """Return name, kind and default of each parameter."""
+        made = []
+        for p in function.signature.parameters.values():
+            given = p.default is not p.empty
+            made.append(
+                [p.name, int(p.kind), given, self.writer.value(p.default) if given else None]
+            )
+        return made
+
+    def concrete(self, function: ConcreteFunction) -> dict[str, Any]:
+        """Return a trace: its graph, its arguments and the structure of its results."""
+        name = self.writer.function(function.graph)
+        for i, tensor in enumerate(function.graph.captures):
+            if not tensor.eager:
+                raise NotSerialisableError(f"{function.function.label}: a tensor of another graph")
+            self.values[f"{name}/{i}"] = np.array(tensor.numpy(), order="C")
+        bound = function.bound
+        leaves = [
+            {"spec": self.writer.spec(bound.specs[i]), "name": getattr(x, "argument_name", None)}
+            if i in bound.specs
+            else {"value": self.writer.value(x)}
+            for i, x in enumerate(bound.leaves)
+        ]
+        numbers = iter(range(len(function.slots)))
+        slots = [None if s is None else next(numbers) for s in function.slots]
+        return {
+            "function": name,
+            "label": function.function.label,
+            "arguments": self.writer.value(_numbered(bound.arguments)),
+            "leaves": leaves,
+            "results": self.writer.value(nest.pack(_plain(function.structure), slots)),
+        }
+
+
+def _numbered(tree: object) -> Any:
+    """Return a structure with the number of each leaf in its place."""
+    plain = _plain(tree)
+    return nest.pack(plain, list(range(len(nest.flatten(plain)))))
+
+
+def _plain(tree: object) -> Any:
+    """Return a structure of plain lists, tuples and dictionaries."""
+    if isinstance(tree, dict):
+        return {k: _plain(v) for k, v in tree.items()}
+    if isinstance(tree, list | tuple):
+        made = [_plain(v) for v in tree]
+        return made if isinstance(tree, list) else tuple(made)
+    return tree
+
+
+def _is_tracked(value: object) -> bool:
+    """Say whether a value is a part of what is saved."""
+    if isinstance(value, Function | ConcreteFunction | Module | Variable):
+        return True
+    if isinstance(value, dict):
+        return any(map(_is_tracked, value.values()))
+    return isinstance(value, list | tuple) and any(map(_is_tracked, value))
+
+
+def children(value: object) -> list[tuple[str, Any]]:
+    """Return the parts of an object by attribute, decorated methods included."""
+    found = {k: v for k, v in vars(value).items() if _is_tracked(v)}
+    for kind in type(value).__mro__:
+        for name, each in vars(kind).items():
+            if isinstance(each, Function) and name not in found:
+                found[name] = getattr(value, name)
+    return sorted(found.items())
+
+
+class Loaded(Module):
+    """An object that was loaded: what it leads to stands in its attributes."""
+
+    def __init__(self) -> None:
+        super().__init__("loaded")
+        self.signatures: dict[str, Any] = {}
+        self._held: list[Any] = []
+
+    def __call__(self, *args: Any, **kwargs: object) -> Any:
+        """Call what was saved as `__call__`."""
+        found = vars(self).get("__call__")
+        if found is None:
+            raise TypeError("the object that was saved is not callable")
+        return found(*args, **kwargs)
+
+
+class Restored(TfFunction):
+    """A function of which there are the traces that were saved, and no others."""
+
+    traces: list[ConcreteFunction]
+
+    def concrete(self, bound: Bound) -> ConcreteFunction:
+        """Return the trace that takes the arguments."""
+        if self.input_signature is not None:
+            bound.take_signature(self.input_signature)
+        for each in self.traces:
+            if each.accepts(bound):
+                return each
+        known = "\n".join(str(c) for c in self.traces)
+        raise ValueError(
+            "Could not find matching concrete function to call loaded from the SavedModel. Got: "
+            f"{bound.keys()}. Expected one of:\n{known}"
+        )
+
+
+class _Loader:
+    """Makes objects of plain data."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self.data = json.loads((folder / GRAPH).read_text())
+        except FileNotFoundError:
+            raise OSError(f"SavedModel file does not exist at: {folder}") from None
+        except ValueError as error:
+            raise GraphTextError(f"{folder / GRAPH}: {error}") from None
+        self.values = self.read_values(folder)
+        self.owners: dict[str, Any] = {}
+        self.reader = Reader(self.data, self.bind)
+        self.made: dict[int, Any] = {}
+
+    def read_values(self, folder: Path) -> dict[str, Array]:
+        """Return the arrays that the folder holds."""
+        name = self.data.get("values") if isinstance(self.data, dict) else None
+        if not isinstance(name, str):
+            raise GraphTextError(f"{folder / GRAPH}: it names no file of values")
+        try:
+            return read_safetensors(np.array(map_beside(folder, name)), name)
+        except ParseError as error:
+            raise GraphTextError(f"{folder / GRAPH}: {error.message}") from error
+
+    def bind(self, name: str, entry: dict[str, Any]) -> VariableState:
+        """Return the state of a variable with its saved value."""
+        made = Variable(
+            self.values[name], name=entry["name"], trainable=entry["trainable"], dtype=None
+        )
+        self.owners[name] = made
+        return made.state
+
+    def module(self) -> Loaded:
+        """Return the first object, with all others behind it."""
+        root = self.node(0)
+        if not isinstance(root, Loaded):
+            raise GraphTextError("the first object is no module")
+        named = {n: self.concrete(t, None) for n, t in self.data["signatures"].items()}
+        root.signatures = {n: _Signature(c) for n, c in named.items()}
+        root._held = list(self.owners.values())
+        return root
+
+    def node(self, number: int) -> Any:
+        """Return an object by its number."""
+        if number not in self.made:
+            data = self.data["objects"][number]
+            MAKERS[data["kind"]](self, number, data)
+        return self.made[number]
+
+    def variable(self, number: int, data: dict[str, Any]) -> None:
+        """Make a variable."""
+        self.reader.variable(data["name"])
+        self.made[number] = self.owners[data["name"]]
+
+    def function(self, number: int, data: dict[str, Any]) -> None:
+        """Make a function of its traces."""
+        parameters = [
+            inspect.Parameter(
+                n,
+                list(inspect._ParameterKind)[kind],
+                default=self.reader.value(default) if given else inspect.Parameter.empty,
+            )
+            for n, kind, given, default in data["parameters"]
+        ]
+        made = self.restored(inspect.Signature(parameters), data["traces"])
+        made.traces = [self.concrete(t, made) for t in data["traces"]]
+        stated = data["signature"]
+        if stated is not None:
+            specs = [self.leaf({"spec": x, "name": None}) for x in stated["specs"]]
+            made.input_signature = nest.pack(self.reader.value(stated["tree"]), specs)
+        self.made[number] = made
+
+    def restored(self, signature: inspect.Signature, traces: Any) -> Restored:
+        """Return a function without its Python."""
+
+        def gone(*_: object, **__: object) -> Any:
+            raise ValueError("the Python of a function that was loaded is not there")
+
+        gone.__name__ = traces[0]["label"] if traces else "loaded"
+        gone.__signature__ = signature  # type: ignore[attr-defined]
+        made = Restored(gone)
+        made.traces = []
+        made.held = self.owners  # type: ignore[attr-defined]
+        return made
+
+    def concrete(self, data: dict[str, Any], function: Restored | None) -> ConcreteFunction:
+        """Return a trace."""
+        graph = self.reader.function(data["function"])
+        slots = list(graph.captured.values())
+        graph.captured = {}
+        for i, (_, slot) in enumerate(slots):
+            tensor = wrap(self.values[f"{data['function']}/{i}"])
+            graph.captured[id(tensor)] = (tensor, slot)
+        arguments = self.reader.value(data["arguments"])
+        leaves = [self.leaf(x) for x in data["leaves"]]
+        owner = function or self.restored(inspect.Signature(), [data])
+        bound = Bound(owner, nest.pack(arguments, leaves))
+        results = self.reader.value(data["results"])
+        chosen = [None if i is None else graph.outputs[i] for i in nest.flatten(results)]
+        made = ConcreteFunction(owner, bound, graph, results, chosen)
+        made.held = self.owners  # type: ignore[attr-defined]
+        return made
+
+    def leaf(self, data: dict[str, Any]) -> Any:
+        """Return an argument: what it was traced by."""
+        if "value" in data:
+            return self.reader.value(data["value"])
+        spec = self.reader.spec(data["spec"])
+        dims = (
+            None if spec.shape is None else [d if isinstance(d, int) else None for d in spec.dims]
+        )
+        return TensorSpec(dims, spec.dtype, data["name"])
+
+    def trace(self, number: int, data: dict[str, Any]) -> None:
+        """Make a trace that was an attribute by itself."""
+        self.made[number] = self.concrete(data["trace"], None)
+
+    def dictionary(self, number: int, data: dict[str, Any]) -> None:
+        """Make a dictionary."""
+        made = self.made[number] = {}
+        made.update({k: self.node(n) for k, n in data["children"].items()})
+
+    def listed(self, number: int, data: dict[str, Any]) -> None:
+        """Make a list."""
+        made = self.made[number] = []
+        made.extend(self.node(n) for n in data["children"])
+
+    def object(self, number: int, data: dict[str, Any]) -> None:
+        """Make an object."""
+        made = self.made[number] = Loaded()
+        for name, child in data["children"].items():
+            vars(made)[name] = self.node(child)
+
+
+MAKERS: dict[str, Callable[[_Loader, int, dict[str, Any]], None]] = {
+    "variable": _Loader.variable,
+    "function": _Loader.function,
+    "trace": _Loader.trace,
+    "dict": _Loader.dictionary,
+    "list": _Loader.listed,
+    "object": _Loader.object,
+}
+
+
+class _Signature:
+    """A trace that takes its arguments by name and gives its results by name."""
+
+    def __init__(self, function: ConcreteFunction) -> None:
+        self.function = function
+
+    @property
+    def structured_outputs(self) -> dict[str, Any]:
+        """Return the results by name."""
+        made = self.function.structured_outputs
+        return self._by_name(made)
+
+    @property
+    def inputs(self) -> list[GraphTensor]:
+        """Return the inputs."""
+        return self.function.inputs
+
+    def _by_name(self, made: object) -> dict[str, Any]:
+        if isinstance(made, dict):
+            return made
+        return {f"output_{i}": x for i, x in enumerate(nest.flatten(made))}
+
+    def __call__(self, *args: Any, **kwargs: object) -> dict[str, Any]:
+        """Return the results for arguments."""
+        if len(args) > 1:
+            raise TypeError("a signature takes its arguments by name")
+        return self._by_name(self.function(*args, **kwargs))
+
+
+def load(export_dir: str, tags: object = None, options: object = None) -> Loaded:
+    """Return the module of a folder."""
+    try:
+        return _Loader(Path(export_dir)).module()
+    except GravureError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise GraphTextError(f"{Path(export_dir) / GRAPH} is damaged: {reason}") from error

@@ -1,0 +1,222 @@
+"""Who carries out an operation: the context, one stack a thread.
+
+Every operation of the Python frontend goes through `tensor.apply(op, *operands, **attributes)`,
+which asks `STATE`:
+
+- no context: the operation runs now, by its `evaluate` (`eager`);
+- a context (a function being traced, a graph being built, a branch of a `cond`): its
+  `apply(op, operands, attributes)` carries it out, usually by appending to a block (`trace`).
+  Operands may be eager tensors and tensors of contexts further out: it decides whether they
+  become constants or captured inputs;
+- no context, but an operand belongs to a context that takes operations at any time (`is_open`
+  and `is_default`, as the default graph does): that one carries it out.
+
+Afterwards each *recorder* (a gradient tape) of the same frame sees the use. A frame is a context
+with its recorders: entering a context hides the recorders outside, so that a tape never sees the
+inside of a function that is traced under it; whoever calls the finished function records the
+call as one use with a gradient of its own (`record`).
+
+    with entered(context): ...     trace into a context; entered(None) runs eagerly in between
+    with recording(tape): ...      a recorder sees what happens in the present frame
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...ir.op import Op
+
+Backward = Callable[..., Sequence[Any]]
+"""Gives the gradient of each operand (None: there is none) from those of the results."""
+Rule = Callable[..., Sequence[Any]]
+"""The same from the `Call` and the gradients of the results, as `Op.gradient` is."""
+
+
+class Context(ABC):
+    """What carries operations out instead of running them."""
+
+    name: str = ""
+    """What it is, for messages: `function 'f'`."""
+    is_open: bool = False
+    """Whether operations on its tensors may be added while it is not the present context."""
+    is_default: bool = False
+    """Whether they may be while operations run at once, too: of the process's own graph."""
+    is_finished: bool = False
+    """Whether nothing can be added any more: a tensor of it that is used now has leaked."""
+
+    @abstractmethod
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Carry out an operation; return its result, or the tuple of several."""
+
+    @abstractmethod
+    def convert(self, value: Any, dtype: Any = None) -> Any:
+        """Return a value from outside (an eager tensor, an array, a number) as a tensor of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of an operation as recorders see it.
+
+    `op` and `attributes` say what was done (`rule` stands in for the gradient of `op`), or
+    `backward` says what the gradient is; without either there is none.
+    """
+
+    operands: tuple[Any, ...]
+    results: tuple[Any, ...]
+    op: type[Op] | None = None
+    attributes: dict[str, Any] | None = None
+    backward: Backward | None = None
+    rule: Rule | None = None
+    name: str = ""
+
+
+class Recorder(Protocol):
+    """What watches the operations of a frame."""
+
+    def record(self, use: Use) -> None:
+        """See one use."""
+
+    def accessed(self, variable: object) -> None:
+        """See that a variable is about to be read."""
+
+    def knows(self, value: object) -> bool:
+        """Say whether gradients may be asked for that go through a value."""
+
+
+class State(threading.local):
+    """The present frame of a thread."""
+
+    busy: bool = False
+    """Whether there is a context, a recorder or a device: otherwise operations just run."""
+    context: Context | None = None
+    recorders: tuple[Recorder, ...] = ()
+    device: Any = None
+    """Where operations run at once (`device.Device`); None: where their operands are."""
+    soft: bool = True
+    """Whether an operation that the device has no kernel for may run on the processor."""
+    replica: Any = None
+    """The replica of a step that runs, which changes variables together with the others."""
+    creating: Callable[[Any], Any] | None = None
+    """What makes the first value of an eager variable the one that it is to have."""
+    part: str = ""
+    """The operation of several that is being carried out, while recorders see its parts."""
+    rules: dict[str, Rule] | None = None
+    """Gradients that stand in for those of operations, by the operation's name."""
+
+    def set(self, context: Context | None, recorders: tuple[Recorder, ...]) -> None:
+        """Make another frame the present one."""
+        self.context, self.recorders = context, recorders
+        self.busy = context is not None or bool(recorders) or self.device is not None
+
+
+STATE = State()
+
+
+def current_context() -> Context | None:
+    """Return the present context, None where operations run at once."""
+    return STATE.context
+
+
+def executing_eagerly() -> bool:
+    """Say whether operations run at once."""
+    return STATE.context is None
+
+
+@contextmanager
+def entered(context: Context | None) -> Iterator[Context | None]:
+    """Trace into a context; with None, run eagerly. Recorders outside see nothing of it."""
+    before = STATE.context, STATE.recorders
+    STATE.set(context, ())
+    try:
+        yield context
+    finally:
+        STATE.set(*before)
+
+
+@contextmanager
+def running_on(device: object, *, soft: bool) -> Iterator[None]:
+    """Let operations run on a device; None: where their operands are."""
+    before = STATE.device, STATE.soft
+    STATE.device, STATE.soft = device, soft
+    STATE.set(STATE.context, STATE.recorders)
+    try:
+        yield
+    finally:
+        STATE.device, STATE.soft = before
+        STATE.set(STATE.context, STATE.recorders)
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Iterator[None]:
+    """Let a recorder see the operations of the present frame."""
+    start(recorder)
+    try:
+        yield
+    finally:
+        stop(recorder)
+
+
+def start(recorder: Recorder) -> None:
+    """Let a recorder see operations from now on."""
+    STATE.set(STATE.context, (*STATE.recorders, recorder))
+
+
+def stop(recorder: Recorder) -> None:
+    """Let a recorder see operations no longer."""
+    STATE.set(STATE.context, tuple(r for r in STATE.recorders if r is not recorder))
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Let no recorder see what happens inside."""
+    before = STATE.recorders
+    STATE.set(STATE.context, ())
+    try:
+        yield
+    finally:
+        STATE.set(STATE.context, before)
+
+
+def record(
+    name: str, operands: Sequence[object], results: Sequence[object], backward: Backward | None
+) -> None:
+    """Show recorders a use whose gradient is `backward`; None means that it has none."""
+    if STATE.recorders:
+        show(Use(tuple(operands), tuple(results), backward=backward, name=name))
+
+
+def show(use: Use) -> None:
+    """Show a use to all recorders of the frame."""
+    for recorder in STATE.recorders:
+        recorder.record(use)
+
+
+def accessed(variable: object) -> None:
+    """Tell all recorders of the frame that a variable is about to be read."""
+    for recorder in STATE.recorders:
+        recorder.accessed(variable)
+
+
+class Entered(threading.local):
+    """The sessions that a thread has entered."""
+
+    def __init__(self) -> None:
+        self.sessions: list[Any] = []
+
+
+_ENTERED = Entered()
+
+
+def stack() -> list[Any]:
+    """Return the sessions that are entered, the innermost last."""
+    return _ENTERED.sessions
+
+
+def default_session() -> Any:
+    """Return the innermost session that is entered, None if there is none."""
+    return stack()[-1] if stack() else None

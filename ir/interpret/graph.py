@@ -1,0 +1,155 @@
+"""The reference interpreter: run a function of any level on numpy arrays.
+
+Graph operations run by their own `evaluate`; operations with regions, calls, buffers and
+launches are handled here and by their `interpret`; kernels of the `loops` level by
+`interpret_loops`. Symbols in types are bound from the shapes of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...errors import RuntimeInputError
+from ...requirements import check
+from ..op import Op
+from ..program import Program, find_function, requirements_of
+from ..types import dims
+from ..types.dims import Dim, DimExpr
+from ..types.tensor import Array, TensorSpec
+from ..types.values import Spec, value_spec
+
+
+def interpret(
+    program: Program | ModuleOp | FuncOp,
+    arguments: Sequence[Array],
+    *,
+    function: str = "main",
+    weights: Mapping[str, Array] | None = None,
+) -> list[Array]:
+    """Return the results of one function for these arguments."""
+    if isinstance(program, Program):
+        machine = Interpreter(program.module, weights or program.weights)
+        results = machine.call(find_function(program.module, function), arguments)
+        rows = requirements_of(program.module) if function == "main" else []
+        if rows:
+            *results, found = results
+            check(rows, found)
+        return results
+    if isinstance(program, ModuleOp):
+        return Interpreter(program, weights or {}).call(find_function(program, function), arguments)
+    return Interpreter(None, weights or {}).call(program, arguments)
+
+
+@dataclass
+class Interpreter:
+    """Runs functions of one module."""
+
+    module: ModuleOp | None
+    weights: Mapping[str, Array]
+    symbols: dict[str, int] = field(default_factory=dict)
+    """The values of the dimension symbols in the function that runs."""
+    owners: dict[str, object] = field(default_factory=dict)
+    """What bound them, of those that are not the function's own."""
+
+    def call(
+        self, function: FuncOp, arguments: Sequence[Array], symbols: Mapping[str, int] | None = None
+    ) -> list[Array]:
+        """Return the results of a function; symbols are bound from the arguments' shapes."""
+        specs = [value_spec(t) for t in function.function_type.inputs]
+        arrays = [
+            np.asarray(a) if isinstance(s, TensorSpec) else a
+            for s, a in zip(specs, arguments, strict=True)
+        ]
+        tensors = [(s, a) for s, a in zip(specs, arrays, strict=True) if isinstance(s, TensorSpec)]
+        bound = bind_symbols([s.shape for s, _ in tensors], [a.shape for _, a in tensors])
+        inner = Interpreter(self.module, self.weights, {**bound, **(symbols or {})})
+        results = inner.block(function.body.block, arrays)
+        return list(results)
+
+    def bind(self, spec: Spec, value: Any, what: str, owner: object) -> None:
+        """Give the symbols in a value's shape their values, or raise where it does not fit.
+
+        `owner` is what makes the value. A symbol that something else has bound is compared; its
+        owner may bind it again, in the next trip of a loop.
+        """
+        if not isinstance(spec, TensorSpec) or spec.shape is None:
+            return
+        shape = np.shape(value)
+        if len(shape) != len(spec.shape):
+            raise RuntimeInputError(f"{what}: found shape {[*shape]}, expected {spec}")
+        for dim, size in zip(spec.shape, shape, strict=True):
+            if not self.bind_size(dim, size, owner):
+                raise RuntimeInputError(f"{what}: found shape {[*shape]}, expected {spec}")
+
+    def bind_size(self, dim: Dim, size: int, owner: object) -> bool:
+        """Give a symbol its value; say whether a dimension may have this size."""
+        name = str(dim)
+        is_own = name not in self.symbols or self.owners.get(name) is owner
+        if isinstance(dim, DimExpr) and name.isidentifier() and is_own:
+            self.symbols[name], self.owners[name] = size, owner
+            return True
+        known = isinstance(dim, int) or dims.symbols(dim) <= self.symbols.keys()
+        return not known or bool(_resolve(dim, self.symbols) == size)
+
+    def block(self, block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Run a block; return the operands of its terminator."""
+        values: dict[SSAValue, Any] = dict(zip(block.args, arguments, strict=True))
+        return self.run(block, values)
+
+    def run(self, block: Block, values: dict[SSAValue, Any]) -> Sequence[Any]:
+        """Run the operations of a block over an environment that it extends."""
+        for op in block.ops:
+            operands = [values[operand] for operand in op.operands]
+            if isinstance(op, ReturnOp) or op.name == "gv.yield":
+                return operands
+            results = self.operation(op, operands, values)
+            values.update(zip(op.results, results, strict=True))
+        return ()
+
+    def operation(
+        self, op: Operation, operands: Sequence[Any], values: dict[SSAValue, Any]
+    ) -> Sequence[Any]:
+        """Return the results of one operation."""
+        if isinstance(op, CallOp):
+            assert self.module is not None, "a call needs a module"
+            return self.call(find_function(self.module, op.callee.root_reference.data), operands)
+        assert isinstance(op, Op), f"cannot interpret {op.name}"
+        if hasattr(op, "interpret"):
+            return list(op.interpret(self, operands, values))
+        attributes = resolve(op.plain_attributes(), self.symbols)
+        with np.errstate(all="ignore"):
+            return list(op.evaluate(*operands, **attributes))
+
+
+def bind_symbols(
+    declared: Sequence[tuple[Dim, ...] | None], shapes: Sequence[tuple[int, ...]]
+) -> dict[str, int]:
+    """Return the values of the symbols that stand alone as a dimension."""
+    bound: dict[str, int] = {}
+    for dimensions, shape in zip(declared, shapes, strict=True):
+        for dim, value in zip(dimensions or (), shape, strict=dimensions is not None):
+            if isinstance(dim, DimExpr) and str(dim).isidentifier():
+                known = bound.setdefault(str(dim), value)
+                if known != value:
+                    raise ValueError(f"dimension {dim} is {known} and {value}")
+    return bound
+
+
+def resolve(attributes: dict[str, Any], symbols: Mapping[str, int]) -> dict[str, Any]:
+    """Return the attributes with symbolic dimensions replaced by their values."""
+    return {name: _resolve(value, symbols) for name, value in attributes.items()}
+
+
+def _resolve(value: Any, symbols: Mapping[str, int]) -> Any:
+    if isinstance(value, DimExpr):
+        return dims.evaluate(value, symbols)
+    if isinstance(value, tuple):
+        return tuple(_resolve(v, symbols) for v in value)
+    return value

@@ -1,0 +1,82 @@
+"""Run a program of the levels `planned` and `loops` on the reference interpreter.
+
+Memory is real: one array of bytes for the workspace and one for the weights, so that a
+wrong memory plan gives wrong numbers. The workspace starts filled with a pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.func import FuncOp
+
+from ..placement import ALIGNMENT, WORKSPACE, roles, weight_rows
+from ..program import Program, argument_names, optional_function
+from ..types import dims
+from ..types.tensor import Array, spec_of
+from .graph import Interpreter, bind_symbols
+
+PATTERN = 0xA5
+
+
+def interpret_planned(program: Program, inputs: Sequence[Array]) -> list[Array]:
+    """Return the outputs of `@main` for these inputs, after running `@prepare`."""
+    machine = Interpreter(program.module, program.weights)
+    weights = weight_blob(program, machine)
+    return _run(program.main, machine, list(inputs), weights)
+
+
+def weight_blob(program: Program, machine: Interpreter) -> Array:
+    """Return the bytes of all weights: raw ones copied, prepared ones computed."""
+    rows = weight_rows(program.module)
+    blob = aligned(max((offset + size for _, offset, size in rows), default=0))
+    for name, offset, size in rows:
+        if name in program.weights:
+            raw = np.ascontiguousarray(program.weights[name])
+            blob[offset : offset + size] = raw.reshape(-1).view(np.uint8)
+    prepare = optional_function(program.module, "prepare")
+    if prepare is not None:
+        names = [
+            n for n, r in zip(argument_names(prepare), roles(prepare), strict=True) if r == "raw"
+        ]
+        _run(prepare, machine, [np.ascontiguousarray(program.weights[n]) for n in names], blob)
+    return blob
+
+
+def _run(
+    function: FuncOp, machine: Interpreter, inputs: list[Array], weights: Array
+) -> list[Array]:
+    kinds, specs = roles(function), _shapes_and_dtypes(function)
+    symbols = bind_symbols([s for s, _ in specs[: len(inputs)]], [x.shape for x in inputs])
+    outputs = [
+        np.zeros([dims.evaluate(d, symbols) for d in shape], dtype)
+        for (shape, dtype), role in zip(specs, kinds, strict=True)
+        if role == "output"
+    ]
+    size = function.attributes.get(WORKSPACE)
+    workspace = aligned(size.value.data if isinstance(size, IntegerAttr) else 1 << 26)
+    inner = Interpreter(machine.module, machine.weights, symbols)
+    inner.block(function.body.block, [*inputs, *outputs, workspace, weights])
+    return outputs
+
+
+def _shapes_and_dtypes(
+    function: FuncOp,
+) -> list[tuple[tuple[dims.Dim, ...], np.dtype[np.generic]]]:
+    """Return shape and dtype of each argument; a space counts as one without dims."""
+    rows: list[tuple[tuple[dims.Dim, ...], np.dtype[np.generic]]] = []
+    for role, kind in zip(roles(function), function.function_type.inputs, strict=True):
+        if role in ("workspace", "weights"):
+            rows.append(((), np.dtype(np.uint8)))
+        else:
+            rows.append((spec_of(kind).dims, spec_of(kind).dtype.numpy))
+    return rows
+
+
+def aligned(size: int) -> Array:
+    """Return bytes that start at a cache line, filled with a pattern."""
+    raw = np.full(size + ALIGNMENT, PATTERN, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size]

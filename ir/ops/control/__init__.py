@@ -1,0 +1,1 @@
+"""Structured control flow, its gradient, and operations on state."""

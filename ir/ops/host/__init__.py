@@ -1,0 +1,1 @@
+"""Operations that a host carries out between compiled code."""

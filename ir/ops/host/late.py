@@ -1,0 +1,309 @@
+"""Host steps for shapes that are data: sizes, bounds and pads that a program computes.
+
+What shapes are computed from shapes alone needs none of these: such sizes are symbolic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ....errors import RuntimeInputError
+from ...families import INTEGER, REAL, expect, expect_same
+from ...host import HostOp, label, one_of
+from ...op import REGISTRY, Array, register
+from ...types.dims import Dim, evaluate
+from ...types.dtypes import bool_, i64
+from ...types.tensor import TensorSpec
+
+
+def count_of(vector: TensorSpec) -> int:
+    """Return how many numbers a vector has, or raise `TypeError` where that is not known."""
+    expect(vector, INTEGER)
+    if vector.rank != 1 or not isinstance(count := vector.dims[0], int):
+        raise TypeError(f"{vector} is no vector of a known number of sizes")
+    return count
+
+
+def resized(x: TensorSpec, axes: Sequence[int], sizes: Sequence[Dim]) -> TensorSpec:
+    """Return a tensor's spec with other sizes of some axes."""
+    shape = list(x.dims)
+    for axis, size in zip(axes, sizes, strict=True):
+        shape[axis] = size
+    return x.with_shape(shape)
+
+
+@register
+class ReadSizes(HostOp):
+    """Take the numbers in a vector as the sizes of what comes after; `most` may bound them."""
+
+    name = "gv.read_sizes"
+    PURE: ClassVar = False
+
+    @classmethod
+    def infer(
+        cls, vector: TensorSpec, *, sizes: tuple[Dim, ...], most: tuple[Dim, ...] = ()
+    ) -> Sequence[TensorSpec]:
+        """Return nothing: there is one symbol for each number."""
+        if len(sizes) != count_of(vector):
+            raise TypeError(f"{len(sizes)} sizes, expected {vector.size}")
+        return ()
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Bind the symbols, or raise where a number is no size."""
+        (vector,), attributes = operands, self.plain_attributes()
+        limits = [evaluate(dim, machine.symbols) for dim in attributes["most"]]
+        for place, (size, number) in enumerate(zip(attributes["sizes"], vector, strict=True)):
+            if number < 0 or (limits and number > limits[place]):
+                most = f" to {limits[place]}" if limits else " or more"
+                raise RuntimeInputError(f"size {number}, expected 0{most}", location=label(self))
+            if not machine.bind_size(size, int(number), self):
+                message = f"found size {number}, expected {size}"
+                raise RuntimeInputError(message, location=label(self))
+        return ()
+
+
+@register
+class Room(HostOp):
+    """A tensor of some size with nothing in it: it tells compiled code the size."""
+
+    name = "gv.room"
+
+    @classmethod
+    def infer(cls, *, size: Dim) -> Sequence[TensorSpec]:
+        """Return a vector of that size."""
+        return (TensorSpec(bool_, (size,)),)
+
+    def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
+        """Return a tensor that takes no memory until it is read."""
+        return (np.empty(evaluate(self.plain_attributes()["size"], machine.symbols), np.bool_),)
+
+
+@register
+class ReshapeTo(HostOp):
+    """The same elements in a shape that is data: 0 keeps a dimension, -1 takes what is left."""
+
+    name = "gv.reshape_to"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, shape: TensorSpec, *, sizes: tuple[Dim, ...], zero: bool = False
+    ) -> Sequence[TensorSpec]:
+        """Return the sizes as a shape; with `zero` a 0 in the shape is a size."""
+        if len(sizes) != count_of(shape):
+            raise TypeError(f"{len(sizes)} sizes for {shape}")
+        return (x.with_shape(sizes),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, shape: Array, *, sizes: Any = (), zero: bool = False
+    ) -> Sequence[Array]:
+        """Reshape, or raise `ValueError`."""
+        wanted = [int(size) for size in shape]
+        if not zero:
+            wanted = [x.shape[i] if size == 0 else size for i, size in enumerate(wanted)]
+        return (np.ascontiguousarray(x).reshape(wanted),)
+
+
+@register
+class ExpandTo(HostOp):
+    """The tensor broadcast against a shape that is data, in both directions."""
+
+    name = "gv.expand_to"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, shape: TensorSpec, *, sizes: tuple[Dim, ...]
+    ) -> Sequence[TensorSpec]:
+        """Return the sizes as a shape."""
+        if len(sizes) != max(count_of(shape), x.rank):
+            raise TypeError(f"{len(sizes)} sizes for {x} and {shape}")
+        return (x.with_shape(sizes),)
+
+    @classmethod
+    def evaluate(cls, x: Array, shape: Array, *, sizes: Any = ()) -> Sequence[Array]:
+        """Repeat the elements."""
+        wanted = np.broadcast_shapes(x.shape, tuple(int(size) for size in shape))
+        return (np.array(np.broadcast_to(x, wanted)),)
+
+
+@register
+class SliceBy(HostOp):
+    """Parts of axes between bounds that are data, by numpy's rules for bounds."""
+
+    name = "gv.slice_by"
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        starts: TensorSpec,
+        stops: TensorSpec,
+        steps: TensorSpec,
+        *,
+        axes: tuple[int, ...],
+        sizes: tuple[Dim, ...],
+    ) -> Sequence[TensorSpec]:
+        """Return the shape with those axes replaced by the sizes."""
+        counts = {len(axes), len(sizes), *(count_of(v) for v in (starts, stops, steps))}
+        if len(counts) != 1 or len(set(axes)) != len(axes):
+            raise TypeError(f"starts {starts}, stops {stops}, steps {steps}, axes {[*axes]}")
+        return (resized(x, axes, sizes),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, starts: Array, stops: Array, steps: Array, *, axes: Any, sizes: Any = ()
+    ) -> Sequence[Array]:
+        """Cut the tensor."""
+        cuts = [slice(None)] * x.ndim
+        for axis, *bounds in zip(axes, starts, stops, steps, strict=True):
+            first, last, step = map(int, bounds)
+            # A stop before the first element is written as one that is far below.
+            cuts[axis] = slice(first, last if last >= -x.shape[axis] else None, step)
+            if step > 0 and last < -x.shape[axis]:
+                cuts[axis] = slice(0, 0)
+        return (np.array(x[tuple(cuts)]),)
+
+
+@register
+class PadBy(HostOp):
+    """The tensor with as many elements around it as data says."""
+
+    name = "gv.pad_by"
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        pads: TensorSpec,
+        value: TensorSpec,
+        *,
+        axes: tuple[int, ...],
+        sizes: tuple[Dim, ...],
+        mode: str = "constant",
+    ) -> Sequence[TensorSpec]:
+        """Return the shape with those axes replaced by the sizes."""
+        expect_same(x, value)
+        if count_of(pads) != 2 * len(axes) or len(sizes) != len(axes) != len(set(axes)):
+            raise TypeError(f"pads {pads} for axes {[*axes]} and {len(sizes)} sizes")
+        return (resized(x, axes, sizes),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, pads: Array, value: Array, *, axes: Any, sizes: Any = (), mode: str
+    ) -> Sequence[Array]:
+        """Pad by the rule of `gv.pad`, and put the value where nothing was."""
+        rows = [(0, 0)] * x.ndim
+        for place, axis in enumerate(axes):
+            rows[axis] = int(pads[place]), int(pads[place + len(axes)])
+        pad, form = REGISTRY["gv.pad"], {"pads": tuple(rows), "mode": mode, "value": 0.0}
+        (made,) = pad.evaluate(x, **form)
+        if mode != "constant":
+            return (made,)
+        (inside,) = pad.evaluate(np.ones(x.shape, np.bool_), **form)
+        return (np.where(inside, made, value.reshape(())).astype(x.dtype),)
+
+
+@register
+class RangeOf(HostOp):
+    """start, start + delta, ... before the limit."""
+
+    name = "gv.range_of"
+
+    @classmethod
+    def infer(
+        cls, start: TensorSpec, limit: TensorSpec, delta: TensorSpec, *, sizes: tuple[Dim, ...]
+    ) -> Sequence[TensorSpec]:
+        """Return a vector."""
+        expect(start, REAL)
+        expect_same(start, limit, delta)
+        if not all(prod(x.shape) == 1 for x in (start, limit, delta) if x.is_static and x.shape):
+            raise TypeError(f"start {start}, limit {limit}, delta {delta}, expected numbers")
+        return (TensorSpec(start.dtype, (one_of(sizes),)),)
+
+    @classmethod
+    def evaluate(cls, start: Array, limit: Array, delta: Array, *, sizes: Any) -> Sequence[Array]:
+        """Count."""
+        first, last, step = (v.astype(object).item() for v in (start, limit, delta))
+        if step == 0:
+            raise ValueError("delta is 0, expected another number")
+        exact = start.dtype.kind in "iu"
+        count = -(-(last - first) // step) if exact else int(np.ceil((last - first) / step))
+        places = np.arange(max(count, 0)).astype(start.dtype)
+        made = places * delta.reshape(()) + start.reshape(())
+        return (made.astype(start.dtype),)
+
+
+@register
+class AxesLast(HostOp):
+    """The tensor as a matrix whose columns are axes that are data; and a shape without them.
+
+    With `keep` the shape has them as 1. It is that of a reduction of each row, put back.
+    """
+
+    name = "gv.axes_last"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, axes: TensorSpec, *, sizes: tuple[Dim, ...], keep: bool = True
+    ) -> Sequence[TensorSpec]:
+        """Return the matrix, and a vector of sizes."""
+        left = x.rank - (0 if keep else count_of(axes))
+        if len(sizes) != 2 or left < 0 or count_of(axes) > x.rank:
+            raise TypeError(f"{len(sizes)} sizes for axes {axes} of {x}")
+        return (x.with_shape(sizes), TensorSpec(i64, (left,)))
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, axes: Array, *, sizes: Any = (), keep: bool = True
+    ) -> Sequence[Array]:
+        """Move the axes, or raise `ValueError`."""
+        last = [int(axis) + (x.ndim if axis < 0 else 0) for axis in axes]
+        if len({*last}) != len(last) or not all(0 <= axis < x.ndim for axis in last):
+            raise ValueError(f"axes {axes.tolist()} of {x.ndim}, expected different ones")
+        first = [axis for axis in range(x.ndim) if axis not in last]
+        rows = prod(x.shape[axis] for axis in first)
+        shape = [1 if a in last else d for a, d in enumerate(x.shape) if keep or a not in last]
+        matrix = np.ascontiguousarray(x.transpose(*first, *last))
+        columns = prod(x.shape[axis] for axis in last)
+        return (matrix.reshape(rows, columns), np.array(shape, np.int64))
+
+
+@register
+class ResizeBy(HostOp):
+    """The image resized along some axes by factors that are data; see `gv.resize`."""
+
+    name = "gv.resize_by"
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        scales: TensorSpec,
+        *,
+        axes: tuple[int, ...],
+        sizes: tuple[Dim, ...],
+        mode: str = "nearest",
+        coordinate: str = "half_pixel",
+        nearest: str = "round_prefer_floor",
+        cubic: float = -0.75,
+        exclude_outside: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return the shape with those axes replaced by the sizes."""
+        if len(sizes) != len(axes) or scales.shape != (len(axes),):
+            raise TypeError(f"scales {scales} and {len(sizes)} sizes for axes {[*axes]}")
+        return (resized(x, axes, sizes),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, scales: Array, *, axes: Any, sizes: Any = (), **rules: Any
+    ) -> Sequence[Array]:
+        """Resize by the factors."""
+        factors = [1.0] * x.ndim
+        for axis, factor in zip(axes, scales, strict=True):
+            factors[axis] = float(factor)
+        shape = tuple(floor(d * factor) for d, factor in zip(x.shape, factors, strict=True))
+        return REGISTRY["gv.resize"].evaluate(x, shape=shape, scales=tuple(factors), **rules)

@@ -1,0 +1,323 @@
+"""Host steps on tensors of texts: split, join, compare with patterns, count words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...families import NUMBER, expect
+from ...host import HostOp, one_of
+from ...op import Array, register
+from ...types.dims import Dim
+from ...types.dtypes import DType, bool_, f32, i64, string
+from ...types.shapes import broadcast
+from ...types.tensor import TensorSpec, spec_of_array
+
+
+def expect_text(*specs: TensorSpec) -> None:
+    """Raise `TypeError` unless the elements are texts."""
+    for spec in specs:
+        if not spec.dtype.is_text:
+            raise TypeError(f"element type {spec.dtype}, expected {string}")
+
+
+def each(function: Callable[..., Any], dtype: DType, *xs: Array) -> Array:
+    """Return what a function gives for each element of arrays, broadcast."""
+    spread = np.broadcast_arrays(*xs)
+    made = np.empty(spread[0].shape, dtype.numpy)
+    for place in np.ndindex(made.shape):
+        made[place] = function(*(x[place] for x in spread))
+    return made
+
+
+@register
+class TextConcat(HostOp):
+    """Two texts behind each other, element by element."""
+
+    name = "gv.text_concat"
+
+    @classmethod
+    def infer(cls, a: TensorSpec, b: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the shape that both broadcast to."""
+        expect_text(a, b)
+        return (TensorSpec(string, broadcast(a.dims, b.dims)),)
+
+    @classmethod
+    def evaluate(cls, a: Array, b: Array) -> Sequence[Array]:
+        """Join."""
+        return (each(lambda x, y: f"{x}{y}", string, a, b),)
+
+
+@register
+class TextMatch(HostOp):
+    """Whether a regular expression describes the whole of each text."""
+
+    name = "gv.text_match"
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, pattern: str) -> Sequence[TensorSpec]:
+        """Return flags, or raise `TypeError` for a pattern that is none."""
+        expect_text(x)
+        compiled(pattern)
+        return (x.with_dtype(bool_),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, pattern: str) -> Sequence[Array]:
+        """Match."""
+        found = compiled(pattern)
+        return (each(lambda text: found.fullmatch(text) is not None, bool_, x),)
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern that can be matched, or raise `TypeError`."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise TypeError(f"pattern {pattern!r} is no regular expression: {error}") from error
+
+
+@register
+class TextSplit(HostOp):
+    """The parts of each text on a new last axis, filled up with empty texts; and their number.
+
+    Without a delimiter any white space parts. At most `limit` times if that is not negative.
+    """
+
+    name = "gv.text_split"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, *, sizes: tuple[Dim, ...], delimiter: str = "", limit: int = -1
+    ) -> Sequence[TensorSpec]:
+        """Return the parts, and the counts."""
+        expect_text(x)
+        return (x.with_shape((*x.dims, one_of(sizes))), x.with_dtype(i64))
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, *, sizes: Any = (), delimiter: str = "", limit: int = -1
+    ) -> Sequence[Array]:
+        """Split."""
+        parts = [text.split(delimiter or None, limit) for text in x.ravel()]
+        most = max(map(len, parts), default=0)
+        table = np.full((len(parts), most), "", object)
+        for row, words in zip(table, parts, strict=True):
+            row[: len(words)] = words
+        counts = np.array([len(words) for words in parts], np.int64)
+        return (table.reshape(*x.shape, most), counts.reshape(x.shape))
+
+
+CASES: Mapping[str, Callable[[str], str]] = {"LOWER": str.lower, "UPPER": str.upper, "NONE": str}
+
+
+@register
+class TextNormalize(HostOp):
+    """Words without accents and without those to be left out, in one case.
+
+    The operand is a vector, or one row. If no word is left, the result is one empty text.
+    """
+
+    name = "gv.text_normalize"
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        *,
+        sizes: tuple[Dim, ...],
+        case: str = "NONE",
+        stopwords: tuple[str, ...] = (),
+        exact: bool = False,
+    ) -> Sequence[TensorSpec]:
+        """Return another number of words; `exact` compares words before the case changes."""
+        expect_text(x)
+        if case not in CASES:
+            raise TypeError(f"case {case!r}, expected one of {', '.join(CASES)}")
+        if x.rank not in (1, 2) or (x.rank == 2 and x.dims[0] != 1):
+            raise TypeError(f"{x}, expected a vector or one row")
+        return (x.with_shape((*x.dims[:-1], one_of(sizes))),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, *, sizes: Any = (), case: str = "NONE", stopwords: Any = (),
+        exact: bool = False,
+    ) -> Sequence[Array]:  # fmt: skip
+        """Take accents away, leave words out, change the case."""
+        change = CASES[case]
+        out = set(stopwords) if exact else {change(word) for word in stopwords}
+        kept = []
+        for text in map(without_accents, x.ravel()):
+            words = (w for w in text.split(" ") if (w if exact else change(w)) not in out)
+            kept.append(change(" ".join(words)))
+        found = [text for text in kept if text] or [""]
+        made = np.array(found, object)
+        return (made.reshape(*x.shape[:-1], len(found)),)
+
+
+def without_accents(text: str) -> str:
+    """Return a text without the marks that combine with letters.
+
+    >>> without_accents("Crème brûlée")
+    'Creme brulee'
+    """
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+@register
+class TextOfNumbers(HostOp):
+    """Each number as a text."""
+
+    name = "gv.text_of_numbers"
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return texts."""
+        return (x.with_dtype(string),)
+
+    @classmethod
+    def evaluate(cls, x: Array) -> Sequence[Array]:
+        """Write the shortest text that reads back as the number."""
+        return (each(spelled, string, x),)
+
+
+def spelled(number: Any) -> str:
+    """Return a number as a text: integers in digits, floats as short as they read back."""
+    if isinstance(number, bool | np.bool_):
+        return "1" if number else "0"
+    if isinstance(number, np.integer):
+        return str(int(number))
+    if not np.isfinite(number):
+        return {True: "NaN"}.get(bool(np.isnan(number)), "INF" if number > 0 else "-INF")
+    text = str(number)
+    return text.removesuffix(".0")
+
+
+@register
+class NumbersOfText(HostOp):
+    """Each text as a number."""
+
+    name = "gv.numbers_of_text"
+
+    @classmethod
+    def infer(cls, x: TensorSpec, *, dtype: DType) -> Sequence[TensorSpec]:
+        """Return numbers."""
+        expect_text(x)
+        expect(TensorSpec(dtype, ()), NUMBER)
+        return (x.with_dtype(dtype),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, dtype: DType) -> Sequence[Array]:
+        """Read each text, or raise `ValueError`."""
+        read: Callable[[str], Any] = int if dtype.is_integer else float
+        wide = each(read, string, x)
+        return (wide.astype(np.float64 if dtype.is_float else np.int64).astype(dtype.numpy),)
+
+
+@register
+class Lookup(HostOp):
+    """For each element the value that stands beside its key, or a default."""
+
+    name = "gv.lookup"
+
+    @classmethod
+    def infer(
+        cls, x: TensorSpec, *, keys: Array, values: Array, default: Array
+    ) -> Sequence[TensorSpec]:
+        """Return the values' element type."""
+        if keys.shape != values.shape or keys.ndim != 1:
+            raise TypeError(f"{keys.size} keys for {values.size} values")
+        if (keys.dtype == object) != x.dtype.is_text:
+            raise TypeError(f"elements of type {x.dtype}, keys are {keys.dtype}")
+        if values.dtype == object:
+            return (x.with_dtype(string),)
+        return (x.with_dtype(spec_of_array(values).dtype),)
+
+    @classmethod
+    def evaluate(cls, x: Array, *, keys: Array, values: Array, default: Array) -> Sequence[Array]:
+        """Look up; a NaN is found as a key."""
+        table = {_key(k): v for k, v in zip(keys.tolist(), values, strict=True)}
+        made = np.empty(x.shape, values.dtype)
+        other = default.reshape(-1)[0]
+        for place, element in np.ndenumerate(x):
+            plain = element.item() if isinstance(element, np.generic) else element
+            made[place] = table.get(_key(plain), other)
+        return (made,)
+
+
+def _key(value: Any) -> Any:
+    return "nan" if isinstance(value, float) and np.isnan(value) else (value,)
+
+
+@register
+class CountGrams(HostOp):
+    """How often each of some sequences of words stands in a row, also with gaps.
+
+    `pool` holds the sequences of one word, of two, and so on, one behind the other;
+    `counts` says where those of each length begin. `places` is where in the result each sequence
+    is counted. Modes: `TF` (counts), `IDF` (the weight where it occurs), `TFIDF` (both).
+    """
+
+    name = "gv.count_grams"
+
+    @classmethod
+    def infer(
+        cls,
+        x: TensorSpec,
+        *,
+        pool: Array,
+        counts: tuple[int, ...],
+        places: tuple[int, ...],
+        lengths: tuple[int, int],
+        skips: int,
+        mode: str,
+        weights: Array,
+    ) -> Sequence[TensorSpec]:
+        """Return one row of counts for each row of words."""
+        if mode not in ("TF", "IDF", "TFIDF"):
+            raise TypeError(f"mode {mode!r}, expected TF, IDF or TFIDF")
+        if x.rank > 2 or (pool.dtype == object) != x.dtype.is_text:
+            raise TypeError(f"{x} for sequences of {pool.dtype}")
+        return (TensorSpec(f32, (*x.dims[:-1], max(places, default=-1) + 1)),)
+
+    @classmethod
+    def evaluate(
+        cls, x: Array, *, pool: Array, counts: Any, places: Any, lengths: Any, skips: int,
+        mode: str, weights: Array,
+    ) -> Sequence[Array]:  # fmt: skip
+        """Look at every place with every gap."""
+        known = dict(zip(grams(pool.tolist(), counts), places, strict=False))
+        rows = x.reshape(-1, x.shape[-1]) if x.ndim else x.reshape(1, 1)
+        made = np.zeros((len(rows), max(places, default=-1) + 1), np.float32)
+        for row, words in zip(made, rows.tolist(), strict=True):
+            for gram in seen(words, lengths, skips):
+                if gram in known:
+                    row[known[gram]] += 1
+        if mode == "IDF":
+            made = (made > 0).astype(np.float32)
+        if mode != "TF" and weights.size:
+            scale = np.ones(made.shape[-1], np.float32)
+            scale[np.asarray(places, np.int64)] = weights
+            made = made * scale
+        return (made.reshape(*x.shape[:-1], made.shape[-1]),)
+
+
+def grams(pool: Sequence[Any], counts: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Give the sequences in a pool, those of one word first."""
+    for length, (start, end) in enumerate(zip(counts, (*counts[1:], len(pool)), strict=True), 1):
+        for at in range(start, end - length + 1, length):
+            yield tuple(pool[at : at + length])
+
+
+def seen(words: Sequence[Any], lengths: Sequence[int], skips: int) -> Iterator[tuple[Any, ...]]:
+    """Give all sequences of some lengths with gaps of up to `skips`; single words only once."""
+    shortest, longest = lengths
+    for length in range(shortest, longest + 1):
+        for gap in range(1, 2 if length == 1 else skips + 2):
+            for start in range(len(words) - gap * (length - 1)):
+                yield tuple(words[start : start + gap * (length - 1) + 1 : gap])

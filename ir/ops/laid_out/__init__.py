@@ -1,0 +1,1 @@
+"""Operations whose operands passes have laid out for a kernel: packed, blocked, transformed."""

@@ -1,0 +1,403 @@
+"""Dimensions that may be symbols: integer polynomials with ranges.
+
+A dimension is an `int` or a `DimExpr`: a sum of products of symbols (`N`) and of
+floor-divisions, remainders, minima and maxima of such sums. Expressions are kept in one
+canonical form, so that equality is structural, and are written in Python's syntax.
+
+>>> n = symbol("N")
+>>> (n + 1) * 2 - n
+DimExpr('N + 2')
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from typing import TypeAlias
+
+Dim: TypeAlias = "int | DimExpr"
+Range: TypeAlias = tuple[int, int | None]
+"""Lowest and highest value of a symbol; None means unbounded."""
+
+
+@dataclass(frozen=True, order=True)
+class Atom:
+    """A symbol (`op` is empty, `name` set) or a function of two expressions."""
+
+    name: str
+    op: str = ""
+    args: tuple[str, ...] = ()
+    """The arguments in canonical text; parsed back on use."""
+
+    def __str__(self) -> str:
+        if not self.op:
+            return self.name
+        if self.op in ("max", "min"):
+            return f"{self.op}({', '.join(self.args)})"
+        return f"({self.args[0]}) {self.op} ({self.args[1]})"
+
+
+Monomial: TypeAlias = tuple[Atom, ...]
+
+
+class DimExpr:
+    """A canonical integer expression of symbols. Build by `symbol` and arithmetic."""
+
+    __slots__ = ("_hash", "terms", "text")
+
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+        self.terms = terms
+        self.text = _text(terms)
+        self._hash = hash(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DimExpr) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"DimExpr({self.text!r})"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __add__(self, other: Dim) -> Dim:
+        return _sum(self.terms + _terms(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Dim:
+        return self * -1
+
+    def __sub__(self, other: Dim) -> Dim:
+        return self + other * -1
+
+    def __rsub__(self, other: Dim) -> Dim:
+        return other + self * -1
+
+    def __mul__(self, other: Dim) -> Dim:
+        return _sum(
+            tuple((tuple(sorted(a + b)), x * y) for a, x in self.terms for b, y in _terms(other))
+        )
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Dim) -> Dim:
+        return floor_divide(self, other)
+
+    def __rfloordiv__(self, other: int) -> Dim:
+        return floor_divide(other, self)
+
+    def __mod__(self, other: Dim) -> Dim:
+        return remainder(self, other)
+
+    def __rmod__(self, other: int) -> Dim:
+        return remainder(other, self)
+
+
+def symbol(name: str) -> DimExpr:
+    """Return the expression that is one symbol."""
+    if not name.isidentifier():
+        raise ValueError(f"dimension symbol {name!r} is not an identifier")
+    return DimExpr((((Atom(name),), 1),))
+
+
+def floor_divide(a: Dim, b: Dim) -> Dim:
+    """Return a // b; exact when every term divides."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a // b
+    if b == 1 or a == 0:
+        return a
+    if isinstance(b, int) and isinstance(a, DimExpr):
+        whole = tuple((m, c // b) for m, c in a.terms if c % b == 0)
+        rest = tuple((m, c) for m, c in a.terms if c % b)
+        if not rest:
+            return _sum(whole)
+        if whole:
+            return _sum(whole) + floor_divide(_sum(rest), b)
+    quotient = _exact_quotient(a, b)
+    return _function("//", a, b) if quotient is None else quotient
+
+
+def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
+    """Return a / b where that is an expression."""
+    if a == b:
+        return 1
+    if isinstance(a, int) or isinstance(b, int):
+        return None
+    quotient, rest = divide_terms(a, b)
+    return quotient if rest == 0 else None
+
+
+def divide_terms(a: Dim, b: DimExpr) -> tuple[Dim, Dim]:
+    """Return q and r with a = q * b + r, by long division of polynomials.
+
+    No term of r is a multiple of the first term of b: r may be of either sign, and larger than b.
+
+    >>> divide_terms(parse("4*p*n + 4*n + p"), symbol("p") + 1)
+    (DimExpr('4*n + 1'), -1)
+    """
+    divisor, scale = b.terms[0]
+    quotient: Dim = 0
+    rest: Dim = 0
+    while not isinstance(a, int):
+        monomial, coefficient = a.terms[0]
+        left = _without(monomial, divisor)
+        if left is None or coefficient % scale:
+            part = _sum(((monomial, coefficient),))
+            rest, a = rest + part, a - part
+            continue
+        factor = _sum(((left, coefficient // scale),))
+        quotient, a = quotient + factor, a - factor * b
+    return quotient, rest + a
+
+
+def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+    """Return what is left of a product of atoms without those of another; None if some lack."""
+    left = list(monomial)
+    for atom in divisor:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def remainder(a: Dim, b: Dim) -> Dim:
+    """Return a % b."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b
+    if b == 1 or a == 0:
+        return 0
+    if isinstance(b, int) and isinstance(a, DimExpr):
+        rest = _sum(tuple((m, c % b) for m, c in a.terms if c % b))
+        return rest % b if isinstance(rest, int) else _function("%", rest, b)
+    return 0 if _exact_quotient(a, b) is not None else _function("%", a, b)
+
+
+def maximum(a: Dim, b: Dim) -> Dim:
+    """Return the larger of two dimensions."""
+    return _extreme("max", max, a, b)
+
+
+def minimum(a: Dim, b: Dim) -> Dim:
+    """Return the smaller of two dimensions."""
+    return _extreme("min", min, a, b)
+
+
+def _extreme(op: str, fold: Callable[[int, int], int], a: Dim, b: Dim) -> Dim:
+    difference = a - b
+    if isinstance(difference, int):
+        return a if fold(difference, 0) == difference else b
+    first, second = sorted((a, b), key=str)
+    return _function(op, first, second)
+
+
+def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
+    """Return the product of dimensions, 1 for none."""
+    total: Dim = 1
+    for dim in dims:
+        total = total * dim
+    return total
+
+
+def ceil_divide(a: Dim, b: int) -> Dim:
+    """Return a / b rounded up."""
+    return (a + (b - 1)) // b
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Dim:
+    """Read an expression in Python's syntax.
+
+    >>> parse("N*2 + 3")
+    DimExpr('2*N + 3')
+    """
+    try:
+        return _from_ast(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, RecursionError, KeyError, ZeroDivisionError) as error:
+        raise ValueError(f"dimension {text!r} is not an integer expression") from error
+
+
+_BINARY: dict[type[ast.operator], Callable[[Dim, Dim], Dim]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.FloorDiv: floor_divide,
+    ast.Mod: remainder,
+}
+_CALLS: dict[str, Callable[[Dim, Dim], Dim]] = {"max": maximum, "min": minimum}
+
+
+def _from_ast(node: ast.expr) -> Dim:
+    match node:
+        case ast.Constant(value=bool()):
+            raise KeyError("bool")
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name):
+            return symbol(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return 0 - _from_ast(operand)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _BINARY[type(op)](_from_ast(left), _from_ast(right))
+        case ast.Call(func=ast.Name(id=name), args=[first, second], keywords=[]):
+            return _CALLS[name](_from_ast(first), _from_ast(second))
+        case _:
+            raise KeyError(ast.dump(node))
+
+
+def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
+    """Return the value of a dimension where its symbols have these values."""
+    if isinstance(dim, int):
+        return dim
+    total = 0
+    for monomial, coefficient in dim.terms:
+        term = coefficient
+        for atom in monomial:
+            term *= _evaluate_atom(atom, values)
+        total += term
+    return total
+
+
+def substitute(dim: Dim, values: Mapping[str, Dim]) -> Dim:
+    """Return the dimension with symbols replaced."""
+    if isinstance(dim, int) or not symbols(dim) & values.keys():
+        return dim
+    total: Dim = 0
+    for monomial, coefficient in dim.terms:
+        term: Dim = coefficient
+        for atom in monomial:
+            term = term * _substitute_atom(atom, values)
+        total = total + term
+    return total
+
+
+def symbols(dim: Dim) -> frozenset[str]:
+    """Return the names of the symbols in a dimension."""
+    if isinstance(dim, int):
+        return frozenset()
+    names: set[str] = set()
+    for monomial, _ in dim.terms:
+        for atom in monomial:
+            names |= {atom.name} if not atom.op else set().union(*map(_text_symbols, atom.args))
+    return frozenset(names)
+
+
+def bounds(dim: Dim, ranges: Mapping[str, Range]) -> Range:
+    """Return the lowest and highest value over the symbols' ranges (None: unbounded).
+
+    A symbol without a range counts as at least 0. Bounds are safe, not always tight.
+    """
+    low, high = _interval(dim, ranges)
+    return LOWEST if low == -inf else int(low), None if high == inf else int(high)
+
+
+LOWEST = -(2**63)
+"""The lower bound of what has none."""
+Interval: TypeAlias = tuple[float, float]
+"""Lowest and highest value: integers, or infinities."""
+
+
+def _interval(dim: Dim, ranges: Mapping[str, Range]) -> Interval:
+    if isinstance(dim, int):
+        return dim, dim
+    total: Interval = (0, 0)
+    for monomial, coefficient in dim.terms:
+        term: Interval = (coefficient, coefficient)
+        for atom in monomial:
+            term = _span(_times, term, _atom_interval(atom, ranges))
+        total = total[0] + term[0], total[1] + term[1]
+    return total
+
+
+def _span(rule: Callable[[float, float], float], a: Interval, b: Interval) -> Interval:
+    """Return the bounds of an operation that is monotonic in each operand."""
+    corners = [rule(x, y) for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _times(a: float, b: float) -> float:
+    return a * b if a and b else 0
+
+
+def _quotient(a: float, b: float) -> float:
+    if b == inf:
+        return -1 if a < 0 else 0
+    return a if a in (inf, -inf) else a // b
+
+
+def _atom_interval(atom: Atom, ranges: Mapping[str, Range]) -> Interval:
+    if not atom.op:
+        low, high = ranges.get(atom.name, (0, None))
+        return low, inf if high is None else high
+    a, b = (_interval(parse(text), ranges) for text in atom.args)
+    match atom.op:
+        case "//":
+            return _span(_quotient, a, (max(b[0], 1), max(b[1], 1)))
+        case "%":
+            return 0, min(b[1] - 1, a[1]) if a[0] >= 0 else b[1] - 1
+        case "max":
+            return max(a[0], b[0]), max(a[1], b[1])
+        case _:
+            return min(a[0], b[0]), min(a[1], b[1])
+
+
+def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
+    if not atom.op:
+        return values[atom.name]
+    a, b = (evaluate(parse(t), values) for t in atom.args)
+    return {
+        "//": lambda: a // b,
+        "%": lambda: a % b,
+        "max": lambda: max(a, b),
+        "min": lambda: min(a, b),
+    }[atom.op]()
+
+
+def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
+    if not atom.op:
+        return values.get(atom.name, symbol(atom.name))
+    a, b = (substitute(parse(t), values) for t in atom.args)
+    rules = {"//": floor_divide, "%": remainder, "max": maximum, "min": minimum}
+    return rules[atom.op](a, b)
+
+
+def _text_symbols(text: str) -> frozenset[str]:
+    return symbols(parse(text))
+
+
+def _terms(dim: Dim) -> tuple[tuple[Monomial, int], ...]:
+    return ((((), dim),) if dim else ()) if isinstance(dim, int) else dim.terms
+
+
+def _sum(terms: tuple[tuple[Monomial, int], ...]) -> Dim:
+    total: dict[Monomial, int] = {}
+    for monomial, coefficient in terms:
+        total[monomial] = total.get(monomial, 0) + coefficient
+    kept = [(m, c) for m, c in total.items() if c]
+    if not kept:
+        return 0
+    if len(kept) == 1 and not kept[0][0]:
+        return kept[0][1]
+    kept.sort(key=lambda term: (-len(term[0]), tuple(map(str, term[0]))))
+    return DimExpr(tuple(kept))
+
+
+def _function(op: str, a: Dim, b: Dim) -> Dim:
+    return DimExpr((((Atom("", op, (str(a), str(b))),), 1),))
+
+
+def _text(terms: tuple[tuple[Monomial, int], ...]) -> str:
+    parts: list[str] = []
+    for monomial, coefficient in terms:
+        factors = [str(a) if not a.op or a.op in ("max", "min") else f"({a})" for a in monomial]
+        if abs(coefficient) != 1 or not factors:
+            factors.insert(0, str(abs(coefficient)))
+        sign = "-" if coefficient < 0 else "+"
+        parts.append(f"{sign} {'*'.join(factors)}")
+    text = " ".join(parts)
+    return text[2:] if text.startswith("+") else f"-{text[2:]}"

@@ -1,0 +1,188 @@
+"""Arithmetic on numpy arrays where numpy leaves a case open or has no function.
+
+Who calls these functions, or `Op.evaluate`, silences numpy's warnings.
+
+Integers wrap; division by zero gives 0, as do both remainders; the lowest integer divided by
+-1 is itself; a shift by the width or more gives 0 (of a signed right shift: the sign), and the
+amount is read as unsigned. A float becomes an integer by truncation, clamped to the
+integer's range, NaN becoming 0; an integer becomes a narrower one by dropping the upper bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .dtypes import DType, bf16, f32, f64, i32, of_numpy
+from .tensor import Array
+
+_NARROW = ("f16", "bf16")
+_WIDE = (f64.numpy, f32.numpy)
+
+
+def widened(dtype: DType) -> DType:
+    """Return the type that a float type is computed in: f32 for the narrower ones."""
+    return f32 if dtype.name in _NARROW else dtype
+
+
+def widen(array: Array) -> Array:
+    """Return the array in the type that it is computed in."""
+    return (
+        array
+        if array.dtype in _WIDE
+        else array.astype(widened(of_numpy(array.dtype)).numpy, copy=False)
+    )
+
+
+def round_to(array: Array, dtype: DType) -> Array:
+    """Return numbers rounded once, to nearest even, to a real or complex float type."""
+    if dtype is bf16 and array.dtype not in (np.float32, dtype.numpy):
+        array = _single_to_odd(array.astype(np.float64))
+    return array.astype(dtype.numpy)
+
+
+def _single_to_odd(wide: Array) -> Array:
+    """Return f64 as f32 rounded to odd, which a second rounding does not spoil."""
+    single = wide.astype(np.float32)
+    error = wide - single
+    bits = single.view(np.int32)
+    inexact = (error != 0) & np.isfinite(wide) & ((bits & 1) == 0)
+    away = np.where((error > 0) == (wide > 0), 1, -1).astype(np.int32)
+    return np.where(inexact, bits + away, bits).view(np.float32)
+
+
+def in_wide(function: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a function of arrays of one float type, computed in f32 where they are narrower."""
+
+    def run(*arrays: Array) -> Array:
+        dtype = arrays[0].dtype
+        if dtype in _WIDE:
+            return np.asarray(function(*arrays), dtype)
+        return round_to(np.asarray(function(*map(widen, arrays))), of_numpy(dtype))
+
+    return run
+
+
+def erf(x: Array) -> Array:
+    """Return the error function, computed in f64."""
+    return np.asarray(_ERF(x.astype(np.float64))).astype(x.dtype)
+
+
+_ERF = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def saturate(x: Array, dtype: DType) -> Array:
+    """Return the elements in another type; see the module's first page."""
+    if dtype.kind == "b":
+        return np.asarray(x != 0)
+    if "n" in (dtype.kind, of_numpy(x.dtype).kind):
+        return _narrow(x, dtype)
+    if dtype.is_integer and x.dtype.kind not in "biu":
+        return _to_integer(x, dtype)
+    if dtype.kind in "fc":
+        return round_to(x, dtype)
+    return x.astype(dtype.numpy)
+
+
+def _narrow(x: Array, dtype: DType) -> Array:
+    """Convert from or to a narrow type: through i32 if that is an integer, else through f32."""
+    source = of_numpy(x.dtype)
+    if source.kind == "n":
+        return saturate(x.astype(np.int32 if source.is_narrow_integer else np.float32), dtype)
+    if dtype.is_narrow_float:
+        return x.astype(np.float32).astype(dtype.numpy)
+    wide = saturate(x, i32) & ((1 << dtype.bits) - 1)
+    return np.asarray(wide).astype(np.uint8).view(dtype.numpy)
+
+
+def _to_integer(x: Array, dtype: DType) -> Array:
+    if x.dtype.kind == "f" and dtype.kind == "i" and _largest(x) < dtype.maximum:
+        return x.astype(dtype.numpy)
+    wide = np.trunc(x.astype(np.float64))
+    low, high = dtype.minimum, dtype.maximum
+    above, below = wide >= float(high), wide <= float(low)
+    inside = np.where(above | below | np.isnan(wide), 0, wide)
+    kept = inside.astype(np.uint64 if dtype.name == "u64" else np.int64).astype(dtype.numpy)
+    limited = np.where(above, dtype.numpy.type(high), kept)
+    return np.where(below, dtype.numpy.type(low), limited)
+
+
+def _largest(x: Array) -> float:
+    """Return the largest absolute value; NaN if there is one."""
+    return float(np.maximum.reduce(np.abs(x), None, initial=0))
+
+
+def _nonzero(y: Array) -> Array:
+    """Return divisors that numpy can divide by: 1 instead of 0 and -1."""
+    unsafe = (y == 0) | (y == -1) if y.dtype.kind == "i" else y == 0
+    return np.where(unsafe, y.dtype.type(1), y)
+
+
+def truncated_divide(x: Array, y: Array) -> Array:
+    """Return the quotient of integers, towards zero."""
+    safe = _nonzero(y)
+    quotient = (x - np.fmod(x, safe)) // safe
+    if y.dtype.kind == "i":
+        quotient = np.where(y == -1, -x, quotient)
+    return np.where(y == 0, x.dtype.type(0), quotient)
+
+
+def truncated_remainder(x: Array, y: Array) -> Array:
+    """Return the remainder with the sign of the dividend, of integers or floats."""
+    if x.dtype.kind not in "iu":
+        return np.asarray(np.fmod(x, y))
+    return np.where(y == 0, x.dtype.type(0), np.fmod(x, _nonzero(y)))
+
+
+def floor_divide(x: Array, y: Array) -> Array:
+    """Return the quotient, towards minus infinity, of integers or floats."""
+    if x.dtype.kind not in "iu":
+        return np.asarray(np.floor(np.true_divide(x, y)))
+    remainder = truncated_remainder(x, y)
+    down = (remainder != 0) & ((remainder < 0) != (y < 0))
+    return np.asarray(truncated_divide(x, y) - down.astype(x.dtype))
+
+
+def floor_remainder(x: Array, y: Array) -> Array:
+    """Return the remainder with the sign of the divisor, of integers or floats; that of 0 too."""
+    remainder = truncated_remainder(x, y)
+    other_sign = (remainder != 0) & ((remainder < 0) != (y < 0))
+    found: Array = np.where(other_sign, remainder + y, remainder).astype(x.dtype)
+    return np.where(found == 0, np.copysign(found, y), found) if x.dtype.kind == "f" else found
+
+
+def larger(x: Array, y: Array) -> Array:
+    """Return the larger elements; of zeros the first (numpy gives the second)."""
+    made: Array = np.maximum(y, x)
+    return made
+
+
+def smaller(x: Array, y: Array) -> Array:
+    """Return the smaller elements; of zeros the first (numpy gives the second)."""
+    made: Array = np.minimum(y, x)
+    return made
+
+
+def _amount(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return a shift's amount limited to what numpy can do, and where it was."""
+    width = 8 * x.dtype.itemsize
+    unsigned = y.view(f"u{y.dtype.itemsize}")
+    limited = np.minimum(unsigned, unsigned.dtype.type(width - 1))
+    return limited.astype(x.dtype), unsigned >= width
+
+
+def shift_left(x: Array, y: Array) -> Array:
+    """Return the integers shifted to the left."""
+    amount, too_far = _amount(x, y)
+    return np.where(too_far, x.dtype.type(0), np.left_shift(x, amount))
+
+
+def shift_right(x: Array, y: Array) -> Array:
+    """Return the integers shifted to the right, keeping the sign."""
+    amount, too_far = _amount(x, y)
+    shifted = np.right_shift(x, amount)
+    return (
+        np.asarray(shifted) if x.dtype.kind == "i" else np.where(too_far, x.dtype.type(0), shifted)
+    )

@@ -1,0 +1,340 @@
+"""What the operations of the level `loops` read and write, and whether it lies inside.
+
+Accesses of one block that differ by numbers are proven together, by the lowest and the highest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ...ir.dialects.kernel import Gather, GemmPair, GemmTile, Scatter, TransposeTile
+from ...ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SIZES, UNITS, kernel_symbols
+from ...ir.types.dims import parse
+from .polynomial import ZERO, Polynomial, number
+from .prover import ONE, Prover
+from .values import Facts, Truth, Values, lanes_of
+
+BYTES = 8
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An access that is not shown to lie inside of its buffer."""
+
+    op: Operation
+    what: str
+    """The inequality that was not shown."""
+
+    def __str__(self) -> str:
+        return f"{self.op.name}: {self.what} is not shown"
+
+
+@dataclass
+class Span:
+    """The lowest and the highest of accesses that differ by numbers, and what makes them."""
+
+    facts: Facts
+    low: int
+    high: int
+    lowest: Operation
+    highest: Operation
+
+
+Key: TypeAlias = "tuple[SSAValue, Facts, Polynomial]"
+
+
+class Accesses:
+    """Walks one kernel and proves its accesses."""
+
+    def __init__(self, function: FuncOp) -> None:
+        self.function = function
+        self.prover = Prover()
+        self.values = Values(self.prover)
+        self.sizes: dict[SSAValue, Polynomial] = {}
+        self.faults: list[Fault] = []
+        self.pending: dict[Key, Span] = {}
+        self.count = 0
+        self.bind()
+
+    # -- arguments ------------------------------------------------------------------------
+
+    def bind(self) -> None:
+        """Say what is known of the arguments."""
+        function, prover, indices = self.function, self.prover, self.values.indices
+        args = function.body.block.args
+        buffers = [a for a in args if isinstance(a.type, MemRefType)]
+        sizes = texts(function, SIZES)
+        for buffer, size in zip(buffers, sizes, strict=False):
+            self.sizes[buffer] = prover.dim(parse(size))
+        numbers = args[len(buffers) :]
+        for argument, name in zip(numbers, kernel_symbols(function), strict=False):
+            indices[argument] = prover.symbol(name)
+        for demand in texts(function, DEMANDS):
+            prover.suppose(prover.dim(parse(demand)))
+        rounds = text(function, ROUNDS)
+        if rounds:
+            turn = prover.counter("round", ZERO, prover.dim(parse(rounds)), ONE)
+            indices[numbers[-4]] = turn
+        low, high, slot = numbers[-3:]
+        self.bind_range(low, high, slot, buffers[len(sizes) :])
+
+    def bind_range(
+        self, low: SSAValue, high: SSAValue, slot: SSAValue, scratch: Sequence[SSAValue]
+    ) -> None:
+        """Say which units and which part of the scratch this call has."""
+        prover, indices = self.prover, self.values.indices
+        self.units = units = prover.dim(parse(text(self.function, UNITS) or "0"))
+        self.high = high
+        indices[low] = prover.counter("lo", ZERO, units, ONE)
+        indices[high] = prover.new("hi", low=indices[low] + 1)
+        prover.suppose(units - 1)
+        prover.suppose(units - indices[high])
+        slots = prover.new("slots", low=1)
+        indices[slot] = prover.new("slot", low=0)
+        prover.suppose(slots - 1 - indices[slot])
+        for buffer in scratch:
+            assert isinstance(buffer.type, MemRefType), "scratch is memory"
+            width = -(-getattr(buffer.type.element_type, "bitwidth", BYTES) // BYTES)
+            self.sizes[buffer] = slots * (int(text(self.function, SCRATCH) or "0") // width)
+
+    # -- walking --------------------------------------------------------------------------
+
+    def prove(self) -> list[Fault]:
+        """Return the accesses that are not shown to lie inside of their buffers."""
+        with self.scope(()):
+            self.block(self.function.body.block)
+        return self.faults
+
+    @contextmanager
+    def scope(self, facts: Facts) -> Iterator[None]:
+        """Walk what is only reached where these are at least 0."""
+        outer, self.pending = self.pending, {}
+        with self.prover.given(facts):
+            yield
+            for key, span in self.pending.items():
+                self.check(key, span)
+        self.pending = outer
+
+    def block(self, block: Block) -> None:
+        """Walk a block."""
+        follow = self.values.follow
+        for op in block.ops:
+            touch = TOUCHES.get(op.name)
+            if touch is not None:
+                touch(self, op)
+            elif not op.regions:
+                follow(op)
+            else:
+                REGIONS[op.name](self, op)
+
+    def loop(self, op: scf.ForOp) -> None:
+        """Walk a loop that counts."""
+        index, prover = self.values.index, self.prover
+        low, high, step = (index(operand) for operand in op.operands[:3])
+        if op.operands[1] is self.high:  # no call goes beyond all units
+            high = self.units
+        body = op.body.block
+        with self.scope((high - low - 1,)):
+            self.values.indices[body.args[0]] = prover.counter("i", low, high, step)
+            self.block(body)
+
+    def branch(self, op: scf.IfOp) -> None:
+        """Walk a choice."""
+        truth = self.values.truth(op.operands[0])
+        for region, facts in zip(op.regions, (truth.true, truth.false), strict=True):
+            for block in region.blocks:
+                with self.scope(facts):
+                    self.block(block)
+
+    def repeat(self, op: scf.WhileOp) -> None:
+        """Walk a loop on a condition."""
+        for region in op.regions:
+            with self.scope(()):
+                self.block(region.block)
+
+    # -- proving --------------------------------------------------------------------------
+
+    def touch(
+        self, op: Operation, buffer: SSAValue, at: Polynomial, length: int = 1, facts: Facts = ()
+    ) -> None:
+        """Note that so many elements from `at` on are read or written, where facts hold."""
+        self.count += 1
+        low = at.constant
+        high, rest = low + length - 1, at - low
+        key = buffer, facts, rest
+        span = self.pending.get(key)
+        if span is None:
+            self.pending[key] = Span(facts, low, high, op, op)
+            return
+        if low < span.low:
+            span.low, span.lowest = low, op
+        if high > span.high:
+            span.high, span.highest = high, op
+
+    def check(self, key: Key, span: Span) -> None:
+        """Prove what was noted."""
+        buffer, facts, rest = key
+        size, prover = self.size_of(buffer), self.prover
+        with prover.given(facts):
+            low, high = rest + span.low, rest + span.high
+            if not prover.holds(low):
+                self.faults.append(Fault(span.lowest, f"{prover.text(low)} >= 0"))
+            if not prover.holds(size - 1 - high):
+                wanted = f"{prover.text(high)} < {prover.text(size)}"
+                self.faults.append(Fault(span.highest, wanted))
+
+    def size_of(self, buffer: SSAValue) -> Polynomial:
+        """Return how many elements a buffer has."""
+        found = self.sizes.get(buffer)
+        if found is None:
+            made = buffer.owner
+            assert isinstance(made, memref.AllocaOp), f"nothing says how large {buffer} is"
+            kind = made.results[0].type
+            assert isinstance(kind, MemRefType), "memory is allocated"
+            found = self.sizes[buffer] = number(kind.get_shape()[0])
+        return found
+
+    def matrix(
+        self, op: Operation, at: tuple[SSAValue, Polynomial], *walks: tuple[Polynomial, Polynomial],
+        length: int = 1,
+    ) -> None:  # fmt: skip
+        """Note that a buffer is walked from a place: so many steps, each so far, of each walk."""
+        buffer, place = at
+        facts: Facts = ()
+        for count, distance in walks:
+            place = place + self.prover.counter("k", ZERO, count, ONE) * distance
+            facts += (count - 1,)
+        self.touch(op, buffer, place, length, facts)
+
+
+def texts(function: FuncOp, name: str) -> list[str]:
+    """Return the texts of an attribute."""
+    row = function.attributes.get(name)
+    return (
+        [each.data for each in row.data if isinstance(each, StringAttr)]
+        if isinstance(row, ArrayAttr)
+        else []
+    )
+
+
+def text(function: FuncOp, name: str) -> str:
+    """Return the text of an attribute, which may be empty."""
+    row = function.attributes.get(name)
+    return row.data if isinstance(row, StringAttr) else ""
+
+
+# -- what each operation touches ----------------------------------------------------------
+
+
+def _load(walk: Accesses, op: Operation) -> None:
+    buffer, at = op.operands
+    walk.touch(op, buffer, walk.values.index(at))
+
+
+def _store(walk: Accesses, op: Operation) -> None:
+    _, buffer, at = op.operands
+    walk.touch(op, buffer, walk.values.index(at))
+
+
+def _vector_load(walk: Accesses, op: Operation) -> None:
+    buffer, at = op.operands
+    walk.touch(op, buffer, walk.values.index(at), lanes_of(op.results[0].type))
+
+
+def _vector_store(walk: Accesses, op: Operation) -> None:
+    value, buffer, at = op.operands
+    walk.touch(op, buffer, walk.values.index(at), lanes_of(value.type))
+
+
+def _masked(walk: Accesses, op: Operation) -> None:
+    buffer, at, mask = op.operands[:3]
+    values = walk.values
+    lane = values.lane(lanes_of(mask.type))
+    walk.touch(op, buffer, values.index(at) + lane, facts=values.truth(mask).true)
+
+
+def _gather(walk: Accesses, op: Gather | Scatter) -> None:
+    values = walk.values
+    mask = values.truth(op.masking[0]) if op.masking else Truth()
+    at = values.index(op.base) + values.index(op.offsets)
+    walk.touch(op, op.memref, at, facts=mask.true)
+
+
+def _nothing(walk: Accesses, op: Operation) -> None:
+    """Touch nothing that must lie inside."""
+
+
+def _gemm_tile(walk: Accesses, op: GemmTile) -> None:
+    index, tile = walk.values.index, op.tile
+    rows, width, dots = number(tile.rows), tile.vectors * tile.lanes, tile.dots
+    segments, k = index(op.segments), index(op.k)
+    lda, ldb, ldc = (index(each) for each in (op.lda, op.ldb, op.ldc))
+    a_segment, b_segment, a_step = (index(x) for x in (op.a_segment, op.b_segment, op.a_step))
+    walk.matrix(
+        op, (op.a, index(op.a_offset)), (rows, lda * dots), (segments, a_segment * dots),
+        (k, a_step * dots), length=dots,
+    )  # fmt: skip
+    grouped = 1 if dots == 8 else dots  # eight numbers are one word
+    walk.matrix(
+        op, (op.b, index(op.b_offset)), (segments, b_segment * grouped), (k, ldb * grouped),
+        length=width * grouped,
+    )  # fmt: skip
+    columns = number(width)
+    if tile.masked:
+        columns = walk.prover.one_of("min", columns, index(op.columns))
+    places = ((rows, ldc), (columns, ONE))
+    for buffer in (op.c, *(op.beside if tile.added else ())):
+        walk.matrix(op, (buffer, index(op.c_offset)), *places)
+    for buffer, offset in zip(op.bias, op.bias_offset, strict=True):
+        walk.matrix(op, (buffer, index(offset)), (columns, ONE))
+
+
+def _gemm_pair(walk: Accesses, op: GemmPair) -> None:
+    index, tile = walk.values.index, op.tile
+    k, width, rows = index(op.k), tile.vectors * tile.lanes, number(tile.rows)
+    walk.matrix(op, (op.a, index(op.a_offset)), (k, index(op.a_step)))
+    walk.matrix(op, (op.b, index(op.b_offset)), (k, index(op.ldb)), length=width)
+    walk.matrix(op, (op.c, index(op.c_offset)), length=width)
+    walk.matrix(op, (op.x, index(op.x_offset)), (rows, index(op.ldx)), (k, ONE))
+    walk.matrix(op, (op.w, index(op.w_offset)), (k, index(op.ldw)), length=tile.lanes)
+    walk.matrix(op, (op.g, index(op.g_offset)), (rows, index(op.ldg)), length=tile.lanes)
+    walk.matrix(op, (op.bias, index(op.bias_offset)), length=tile.lanes)
+
+
+def _transpose_tile(walk: Accesses, op: TransposeTile) -> None:
+    index = walk.values.index
+    rows, columns = index(op.rows), index(op.cols)
+    walk.matrix(op, (op.src, index(op.src_offset)), (rows, index(op.ls)), (columns, ONE))
+    walk.matrix(op, (op.dst, index(op.dst_offset)), (columns, index(op.ld)), (rows, ONE))
+
+
+Touch: TypeAlias = Callable[[Accesses, Any], None]
+TOUCHES: Mapping[str, Touch] = {
+    "memref.load": _load,
+    "memref.store": _store,
+    "vector.load": _vector_load,
+    "vector.store": _vector_store,
+    "vector.maskedload": _masked,
+    "vector.maskedstore": _masked,
+    "gvk.gather": _gather,
+    "gvk.scatter": _gather,
+    "gvk.prefetch": _nothing,
+    "gvk.gemm_tile": _gemm_tile,
+    "gvk.gemm_pair": _gemm_pair,
+    "gvk.transpose_tile": _transpose_tile,
+}
+"""Operations that read or write memory, and what they touch."""
+REGIONS: Mapping[str, Touch] = {
+    "scf.for": Accesses.loop,
+    "scf.if": Accesses.branch,
+    "scf.while": Accesses.repeat,
+}
+"""Operations with regions, and how those are walked."""

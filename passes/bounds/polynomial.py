@@ -1,0 +1,163 @@
+"""Polynomials with whole coefficients over numbered atoms: index expressions.
+
+Atoms are numbered in the order in which they are made, so that what an atom is made of has
+smaller numbers than its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import gcd
+from typing import TypeAlias
+
+Monomial: TypeAlias = tuple[int, ...]
+"""The atoms that are multiplied, sorted; none for the constant."""
+
+
+class Polynomial:
+    """A sum of products of atoms. Made by arithmetic; never changed.
+
+    >>> n = atom(0)
+    >>> (n + 1) * n - n == n * n
+    True
+    """
+
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+        self.terms = terms
+        self._hash: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Polynomial({dict(self.terms)})"
+
+    def __add__(self, other: Polynomial | int) -> Polynomial:
+        made = dict(self.terms)
+        items = ((((), other),) if other else ()) if isinstance(other, int) else other.terms.items()
+        for monomial, coefficient in items:
+            total = made.get(monomial, 0) + coefficient
+            if total:
+                made[monomial] = total
+            else:
+                del made[monomial]
+        return Polynomial(made)
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial({monomial: -c for monomial, c in self.terms.items()})
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        return self + -other
+
+    def __mul__(self, other: Polynomial | int) -> Polynomial:
+        if isinstance(other, int):
+            return Polynomial({m: c * other for m, c in self.terms.items()}) if other else ZERO
+        made: dict[Monomial, int] = {}
+        for one, x in self.terms.items():
+            for two, y in other.terms.items():
+                key = tuple(sorted(one + two)) if one and two else one or two
+                made[key] = made.get(key, 0) + x * y
+        return Polynomial({m: c for m, c in made.items() if c})
+
+    @property
+    def constant(self) -> int:
+        """Return the number that stands by itself."""
+        return self.terms.get((), 0)
+
+    @property
+    def is_constant(self) -> bool:
+        """Say whether there are no atoms."""
+        return not self.terms or (len(self.terms) == 1 and () in self.terms)
+
+    def atoms(self) -> Iterator[int]:
+        """Give the atoms, some more than once."""
+        for monomial in self.terms:
+            yield from monomial
+
+    @property
+    def latest(self) -> int:
+        """Return the atom of the largest number; -1 if there is none."""
+        return max((m[-1] for m in self.terms if m), default=-1)
+
+    def parted(self, atom: int) -> tuple[Polynomial, Polynomial]:
+        """Return c and r of c * atom + r; the atom may still be in c."""
+        factor: dict[Monomial, int] = {}
+        rest: dict[Monomial, int] = {}
+        for monomial, coefficient in self.terms.items():
+            if atom in monomial:
+                at = monomial.index(atom)
+                factor[monomial[:at] + monomial[at + 1 :]] = coefficient
+            else:
+                rest[monomial] = coefficient
+        return Polynomial(factor), Polynomial(rest)
+
+    def divided(self, divisor: Polynomial) -> Polynomial | None:
+        """Return the quotient by a number or a single product, None where it is not exact."""
+        if len(divisor.terms) != 1:
+            return number(1) if self == divisor else None
+        ((below, scale),) = divisor.terms.items()
+        made: dict[Monomial, int] = {}
+        for monomial, coefficient in self.terms.items():
+            left = list(monomial)
+            for each in below:
+                if each not in left:
+                    return None
+                left.remove(each)
+            if coefficient % scale:
+                return None
+            made[tuple(left)] = coefficient // scale
+        return Polynomial(made)
+
+    def split(self, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
+        """Return q and r of q * divisor + r, with as many terms in q as the divisor divides."""
+        whole, rest = ZERO, self
+        for monomial, coefficient in self.terms.items():
+            quotient = Polynomial({monomial: coefficient}).divided(divisor)
+            if quotient is not None:
+                whole, rest = whole + quotient, rest - Polynomial({monomial: coefficient})
+        return whole, rest
+
+    def reduced(self) -> Polynomial:
+        """Return what is at least 0 just where this is: divided by a number, and rounded down."""
+        common = 0
+        for monomial, coefficient in self.terms.items():
+            if monomial:
+                common = gcd(common, coefficient)
+                if common == 1:
+                    return self
+        if common < 2:
+            return self
+        made = {m: c // common for m, c in self.terms.items()}
+        if made.get((), 1) == 0:
+            del made[()]
+        return Polynomial(made)
+
+    def shared(self) -> set[int]:
+        """Return the atoms that every term has."""
+        monomials = iter(self.terms)
+        found = set(next(monomials, ()))
+        for monomial in monomials:
+            if not found:
+                break
+            found &= set(monomial)
+        return found
+
+
+ZERO = Polynomial({})
+
+
+def number(value: int) -> Polynomial:
+    """Return a constant."""
+    return Polynomial({(): value}) if value else ZERO
+
+
+def atom(which: int) -> Polynomial:
+    """Return the expression that is one atom."""
+    return Polynomial({(which,): 1})

@@ -1,0 +1,212 @@
+"""What the operations of the level `loops` make of indices and of comparisons of them.
+
+An index is a polynomial. A vector of indices is one too, in which an atom stands for the number
+of the lane. A truth is what holds where it is true, and what holds where it is false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from .polynomial import Polynomial, number
+from .prover import Prover
+
+Facts: TypeAlias = tuple[Polynomial, ...]
+"""What is at least 0."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What follows from a truth value, or from a mask of its lane."""
+
+    true: Facts = ()
+    false: Facts = ()
+
+
+UNKNOWN = Truth()
+
+
+@dataclass
+class Values:
+    """The indices and truths of one kernel."""
+
+    prover: Prover
+    indices: dict[SSAValue, Polynomial] = field(default_factory=dict)
+    truths: dict[SSAValue, Truth] = field(default_factory=dict)
+    _lanes: dict[int, Polynomial] = field(default_factory=dict)
+
+    def index(self, value: SSAValue) -> Polynomial:
+        """Return an index; an atom of which nothing is known for one that is data."""
+        found = self.indices.get(value)
+        if found is None:
+            found = self.indices[value] = self.prover.new("data")
+        return found
+
+    def truth(self, value: SSAValue) -> Truth:
+        """Return what follows from a truth value."""
+        return self.truths.get(value, UNKNOWN)
+
+    def lane(self, lanes: int) -> Polynomial:
+        """Return the number of the lane in a vector of so many."""
+        found = self._lanes.get(lanes)
+        if found is None:
+            found = self._lanes[lanes] = self.prover.new("lane", low=0)
+            self.prover.atoms[-1].highs.append((number(1), number(lanes - 1)))
+        return found
+
+    def follow(self, op: Operation) -> None:
+        """Note what a pure operation makes."""
+        rule = RULES.get(op.name)
+        if rule is not None and op.results:
+            rule(self, op)
+
+
+def is_index(kind: Attribute) -> bool:
+    """Say whether a type is that of indices, or of vectors of them."""
+    return isinstance(kind.element_type if isinstance(kind, VectorType) else kind, IndexType)
+
+
+def lanes_of(kind: Attribute) -> int:
+    """Return how many lanes a vector has; 0 for a single element."""
+    return int(kind.get_shape()[0]) if isinstance(kind, VectorType) else 0
+
+
+Rule: TypeAlias = Callable[[Values, Any], None]
+Combine: TypeAlias = Callable[[Prover, Polynomial, Polynomial], Polynomial]
+
+
+def _indexed(combine: Combine) -> Rule:
+    def rule(values: Values, op: Operation) -> None:
+        if is_index(op.results[0].type):
+            a, b = (values.index(operand) for operand in op.operands)
+            values.indices[op.results[0]] = combine(values.prover, a, b)
+
+    return rule
+
+
+def _constant(values: Values, op: arith.ConstantOp) -> None:
+    result, value = op.results[0], op.value
+    if not is_index(result.type):
+        return
+    if isinstance(value, IntegerAttr):
+        values.indices[result] = number(value.value.data)
+    elif isinstance(value, DenseIntOrFPElementsAttr):
+        rows = [int(each) for each in value.get_values()]
+        steps = {b - a for a, b in pairwise(rows)} or {0}
+        if len(steps) == 1:
+            values.indices[result] = values.lane(len(rows)) * steps.pop() + rows[0]
+
+
+def _select(values: Values, op: Operation) -> None:
+    result = op.results[0]
+    if is_index(result.type):
+        _, a, b = op.operands
+        made = values.prover.one_of("select", values.index(a), values.index(b))
+        values.indices[result] = made
+
+
+def _step(values: Values, op: Operation) -> None:
+    values.indices[op.results[0]] = values.lane(lanes_of(op.results[0].type))
+
+
+def _broadcast(values: Values, op: Operation) -> None:
+    (source,), (result,) = op.operands, op.results
+    if is_index(result.type):
+        values.indices[result] = values.index(source)
+    elif source in values.truths:
+        values.truths[result] = values.truths[source]
+
+
+def _create_mask(values: Values, op: Operation) -> None:
+    (count,), (result,) = op.operands, op.results
+    lane = values.lane(lanes_of(result.type))
+    values.truths[result] = Truth((values.index(count) - lane - 1,))
+
+
+_SIGNED: Mapping[int, Callable[[Polynomial, Polynomial], tuple[Facts, Facts]]] = {
+    0: lambda a, b: ((a - b, b - a), ()),
+    1: lambda a, b: ((), (a - b, b - a)),
+    2: lambda a, b: ((b - a - 1,), (a - b,)),
+    3: lambda a, b: ((b - a,), (a - b - 1,)),
+    4: lambda a, b: ((a - b - 1,), (b - a,)),
+    5: lambda a, b: ((a - b,), (b - a - 1,)),
+}
+ULT = 6
+
+
+def _compare(values: Values, op: arith.CmpiOp) -> None:
+    if not is_index(op.lhs.type):
+        return
+    a, b = values.index(op.lhs), values.index(op.rhs)
+    kind = op.predicate.value.data
+    rule = _SIGNED.get(kind)
+    if rule is not None:
+        values.truths[op.results[0]] = Truth(*rule(a, b))
+    elif kind == ULT and values.prover.holds(b):
+        values.truths[op.results[0]] = Truth((a, b - a - 1))
+
+
+def _both(values: Values, op: Operation) -> None:
+    a, b = (values.truth(operand) for operand in op.operands)
+    if isinstance(_element(op.results[0].type), IntegerType) and (a, b) != (UNKNOWN, UNKNOWN):
+        values.truths[op.results[0]] = Truth(a.true + b.true)
+
+
+def _either(values: Values, op: Operation) -> None:
+    a, b = (values.truth(operand) for operand in op.operands)
+    if (a, b) != (UNKNOWN, UNKNOWN):
+        values.truths[op.results[0]] = Truth((), a.false + b.false)
+
+
+def _element(kind: Attribute) -> Attribute:
+    return kind.element_type if isinstance(kind, VectorType) else kind
+
+
+def _minimum(prover: Prover, a: Polynomial, b: Polynomial) -> Polynomial:
+    return prover.one_of("min", a, b)
+
+
+def _maximum(prover: Prover, a: Polynomial, b: Polynomial) -> Polynomial:
+    return prover.one_of("max", a, b)
+
+
+def _divided(*, unsigned: bool) -> Combine:
+    return lambda prover, a, b: prover.quotient(a, b, unsigned=unsigned)
+
+
+def _left(*, unsigned: bool) -> Combine:
+    return lambda prover, a, b: prover.remainder(a, b, unsigned=unsigned)
+
+
+RULES: Mapping[str, Rule] = {
+    "arith.constant": _constant,
+    "arith.addi": _indexed(lambda _, a, b: a + b),
+    "arith.subi": _indexed(lambda _, a, b: a - b),
+    "arith.muli": _indexed(lambda _, a, b: a * b),
+    "arith.divui": _indexed(_divided(unsigned=True)),
+    "arith.remui": _indexed(_left(unsigned=True)),
+    "arith.floordivsi": _indexed(_divided(unsigned=False)),
+    "arith.minsi": _indexed(_minimum),
+    "arith.maxsi": _indexed(_maximum),
+    "arith.select": _select,
+    "arith.cmpi": _compare,
+    "arith.andi": _both,
+    "arith.ori": _either,
+    "vector.broadcast": _broadcast,
+    "vector.create_mask": _create_mask,
+    "gvk.step": _step,
+}
+"""Operations by which indices and truths are made; of what others make nothing is known."""

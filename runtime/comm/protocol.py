@@ -1,0 +1,214 @@
+"""What a world of ranks can do, and how long one waits for another.
+
+Every wait has a deadline: a rank that is gone, stopped or cut off says nothing by itself. An error
+of a wait names this rank, the other one, the operation and the step.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import local
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from ... import knobs
+from ...errors import GravureError
+
+Array = np.ndarray[Any, Any]
+Found = TypeVar("Found")
+
+PATIENCE = 60.0
+"""Seconds that a wait may take where nothing else is said (`GRAVURE_TIMEOUT`)."""
+SPINS = 2000
+"""How often a wait looks again at once, before it sleeps in between."""
+NAPS = (50e-6, 200e-6)
+"""Seconds of sleep between looks: at first, and at most."""
+
+
+class CommError(GravureError):
+    """Ranks that work together do not go on: one is gone, late, or does something else.
+
+    The message names this rank, the other one, the operation and the step. The whole step is
+    given up; start again from the last checkpoint, which `gravure launch --restarts` does.
+    """
+
+    code = "GV6100"
+    exit_status = 75
+
+
+class LateError(CommError):
+    """Another rank was waited for, and said nothing before the deadline.
+
+    It is gone, stopped, cut off, or does something that takes longer than `GRAVURE_TIMEOUT`
+    (`gravure launch --timeout`).
+    """
+
+    code = "GV6110"
+
+
+class AbortedWorldError(CommError):
+    """Another rank has given up, so that this one does too.
+
+    The message says which rank it was and why; its own output says more.
+    """
+
+    code = "GV6120"
+
+
+class WorldError(CommError):
+    """The ranks that there are, are not those that were asked for.
+
+    A launcher of one MPI with the library of another starts worlds of one rank each; a cluster
+    has as many tasks as its world has ranks; ranks of one collective operation give it the same
+    shapes and types.
+    """
+
+    code = "GV6130"
+    exit_status = 69
+
+
+class Step(local):
+    """The step that a thread is in, for messages."""
+
+    number: int | None = None
+
+
+STEP = Step()
+
+
+@contextmanager
+def in_step(number: int) -> Any:
+    """Let errors of waits say which step it is."""
+    before, STEP.number = STEP.number, number
+    try:
+        yield
+    finally:
+        STEP.number = before
+
+
+def patience() -> float:
+    """Return the seconds that a wait may take."""
+    text = knobs.TIMEOUT.text()
+    try:
+        found = float(text) if text else PATIENCE
+    except ValueError:
+        found = 0.0
+    if found <= 0:
+        raise WorldError(f"{knobs.TIMEOUT.name}={text!r}, expected a number of seconds above 0")
+    return found
+
+
+@dataclass
+class Wait:
+    """What is waited for, and until when."""
+
+    operation: str
+    peer: str
+    rank: int = 0
+    seconds: float = field(default_factory=patience)
+
+    def until(self, look: Callable[[], Found | None]) -> Found:
+        """Return what a look gives, once it gives something; raise behind the deadline."""
+        for _ in range(SPINS):
+            if (found := look()) is not None:
+                return found
+            if (_ & 63) == 63:
+                os.sched_yield()
+        end, nap = time.monotonic() + self.seconds, NAPS[0]
+        while (found := look()) is None:
+            if time.monotonic() > end:
+                raise self.late()
+            time.sleep(nap)
+            nap = min(2 * nap, NAPS[1])
+        return found
+
+    def late(self) -> LateError:
+        """Return the error of a wait that took too long."""
+        step = "" if STEP.number is None else f" of step {STEP.number}"
+        return LateError(
+            f"rank {self.rank} has waited {self.seconds:g} s for {self.peer} in "
+            f"{self.operation}{step}",
+            hint=f"{knobs.TIMEOUT.name} sets how long a wait may take",
+        )
+
+
+class Comm(Protocol):
+    """A world of ranks, of which this is one."""
+
+    rank: int
+    size: int
+    kind: str
+    """What it is made of, for messages."""
+
+    def post(self, message: Any, to: int) -> None:
+        """Send a message, which can be pickled, to a rank; it is there in the order sent."""
+
+    def poll(self) -> tuple[int, Any] | None:
+        """Return the next message to this rank and who sent it, None if none has come."""
+
+    def exchange(self, value: Any, operation: str) -> list[Any]:
+        """Return what each rank gave, in order of the ranks."""
+
+    def all_reduce(self, array: Array, how: str = "sum") -> Array:
+        """Return the sum, product, least or greatest of the arrays of all ranks."""
+
+    def abort(self, reason: str) -> None:
+        """Let all ranks give up."""
+
+
+HOW: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+"""The ways to reduce, by name."""
+
+
+def all_gather(comm: Comm, array: Array) -> list[Array]:
+    """Return the arrays of all ranks in their order; those of equal rank and type."""
+    found = comm.exchange(np.asarray(array), "all_gather")
+    agreed(found, "all_gather", lambda x: (x.dtype, x.shape[1:]))
+    return found
+
+
+def broadcast(comm: Comm, array: Array | None, root: int = 0) -> Array:
+    """Return the array of one rank."""
+    if not 0 <= root < comm.size:
+        raise WorldError(f"broadcast from rank {root}, there are {comm.size} ranks")
+    given = np.asarray(array) if comm.rank == root else None
+    found: Array = comm.exchange(given, "broadcast")[root]
+    return found
+
+
+def barrier(comm: Comm) -> None:
+    """Wait until all ranks are here."""
+    comm.exchange(None, "barrier")
+
+
+def reduced(arrays: Sequence[Array], how: str) -> Array:
+    """Return arrays reduced in their order, so that the result is always the same."""
+    if how not in HOW:
+        raise WorldError(f"reduction {how!r}, expected one of {', '.join(HOW)}")
+    agreed(arrays, "all_reduce", lambda x: (x.dtype, x.shape))
+    total = arrays[0].copy()
+    for array in arrays[1:]:
+        total = HOW[how](total, array)
+    return np.asarray(total, arrays[0].dtype)
+
+
+def agreed(arrays: Sequence[Array], operation: str, of: Callable[[Array], Any]) -> None:
+    """Raise unless all ranks gave arrays that fit each other."""
+    rows = [of(array) for array in arrays]
+    other = next((rank for rank, row in enumerate(rows) if row != rows[0]), None)
+    if other is not None:
+        first, last = arrays[0], arrays[other]
+        raise WorldError(
+            f"{operation}: rank 0 gives {first.dtype}{list(first.shape)}, rank {other} gives "
+            f"{last.dtype}{list(last.shape)}"
+        )

@@ -1,0 +1,1 @@
+"""Arithmetic of PTX on numpy arrays: bits, floats, conversions."""

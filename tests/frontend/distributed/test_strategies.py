@@ -1,0 +1,246 @@
+"""Strategies: replicas in one process and in several, eagerly and compiled."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure import tf
+from gravure.frontend.values.devices import MACHINE
+from gravure.frontend.values.run_errors import InvalidArgumentError, UnimplementedError
+from gravure.runtime.comm.local import run_ranks
+
+STAGED = [pytest.param(False, id="eager"), pytest.param(True, id="staged")]
+
+
+@pytest.fixture(autouse=True)
+def two_devices() -> Iterator[None]:
+    before = replace(MACHINE)
+    MACHINE.processors, MACHINE.used = 2, False
+    yield
+    MACHINE.__dict__.update(before.__dict__)
+
+
+def numbered(strategy: Any) -> Any:
+    return strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant(float(context.replica_id_in_sync_group + 1))
+    )
+
+
+def maybe(staged: bool, function: Any) -> Any:
+    return tf.function(function) if staged else function
+
+
+@pytest.mark.parametrize("staged", STAGED)
+def test_replicas_see_each_other(staged: bool) -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    assert strategy.num_replicas_in_sync == 2
+    x = numbered(strategy)
+
+    def step(x: Any) -> Any:
+        context = tf.distribute.get_replica_context()
+        return context.all_reduce("sum", x), context.all_reduce("MEAN", x * 2.0), x * 2.0
+
+    run = maybe(staged, lambda x: strategy.run(step, (x,)))
+    for _ in range(4):
+        total, mean, own = run(x)
+        assert [float(v) for v in strategy.experimental_local_results(total)] == [3, 3]
+        assert [float(v) for v in strategy.experimental_local_results(mean)] == [3, 3]
+        assert [float(v) for v in own.values] == [2, 4]
+    assert float(strategy.reduce("SUM", own, axis=None)) == 6
+    assert float(strategy.reduce(tf.distribute.ReduceOp.MEAN, own, axis=None)) == 3
+    rows = strategy.run(lambda x: tf.reshape(x, [1]), (x,))
+    assert strategy.gather(rows, axis=0).numpy().tolist() == [1, 2]
+    if not staged:
+        assert [v.device[-5:] for v in own.values] == ["CPU:0", "CPU:1"]
+
+
+@pytest.mark.parametrize("staged", STAGED)
+def test_variables_are_changed_once_for_all_replicas(staged: bool) -> None:
+    strategy = tf.distribute.MirroredStrategy()
+    ways = tf.VariableAggregation
+    with strategy.scope():
+        made = [tf.Variable(0.0, aggregation=way) for way in ways]
+    x = numbered(strategy)
+
+    def step(x: Any) -> Any:
+        for variable in made:
+            variable.assign_add(x)
+        return made[1] + 0.0
+
+    found = maybe(staged, lambda x: strategy.run(step, (x,)))(x)
+    # one of them, their sum, their mean, the first one's
+    assert [float(v) for v in made] == [1, 3, 1.5, 1]
+    assert [float(v) for v in strategy.experimental_local_results(found)] == [3, 3]
+
+
+X = np.random.default_rng(1).normal(size=(8, 3)).astype(np.float32)
+Y = (X @ np.float32([1, -2, 3]) + 0.5)[:, None]
+
+
+def train(strategy: Any, staged: bool = True, steps: int = 6) -> list[bytes]:
+    """Return the weights after some steps of a strategy, as bytes."""
+    with strategy.scope():
+        w, b = tf.Variable(np.zeros((3, 1), np.float32)), tf.Variable(np.float32(0))
+        optimizer = tf.optimizers.Adam(0.05)
+
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((x @ w + b - y) ** 2.0) / 8.0
+        grads = tape.gradient(loss, [w, b])
+        optimizer.apply_gradients(zip(grads, [w, b], strict=True))
+        return loss
+
+    run = maybe(staged, lambda x, y: strategy.run(step, (x, y)))
+    batches = tf.data.Dataset.from_tensor_slices((X, Y)).repeat(steps).batch(8)
+    losses = []
+    for x, y in strategy.experimental_distribute_dataset(batches):
+        losses.append(float(strategy.reduce("SUM", run(x, y), axis=None)))
+    assert losses[-1] < losses[0]
+    return [v.numpy().tobytes() for v in (w, b)]
+
+
+@pytest.mark.parametrize("staged", STAGED)
+def test_b8_two_replicas_train_as_one_does_on_all_rows(staged: bool) -> None:
+    one = train(tf.distribute.get_strategy(), staged)
+    two = train(tf.distribute.MirroredStrategy(), staged)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_allclose(np.frombuffer(a, "f4"), np.frombuffer(b, "f4"), rtol=1e-5)
+
+
+def test_ordered_training_is_the_same_bit_for_bit_on_any_number_of_ranks() -> None:
+    def run(comm: Any) -> Any:
+        return train(tf.distribute.MultiWorkerMirroredStrategy(replicas=4, ordered=True))
+
+    found = {tuple(weights) for count in (1, 2, 4) for weights in run_ranks(count, run)}
+    assert len(found) == 1
+
+
+def test_fast_training_gives_the_same_weights_on_all_ranks() -> None:
+    def run(comm: Any) -> Any:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        assert strategy.num_replicas_in_sync == 2
+        return train(strategy)
+
+    first, second = run_ranks(2, run)
+    assert first == second
+
+
+def test_variables_begin_with_the_value_of_the_first_rank() -> None:
+    def run(comm: Any) -> Any:
+        with tf.distribute.MultiWorkerMirroredStrategy().scope():
+            inside = tf.Variable(float(comm.rank + 5))
+        return float(inside), float(tf.Variable(float(comm.rank + 5)))
+
+    assert run_ranks(2, run) == [(5, 5), (5, 6)]
+
+
+def test_gradients_go_through_reductions_of_replicas() -> None:
+    strategy = tf.distribute.MirroredStrategy()
+    x = numbered(strategy)
+
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            total = tf.distribute.get_replica_context().all_reduce("sum", x * x)
+            loss = total * x
+        return tape.gradient(loss, x)
+
+    # losses are 5 x: each depends on both x, and on its own once more
+    found = strategy.run(step, (x,))
+    assert [float(v) for v in found.values] == [5 + 2 * 1 * 3, 5 + 2 * 2 * 3]
+
+
+def test_batches_are_shared_out_to_replicas() -> None:
+    def run(comm: Any) -> Any:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=4)
+        batches = tf.data.Dataset.range(7).batch(6)
+        found = []
+        for part in strategy.experimental_distribute_dataset(batches):
+            values = strategy.experimental_local_results(part)
+            found.append([v.numpy().tolist() for v in values])
+            assert int(strategy.reduce("SUM", part, axis=0)) == (15 if len(found) == 1 else 6)
+        return found
+
+    first, second = run_ranks(2, run)
+    assert first == [[[0, 1], [2, 3]], [[6], []]]
+    assert second == [[[4], [5]], [[], []]]
+
+
+def test_contexts_are_those_of_the_strategy() -> None:
+    dist = tf.distribute
+    assert not dist.has_strategy()
+    assert dist.get_replica_context().num_replicas_in_sync == 1
+    strategy = dist.MirroredStrategy()
+    with strategy.scope():
+        assert dist.get_strategy() is strategy
+        assert dist.in_cross_replica_context()
+    seen = strategy.run(lambda: (dist.get_strategy() is strategy, dist.in_cross_replica_context()))
+    assert seen == (True, False) or [x.values for x in seen] == [(True,) * 2, (False,) * 2]
+    merged = strategy.run(
+        lambda: dist.get_replica_context().merge_call(
+            lambda s, x: tf.constant(float(sum(x.values))),
+            (dist.get_replica_context().replica_id_in_sync_group + 1,),
+        )
+    )
+    assert {float(x) for x in strategy.experimental_local_results(merged)} == {3.0}
+
+
+def test_what_replicas_do_wrong_is_said() -> None:
+    strategy = tf.distribute.MirroredStrategy()
+
+    def uneven() -> Any:
+        context = tf.distribute.get_replica_context()
+        if context.replica_id_in_sync_group == 0:
+            context.all_reduce("sum", tf.constant(1.0))
+
+    with pytest.raises(InvalidArgumentError, match="replica 0 waits for the others, and replica 1"):
+        strategy.run(uneven)
+
+    def failing() -> Any:
+        context = tf.distribute.get_replica_context()
+        context.all_reduce("sum", tf.constant(1.0))
+        raise ZeroDivisionError(str(context.replica_id_in_sync_group))
+
+    with pytest.raises(ZeroDivisionError, match="0"):
+        strategy.run(failing)
+    with pytest.raises(ValueError, match="reduce_op 'max', expected 'SUM' or 'MEAN'"):
+        strategy.reduce("max", tf.constant(1.0), axis=None)
+    with pytest.raises(ValueError, match="0 replicas on 1 ranks, expected a multiple"):
+        tf.distribute.MultiWorkerMirroredStrategy(replicas=0)
+    with pytest.raises(ValueError, match="expected different ones"):
+        tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:0"])
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("TPUStrategy", "no backend for TPUs"),
+        ("ParameterServerStrategy", "replica_device_setter"),
+        ("cluster_resolver.TPUClusterResolver", "no backend for TPUs"),
+        ("cluster_resolver.SlurmClusterResolver", "gravure launch"),
+        ("cluster_resolver.KubernetesClusterResolver", "gravure launch"),
+    ],
+)
+def test_e9_what_there_is_not_is_refused_by_its_name(name: str, reason: str) -> None:
+    found = tf.distribute
+    for part in name.split("."):
+        found = getattr(found, part)
+    with pytest.raises(UnimplementedError, match=f"{name}: .*{reason}"):
+        found()
+
+
+def test_clusters_are_described() -> None:
+    spec = tf.train.ClusterSpec({"worker": ["a:1", "b:1"], "ps": {0: "c:1"}})
+    assert (spec.jobs, spec.num_tasks("worker")) == (["ps", "worker"], 2)
+    assert spec.as_dict() == {"ps": ["c:1"], "worker": ["a:1", "b:1"]}
+    assert spec.task_address("worker", 1) == "b:1"
+    assert spec.all_tasks() == [("ps", 0), ("worker", 0), ("worker", 1)]
+    with pytest.raises(ValueError, match="No such job in cluster: 'x', there are ps, worker"):
+        spec.num_tasks("x")
+    with pytest.raises(ValueError, match="No task with index 7"):
+        spec.task_address("ps", 7)
+    with pytest.raises(TypeError, match="a list or a dict"):
+        tf.train.ClusterSpec({"worker": "a:1"})

@@ -1,0 +1,170 @@
+"""Checkpoints that are damaged, or of something else: refused with their place, nothing changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+import gravure as gv
+from gravure import tf
+from gravure.errors import CheckpointError
+from gravure.frontend.graph.checkpoint_ops import (
+    DamagedCheckpointError,
+    NoCheckpointError,
+    UnfitCheckpointError,
+)
+
+v1 = tf.compat.v1
+
+
+def saved(folder: Path) -> str:
+    a, b = tf.Variable([1.0, 2.0]), tf.Variable(3)
+    return str(tf.train.Checkpoint(a=a, b=b).save(str(folder / "c")))
+
+
+def test_one_variable_that_does_not_fit_changes_nothing(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    a, b = tf.Variable([7.0, 7.0]), tf.Variable([[7]])
+    target = tf.train.Checkpoint(a=a, b=b)
+    with pytest.raises(UnfitCheckpointError, match=r"does not fit: b: int32\[\], expected") as told:
+        target.restore(path)
+    assert isinstance(told.value, CheckpointError)
+    assert a.numpy().tolist() == [7.0, 7.0]
+    assert b.numpy().tolist() == [[7]]
+    assert not target.pending
+
+
+def test_all_that_does_not_fit_is_listed(tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    target = tf.train.Checkpoint(a=np.zeros(3, np.float32), b=tf.Variable(1.0))
+    with pytest.raises(UnfitCheckpointError, match=r"a: float32\[2\].*; b: int32\[\]"):
+        target.restore(path)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128, np.bool_, np.float16, np.int8])
+@pytest.mark.parametrize("shape", [(), (2, 3), (0, 2)])
+def test_every_type_comes_back(tmp_path: Path, dtype: Any, shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(3)
+    array = (random.integers(0, 5, shape) + random.integers(0, 5, shape) * 1j).astype(
+        dtype if np.dtype(dtype).kind == "c" else np.complex128
+    )
+    value = array if np.dtype(dtype).kind == "c" else array.real.astype(dtype)
+    one, other = tf.Variable(value), tf.Variable(np.zeros(shape, dtype))
+    path = tf.train.Checkpoint(x=one).save(str(tmp_path / "c"))
+    tf.train.Checkpoint(x=other).restore(path).assert_consumed()
+    np.testing.assert_array_equal(other.numpy(), value)
+    assert other.dtype == one.dtype
+    load_file(f"{path}.safetensors")  # what others read, too
+
+
+def test_complex_variables_of_a_session(tmp_path: Path) -> None:
+    with tf.Graph().as_default():
+        x = tf.Variable(np.array([1 + 2j, 3 - 4j]), name="x")
+        saver = v1.train.Saver()
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            path = saver.save(session, str(tmp_path / "m"))
+            session.run(v1.assign(x, x * 0))
+            saver.restore(session, path)
+            assert session.run(x).tolist() == [1 + 2j, 3 - 4j]
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "short": lambda data: data[:5],
+    "cut": lambda data: data[:-3],
+    "long header": lambda data: (1 << 62).to_bytes(8, "little") + data[8:],
+    "no json": lambda data: data[:8] + b"\xff" * (len(data) - 8),
+    "list": lambda data: (2).to_bytes(8, "little") + b"[]",
+    "row": lambda data: (9).to_bytes(8, "little") + b'{"a": 12}',
+    "dtype": lambda data: data.replace(b'"F32"', b'"X32"'),
+    "shape": lambda data: data.replace(b"[2]", b"[3]"),
+    "negative": lambda data: data.replace(b"[2]", b"[-2]"),
+    "metadata": lambda data: data.replace(b'{"_CHECKPOINTABLE', b'["_CHECKPOINTABLE'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_refused_with_its_place(tmp_path: Path, damage: str) -> None:
+    path = saved(tmp_path)
+    file = Path(path + ".safetensors")
+    file.write_bytes(DAMAGES[damage](file.read_bytes()))
+    a = tf.Variable([7.0, 7.0])
+    for use in (
+        tf.train.Checkpoint(a=a).restore,
+        tf.train.load_checkpoint,
+        tf.train.list_variables,
+        lambda path: tf.train.load_variable(path, "a"),
+    ):
+        with pytest.raises(DamagedCheckpointError, match=r"c-1\.safetensors"):
+            use(path)
+    assert a.numpy().tolist() == [7.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"latest": "/etc/passwd"}', '{"latest": "../c-1"}', '{"latest": 3}', "{}", "[]", "", "{",
+        '{"latest": "c-1", "all": ["a/b"]}', '{"latest": "c-1", "all": 1}', '{"latest": ".."}',
+        '{"latest": "c-1", "dropped": ["/etc/passwd"]}', '{"latest": "a\\u0000b"}', "[" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_note_that_leads_elsewhere_is_refused(tmp_path: Path, text: str) -> None:
+    saved(tmp_path)
+    (tmp_path / "checkpoint").write_text(text)
+    with pytest.raises(DamagedCheckpointError, match=rf"{tmp_path}/checkpoint: "):
+        tf.train.latest_checkpoint(str(tmp_path))
+    with pytest.raises(gv.GravureError, match="checkpoint: "):
+        tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1)), tmp_path)
+
+
+def test_what_is_dropped_is_noted_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(v=tf.Variable(1)), tmp_path, max_to_keep=1
+    )
+    manager.save()
+    with monkeypatch.context() as patched:  # as if it was killed before the first deletion
+        patched.setattr(Path, "unlink", lambda *_, **__: (_ for _ in ()).throw(OSError("killed")))
+        with pytest.raises(OSError, match="killed"):
+            manager.save()
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-2")
+    assert (tmp_path / "ckpt-1.safetensors").exists()
+    assert json.loads((tmp_path / "checkpoint").read_text())["dropped"] == ["ckpt-1"]
+    tf.train.CheckpointManager(manager.checkpoint, tmp_path, max_to_keep=1)
+    assert not (tmp_path / "ckpt-1.safetensors").exists()
+    assert (tmp_path / "ckpt-2.safetensors").exists()
+
+
+def test_what_is_no_checkpoint_is_not_found(tmp_path: Path) -> None:
+    for path in (tmp_path / "none", tmp_path / "none" / "c", Path(__file__) / "c"):
+        with pytest.raises(NoCheckpointError, match="not a valid checkpoint"):
+            tf.train.Checkpoint(v=tf.Variable(1)).restore(str(path))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"values": "../v"}', '{"values": 3}', "nul"])
+def test_a_damaged_module_is_refused(tmp_path: Path, text: str) -> None:
+    module = tf.Module()
+    module.v = tf.Variable(1.0)
+    tf.saved_model.save(module, str(tmp_path))
+    assert float(tf.saved_model.load(str(tmp_path)).v) == 1.0
+    (tmp_path / "graph.json").write_text(text)
+    with pytest.raises(gv.GravureError, match=r"graph\.json"):
+        tf.saved_model.load(str(tmp_path))
+
+
+def test_a_module_with_a_damaged_graph_is_refused(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.v = tf.Variable(1.0)
+    tf.saved_model.save(module, str(tmp_path))
+    data = json.loads((tmp_path / "graph.json").read_text())
+    for key in data:
+        for other in (None, 3, [], {}, [{}], {"a": 1}, "text"):
+            if other != data[key] and not (key in ("version", "nodes") or not data[key]):
+                (tmp_path / "graph.json").write_text(json.dumps({**data, key: other}))
+                with pytest.raises(gv.GravureError):
+                    tf.saved_model.load(str(tmp_path))

@@ -1,0 +1,222 @@
+"""What only Python can do is a step between compiled code; the rest of a function is compiled."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import gravure as gv
+import gravure.tf as tf
+from gravure.frontend.function.staged import Staged
+
+X = np.array([1.0, -2.0, 3.0], np.float32)
+
+
+def doubled(x):
+    """Call Python for twice a value."""
+    return tf.ensure_shape(tf.py_function(lambda a: a * 2, [x], tf.float32), x.shape)
+
+
+def in_a_loop(x):
+    return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, doubled(y)), (0, x))[1]
+
+
+PROGRAMS = {
+    "py_function": lambda x: doubled(x * 2) + 1,
+    "without_shape": lambda x: tf.py_function(lambda a: a * 2, [x], tf.float32),
+    "numpy_function": lambda x: tf.numpy_function(np.sort, [x * 2], tf.float32),
+    "branch": lambda x: tf.cond(x[0] > 0, lambda: doubled(x), lambda: x) * 3,
+    "loop": in_a_loop,
+    "boolean_mask": lambda x: tf.reduce_sum(tf.boolean_mask(x, x > 0)),
+    "unique": lambda x: tf.unique(tf.cast(x * 2, tf.int32))[0],
+    "as_string": lambda x: tf.strings.as_string(tf.cast(x, tf.int32) * 2),
+    "rfft": lambda x: tf.abs(tf.signal.rfft(x)),
+    "svd": lambda x: tf.linalg.svd(x[:, None] * x, compute_uv=False),
+    "range": lambda x: tf.range(tf.shape(x)[0]),
+    "assert": lambda x: (tf.debugging.assert_greater(x, -5.0), x + 1)[1],
+}
+
+
+def is_compiled(function):
+    [concrete] = function.cache.values()
+    return [isinstance(made, Staged) for made in concrete.compiled.values()] == [True]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_step_in_python_leaves_the_rest_compiled(name):
+    function = tf.function(PROGRAMS[name], autograph=False)
+    expected = np.asarray(PROGRAMS[name](tf.constant(X)))
+    for _ in range(5):
+        made = np.asarray(function(tf.constant(X)))
+        assert made.dtype == expected.dtype
+        if expected.dtype.kind == "O":
+            assert np.array_equal(made, expected)
+        else:
+            np.testing.assert_allclose(made, expected, rtol=1e-5)
+    assert is_compiled(function)
+
+
+GRADIENTS = {
+    "called": tf.function(lambda a: doubled(a * a), autograph=False),
+    "branch": lambda x: tf.cond(x[0] > 0, lambda: doubled(x * x), lambda: x),
+    "loop": in_a_loop,
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_the_gradient_goes_through_python_wherever_it_is(name):
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = GRADIENTS[name](x)
+        return tape.gradient(y, x)
+
+    expected = {"called": 4 * X, "branch": 4 * X, "loop": np.full(3, 8)}[name]
+    function = tf.function(slope, autograph=False)
+    for _ in range(4):
+        assert np.allclose(function(tf.constant(X)), expected)
+    assert np.allclose(slope(tf.constant(X)), expected)
+
+
+def test_a_numpy_function_has_no_gradient():
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.ensure_shape(tf.numpy_function(np.sort, [x], tf.float32), [3])
+        return tape.gradient(y, x)
+
+    assert slope(tf.constant(X)) is None
+    assert tf.function(slope, autograph=False)(tf.constant(X)) is None
+
+
+def test_results_may_have_other_sizes_in_every_call():
+    @tf.function(autograph=False)
+    def total(x):
+        return tf.reduce_sum(tf.boolean_mask(x, x > 0)) + 1.0
+
+    for count in (3, 3, 3, 0, 5, 1, 2, 6, 4, 0):
+        x = np.where(np.arange(6) < count, 1, -1).astype(np.float32)
+        assert float(total(tf.constant(x))) == count + 1
+    assert is_compiled(total)
+
+
+def test_python_is_called_once_a_run_though_its_result_changes_shape():
+    calls = []
+    v = tf.Variable(0.0)
+
+    def grows():
+        calls.append(float(v.numpy()))
+        return np.ones(len(calls), np.float32)
+
+    @tf.function(autograph=False)
+    def step(x):
+        v.assign_add(1.0)
+        made = tf.py_function(grows, [], tf.float32)
+        v.assign_add(1.0)
+        return tf.reduce_sum(tf.ensure_shape(made, [None])) + x
+
+    for count in range(1, 10):
+        assert float(step(tf.constant(1.0))) == count + 1
+    assert calls == [2.0 * i + 1 for i in range(9)]
+    assert float(v) == 18
+
+
+def test_python_sees_and_changes_variables_in_the_order_of_the_program():
+    v, seen = tf.Variable(1.0), []
+
+    @tf.function(autograph=False)
+    def step():
+        v.assign_add(1.0)
+        tf.py_function(lambda: seen.append(float(v.numpy())), [], [])
+        v.assign(v * 2.0)
+        tf.py_function(lambda: (seen.append(float(v.numpy())), v.assign(100.0))[0], [], [])
+        return v + 1.0
+
+    for _ in range(4):
+        v.assign(1.0)
+        seen.clear()
+        assert float(step()) == 101
+        assert seen == [2, 4]
+        assert float(v) == 100
+    assert is_compiled(step)
+
+
+def test_calls_keep_their_order():
+    calls = []
+
+    def noted(name):
+        return tf.py_function(lambda *a: (calls.append(name), np.float32(1))[1], [], tf.float32)
+
+    @tf.function(autograph=False)
+    def step(x):
+        first = noted("first")
+        second = tf.py_function(lambda a: (calls.append("second"), a)[1], [first], tf.float32)
+        third = noted("third")
+        return tf.ensure_shape(second, []) + tf.ensure_shape(third, []) + x
+
+    for _ in range(4):
+        calls.clear()
+        assert float(step(tf.constant(1.0))) == 3
+        assert calls == ["first", "second", "third"]
+
+
+def test_python_is_not_called_behind_a_requirement_that_fails():
+    calls = []
+
+    @tf.function(autograph=False)
+    def step(x):
+        tf.debugging.check_numerics(x, "here")
+        tf.py_function(lambda: calls.append(1), [], [])
+        return x + 1
+
+    for _ in range(4):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="here"):
+            step(tf.constant([np.nan]))
+    assert calls == []
+
+
+def test_errors_of_python_are_its_own():
+    class MineError(Exception):
+        pass
+
+    def fails():
+        raise MineError("mine")
+
+    @tf.function(autograph=False)
+    def step(x):
+        tf.py_function(fails, [], [])
+        return x + 1
+
+    for _ in range(4):
+        with pytest.raises(Exception, match="mine"):
+            step(tf.constant(1.0))
+
+
+def test_an_operation_that_python_carries_out_is_explained():
+    @tf.function(autograph=False)
+    def kept(x):
+        return tf.boolean_mask(x, x > 0)
+
+    for _ in range(4):
+        kept(tf.constant(X))
+    [line] = [line for line in kept.explain() if "carried out by Python" in line]
+    assert "BooleanMask" in line
+    assert "test_python_steps.py" in line
+
+
+def test_what_is_not_compiled_at_all_warns_once():
+    shapes = (tf.TensorShape([]), tf.TensorShape(None))
+
+    @tf.function(autograph=False)
+    def step(x):
+        turn = lambda i, y: (i + 1, y[None])  # noqa: E731
+        return tf.while_loop(lambda i, y: i < 2, turn, (0, x), shape_invariants=shapes)[1]
+
+    for _ in range(2):
+        assert step(tf.constant(1.0)).shape == (1, 1)
+    with pytest.warns(gv.PerformanceWarning, match="test_python_steps.py.*operation by operation"):
+        step(tf.constant(1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        step(tf.constant(1.0))
+    assert any("is not compiled" in line for line in step.explain())

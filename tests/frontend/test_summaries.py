@@ -1,0 +1,272 @@
+"""Summaries: what they hold, the files that they are in, and TensorBoard, which reads these."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+from gravure.frontend.formats.messages import GraphDef
+
+v1 = tf.compat.v1
+
+
+def events(folder):
+    """Return the events in the files of a folder."""
+    paths = sorted(map(str, Path(folder).glob("events.out.tfevents.*")))
+    return [v1.Event.FromString(record.numpy()) for record in tf.data.TFRecordDataset(paths)]
+
+
+def values(folder):
+    """Return step, tag and value of all summaries of a folder."""
+    return [(e.step, v.tag, v) for e in events(folder) for v in e.summary.value]
+
+
+def run(make):
+    """Return the summary that an operation of the first version gives."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        return v1.Summary.FromString(session.run(make()))
+
+
+def test_a_scalar_of_the_first_version():
+    made = run(lambda: v1.summary.scalar("loss", tf.constant(2.5)))
+    assert [(v.tag, v.simple_value) for v in made.value] == [("loss", 2.5)]
+
+
+def test_tags_are_names_within_scopes():
+    with tf.Graph().as_default():
+        with v1.name_scope("a"):
+            first = v1.summary.scalar("h", tf.constant(1.0))
+            second = v1.summary.scalar("h", tf.constant(1.0))
+        assert [first.op.name, second.op.name] == ["a/h", "a/h_1"]
+        assert v1.get_default_graph().get_collection("summaries") == [first, second]
+
+
+def test_a_histogram_has_tensorflows_parts():
+    made = run(lambda: v1.summary.histogram("h", tf.constant([1.0, 2.0, 2.5, -3.0, 0.0, 1e-13])))
+    histo = made.value[0].histo
+    assert (histo.min, histo.max, histo.num, histo.sum_squares) == (-3, 2.5, 6, 20.25)
+    assert histo.bucket == [0, 1, 0, 2, 0, 1, 0, 1, 0, 1, 0]
+    assert histo.bucket_limit[1:4] == [-2.8787120958073054, 0, 1e-12]
+    assert histo.bucket_limit[4:7] == [0.917246389039776, 1.0089710279437536, 1.9661990955585713]
+
+
+def test_a_histogram_of_what_is_no_number_is_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Nan in summary histogram for: h"):
+        run(lambda: v1.summary.histogram("h", tf.constant([1.0, np.nan])))
+
+
+def test_images_are_scaled_to_bytes():
+    given = np.array([[[[-1.0], [0.0]], [[0.5], [1.0]]]], np.float32)
+    made = run(lambda: v1.summary.image("im", tf.constant(given), max_outputs=1))
+    image = made.value[0].image
+    assert (made.value[0].tag, image.height, image.width, image.colorspace) == ("im/image", 2, 2, 1)
+    pixels = tf.io.decode_png(image.encoded_image_string).numpy().ravel().tolist()
+    assert pixels == [1, 128, 191, 255]
+
+
+def test_merged_summaries_have_each_tag_once():
+    with tf.Graph().as_default(), v1.Session() as session:
+        assert v1.summary.merge_all() is None
+        a, b = (v1.summary.scalar(n, tf.constant(1.0)) for n in "ab")
+        merged = v1.Summary.FromString(session.run(v1.summary.merge_all()))
+        assert [v.tag for v in merged.value] == ["a", "b"]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Duplicate tag a"):
+            session.run(v1.summary.merge([a, b, a]))
+
+
+def test_a_file_writer_writes_steps_and_the_graph(tmp_path):
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 3], name="x")
+        with tf.name_scope("layer"):
+            y = tf.reduce_sum(x * 2.0, name="y")
+        summary = v1.summary.scalar("total", y)
+        writer = v1.summary.FileWriter(str(tmp_path), graph)
+        for step in range(3):
+            writer.add_summary(session.run(summary, {x: np.full([1, 3], step)}), step)
+        writer.close()
+    found = events(tmp_path)
+    assert found[0].file_version == "brain.Event:2"
+    nodes = {n.name: n for n in graph_of(found[1]).node}
+    assert nodes["layer/y"].op == "Sum"
+    assert list(nodes["layer/y"].input) == [nodes["layer/y"].input[0]]
+    assert [d.size for d in nodes["x"].attr["_output_shapes"].list.shape[0].dim] == [-1, 3]
+    assert [(s, t, v.simple_value) for s, t, v in values(tmp_path)] == [
+        (0, "total", 0.0), (1, "total", 6.0), (2, "total", 12.0),
+    ]  # fmt: skip
+
+
+def graph_of(event):
+    """Return the graph of an event."""
+    return GraphDef.FromString(event.graph_def)
+
+
+def test_summaries_of_the_second_version(tmp_path):
+    writer = tf.summary.create_file_writer(str(tmp_path))
+    with writer.as_default(step=4), tf.name_scope("net"):
+        assert bool(tf.summary.scalar("loss", 0.5))
+        tf.summary.histogram("w", np.arange(10.0), buckets=5)
+        tf.summary.text("note", "hello")
+        tf.summary.image("im", np.zeros((2, 3, 4, 1), np.uint8), max_outputs=1)
+    found = values(tmp_path)
+    assert [(s, t, v.metadata.plugin_data.plugin_name) for s, t, v in found] == [
+        (4, "net/loss", "scalars"), (4, "net/w", "histograms"), (4, "net/note", "text"),
+        (4, "net/im", "images"),
+    ]  # fmt: skip
+    assert tf.io.parse_tensor(found[0][2].tensor.SerializeToString(), tf.float32).numpy() == 0.5
+    rows = tf.io.parse_tensor(found[1][2].tensor.SerializeToString(), tf.float64).numpy()
+    assert rows[:, 2].tolist() == [2, 2, 2, 2, 2]
+    assert rows[0, 0] == 0
+    assert rows[-1, 1] == 9
+    sizes = found[3][2].tensor.string_val
+    assert (sizes[0], sizes[1], len(sizes)) == (b"4", b"3", 3)
+
+
+def test_summaries_in_a_function_have_the_steps_of_its_runs(tmp_path):
+    step = tf.Variable(np.int64(0))
+
+    @tf.function
+    def train(x):
+        step.assign_add(1)
+        with tf.summary.record_if(tf.equal(step % 2, 0)):
+            tf.summary.scalar("even", x, step=step)
+        return x * 2
+
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        for i in range(4):
+            train(tf.constant(float(i)))
+    assert [(s, t) for s, t, _ in values(tmp_path)] == [(2, "even"), (4, "even")]
+
+
+def test_without_a_writer_nothing_is_written_and_a_step_is_needed(tmp_path):
+    assert not bool(tf.summary.scalar("x", 1.0, step=0))
+    with (
+        tf.summary.create_file_writer(str(tmp_path)).as_default(),
+        pytest.raises(ValueError, match="No step set"),
+    ):
+        tf.summary.scalar("x", 1.0)
+    tf.summary.experimental.set_step(3)
+    assert tf.summary.experimental.get_step() == 3
+    tf.summary.experimental.set_step(None)
+
+
+def test_a_trace_holds_the_graphs_of_functions(tmp_path):
+    @tf.function
+    def double(x):
+        return x * 2.0
+
+    tf.summary.trace_on(graph=True)
+    double(tf.constant(1.0))
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        tf.summary.trace_export("double", step=0)
+    ((_, tag, value),) = values(tmp_path)
+    assert (tag, value.metadata.plugin_data.plugin_name) == ("double", "graph_run_metadata_graph")
+    with pytest.raises(ValueError, match="Must enable trace before export"):
+        tf.summary.trace_export("double", step=0)
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    """Give a function that asks a running TensorBoard, which reads what is written before."""
+    if find_spec("tensorboard") is None:
+        pytest.skip("tensorboard is not installed (extra dev)")
+    folder = tmp_path_factory.mktemp("runs")
+    write_a_run(folder / "old", folder / "new")
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder), "--port", "0",
+               "--load_fast", "false", "--reload_interval", "1"]  # fmt: skip
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment) as process:
+        try:
+            yield asking(process)
+        finally:
+            process.kill()
+
+
+def asking(process):
+    """Return what asks a TensorBoard once it says where it is."""
+    for line in process.stderr:
+        found = re.search(rb"http://[^ :]+:(\d+)", line)
+        if found:
+            root = f"http://127.0.0.1:{int(found[1])}/data/plugin/"
+            return lambda path: _answer(root + path)
+    raise AssertionError("TensorBoard did not start")
+
+
+def _answer(url):
+    for _ in range(60):
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            data = answer.read()
+        if data.strip() not in (b"{}", b"[]", b""):
+            return data.decode()
+        time.sleep(0.5)
+    return "{}"
+
+
+def write_a_run(old, new):
+    """Write summaries of both versions."""
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None], name="x")
+        with tf.name_scope("tower"):
+            total = tf.reduce_sum(x, name="total")
+        merged = v1.summary.merge(
+            [v1.summary.scalar("loss", total), v1.summary.histogram("weights", x)]
+        )
+        with v1.summary.FileWriter(str(old), graph) as writer:
+            for step in range(4):
+                writer.add_summary(session.run(merged, {x: np.arange(step + 1.0)}), step)
+
+    @tf.function
+    def double(v):
+        return v * 2.0
+
+    tf.summary.trace_on(graph=True)
+    double(tf.constant(1.0))
+    with tf.summary.create_file_writer(str(new)).as_default():
+        for step in range(3):
+            tf.summary.scalar("accuracy", step / 2, step=step)
+            tf.summary.histogram("spread", np.arange(20.0) * step, step=step)
+        tf.summary.image("picture", np.zeros((1, 2, 2, 3), np.float32), step=0)
+        tf.summary.text("note", "hello *board*", step=0)
+        tf.summary.trace_export("double", step=0)
+
+
+@pytest.mark.slow
+def test_tensorboard_shows_scalars(board):
+    tags = json.loads(board("scalars/tags"))
+    assert set(tags["old"]) == {"loss"}
+    assert set(tags["new"]) == {"accuracy"}
+    found = json.loads(board("scalars/scalars?run=old&tag=loss"))
+    assert [(step, value) for _, step, value in found] == [(0, 0.0), (1, 1.0), (2, 3.0), (3, 6.0)]
+
+
+@pytest.mark.slow
+def test_tensorboard_shows_histograms(board):
+    assert set(json.loads(board("histograms/tags"))["old"]) == {"weights"}
+    found = json.loads(board("histograms/histograms?run=new&tag=spread"))
+    assert [step for _, step, _ in found] == [0, 1, 2]
+    assert sum(count for _, _, count in found[2][2]) == 20
+
+
+@pytest.mark.slow
+def test_tensorboard_draws_the_graph(board):
+    info = json.loads(board("graphs/info"))
+    assert info["old"]["run_graph"]
+    assert info["new"]["tags"]["double"]["op_graph"]
+    drawn = board("graphs/graph?run=old&conceptual=false")
+    assert 'name: "tower/total"' in drawn
+    assert 'op: "Mul"' in board("graphs/graph?run=new&tag=double&conceptual=false")
+
+
+@pytest.mark.slow
+def test_tensorboard_shows_images_and_texts(board):
+    assert set(json.loads(board("images/tags"))["new"]) == {"picture"}
+    assert set(json.loads(board("text/tags"))["new"]) == {"note"}
+    assert "hello" in board("text/text?run=new&tag=note")

@@ -1,0 +1,110 @@
+// test: check-bounds
+
+// A loop over whole vectors and a masked rest, of any length.
+// differs: no function runs the kernel
+// count: vector.load 1
+module attributes {gv.level = "loops"} {
+  func.func @whole_and_rest(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.symbols = ["N"], gv.sizes = ["N", "N"], gv.units = "1"} {
+    %zero = arith.constant 0 : index
+    %eight = arith.constant 8 : index
+    %left = arith.remui %n, %eight : index
+    %whole = arith.subi %n, %left : index
+    scf.for %i = %zero to %whole step %eight {
+      %v = vector.load %x[%i] : memref<?xf32>, vector<8xf32>
+      vector.store %v, %y[%i] : memref<?xf32>, vector<8xf32>
+    }
+    %mask = vector.create_mask %left : vector<8xi1>
+    %nothing = arith.constant dense<0.0> : vector<8xf32>
+    %r = vector.maskedload %x[%whole], %mask, %nothing : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+    vector.maskedstore %y[%whole], %mask, %r : memref<?xf32>, vector<8xi1>, vector<8xf32>
+    func.return
+  }
+}
+
+// -----
+module attributes {gv.level = "loops"} {
+  func.func @one_too_far(%x: memref<?xf32>, %n: index, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.symbols = ["N"], gv.sizes = ["N"], gv.units = "N"} {
+    %one = arith.constant 1 : index
+    scf.for %i = %lo to %hi step %one {
+      %next = arith.addi %i, %one : index
+      %v = memref.load %x[%next] : memref<?xf32> // error: kernel @one_too_far: i5 + 1 < N is not shown
+    }
+    func.return
+  }
+}
+
+// -----
+// Rows and columns of a unit, by quotient and remainder.
+// differs: no function runs the kernel
+// count: memref.load 1
+module attributes {gv.level = "loops"} {
+  func.func @rows_and_columns(%x: memref<?xf32>, %m: index, %n: index, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.symbols = ["M", "N"], gv.sizes = ["M*N"], gv.units = "M*N"} {
+    %one = arith.constant 1 : index
+    scf.for %i = %lo to %hi step %one {
+      %row = arith.divui %i, %n : index
+      %column = arith.remui %i, %n : index
+      %last = arith.subi %m, %one : index
+      %turned = arith.subi %last, %row : index
+      %begin = arith.muli %turned, %n : index
+      %at = arith.addi %begin, %column : index
+      %v = memref.load %x[%at] : memref<?xf32>
+    }
+    func.return
+  }
+}
+
+// -----
+// What is data is clamped, and there is an element to read.
+// differs: no function runs the kernel
+// count: memref.load 2
+module attributes {gv.level = "loops"} {
+  func.func @clamped(%x: memref<?xf32>, %i: memref<?xi64>, %n: index, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.symbols = ["N"], gv.sizes = ["N", "4"], gv.units = "4", gv.demands = ["N - 1"]} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %last = arith.subi %n, %one : index
+    scf.for %u = %lo to %hi step %one {
+      %d = memref.load %i[%u] : memref<?xi64>
+      %at = arith.index_cast %d : i64 to index
+      %low = arith.minsi %at, %last : index
+      %in = arith.maxsi %low, %zero : index
+      %v = memref.load %x[%in] : memref<?xf32>
+    }
+    func.return
+  }
+}
+
+// -----
+// Without the demand the axis may be empty.
+module attributes {gv.level = "loops"} {
+  func.func @clamped_to_nothing(%x: memref<?xf32>, %i: memref<?xi64>, %n: index, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.symbols = ["N"], gv.sizes = ["N", "4"], gv.units = "4"} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %last = arith.subi %n, %one : index
+    scf.for %u = %lo to %hi step %one {
+      %d = memref.load %i[%u] : memref<?xi64>
+      %at = arith.index_cast %d : i64 to index
+      %low = arith.minsi %at, %last : index
+      %in = arith.maxsi %low, %zero : index
+      %v = memref.load %x[%in] : memref<?xf32> // error: max8 < N is not shown
+    }
+    func.return
+  }
+}
+
+// -----
+// A comparison guards what stands behind it, and nothing else.
+module attributes {gv.level = "loops"} {
+  func.func @guarded(%x: memref<?xf32>, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.sizes = ["5"], gv.units = "9"} {
+    %one = arith.constant 1 : index
+    %five = arith.constant 5 : index
+    scf.for %i = %lo to %hi step %one {
+      %inside = arith.cmpi slt, %i, %five : index
+      scf.if %inside {
+        %v = memref.load %x[%i] : memref<?xf32>
+      } else {
+        %w = memref.load %x[%i] : memref<?xf32> // error: i4 < 5 is not shown
+      }
+    }
+    func.return
+  }
+}

@@ -1,0 +1,35 @@
+// test: group-collectives
+
+// Two gradients go in one message; what uses the first comes behind both.
+func.func @main(%a: tensor<2xf32>, %b: tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
+  %0 = gv.all_reduce %a {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = gv.neg %0 : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = gv.exp %b : (tensor<3xf32>) -> tensor<3xf32>
+  %3 = gv.all_reduce %2 {how = "sum"} : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %1, %3 : tensor<2xf32>, tensor<3xf32>
+}
+
+// ->
+// func.func @main(%a: tensor<2xf32>, %b: tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
+//   %0 = gv.exp %b : (tensor<3xf32>) -> tensor<3xf32>
+//   %1, %2 = gv.all_reduce %a, %0 : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>)
+//   %3 = gv.neg %1 : (tensor<2xf32>) -> tensor<2xf32>
+//   func.return %3, %2 : tensor<2xf32>, tensor<3xf32>
+// }
+
+// -----
+// One that needs the other stays behind it, and another kind of reduction by itself.
+func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = gv.all_reduce %a {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = gv.all_reduce %0 {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = gv.all_reduce %a {how = "max"} : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %1, %2 : tensor<2xf32>, tensor<2xf32>
+}
+
+// ->
+// func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+//   %0 = gv.all_reduce %a {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+//   %1 = gv.all_reduce %0 {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+//   %2 = gv.all_reduce %a {how = "max"} : (tensor<2xf32>) -> tensor<2xf32>
+//   func.return %1, %2 : tensor<2xf32>, tensor<2xf32>
+// }

@@ -1,0 +1,110 @@
+"""What the prover shows of index expressions, and that it shows nothing that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gravure.ir.types import dims
+from gravure.passes.bounds.polynomial import ZERO, Polynomial, number
+from gravure.passes.bounds.prover import ONE, Prover
+
+
+def test_rows_and_columns_of_a_place_lie_inside() -> None:
+    prover = Prover()
+    m, n = prover.symbol("M"), prover.symbol("N")
+    prover.suppose(m * n - 1)
+    place = prover.counter("u", ZERO, m * n, ONE)
+    column, row = prover.remainder(place, n, unsigned=True), prover.quotient(place, n)
+    assert prover.holds(m - 1 - row)
+    assert prover.holds(n - 1 - column)
+    assert prover.holds(m * n - 1 - (row * n + column))
+    assert not prover.holds(m - 2 - row)
+
+
+def test_a_quotient_by_what_may_be_nothing_has_no_bounds() -> None:
+    prover = Prover()
+    n = prover.symbol("N")
+    place = prover.counter("u", ZERO, number(6), ONE)
+    row = prover.quotient(place, n, unsigned=True)
+    assert not prover.holds(number(5) - row)
+    with prover.given([n - 1]):
+        assert prover.holds(number(5) - row)
+
+
+def test_vectors_end_before_the_rest() -> None:
+    prover = Prover()
+    n = prover.symbol("N")
+    whole = n - prover.remainder(n, number(8), unsigned=True)
+    at = prover.counter("i", ZERO, whole, number(8))
+    assert prover.holds(n - 1 - (at + 7))
+    assert not prover.holds(n - 1 - (at + 8))
+
+
+def test_a_fact_holds_as_long_as_it_is_given() -> None:
+    prover = Prover()
+    n, m = prover.symbol("N"), prover.symbol("M")
+    assert not prover.holds(n - m)
+    with prover.given([n - m]):
+        assert prover.holds(n - m)
+    assert not prover.holds(n - m)
+
+
+def test_clamps_of_dimensions_follow() -> None:
+    prover = Prover({"N": (0, None)})
+    n = dims.symbol("N")
+    assert prover.holds(prover.dim(n - dims.minimum(n, 5)))
+    assert prover.holds(prover.dim(dims.maximum(n, 3) - 3))
+    assert not prover.holds(prover.dim(n - 1))
+
+
+Row: TypeAlias = tuple[Polynomial, np.ndarray[Any, Any]]
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from("+-*/%<>"), st.integers(0, 20), st.integers(0, 20), st.integers(1, 7)
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+def combined(prover: Prover, kind: str, one: Row, other: Row, size: int) -> Row:
+    """Return an operation on expressions and on all their values."""
+    (a, x), (b, y) = one, other
+    found: dict[str, Callable[[], Row]] = {
+        "+": lambda: (a + b, x + y),
+        "-": lambda: (a - b, x - y),
+        "*": lambda: (a * size, x * size),
+        "/": lambda: (prover.quotient(a, number(size)), x // size),
+        "%": lambda: (prover.remainder(a, number(size)), x % size),
+        "<": lambda: (prover.one_of("min", a, b), np.minimum(x, y)),
+        ">": lambda: (prover.one_of("max", a, b), np.maximum(x, y)),
+    }
+    return found[kind]()
+
+
+@settings(max_examples=200)
+@given(STEPS, st.integers(1, 9), st.integers(1, 9), st.integers(-3, 40))
+def test_what_is_shown_is_so(
+    steps: list[tuple[str, int, int, int]], m: int, n: int, top: int
+) -> None:
+    """Build expressions of two counters, and look at all values of what is said of them."""
+    prover = Prover()
+    i = prover.counter("i", ZERO, number(m), ONE)
+    j = prover.counter("j", ZERO, number(n), ONE)
+    grid = np.indices((m, n))
+    rows: list[Row] = [
+        (i, grid[0]), (j, grid[1]),
+    ]  # fmt: skip
+    for kind, first, second, size in steps:
+        (a, x), (b, y) = rows[first % len(rows)], rows[second % len(rows)]
+        rows.append(combined(prover, kind, (a, x), (b, y), size))
+    for expression, values in rows:
+        if prover.holds(expression):
+            assert values.min() >= 0
+        if prover.holds(number(top) - expression):
+            assert values.max() <= top

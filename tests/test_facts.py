@@ -1,0 +1,103 @@
+"""What is known of an operation stands on its class: no lists of names beside it.
+
+A list of names is what an operation from elsewhere is missing in. ONNX's rules and TensorFlow's
+names are what those folders are about.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from gravure.ir import REGISTRY
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("passes", "codegen", "frontend", "tools")
+ASIDE = ("frontend/onnx/rules", "frontend/onnx/export", "frontend/tf")
+"""Folders that are about names of operations elsewhere."""
+FEW = 3
+"""Up to so many names, this one excluded, are no list."""
+
+KNOWN: dict[str, int] = {
+    "passes/analysis/cost.py": 8,
+    "passes/analysis/kernels/kinds.py": 5,
+    "passes/analysis/kernels/linear.py": 1,
+    "passes/analysis/kernels/recurrent.py": 1,
+    "passes/analysis/positions.py": 3,
+    "passes/attention.py": 1,
+    "passes/cse.py": 3,
+    "passes/cut_host.py": 1,
+    "passes/fold_batch_norm.py": 1,
+    "passes/fold_scale.py": 1,
+    "passes/fuse.py": 1,
+    "passes/keep_quantised.py": 2,
+    "passes/pack_recurrent.py": 1,
+    "passes/pack_weights.py": 1,
+    "passes/patterns/activations.py": 1,
+    "passes/patterns/match.py": 1,
+    "passes/patterns/reductions.py": 1,
+    "passes/rules/arithmetic.py": 1,
+    "passes/rules/layouts.py": 3,
+    "passes/rules/shape.py": 1,
+    "passes/simplify_arithmetic.py": 1,
+    "passes/turn_weights.py": 1,
+    "codegen/kernels/gemm.py": 1,
+    "codegen/kernels/rnn.py": 1,
+    "codegen/kernels/rows.py": 1,
+    "codegen/kernels/sliding.py": 1,
+    "codegen/ptx/products/nest.py": 2,
+    "codegen/ptx/recurrent.py": 1,
+    "frontend/eager/tensor.py": 1,
+    "frontend/graph/kinds.py": 1,
+    "frontend/graph/text_arrays.py": 1,
+    "frontend/onnx/regions.py": 1,
+    "frontend/onnx/shapes.py": 2,
+    "frontend/text/expressions.py": 1,
+}
+"""Files with lists that are still to go, and how many: an entry out of date fails."""
+
+
+def given(node: ast.AST) -> list[ast.expr]:
+    """Return the values that stand beside each other in a list, a `match` or alternatives."""
+    match node:
+        case ast.Dict():
+            return [key for key in node.keys if key is not None] + node.values
+        case ast.Set() | ast.List() | ast.Tuple():
+            return node.elts
+        case ast.Match():
+            inner = [part for case in node.cases for part in ast.walk(case.pattern)]
+            return [part.value for part in inner if isinstance(part, ast.MatchValue)]
+        case ast.BoolOp():
+            compared = [part for part in node.values if isinstance(part, ast.Compare)]
+            return [value for part in compared for value in part.comparators]
+    return []
+
+
+def lists_of_names(path: Path) -> Iterator[int]:
+    """Give the lines where names of three or more operations stand beside each other."""
+    plain = path.is_relative_to(ROOT / "passes")
+    for node in ast.walk(ast.parse(path.read_text())):
+        texts = {v.value for v in given(node) if isinstance(v, ast.Constant)}
+        names = {text for text in texts if text in REGISTRY}
+        if plain:
+            names |= {text for text in texts if f"gv.{text}" in REGISTRY}
+        if len(names) >= FEW:
+            yield node.lineno
+
+
+def places() -> list[str]:
+    """Return where there are such lists, as `file:line`."""
+    files = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    named = {path: path.relative_to(ROOT).as_posix() for path in files}
+    return [
+        f"{name}:{line}"
+        for path, name in named.items()
+        if not name.startswith(ASIDE)
+        for line in lists_of_names(path)
+    ]
+
+
+def test_no_list_of_operations_stands_beside_them() -> None:
+    found = places()
+    counted = Counter(place.partition(":")[0] for place in found)
+    assert counted == KNOWN, "\n".join(found)

@@ -1,0 +1,41 @@
+"""Look for inputs that are neither read nor refused.
+
+    gravure fuzz files                          # 200 changed files of each kind that is read
+    gravure fuzz files --kind onnx --seconds 600 --seed 7 --keep faults
+    gravure fuzz files --kind onnx --seed 7 --first 1234 --cases 1   # that case again
+
+Prints what became of the cases, and each fault; exits with 1 if there is one. A seed and a number
+are a case.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..fuzz import files
+
+NAME = "fuzz"
+WHAT = (files,)
+"""What can be fuzzed: a module each."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be fuzzed, and the options of all."""
+    parser.add_argument("what", choices=[module.NAME for module in WHAT], help="what is changed")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, other cases (0)")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with case N")
+    parser.add_argument("--cases", type=int, default=200, metavar="N", help="of each kind (200)")
+    parser.add_argument("--seconds", type=float, default=0, help="go on for so long, all together")
+    parser.add_argument("--limit", type=float, default=20, help="seconds for one case (20)")
+    parser.add_argument("--memory", type=int, default=16, metavar="GB", help="for one child (16)")
+    parser.add_argument("--keep", metavar="FOLDER", help="write what is at fault there")
+    for module in WHAT:
+        first = (module.__doc__ or "").splitlines()[0]
+        module.configure(parser.add_argument_group(module.NAME, first))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    chosen = {module.NAME: module for module in WHAT}[args.what]
+    status: int = chosen.run(args)
+    return status

@@ -1,0 +1,122 @@
+"""Run cases in children of this process: a crash, a hang, or too much memory is one case's fault.
+
+A child does one case after the other and says in a pipe which one it does, and how it went. When
+it dies, or is silent for too long, the case that it was at is to blame, and another child goes on
+behind it.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import struct
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+OUTCOME = struct.Struct("<qbI")
+BEGUN, READ, REFUSED, FAULT = range(4)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one case went."""
+
+    number: int
+    kind: int
+    text: str = ""
+    """Of a fault: what it was."""
+
+
+Judge = Callable[[int], tuple[int, str]]
+"""Does a case by its number; returns `READ`, `REFUSED` or `FAULT`, and a text."""
+
+
+def outcomes(
+    judge: Judge, first: int, count: int, *, seconds: float, memory: int
+) -> Iterator[Outcome]:
+    """Give the outcomes of cases; each may take so many seconds, and a child so much memory."""
+    number = first
+    while number < first + count:
+        reading, writing = os.pipe()
+        process = os.fork()
+        if not process:
+            os.close(reading)
+            _child(judge, range(number, first + count), writing, memory)
+        os.close(writing)
+        try:
+            for outcome in _watched(reading, process, number, seconds):
+                yield outcome
+                number = outcome.number + 1
+        finally:
+            os.close(reading)
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
+def _child(judge: Judge, numbers: range, writing: int, memory: int) -> None:
+    """Do cases and tell of them; never return."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    for number in numbers:
+        os.write(writing, OUTCOME.pack(number, BEGUN, 0))
+        try:
+            kind, text = judge(number)
+        except BaseException:
+            kind, text = FAULT, "".join(traceback.format_exception(*sys.exc_info())[-12:])
+        data = text.encode(errors="replace")[:20000]
+        _write(writing, OUTCOME.pack(number, kind, len(data)) + data)
+    os._exit(0)
+
+
+def _write(pipe: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _watched(reading: int, process: int, first: int, seconds: float) -> Iterator[Outcome]:
+    """Give what a child says; the last one is a fault if it dies or is silent."""
+    at = first
+    while True:
+        head = _read(reading, OUTCOME.size, seconds)
+        if head is None:
+            yield Outcome(at, FAULT, f"hang: more than {seconds:g} seconds")
+            return
+        if not head:
+            with suppress(ChildProcessError):
+                found = os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+                if found is not None and found.si_status:
+                    yield Outcome(at, FAULT, f"crash: {_name(found.si_status)}")
+            return
+        at, kind, size = OUTCOME.unpack(head)
+        text = _read(reading, size, seconds) or b""
+        if kind != BEGUN:
+            yield Outcome(at, kind, text.decode(errors="replace"))
+
+
+def _name(status: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(status).name
+    return f"exit {status}"
+
+
+def _read(pipe: int, size: int, seconds: float) -> bytes | None:
+    """Return so many bytes, fewer at the end, None if they do not come in time."""
+    data = b""
+    while len(data) < size:
+        ready, _, _ = select.select([pipe], [], [], seconds)
+        if not ready:
+            return None
+        more = os.read(pipe, size - len(data))
+        if not more:
+            return b""
+        data += more
+    return data
