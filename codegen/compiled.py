@@ -76,10 +76,9 @@ class Options:
     """What is noted in the library's manifest besides, by name: values of JSON."""
 
 
-class OptionFields(TypedDict, total=False):
-    """The fields of `Options` as keywords."""
+class OtherOptionFields(TypedDict, total=False):
+    """The fields of `Options` but the target as keywords, for functions that have one."""
 
-    target: str
     mattr: str
     host: str
     tag: str
@@ -95,6 +94,12 @@ class OptionFields(TypedDict, total=False):
     verify: bool
     jobs: int
     extras: Mapping[str, Any]
+
+
+class OptionFields(OtherOptionFields, total=False):
+    """The fields of `Options` as keywords."""
+
+    target: str
 
 
 @dataclass

@@ -203,13 +203,13 @@ class Reader:
         for unknown in [name for name in shapes if name not in names]:
             hint = did_you_mean(unknown, names)
             self.faults.add(f"there is no input {unknown!r}, inputs are {names}", hint=hint)
-        shapes = {**shapes, **self._of_arrays(inputs, shapes)}
+        told = dict[str, ShapeOption | None](shapes) | self._of_arrays(inputs, shapes)
         for value in inputs:
             if value.name in found or not value.name:
                 self.faults.add(f"input {value.name!r} is declared twice or has no name")
                 continue
             try:
-                found[value.name] = self._input(value, shapes.get(value.name))
+                found[value.name] = self._input(value, told.get(value.name))
             except (GraphError, UnsupportedOp, ParseError) as error:
                 supported = not isinstance(error, UnsupportedOp)
                 self.faults.add(error.message, hint=error.hint, supported=supported)
@@ -217,9 +217,9 @@ class Reader:
 
     def _of_arrays(
         self, inputs: Sequence[ValueInfoProto], shapes: Mapping[str, ShapeOption | None]
-    ) -> dict[str, None]:
+    ) -> dict[str, ShapeOption | None]:
         """Fix what the shapes of arrays tell; return the inputs whose own shape is enough then."""
-        done: dict[str, None] = {}
+        done: dict[str, ShapeOption | None] = {}
         for value in inputs:
             shape = shapes.get(value.name)
             if isinstance(shape, ArrayShape) and value.type.tensor_type.HasField("shape"):

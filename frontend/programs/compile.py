@@ -16,7 +16,7 @@ from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
-from ...codegen.compiled import Compiled, OptionFields, Options, object_cache
+from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cache
 from ...codegen.digests import Stamp, file_digest
 from ...codegen.store import find, keep, program_key
 from ...errors import ArtifactError, CompileError, ParseError, did_you_mean
@@ -52,7 +52,7 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     tune: str | os.PathLike[str] | None = None,
     options: Options | None = None,
     observers: Sequence[Observer] = (),
-    **more: Unpack[OptionFields],
+    **more: Unpack[OtherOptionFields],
 ) -> CompiledModel:
     """Compile a model for this process.
 
@@ -126,7 +126,7 @@ OWN = ("threads", "device", "shapes", "dims", "tune", "options", "observers")
 def options_with(  # noqa: PLR0913  (what the verbs that compile have in common)
     verb: str,
     options: Options | None,
-    more: OptionFields,
+    more: OtherOptionFields,
     *,
     threads: int,
     target: str | None = None,

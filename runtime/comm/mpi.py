@@ -71,7 +71,7 @@ class MpiComm:
         into = [whole, counts.tolist(), starts.tolist(), MPI.BYTE]
         self._wait(self.world.Iallgatherv([data, MPI.BYTE], into), operation)
         ends = starts + counts
-        found = [pickle.loads(whole[a:b]) for a, b in zip(starts, ends, strict=True)]
+        found = [pickle.loads(whole.data[a:b]) for a, b in zip(starts, ends, strict=True)]
         if any(name != operation for name, _ in found):
             said = ", ".join(f"rank {rank} in {name}" for rank, (name, _) in enumerate(found))
             raise WorldError(f"ranks do not do the same: {said}")

@@ -75,7 +75,7 @@ def test_examples_of_help_run(name: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_options_are_public_and_frozen() -> None:
-    assert [*get_type_hints(OptionFields)] == [field.name for field in fields(gv.Options)]
+    assert {*get_type_hints(OptionFields)} == {field.name for field in fields(gv.Options)}
     with pytest.raises(FrozenInstanceError):
         gv.Options().level = "O3"  # type: ignore[misc]
 

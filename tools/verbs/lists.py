@@ -20,7 +20,10 @@ class Row(Protocol):
     KEY: ClassVar[str]
     RIGHT: ClassVar[str]
     HEAD: ClassVar[tuple[str, ...]]
-    name: str
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
 
     def lines(self) -> list[list[str]]:
         """Return it as rows of a table."""

@@ -109,7 +109,7 @@ def bench_peers(  # noqa: PLR0913  (each option is its own)
         raise UsageError("a model with host steps is not measured beside others")
     with tempfile.TemporaryDirectory(prefix="gravure-") as folder:
         library = Path(folder) / "model.so"
-        subject.model.save(library)  # type: ignore[attr-defined]
+        subject.model.save(library)
         with progress("measuring"):
             duel = Duel(library, str(source), subject.inputs, threads, seconds)
             running, absent = compare(duel, chosen)
