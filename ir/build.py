@@ -36,7 +36,10 @@ class GraphEmit:
 
     def __call__(self, op: type[Op], *operands: SSAValue, **attributes: Any) -> Any:
         """Append one operation; return its result, or the tuple of several."""
-        created = op.make(*operands, **attributes)
+        return self.append(op.make(*operands, **attributes))
+
+    def append(self, created: Op) -> Any:
+        """Append an operation of ours that is made already; return what a call does."""
         if self.source is not None:
             created.attributes[SOURCE] = self.source
         if self.device is not None:

@@ -55,10 +55,42 @@ OperationT = TypeVar("OperationT", bound=Operation)
 
 REGISTRY: dict[str, type[Op]] = {}
 
-_INFERRED: dict[Any, Sequence[TensorSpec]] = {}
-"""Result specs by operation, specs of operands and attributes, where no dimension is symbolic."""
-MOST_INFERRED = 16384
-"""How many are remembered."""
+
+class Inferences:
+    """Result specs by operation, specs of operands and attributes, where no size is open.
+
+    What a trace has inferred is so known when it is lowered and whenever it is verified. Half of
+    them are the latest, the others those before: what is in use stays.
+    """
+
+    MOST: ClassVar = 1 << 15
+    """How many are in one half."""
+
+    def __init__(self) -> None:
+        self.latest: dict[Any, Sequence[TensorSpec]] = {}
+        self.before: dict[Any, Sequence[TensorSpec]] = {}
+
+    def get(self, key: object) -> Sequence[TensorSpec] | None:
+        """Return what is known; raise `TypeError` of what has no hash."""
+        found = self.latest.get(key)
+        if found is None and (found := self.before.get(key)) is not None:
+            self.put(key, found)
+        return found
+
+    def put(self, key: object, specs: Sequence[TensorSpec]) -> None:
+        """Remember, and forget the older half where this one is full."""
+        if len(self.latest) >= self.MOST:
+            self.latest, self.before = {}, self.latest
+        self.latest[key] = specs
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.latest, self.before = {}, {}
+
+
+INFERRED = Inferences()
+SMALL = 64
+"""An array of so many elements is known by them."""
 
 
 @dataclass(frozen=True)
@@ -267,18 +299,20 @@ class Op(Operation, metaclass=OpKind):
     def _inferred(
         cls, specs: Sequence[TensorSpec], attributes: dict[str, Any]
     ) -> Sequence[TensorSpec]:
-        key = cls, *specs, *attributes.items()
+        key: Any = cls, *specs, *attributes.items()
         try:
-            known = _INFERRED.get(key)
+            known = INFERRED.get(key)
         except TypeError:  # an array is not hashable
-            return cls._infer(specs, attributes)
+            try:
+                key = cls, *specs, *[(name, _hashable(x)) for name, x in attributes.items()]
+                known = INFERRED.get(key)
+            except TypeError:
+                return cls._infer(specs, attributes)
         if known is not None:
             return known
         made = tuple(cls._infer(specs, attributes))
         if all(isinstance(spec, TensorSpec) and spec.is_static for spec in specs):
-            if len(_INFERRED) >= MOST_INFERRED:
-                _INFERRED.clear()
-            _INFERRED[key] = made
+            INFERRED.put(key, made)
         return made
 
     @classmethod
@@ -446,6 +480,13 @@ def _signature(cls: type[Op]) -> Signature:
         defaults={p.name: p.default for p in keywords if p.default is not p.empty},
         required=tuple(p.name for p in keywords if p.default is p.empty),
     )
+
+
+def _hashable(value: Any) -> Any:
+    """Return what stands for an attribute in a key: of a small array its type and elements."""
+    if isinstance(value, np.ndarray) and value.size <= SMALL and not value.dtype.hasobject:
+        return value.dtype, value.shape, value.tobytes()
+    return value
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir import Operation as XdslOperation
 
 from ...errors import GravureError
@@ -137,8 +137,12 @@ class StagingFrame(Frame):
         if op is CheckNumerics:
             return self.check_numerics(self.value(operands[0]), attributes["message"])
         self.emitter.device, self.emitter.source = self.mark, self.origin
+        values = [self.value(x) for x in operands]
         plain = {name: as_python(value) for name, value in attributes.items()}
-        return self.emitter(op, *[self.value(x) for x in operands], **plain)
+        known = inferred(self.shared.op, op, values, attributes)
+        if known is not None:
+            return self.emitter.append(op.build_unchecked(values, known, plain))
+        return self.emitter(op, *values, **plain)
 
     def require(self, wanted: Requirement, holds: SSAValue, *found: SSAValue) -> SSAValue:
         """Let the program take note of a value that is to be true, and of what is wrong."""
@@ -626,6 +630,28 @@ class Choice:
             )
             for i in range(len(self.touched))
         ]
+
+
+def inferred(
+    traced: Operation | None,
+    op: type[Op],
+    values: Sequence[SSAValue],
+    attributes: dict[str, object],
+) -> list[Attribute] | None:
+    """Return the types of what the operation gives that is being lowered, as the trace knows them.
+
+    None where it is made of others, or took or gave another thing there.
+    """
+    if traced is None or not isinstance(traced.kind, Primitive) or traced.kind.op is not op:
+        return None
+    known = traced.inferred
+    if known is None or not all(spec.is_static for spec in (*known.taken, *known.made)):
+        return None
+    if [spec.type for spec in known.taken] != [value.type for value in values]:
+        return None
+    if any(attributes.get(name) is not value for name, value in traced.attributes.items()):
+        return None
+    return [spec.type for spec in known.made]
 
 
 def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[object]) -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GraphError
 from ...ir.op import Op
@@ -166,6 +166,13 @@ class GraphTensor(SymbolicTensor):
         return f"<{self.name}: {self.spec}>"
 
 
+class Inferred(NamedTuple):
+    """What a kind gives of inputs like these: lowering asks no more where they are the same."""
+
+    taken: Sequence[TensorSpec]
+    made: Sequence[TensorSpec]
+
+
 class Operation:
     """A node: a kind with its inputs, control inputs, attributes and outputs."""
 
@@ -177,6 +184,7 @@ class Operation:
         "device",
         "graph",
         "index",
+        "inferred",
         "inputs",
         "kind",
         "name",
@@ -204,6 +212,8 @@ class Operation:
         """The operations that it shall run on the same device as."""
         make = graph.tensor_class
         self.outputs = [make(self, i, spec) for i, spec in enumerate(specs)]
+        self.inferred: Inferred | None = None
+        """What was inferred, if its outputs were not given."""
 
     @property
     def type(self) -> str:
@@ -337,12 +347,16 @@ class Graph(Context):
         for tensor in inputs:
             if tensor.graph is not self:
                 raise foreign(tensor, self)
+        inferred = None
         if specs is None:
-            specs = kind.infer([tensor.spec for tensor in inputs], attributes)
+            taken = [tensor.spec for tensor in inputs]
+            specs = kind.infer(taken, attributes)
+            inferred = Inferred(taken, specs)
         with self.lock:
             op = Operation(
                 self, self.unique_name(name or kind.label), kind, inputs, attributes, specs
             )
+            op.inferred = inferred
             for tensor in inputs:
                 tensor.users.append(op)
             op.control_inputs = self._control_of(op)

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...ir import Op
+from ...ir.build import operands_of
 from ..analysis.constants import scalar_of
 from ..analysis.rewrite import spec
 
@@ -42,26 +43,45 @@ class Match:
 Pattern: TypeAlias = Callable[[Op], Match | None]
 
 
-def polynomial(
-    value: SSAValue, x: SSAValue, y: SSAValue | None = None, left: int = DEEPEST
-) -> Polynomial | None:
+def polynomial(value: SSAValue, x: SSAValue, y: SSAValue | None = None) -> Polynomial | None:
     """Return the value as a polynomial of x and y, None if it is none."""
-    if value is x:
-        return {(1, 0): 1.0}
-    if value is y:
-        return {(0, 1): 1.0}
-    number = scalar_of(value)
-    if number is not None:
-        return {(0, 0): float(number)} if isinstance(number, int | float) else None
-    op = value.owner
-    if not isinstance(op, Op) or not left:
-        return None
-    rule = _POLYNOMIALS.get(op.name)
-    if rule is None:
-        return None
-    parts = [polynomial(operand, x, y, left - 1) for operand in op.operands]
-    known = [part for part in parts if part is not None]
-    return rule(*known) if len(known) == len(parts) else None
+    return _Reader(x, y).read(value, DEEPEST)
+
+
+@dataclass
+class _Reader:
+    """Reads values as polynomials of x and y, each once, however many ways lead to it."""
+
+    x: SSAValue
+    y: SSAValue | None
+    known: dict[tuple[SSAValue, int], Polynomial | None] = field(default_factory=dict)
+
+    def read(self, value: SSAValue, left: int) -> Polynomial | None:
+        """Return a value, over so many operations at most."""
+        if value is self.x:
+            return {(1, 0): 1.0}
+        if value is self.y:
+            return {(0, 1): 1.0}
+        key = value, left
+        if key not in self.known:
+            self.known[key] = self._read(value, left)
+        return self.known[key]
+
+    def _read(self, value: SSAValue, left: int) -> Polynomial | None:
+        number = scalar_of(value)
+        if number is not None:
+            return {(0, 0): float(number)} if isinstance(number, int | float) else None
+        op = value.owner
+        rule = _POLYNOMIALS.get(op.name) if isinstance(op, Op) and left else None
+        if rule is None or isinstance(op, Block):
+            return None
+        parts = []
+        for operand in operands_of(op):
+            part = self.read(operand, left - 1)
+            if part is None:  # most are none: the rest of them need not be read
+                return None
+            parts.append(part)
+        return rule(*parts)
 
 
 def _sum(a: Polynomial, b: Polynomial) -> Polynomial:

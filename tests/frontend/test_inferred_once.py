@@ -1,0 +1,136 @@
+"""What an operation gives is inferred once: not again when its trace is lowered or verified."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure as gv
+from gravure import tf
+from gravure.frontend.function.in_common import Shared
+from gravure.frontend.function.lowering import StagingFrame
+from gravure.ir import Op, TensorSpec
+from gravure.ir.op import INFERRED, Inferences
+from gravure.ir.program import new_function
+from gravure.ir.types.dtypes import f32
+
+X = np.linspace(0.1, 0.9, 24, dtype=np.float32).reshape(4, 6)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[Any]]:
+    """Count how often each rule is asked the same."""
+    found, infer = Counter[Any](), Op.__dict__["_infer"].__func__
+
+    def counted(cls: type[Op], specs: Any, attributes: dict[str, Any]) -> Any:
+        plain = [
+            (n, (x.dtype, x.shape, x.tobytes()) if isinstance(x, np.ndarray) else x)
+            for n, x in attributes.items()
+        ]
+        found[cls.name, *specs, *plain] += 1
+        return infer(cls, specs, attributes)
+
+    monkeypatch.setattr(Op, "_infer", classmethod(counted))
+    INFERRED.clear()
+    yield found
+    INFERRED.clear()
+
+
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count which operations are looked up among what is inferred already."""
+    found, inferred = Counter[str](), Op.__dict__["inferred"].__func__
+
+    def counted(cls: type[Op], specs: Any, attributes: dict[str, Any]) -> Any:
+        found[cls.name] += 1
+        return inferred(cls, specs, attributes)
+
+    monkeypatch.setattr(Op, "inferred", classmethod(counted))
+    return found
+
+
+def primitives(x: Any) -> Any:
+    return gv.tanh(x @ gv.matrix_transpose(x)) + gv.exp(gv.sum(x, axis=1)) * 2.0
+
+
+def composites(x: Any) -> Any:
+    logits = tf.nn.gelu(x)[:, 1:]
+    return tf.nn.softmax_cross_entropy_with_logits(labels=x[:, 1:], logits=logits)
+
+
+def loops(x: Any) -> Any:
+    return gv.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, gv.cos(y) * y), (0, x))[1]
+
+
+@pytest.mark.parametrize("body", [primitives, composites, loops])
+def test_each_rule_is_asked_once(body: Callable[[Any], Any], asked: Counter[Any]) -> None:
+    function = gv.function(body)
+    for _ in range(4):
+        function(gv.asarray(X))
+    (concrete,) = function.cache.values()
+    assert [type(x).__name__ for x in concrete.compiled.values()] == ["Staged"]
+    assert len(asked) > 3
+    assert {key: n for key, n in asked.items() if n > 1} == {}
+
+
+def test_the_gradient_asks_nothing_again(asked: Counter[Any]) -> None:
+    def step(x: Any) -> Any:
+        with gv.GradientTape() as tape:
+            tape.watch(x)
+            y = gv.sum(primitives(x))
+        return tape.gradient(y, x)
+
+    function = gv.function(step)
+    for _ in range(4):
+        function(gv.asarray(X))
+    assert {key: n for key, n in asked.items() if n > 1} == {}
+
+
+def test_lowering_looks_up_no_primitive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trace's own types are handed over."""
+    function = gv.function(primitives)
+    plan = function.get_concrete_function(gv.asarray(X)).graph.whole_plan()
+    found = looked_up(monkeypatch)
+    main = new_function("main", [("x", TensorSpec(f32, X.shape))])
+    plan.run(StagingFrame(main.body.block, Shared(), top=True), main.body.block.args)
+    made = {op.name for op in main.body.block.ops}
+    assert made >= {"gv.tanh", "gv.matmul", "gv.transpose", "gv.exp", "gv.sum", "gv.add"}
+    assert found.keys() == {"gv.constant"}
+
+
+def test_open_sizes_are_inferred_for_those_that_come() -> None:
+    """A trace for any size knows less than what is lowered: that is inferred then."""
+    signature = [tf.TensorSpec([None, 6], tf.float32)]
+    function = tf.function(primitives, input_signature=signature)
+    for rows in (1, 4, 1, 4, 1, 4):
+        x = X[:rows]
+        wanted = np.tanh(x @ x.T) + np.exp(x.sum(1)) * 2
+        np.testing.assert_allclose(function(tf.constant(x)).numpy(), wanted, rtol=1e-5)
+    concrete = function.get_concrete_function()
+    assert sum(type(x).__name__ == "Staged" for x in concrete.compiled.values()) == 2
+
+
+def test_an_input_that_is_exchanged_is_inferred_anew() -> None:
+    """What was inferred holds for the inputs that there were."""
+    graph = gv.Graph()
+    with gv.graph_mode(graph):
+        x = gv.placeholder("float32", (2, 3))
+        y = gv.placeholder("float32", (4, 3))
+        total = gv.tanh(x)
+    total.op.update_input(0, y)
+    with gv.Session(graph) as session:
+        for _ in range(8):
+            (made,) = session.run([total], {y: X[:, :3]})
+            np.testing.assert_allclose(made, np.tanh(X[:, :3]), rtol=1e-6)
+
+
+def test_what_is_in_use_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Inferences, "MOST", 4)
+    memo, spec = Inferences(), TensorSpec(f32, (1,))
+    for number in range(40):
+        memo.put(number, (spec,))
+        assert memo.get(0) == (spec,)
+        assert memo.get(number) == (spec,)
+    assert memo.get(1) is None
+    assert len(memo.latest) + len(memo.before) <= 8
