@@ -37,7 +37,7 @@ class CommError(GravureError):
     given up; start again from the last checkpoint, which `gravure launch --restarts` does.
     """
 
-    code = "GV6100"
+    code = "GV6200"
     exit_status = 75
 
 
@@ -48,7 +48,7 @@ class LateError(CommError):
     (`gravure launch --timeout`).
     """
 
-    code = "GV6110"
+    code = "GV6210"
 
 
 class AbortedWorldError(CommError):
@@ -57,7 +57,7 @@ class AbortedWorldError(CommError):
     The message says which rank it was and why; its own output says more.
     """
 
-    code = "GV6120"
+    code = "GV6220"
 
 
 class WorldError(CommError):
@@ -68,7 +68,7 @@ class WorldError(CommError):
     shapes and types.
     """
 
-    code = "GV6130"
+    code = "GV6230"
     exit_status = 69
 
 

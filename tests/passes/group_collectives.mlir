@@ -1,4 +1,4 @@
-// test: group-collectives
+// test: group-collectives{most=20}
 
 // Two gradients go in one message; what uses the first comes behind both.
 func.func @main(%a: tensor<2xf32>, %b: tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
@@ -32,4 +32,20 @@ func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
 //   %1 = gv.all_reduce %0 {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
 //   %2 = gv.all_reduce %a {how = "max"} : (tensor<2xf32>) -> tensor<2xf32>
 //   func.return %1, %2 : tensor<2xf32>, tensor<2xf32>
+// }
+
+// -----
+// A bucket of 20 bytes has room for two of 8.
+func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %0 = gv.all_reduce %a {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = gv.all_reduce %b {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = gv.all_reduce %c {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0, %1, %2 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
+// ->
+// func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+//   %0, %1 = gv.all_reduce %a, %b : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+//   %2 = gv.all_reduce %c {how = "sum"} : (tensor<2xf32>) -> tensor<2xf32>
+//   func.return %0, %1, %2 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 // }

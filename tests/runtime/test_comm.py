@@ -110,7 +110,7 @@ def test_who_waits_in_vain_says_for_whom(hasty: None, wait: Callable[[Any], Any]
     with pytest.raises(LateError, match=text) as caught:
         run_ranks(2, run)
     assert time.monotonic() - started < 2.2
-    assert caught.value.code == "GV6110"
+    assert caught.value.code == "GV6210"
 
 
 def test_an_error_on_one_rank_ends_the_others() -> None:
