@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from ..errors import CompileError
 from ..runtime.artifact import Description
 from ..runtime.buffer import Array
+from ..runtime.executable import Executable
 from ..runtime.gpu.plan import GpuPlan
 from ..target import Target
 from .aot.library import Library, link
@@ -128,6 +130,8 @@ class Compiled:
     """What `code` returns, once it was linked."""
     plan: GpuPlan | None = None
     """The modules and launches where the target is a GPU; then there are no objects."""
+    executable: Executable | None = None
+    """What runs the program where the back end is one of another kind; then there are none."""
 
     again: Callable[[Compiled], Compiled] | None = None
     """Compiles what prepares the weights for this machine; None: the code is this machine's."""
@@ -181,6 +185,11 @@ class Compiled:
 
     def entry(self, *, embedded: bool) -> tuple[bytes, ...]:
         """Return the objects with the functions that callers see."""
+        if self.executable is not None:
+            raise CompileError(
+                f"target {self.target}: its back end runs programs in this process, and makes no"
+                " files"
+            )
         if self.plan is None:
             from .llvm.entry.functions import entry_objects  # noqa: PLC0415  (loads LLVM)
 

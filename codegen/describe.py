@@ -69,7 +69,7 @@ class Names:
 def describe(program: Program, names: Names) -> Description:
     """Return the description of a program of the level `loops`."""
     main, prepare = program.main, optional_function(program.module, "prepare")
-    demands = Demands(program, only_first=names.target.is_gpu)
+    demands = Demands(program, only_first=not names.target.can.check_sizes)
     run = Sequel(program, main, names.slots, demands)
     made = Sequel(program, prepare, names.slots) if prepare is not None else None
     rows = weight_rows(program.module)

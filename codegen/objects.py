@@ -17,13 +17,16 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..ir import SOURCE, take_apart
+from ..ir import SOURCE, Program, take_apart
 from ..ir.interpret.launch import ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
+from ..ir.ops.structure import Launch
+from ..ir.program import functions
+from ..passes.analysis.blocks import operations_of
 from ..target import Target
 from . import kernels
 from .cache import Cache
@@ -258,6 +261,33 @@ class Digests:
         if known is None:
             known = self.texts[id(attribute)] = (str(attribute), attribute)
         return known[0]
+
+
+def kernels_of(program: Program) -> list[FuncOp]:
+    """Return the functions that are kernels."""
+    return [function for function in functions(program.module) if KIND in function.attributes]
+
+
+def name_kernels(program: Program, digests: dict[str, str]) -> None:
+    """Name every kernel by its kind and the hash of its text, alike in all programs.
+
+    `digests` gets the whole digests by name; those that are in it are named already.
+    """
+    names: dict[str, SymbolRefAttr] = {}
+    texts = Digests()
+    for function in kernels_of(program):
+        if function.sym_name.data not in digests:
+            kind, digest = function.attributes[KIND], texts.of(function)
+            assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
+            name = f"{kind.data}_{digest[:16]}"
+            names[function.sym_name.data] = SymbolRefAttr(name)
+            function.properties["sym_name"], digests[name] = StringAttr(name), digest
+    for function in functions(program.module):
+        for op in operations_of(function) if names and KIND not in function.attributes else ():
+            if isinstance(op, Launch) and op.kernel in names:
+                op.properties["kernel"] = names[op.kernel]
+            elif isinstance(op, CallOp) and op.callee.root_reference.data in names:
+                op.properties["callee"] = names[op.callee.root_reference.data]
 
 
 def weight(function: FuncOp) -> int:

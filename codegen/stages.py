@@ -18,18 +18,14 @@ from ..errors import GraphError
 from ..ir import Array, Program
 from ..ir.collection import paused
 from ..ir.host import refuse_host_steps
-from ..ir.levels import KIND
-from ..ir.program import functions
 from ..passes.base import Observer, Pass, Report, Step
 from ..passes.manager import parse_pipeline, print_pipeline, run
-from ..passes.pipelines import DESCENTS, pipeline_of, remaining
+from ..passes.pipelines import DESCENTS, remaining
 from ..target import Target
-from .compile import lower_kernels, name_kernels
+from .backends.table import backend_of
+from .compile import lower_kernels
 from .compiled import Compiled, Options, spell
-from .llvm.emit.kernel import emit_kernel
-from .llvm.entry.functions import emit_entry, emit_support
-from .llvm.listing import listing, listing_assembly
-from .ptx.listing import llvm_text, ptx_text
+from .objects import name_kernels
 
 STAGES: Mapping[str, str] = {
     "import": "operations on tensors, as the model has them",
@@ -51,7 +47,8 @@ LEVEL_OF: Mapping[str, str] = {"import": "graph", **{stage: stage for stage in I
 
 def passes_of(options: Options) -> tuple[Pass, ...]:
     """Return the passes that the options ask for."""
-    return parse_pipeline(options.passes or pipeline_of(options.level, options.dtype))
+    backend = backend_of(Target.parse(options.target, options.mattr))
+    return parse_pipeline(options.passes or backend.pipeline(options.level, options.dtype))
 
 
 def first_descent(passes: Sequence[Pass]) -> int:
@@ -154,18 +151,4 @@ def text_of(compiled: Compiled, stage: str) -> str:
 
     Its program is lowered to loops, if it is not yet.
     """
-    program, target = compiled.program, compiled.target
-    assert program is not None, "a program from the cache has no text"
-    if compiled.plan is not None:
-        text = llvm_text(program, compiled.plan, target)
-        return text if stage == "llvm" else ptx_text(compiled.plan)
-    if program.level == "planned":
-        lower_kernels(program, target)
-    kernels = [emit_kernel(f, target) for f in functions(program.module) if KIND in f.attributes]
-    model = compiled.description
-    entry = (
-        emit_entry(model, compiled.manifest, fixed=compiled.fixed),
-        emit_support(model, python=False),
-    )
-    text = listing(entry, kernels, target)
-    return text if stage == "llvm" else listing_assembly(text, target)
+    return backend_of(compiled.target).text(compiled, stage)

@@ -8,8 +8,9 @@ leaves as native code that needs nothing else to run.
 Each level prints to text, reads back, is verified, and can be run by the reference interpreter.
 Read in this order; the docstring of each folder's `__init__.py` is its chapter:
 
-- `errors`, `requirements`, `knobs`, `target`: what all may import: faults that a user can cause,
-  what is said of values that are wrong, environment variables, and machines as data.
+- `errors`, `requirements`, `knobs`, `target`, `capabilities`: what all may import: faults that a
+  user can cause, what is said of values that are wrong, environment variables, and machines as
+  data, with what their kernels can do.
 - `ir`: the operations, the levels, text, verifier, reference interpreter. Imports nothing of ours.
 - `passes`: one rewrite a file, and the pipelines made of them.
 - `codegen`: kernel templates, the LLVM emitter, the writer of libraries.

@@ -20,12 +20,22 @@ STARTED = time()
 
 REGISTERED: list[Any] = []
 """Classes and functions that were registered from outside, in order."""
+UNDO: list[Callable[[], None]] = []
+"""For each of them, what takes it out of its table again."""
 
 
-def note(what: Any) -> None:
+def note(what: Any, undo: Callable[[], None]) -> None:
     """Remember something that was registered, unless it is gravure's own."""
     if what.__module__.partition(".")[0] != __package__:
         REGISTERED.append(what)
+        UNDO.append(undo)
+
+
+def forget_behind(count: int) -> None:
+    """Take out of the tables what was registered behind the first `count`, the last first."""
+    while len(REGISTERED) > count:
+        REGISTERED.pop()
+        UNDO.pop()()
 
 
 def stamp(digest_of: Callable[[bytes], str]) -> str:

@@ -17,12 +17,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
+from .capabilities import PLAIN, Capabilities
 from .errors import GravureError
 
 
@@ -136,13 +137,53 @@ class Architecture:
     plain: str
     triple: str
     features: Mapping[str, Feature]
+    can: Capabilities = PLAIN
+    backend: str = "processors"
+    """What makes code for it: a row of `codegen.backends`."""
+    lanes: int = 4
+    """Elements of f32 in a vector, where no feature says more."""
+    registers: int = 32
+    """Of vectors."""
 
 
 X86 = Architecture("x86_64", "x86-64", "x86_64-unknown-linux-gnu", X86_FEATURES)
-ARM = Architecture("aarch64", "generic", "aarch64-unknown-linux-gnu", ARM_FEATURES)
+ARM = Architecture(
+    "aarch64",
+    "generic",
+    "aarch64-unknown-linux-gnu",
+    ARM_FEATURES,
+    Capabilities(convert_halves=True),
+)
 RISCV = Architecture("riscv64", "generic-rv64", "riscv64-unknown-linux-gnu", RISCV_FEATURES)
-CUDA = Architecture("nvptx64", "sm_80", "nvptx64-nvidia-cuda", CUDA_FEATURES)
-ARCHITECTURES = {each.name: each for each in (X86, ARM, RISCV, CUDA)}
+CUDA = Architecture(
+    "nvptx64",
+    "sm_80",
+    "nvptx64-nvidia-cuda",
+    CUDA_FEATURES,
+    Capabilities(
+        pack_panels=False,
+        turn_weights=True,
+        multiply_wide=True,
+        convolve_integers=False,
+        attend_halves=True,
+        reduce_columns=True,
+        group_products=True,
+        share_blocks=2 * 132,  # two for each processor of an H100
+        stream=False,
+        step_out=False,
+        check_sizes=False,
+        walk_vectors=False,
+        write_fused=False,
+        convert_halves=True,
+        convert_bfloats=True,
+        approximate_exp2=True,
+        load_unaligned=False,
+        fill_masked=False,
+        tune_any=False,
+    ),
+    "cuda",
+)
+ARCHITECTURES: dict[str, Architecture] = {each.name: each for each in (X86, ARM, RISCV, CUDA)}
 
 
 @dataclass(frozen=True)
@@ -162,7 +203,7 @@ _AMPERE = (163 * _KB, 40 * _MB, 40 * _MB)
 _HOPPER = (227 * _KB, 50 * _MB, 50 * _MB)
 """Of a GPU: the shared memory that one block can have, then what all share."""
 
-PROCESSORS: Mapping[str, Processor] = {
+PROCESSORS: dict[str, Processor] = {
     row.name: row
     for row in (
         Processor("x86-64-v2", X86, "x86-64", _V2, _SMALL_CACHES, "x86 since 2009: SSE4.2"),
@@ -249,6 +290,37 @@ PROCESSORS: Mapping[str, Processor] = {
     )
 }
 
+
+def enter_processors(rows: Sequence[Processor]) -> Callable[[], None]:
+    """Enter processors from outside into the table; return what takes them out again.
+
+    Raises `TargetError` for a name that is taken, or that is read as something else.
+    """
+    architectures = {row.architecture.name: row.architecture for row in rows}
+    for row in rows:
+        if row.name in (*PROCESSORS, NATIVE):
+            raise TargetError(f"target {row.name!r} is defined twice")
+        if not re.fullmatch(r"[A-Za-z_][\w.:]*", row.name):
+            raise TargetError(f"target {row.name!r}: expected letters, digits, and '_', '.', ':'")
+    for name, each in architectures.items():
+        if ARCHITECTURES.get(name, each) is not each:
+            raise TargetError(f"architecture {name!r} is defined twice")
+        if each.triple.partition("-")[0] != name:
+            raise TargetError(f"architecture {name!r}: its triple is {each.triple!r}")
+    new = [name for name in architectures if name not in ARCHITECTURES]
+    ARCHITECTURES.update(architectures)
+    PROCESSORS.update({row.name: row for row in rows})
+
+    def forget() -> None:
+        for row in rows:
+            del PROCESSORS[row.name]
+        for name in new:
+            del ARCHITECTURES[name]
+
+    return forget
+
+
+NATIVE = "native"
 SYSTEMS = ("linux", "darwin", "macosx", "windows", "none")
 """The operating systems a triple may name."""
 
@@ -269,11 +341,11 @@ class Target:
     choices: tuple[tuple[str, int], ...] = ()
     """Decisions that were measured on it, by name: see `passes/analysis/choices`."""
 
-    known: ClassVar[Mapping[str, str]] = {
-        "native": "this machine",
-        **{row.name: row.description for row in PROCESSORS.values()},
-    }
-    """Every name that `parse` takes (besides triples), with a line about it."""
+    @staticmethod
+    def known() -> dict[str, str]:
+        """Return every name that `parse` takes (besides triples), with a line about it."""
+        rows = {row.name: row.description for row in PROCESSORS.values()}
+        return {NATIVE: "this machine", **rows}
 
     @classmethod
     def parse(cls, name: str = "native", mattr: str = "") -> Target:
@@ -285,20 +357,20 @@ class Target:
         """
         name, _, more = name.partition(",")
         mattr = ",".join(filter(None, (more, mattr)))
-        if name == "native":
+        if name == NATIVE:
             return change(native(), mattr)
         row = PROCESSORS.get(name)
         if row is not None:
             return change(_target(row), mattr)
         if "-" not in name or name.startswith("x86-"):
-            raise TargetError(f"unknown target {name!r}{_meant(name, cls.known)}")
+            raise TargetError(f"unknown target {name!r}{_meant(name, cls.known())}")
         architecture, triple = parse_triple(name)
         default = {"x86_64": "x86-64-v2"}.get(architecture.name, architecture.name)
         return change(_target(PROCESSORS[default], triple=triple, name=name), mattr)
 
     def has(self, feature: str) -> bool:
         """Say whether code may use `feature`."""
-        assert feature in self.architecture.features or feature in _ALL_FEATURES, feature
+        assert any(feature in each.features for each in ARCHITECTURES.values()), feature
         return feature in self.features
 
     @property
@@ -312,16 +384,17 @@ class Target:
         return dict(self.choices)
 
     @property
-    def is_gpu(self) -> bool:
-        """Say whether kernels are run by many threads, of which each does little."""
-        return self.architecture is CUDA
+    def can(self) -> Capabilities:
+        """Return what kernels of its architecture can do, and want."""
+        return self.architecture.can
 
     @property
     def lanes(self) -> int:
         """Return how many f32 a vector register holds; of a GPU, one load or store."""
         if "avx512vl" in self.features and "avx512bw" in self.features:
             return 16
-        return 8 if "avx2" in self.features and "fma" in self.features else 4
+        has_wide = "avx2" in self.features and "fma" in self.features
+        return 8 if has_wide else self.architecture.lanes
 
     @property
     def has_halves(self) -> bool:
@@ -333,7 +406,8 @@ class Target:
         """Return how many vector registers there are (without vectors, as many as four fit)."""
         if self.architecture is X86:
             return 32 if self.lanes == 16 else 16
-        return 8 if self.architecture is RISCV and "v" not in self.features else 32
+        has_none = self.architecture is RISCV and "v" not in self.features
+        return 8 if has_none else self.architecture.registers
 
     @property
     def table_entries(self) -> int:
@@ -348,9 +422,7 @@ class Target:
     @property
     def system(self) -> str:
         """Return the operating system: `linux`, `darwin`, `windows`, or `none`."""
-        if self.is_gpu:
-            return "none"
-        found = next(each for each in SYSTEMS if each in self.triple)
+        found = next((each for each in SYSTEMS if each in self.triple), "none")
         return "darwin" if found == "macosx" else found
 
     @property
@@ -362,7 +434,7 @@ class Target:
     @property
     def llvm_attributes(self) -> str:
         """Return the attributes that LLVM wants on every function made for this target."""
-        if self.is_gpu:
+        if not self.can.tune_any:
             return "nounwind"
         width = 32 * self.lanes
         return f'nounwind "prefer-vector-width"="{width}" "tune-cpu"="{self.cpu}"'
@@ -374,9 +446,6 @@ class Target:
 
     def __str__(self) -> str:
         return self.name
-
-
-_ALL_FEATURES = frozenset().union(*(each.features for each in ARCHITECTURES.values()))
 
 
 def _meant(name: str, names: Iterable[str]) -> str:

@@ -460,8 +460,12 @@ def register(cls: type[OpT]) -> type[OpT]:
     if not cls.PURE:
         cls.traits = OpTraits(lambda: ())
     REGISTRY[cls.name] = cls
-    extensions.note(cls)
+    extensions.note(cls, lambda: _forget(cls))
     return cls
+
+
+def _forget(cls: type[Op]) -> None:
+    del REGISTRY[cls.name]
 
 
 @cache

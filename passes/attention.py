@@ -46,14 +46,14 @@ class Attention(Pass):
 
     def apply(self, program: Program) -> None:
         """Look at each product in every function."""
-        is_gpu = target_of(program).is_gpu
-        floats = (f32, *HALVES) if is_gpu else (f32,)
+        can = target_of(program).can
+        floats = (f32, *HALVES) if can.attend_halves else (f32,)
         for function in functions(program.module):
             for op in list(operations_of(function)):
                 if not isinstance(op, Op) or op.name != "gv.matmul":
                     continue
                 fits = op.specs[1].dtype in floats
-                found = Found.of(op, may_narrow=is_gpu) if fits else None
+                found = Found.of(op, may_narrow=can.multiply_wide) if fits else None
                 if found is not None:
                     replace(found.root, found.emit())
                     self.count("causal" if found.causal else "attentions")

@@ -48,7 +48,7 @@ class BlockWeights(Pass):
     def apply(self, program: Program) -> None:
         """Rewrite in every function."""
         target = target_of(program)
-        if target.is_gpu:
+        if not target.can.pack_panels:
             return
         for op, fixed in with_fixed(program):
             if op.name == "gv.matmul" and is_weighted(op, fixed):

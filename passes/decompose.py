@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
+from ..capabilities import Capabilities
 from ..errors import UnsupportedOp
 from ..ir import REGISTRY, Call, GraphEmit, Op, Program
 from ..ir.verify import place
@@ -38,11 +39,11 @@ class Decompose(Pass):
         """Replace, and look again at what was made."""
         wanted = {name for name, op in REGISTRY.items() if only_decomposes(op)}
         wanted -= {f"gv.{name}" for name in self.keep}
-        gpu = target_of(program).is_gpu
+        can = target_of(program).can
         waiting = [
             op
             for op in all_operations(program.module)
-            if op.name in wanted or lacks_kernel(op, gpu=gpu)
+            if op.name in wanted or lacks_kernel(op, can)
         ]
         while waiting:
             op = waiting.pop()
@@ -52,11 +53,11 @@ class Decompose(Pass):
             self.count(op.name.removeprefix("gv."))
 
 
-def lacks_kernel(op: Operation, *, gpu: bool) -> bool:
+def lacks_kernel(op: Operation, can: Capabilities) -> bool:
     """Say whether there is a kernel for an operation, but not for its element type."""
     if not isinstance(op, Op) or op.name not in KINDS or not op.has("decompose"):
         return False
-    return kind_of(op, gpu=gpu) is None
+    return kind_of(op, can) is None
 
 
 def only_decomposes(op: type[Op]) -> bool:

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 
+from ..capabilities import Capabilities
 from ..errors import UnsupportedOp
 from ..ir import (
     SOURCE,
@@ -67,6 +68,7 @@ MAX_ROWS = 8
 STRAIGHT: frozenset[object] = frozenset((None,))
 """The path to what is read where it is used, by no moves."""
 
+ROWS_ANYHOW = Capabilities(reduce_columns=True)
 MAX_PATHS = 8
 """Data movements that are read in more ways than this are stored."""
 
@@ -86,7 +88,7 @@ class Fuse(Pass):
         for function in functions(program.module):
             self.count("functions")
             for block in blocks_of(function):
-                grouping = Grouping(self, block, gpu=target_of(program).is_gpu)
+                grouping = Grouping(self, block, target_of(program).can)
                 grouping.decide()
                 grouping.rewrite()
         set_level(program.module, "fused")
@@ -115,8 +117,8 @@ class Group:
 class Grouping:
     """Decides the groups of one block, then builds them."""
 
-    def __init__(self, options: Fuse, block: Block, *, gpu: bool = False) -> None:
-        self.options, self.block, self.gpu = options, block, gpu
+    def __init__(self, options: Fuse, block: Block, can: Capabilities) -> None:
+        self.options, self.block, self.can = options, block, can
         self.groups: list[Group] = []
         self.of: dict[Operation, list[Group]] = {}
         self.faults: list[str] = []
@@ -158,7 +160,7 @@ class Grouping:
             return "view"
         if is_readable(op):
             return "map"
-        kind = kind_of(op, gpu=self.gpu)
+        kind = kind_of(op, self.can)
         if kind is None:
             whole = type(op).decompose.__func__ is Op.decompose.__func__  # type: ignore[attr-defined]
             why = "and does not decompose" if whole else "of its own: decompose comes before fuse"
@@ -235,7 +237,7 @@ class Grouping:
             value = inner[0]
             if not value.results[0].has_one_use():
                 return False
-        return kind_of(value, gpu=self.gpu) in EPILOGUE - {"attention"}
+        return kind_of(value, self.can) in EPILOGUE - {"attention"}
 
     def ends_rows(self, op: Op, row: object) -> bool:
         """Say whether an operation combines rows that were reduced with what they are of.
@@ -250,7 +252,7 @@ class Grouping:
             if not isinstance(one, Op) or not one.results or one in seen:
                 continue
             seen.add(one)
-            if kind_of(one, gpu=self.gpu) == "row" and one.specs[0].dims == full:
+            if kind_of(one, self.can) == "row" and one.specs[0].dims == full:
                 return _row(one) != row
             if is_elementwise(one):
                 stack += [v for v in one.operands if spec_of(v.type).dims != full]
@@ -294,7 +296,7 @@ class Grouping:
 
     def anchors(self, group: Group, op: Op) -> bool:
         """Say whether an operation with its own loop nest can join, as anchor or as row."""
-        kind = kind_of(op, gpu=self.gpu)
+        kind = kind_of(op, self.can)
         if kind == "row":
             return self.options.rows and self.joins_row(group, op)
         if kind not in EPILOGUE or not self.options.epilogues:
@@ -590,7 +592,7 @@ def _stays(op: Operation, operand: int, rank: int) -> bool:
         return spec.rank in (0, op.result_specs[0].rank)
     if op.name == "gv.reshape":
         return _squeezed(spec) == _squeezed(op.result_specs[0])
-    return kind_of(op, gpu=True) == "row" and spec.rank == rank
+    return kind_of(op, ROWS_ANYHOW) == "row" and spec.rank == rank
 
 
 def _source(op: Operation) -> str:

@@ -44,7 +44,7 @@ class IntegerProducts(Pass):
         """Rewrite every product of quantised values by quantised weights."""
         known = Known()
         rules = {"gv.matmul": (Products(known).integers,)}
-        if not target_of(program).is_gpu:
+        if target_of(program).can.convolve_integers:
             rules["gv.conv"] = (Windows(known).integers,)
         rewriter = Rewriter(rules)
         rewriter.run(program)

@@ -46,7 +46,7 @@ class MergeBottlenecks(Pass):
     def apply(self, program: Program) -> None:
         """Merge in every function."""
         target = target_of(program)
-        if target.is_gpu:
+        if not target.can.pack_panels:
             return
         for block in [b for f in functions(program.module) for b in blocks_of(f)]:
             for slide in [op for op in block.ops if isinstance(op, Kernel)]:

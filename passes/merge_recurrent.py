@@ -37,7 +37,7 @@ class MergeRecurrent(Pass):
     def apply(self, program: Program) -> None:
         """Merge in every function."""
         target = target_of(program)
-        if target.is_gpu:
+        if not target.can.pack_panels:
             return
         for block in [b for f in functions(program.module) for b in blocks_of(f)]:
             for steps in [op for op in block.ops if isinstance(op, Kernel)]:

@@ -60,7 +60,7 @@ class NarrowWeights(Pass):
             )
         target = target_of(program)
         tensor_floats = self.dtype == "tf32"
-        if tensor_floats and not target.is_gpu:
+        if tensor_floats and not target.can.multiply_wide:
             raise PipelineError(f"narrow-weights: tf32 is a type of GPUs, found target {target}")
         for op, fixed in with_fixed(program):
             if op.name != "gv.matmul":
@@ -91,7 +91,7 @@ class NarrowWeights(Pass):
 def rounded(make: Maker, op: Op, target: Target) -> Any:
     """Return the product in bf16: of both operands, where a machine multiplies pairs of them."""
     left, right = op.operands
-    if target.is_gpu:
+    if target.can.multiply_wide:
         return wide(make, op, [make.cast(x, dtype=bf16) for x in op.operands])
     pairs = target.has("avx512bf16") and product(op.specs[0].dims[:-1]) != 1
     if pairs:

@@ -53,7 +53,7 @@ class OutlineKernels(Pass):
     def apply(self, program: Program) -> None:
         """Outline the kernels of every function."""
         known: dict[object, Outlined] = {}
-        number, asks = Numbers(), not target_of(program).is_gpu
+        number, asks = Numbers(), target_of(program).can.stream
         for function in functions(program.module):
             for block in blocks_of(function) if asks else ():
                 self.count("told what lies behind", mark_behind(block))

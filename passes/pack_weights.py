@@ -53,7 +53,7 @@ class PackWeights(Pass):
     def apply(self, program: Program) -> None:
         """Pack in every function."""
         target = target_of(program)
-        if target.is_gpu:
+        if not target.can.pack_panels:
             return
         for op, fixed in with_fixed(program):
             if op.name in RULES and is_packed(op, fixed):
@@ -167,7 +167,7 @@ def adds_up(target: Target, dtype: DType) -> bool:
     Of integers of 8 bits everywhere: where no instruction does it, two of pairs do, and at least
     a quarter is read.
     """
-    if target.is_gpu or dtype not in (bf16, u8):
+    if not target.can.pack_panels or dtype not in (bf16, u8):
         return False
     return dtype == u8 or (target.lanes == 16 and target.has("avx512bf16"))
 

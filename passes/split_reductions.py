@@ -56,8 +56,6 @@ SHORTEST = 512
 PART = 1 << 18
 """Bytes of rows that a thread adds up at a time."""
 FEW_QUERIES = 16
-ENOUGH_BLOCKS = 2 * 132
-"""Two for each processor of an H100."""
 FEWEST_KEYS, SOME_KEYS = 256, 512
 """Keys of a part: the fewest that pay, and those where their number is not known."""
 ENOUGH_PARTS, KEYS_OF_PART = 8, 1024
@@ -80,7 +78,7 @@ class SplitReductions(Pass):
         for function in functions(program.module):
             for op in list(operations_of(function)):
                 if isinstance(op, Op) and op.name in ROW_REDUCTIONS and op.name != "gv.mean":
-                    (self.split if target.is_gpu else self.split_rows)(op)
+                    (self.split if target.can.share_blocks else self.split_rows)(op)
                 elif isinstance(op, Op) and op.name == "gv.attention":
                     self.split_keys(op, program.ranges, target)
 
@@ -150,12 +148,12 @@ def keys_of_part(op: Op, ranges: Mapping[str, Range], target: Target) -> int:
             rows *= least  # heads that share their keys are queries of one block
         else:
             blocks *= least
-    wanted = (ENOUGH_BLOCKS if target.is_gpu else ENOUGH_PARTS) // blocks
+    wanted = (target.can.share_blocks or ENOUGH_PARTS) // blocks
     if rows > FEW_QUERIES or wanted < 2:
         return 0
-    fewest = FEWEST_KEYS if target.is_gpu else KEYS_OF_PART * blocks
+    fewest = FEWEST_KEYS if target.can.share_blocks else KEYS_OF_PART * blocks
     if not isinstance(keys, int):
-        return SOME_KEYS if target.is_gpu else fewest
+        return SOME_KEYS if target.can.share_blocks else fewest
     step = max(fewest, -(-keys // (wanted * fewest)) * fewest)
     name = f"keys_{q.dtype}_{shape_class(blocks, rows, keys, k.dims[-1])}"
     shares = [size for size in SHARES if size < keys]

@@ -36,7 +36,7 @@ class TurnWeights(Pass):
 
     def apply(self, program: Program) -> None:
         """Turn in every function."""
-        if not target_of(program).is_gpu:
+        if not target_of(program).can.turn_weights:
             return
         for op, fixed in with_fixed(program):
             if op.name in RULES:

@@ -63,7 +63,7 @@ class Winograd(Pass):
     def apply(self, program: Program) -> None:
         """Rewrite in every function."""
         target = target_of(program)
-        if target.is_gpu:
+        if not target.can.pack_panels:
             return
         for op, fixed in with_fixed(program):
             if op.name != "gv.conv" or not is_packed(op, fixed):

@@ -22,7 +22,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "frontend": {"ir", "passes", "codegen", "runtime"},
     "tools": {"ir", "passes", "codegen", "runtime", "frontend"},
 }
-EVERYWHERE = {"errors", "extensions", "knobs", "requirements", "target", "__version__"}
+EVERYWHERE = {
+    *("capabilities", "errors", "extensions", "knobs", "requirements", "target"),
+    "__version__",
+}
 COMPILER = ("ir/", "passes/", "codegen/", "frontend/", "tools/")
 # Package from outside -> the only places that import it ("" is everywhere).
 OUTSIDE: dict[str, tuple[str, ...]] = {

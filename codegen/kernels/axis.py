@@ -38,7 +38,7 @@ class AlongAxis:
         self.loops, self.arguments, self.outputs = open_kernel(kernel, target)
         self.plan = plan(self.spec.dims, self.trace)
         self.offset = self.write_offset(self.plan.index)
-        self.group(0 if target.is_gpu else lanes)
+        self.group(lanes if target.can.walk_vectors else 0)
 
     def trace(self, tracer: Tracer, index: Indices) -> None:
         """Record what the operand reads."""

@@ -55,7 +55,7 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a depthwise convolution or a pooling."""
     anchor = next(op for op in kernel.body.block.ops if op.name in KINDS)
     assert isinstance(anchor, Op), "windows are an operation"
-    if target.is_gpu or not is_plane(anchor):
+    if not target.can.walk_vectors or not is_plane(anchor):
         return reduce.lower(kernel, target)
     (root,) = returned_values(kernel)
     return Sliding(open_kernel(kernel, target), root, anchor, target).build()

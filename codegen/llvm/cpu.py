@@ -24,7 +24,7 @@ def target_machine(target: Target, optimisation: int = 1) -> Any:
 
     It is shared: an execution engine, which would own and free it, must be given another.
     """
-    plain = target.cpu if target.is_gpu else target.architecture.plain
+    plain = target.architecture.plain if target.can.tune_any else target.cpu
     return _machine(target.triple, plain, target.llvm_features, optimisation)
 
 

@@ -1,6 +1,10 @@
-"""The model that runs a program: of code, of code for a GPU, or of pieces with host steps between.
+"""The model that runs a program.
 
-The floor above all kinds of models: which kind it becomes is decided here alone.
+It is one of code, of code for a GPU, of what another back end makes, or of pieces with host steps
+between.
+
+The floor above all kinds of models: which kind it becomes is decided here alone, by what its
+back end made of it.
 """
 
 from __future__ import annotations
@@ -16,16 +20,17 @@ if TYPE_CHECKING:
     from ...ir import Program
 
 
-def is_for_device(options: Options, device: Driver | str | None) -> bool:
-    """Say whether code by these options runs on a GPU."""
-    return device is not None or Target.parse(options.target, options.mattr).is_gpu
+def is_whole(options: Options, device: Driver | str | None) -> bool:
+    """Say whether a program by these options is run in one: host steps are refused."""
+    target = Target.parse(options.target, options.mattr)
+    return device is not None or not target.can.step_out
 
 
 def model_of(
     program: Program, options: Options, threads: int = 1, *, device: Driver | str | None = None
 ) -> CompiledModel:
     """Return a model that runs a program in this process; it may have host steps."""
-    if is_for_device(options, device):
+    if is_whole(options, device):
         return made_of(compile_program(program, options), options, threads, device)
     return made_of(compile_if_whole(program, options), options, threads)
 
@@ -41,8 +46,14 @@ def made_of(
         from .pieces import SteppedModel  # noqa: PLC0415  (loads xDSL)
 
         return SteppedModel(made, options, threads)
-    if is_for_device(options, device):
+    if device is not None or made.plan is not None:
         from .gpu import load_on_gpu  # noqa: PLC0415  (not for processors)
 
         return load_on_gpu(made, device)
+    if made.executable is not None:
+        from .executed import ExecutedModel  # noqa: PLC0415  (only for other back ends)
+
+        model = ExecutedModel(made)
+        model.threads = threads
+        return model
     return load_compiled(made, threads)

@@ -58,9 +58,15 @@ def rule(
     def enter(function: Rule) -> Rule:
         if takes_parts:
             TAKES_PARTS.add(function)
+        made = Versioned(since, until, function)
         for name in names:
-            RULES.setdefault((domain, name), []).append(Versioned(since, until, function))
-        extensions.note(function)
+            RULES.setdefault((domain, name), []).append(made)
+
+        def undo() -> None:
+            for name in names:
+                RULES[domain, name].remove(made)
+
+        extensions.note(function, undo)
         return function
 
     return enter

@@ -29,7 +29,7 @@ from ...target import Target
 from ..files.beside import Noted, map_beside, noting
 from ..files.records import Records, with_words
 from ..models.compiled import CompiledModel, compile_if_whole, compile_program, is_kept, tag_of
-from ..models.making import is_for_device, made_of
+from ..models.making import is_whole, made_of
 from .load import load_program, read_bytes
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def compile_model(  # noqa: PLR0913  (as `compile`)
 ) -> CompiledModel:
     """Return a model that runs in this process; it may have host steps (`stepped`)."""
     made: Compiled | Program
-    if is_for_device(options, device):
+    if is_whole(options, device):
         made = compile_source(source, options, shapes=shapes, dims=dims, observers=observers)
     else:
         made = _compiled(source, options, shapes, dims, observers)

@@ -21,10 +21,15 @@ from .graph import Interpreter, bind_symbols
 PATTERN = 0xA5
 
 
-def interpret_planned(program: Program, inputs: Sequence[Array]) -> list[Array]:
-    """Return the outputs of `@main` for these inputs, after running `@prepare`."""
+def interpret_planned(
+    program: Program, inputs: Sequence[Array], weights: Array | None = None
+) -> list[Array]:
+    """Return the outputs of `@main` for these inputs, after running `@prepare`.
+
+    `weights` is what `weight_blob` gave before, so that they are not prepared again.
+    """
     machine = Interpreter(program.module, program.weights)
-    weights = weight_blob(program, machine)
+    weights = weight_blob(program, machine) if weights is None else weights
     return _run(program.main, machine, list(inputs), weights)
 
 

@@ -105,4 +105,4 @@ def test_a_driver_can_be_older_than_the_target() -> None:
     assert plan is not None
     assert plan.modules[0].version == (7, 8)
     assert ".version 7.8" in plan.modules[0].ptx
-    assert Target.parse("cuda:sm_80").is_gpu
+    assert Target.parse("cuda:sm_80").can.turn_weights

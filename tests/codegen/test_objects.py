@@ -9,8 +9,9 @@ import pytest
 from xdsl.dialects.builtin import StringAttr
 
 from gravure.codegen import objects as module
+from gravure.codegen.backends.processors import are_kernels_done
 from gravure.codegen.children import Children
-from gravure.codegen.compile import Options, are_kernels_done, compile_program
+from gravure.codegen.compile import Options, compile_program
 from gravure.codegen.compiled import Compiled
 from gravure.codegen.objects import WORTH_A_CHILD, Digests, Objects
 from gravure.errors import CompileError

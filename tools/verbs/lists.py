@@ -278,7 +278,7 @@ class TargetRow:
         same = target.architecture is host.architecture
         missing = sorted({*target.features} - {*host.features}) if same else None
         return cls(
-            target.name, Target.known.get(target.name, "a triple"), target.triple, target.cpu,
+            target.name, Target.known().get(target.name, "a triple"), target.triple, target.cpu,
             list(target.features), target.lanes, target.registers,
             [target.l1, target.l2, target.l3], missing, missing == [],
         )  # fmt: skip
@@ -320,5 +320,5 @@ def list_targets(names: Sequence[str] = (), *, mattr: str = "") -> Listing[Targe
     >>> [row.triple for row in gv.list_targets(["neoverse-n1"])]
     ['aarch64-unknown-linux-gnu']
     """
-    targets = [Target.parse(name, mattr) for name in names or Target.known]
+    targets = [Target.parse(name, mattr) for name in names or Target.known()]
     return Listing(TargetRow, tuple(map(TargetRow.of, targets)), bool(names))

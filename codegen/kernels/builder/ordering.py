@@ -28,7 +28,7 @@ class Ordering(AlongAxis):
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         """Plan the loops, around an axis whose elements are visited one by one."""
         super().__init__(kernel, target, 0)
-        self.most = 0 if target.is_gpu else target.lanes
+        self.most = target.lanes if target.can.walk_vectors else 0
         """Lanes to walk the axis by where it is innermost."""
         self.k: Dim = self.attributes["k"]
         self.largest: bool = self.attributes["largest"]

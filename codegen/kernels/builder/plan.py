@@ -84,8 +84,8 @@ def open_kernel(kernel: FuncOp, target: Target) -> Opened:
     inputs, outputs = argument_specs(kernel), result_specs(kernel)
     dtypes = [s.dtype for s in (*inputs, *outputs)]
     loops = Loops(
-        kernel.sym_name.data, dtypes, kernel_symbols(kernel), fine=target.is_gpu,
-        fuses=target.has_fma and not target.is_gpu,
+        kernel.sym_name.data, dtypes, kernel_symbols(kernel), fine=not target.can.walk_vectors,
+        fuses=target.has_fma and target.can.write_fused,
     )  # fmt: skip
     for argument, hint in zip(loops.buffers, kernel.body.block.args, strict=False):
         argument.name_hint = hint.name_hint
@@ -97,7 +97,7 @@ def open_kernel(kernel: FuncOp, target: Target) -> Opened:
     if demands:
         spares = [StringAttr(str(each.spare)) for each in demands]
         loops.function.attributes[DEMANDS] = ArrayAttr(spares)
-    loops.streams = STREAMED in kernel.attributes and not target.is_gpu
+    loops.streams = STREAMED in kernel.attributes and target.can.stream
     return loops, arguments, outs
 
 

@@ -86,7 +86,7 @@ class Emitter:
         be aligned is loaded piece by piece.
         """
         size = stored.bits // 8
-        if not stored.lanes or not self.target.is_gpu:
+        if not stored.lanes or self.target.can.load_unaligned:
             return size
         return min(MOST, size * min(stored.lanes, multiple_of(index)))
 

@@ -93,7 +93,7 @@ def masked_load(
     text: Text, target: Target, shape: Shape, pointer: str, mask: str, other: str
 ) -> str:
     """Return a masked load of the back end's own; that of GPUs aborts if lanes are to be filled."""
-    if target.is_gpu and other != "poison":
+    if not target.can.fill_masked and other != "poison":
         loaded = masked_load(text, target, shape, pointer, mask, "poison")
         return select(text, shape, mask, loaded, other)
     kind, masks = shape.name, shape.mask.name

@@ -57,7 +57,7 @@ def host_target(name: str) -> Target:
     Raises `TargetError` where the library would not find a driver.
     """
     host = Target.parse(name or f"{native().architecture.name}-unknown-linux-gnu")
-    if host.is_gpu or host.system != "linux":
+    if host.system != "linux":
         raise TargetError(f"host {name!r}: expected a processor of Linux, to load the CUDA driver")
     return host
 

@@ -132,7 +132,7 @@ def exp2_near(text: Text, shape: Shape, target: Target, x: str) -> str:
     """
     if shape.element != "float":
         return exp2(text, shape, target, x)
-    if target.is_gpu:
+    if target.can.approximate_exp2:
         return _approximate(text, shape, x)
     lanes = Lanes(text, shape, target)
     magic, end = lanes.layout.magic, lanes.layout.bias + lanes.layout.fraction + 2.0

@@ -7,13 +7,13 @@ NaN.
 
 from __future__ import annotations
 
-from ....target import ARM, Target
+from ....target import Target
 from .build import Shape, Text
 
 
 def has_half(target: Target) -> bool:
     """Say whether the machine converts f16 by itself."""
-    return target.architecture is ARM or target.is_gpu or "f16c" in target.features
+    return target.can.convert_halves or "f16c" in target.features
 
 
 class Bits:
@@ -54,7 +54,7 @@ def bfloat_to_float(text: Text, bits: Shape, x: str) -> str:
 
 def float_to_bfloat(text: Text, target: Target, shape: Shape, x: str) -> str:
     """Return f32 rounded to bf16 bits."""
-    if target.is_gpu:
+    if target.can.convert_bfloats:
         brain = shape.of("bfloat")
         return cast(text, "bitcast", brain, cast(text, "fptrunc", shape, x, brain), shape.of("i16"))
     word = Bits(text, shape.integer)

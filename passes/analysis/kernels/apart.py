@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation
 
+from ....capabilities import Capabilities
 from ....ir import SOURCE, Op, Program
 from ....ir.levels import KIND
 from ....ir.program import functions
 from ...base import Observer, Step
 from ...fuse import MAX_MEMBERS, MAX_PATHS, Fuse, Group, Grouping
+from ...pack_weights import target_of
 from ..blocks import blocks_of
 from .kinds import EPILOGUE, PROLOGUE, kind_of
 from .reads import is_cheap, is_readable, is_splat
@@ -42,7 +44,7 @@ def apart(program: Program, options: Fuse) -> list[Apart]:
         if KIND in function.attributes:
             continue
         for block in blocks_of(function):
-            grouping = Explained(options, block)
+            grouping = Explained(options, block, target_of(program).can)
             grouping.decide()
             found += reversed(grouping.found)
     return found
@@ -63,8 +65,8 @@ class WhyApart(Observer):
 class Explained(Grouping):
     """A grouping that remembers why an operation did not join its users."""
 
-    def __init__(self, options: Fuse, block: Block) -> None:
-        super().__init__(options, block)
+    def __init__(self, options: Fuse, block: Block, can: Capabilities) -> None:
+        super().__init__(options, block, can)
         self.found: list[Apart] = []
 
     def place(self, op: Op) -> None:
@@ -113,7 +115,7 @@ class Explained(Grouping):
 
     def why_not_anchor(self, op: Op, group: Group) -> str:
         """Say why the kernel of the users cannot have this operation's loops too."""
-        kind = kind_of(op)
+        kind = kind_of(op, self.can)
         if kind == "row":
             return self.why_not_row(op, group)
         if kind not in EPILOGUE:

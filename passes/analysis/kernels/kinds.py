@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....capabilities import PLAIN, Capabilities
 from ....ir import Op
 from ....ir.types.dtypes import DType
 from ....ir.types.shapes import normalize_axes
@@ -71,22 +72,24 @@ WINDOWS = frozenset({"gv.max_pool", "gv.avg_pool", "gv.sum_pool"})
 FAST_FLOATS = ("f32", "f64")
 
 
-def kind_of(op: Op, *, gpu: bool = False) -> str | None:
-    """Return the kind, or None where there is no kernel for the operation.
-
-    On a `gpu` rows may also lie across memory, and attention is of 16-bit floats too.
-    """
-    if not gpu and (op.name in BY_BLOCKS or (op.name in WALKED and not _fast(op.specs[0].dtype))):
-        return None
+def kind_of(op: Op, can: Capabilities = PLAIN) -> str | None:
+    """Return the kind, or None where there is no kernel for the operation."""
     if op.name in KINDS:
-        return KINDS[op.name]
+        return KINDS[op.name] if _is_there(op, can) else None
     if op.name in ROW_REDUCTIONS:
-        return "row" if _trailing(op, columns=gpu) else "reduce"
+        return "row" if _trailing(op, columns=can.reduce_columns) else "reduce"
     if op.name == "gv.matmul":
         return "gemm" if _fast(op.specs[0].dtype) else "contract"
     if op.name in WINDOWS:
         return "pool"
     return "reduce" if op.has("iteration") else None
+
+
+def _is_there(op: Op, can: Capabilities) -> bool:
+    """Say whether the template of an operation can take this one."""
+    if op.name in BY_BLOCKS:
+        return can.group_products
+    return op.name not in WALKED or can.attend_halves or _fast(op.specs[0].dtype)
 
 
 def _fast(dtype: DType) -> bool:
