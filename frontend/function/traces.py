@@ -262,7 +262,8 @@ class ConcreteFunction:
         with entered(None), running_on(None, soft=True):
             arrays = [x.held if isinstance(x, DeviceTensor) else x._array for x in inputs]
             plan = self.graph.whole_plan()
-            at_once = len(plan.ops) >= LARGE or plan.size >= HEAVY
+            large = len(plan.ops) >= LARGE or plan.size >= HEAVY
+            at_once = large or self.graph.is_exact
             after = 0 if at_once else COMPILE_AFTER
             native = compiled_for(plan, arrays, after, where)
             if native is not None:

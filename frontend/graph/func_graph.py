@@ -31,6 +31,8 @@ class FuncGraph(Graph):
     """A graph with inputs, outputs, and what it takes from outside."""
 
     is_open = False
+    is_exact = False
+    """Whether all its calls are to compute the same bits: it is compiled at its first call."""
 
     def __init__(self, label: str, outer: Graph | None, tensor_class: type[GraphTensor]) -> None:
         super().__init__()

@@ -43,3 +43,28 @@ def test_a_manager_keeps_the_newest(tmp_path):
     net.v.assign([0.0, 0.0])
     manager.restore_or_initialize()
     assert np.array_equal(net.v, [3.0, 3.0])
+
+
+def test_what_an_optimiser_keeps_is_restored_while_a_function_is_traced(tmp_path):
+    def made():
+        v, optimizer = tf.Variable([1.0, 2.0]), tf.optimizers.Adam(0.1)
+
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(v * v)
+            optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+
+        return step, v, optimizer, tf.train.Checkpoint(v=v, optimizer=optimizer)
+
+    step, v, optimizer, kept = made()
+    for _ in range(3):
+        step()
+    path = kept.save(str(tmp_path / "c"))
+    before = [x.numpy() for x in optimizer.variables]
+    step, _, optimizer, kept = made()
+    status = kept.restore(path)
+    step.get_concrete_function()  # makes what the optimiser keeps
+    status.assert_consumed()
+    for a, b in zip(before, optimizer.variables, strict=True):
+        np.testing.assert_array_equal(a, b.numpy())

@@ -133,6 +133,7 @@ class ReplicaContext:
 
     def __init__(self, strategy: Any, number: int, steps: Lockstep) -> None:
         self.strategy, self.number, self.steps = strategy, number, steps
+        self.context = STATE.context
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -153,6 +154,13 @@ class ReplicaContext:
         self, merge_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         """Call a function once for all replicas, with the values of each."""
+        if self.steps.count > 1 and STATE.context is not self.context:
+            where = getattr(STATE.context, "name", "eager code")
+            raise RuntimeError(
+                f"merge_call in {where}: replicas meet where `run` has called them, not in a "
+                "function, branch or loop of their own; give `run` the tf.function, or put `run` "
+                "into it"
+            )
         given = self.steps.meet(self.number, (tuple(args), dict(kwargs or {})))
         made = None
         if self.number == 0:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,13 +24,15 @@ from ....runtime.comm import protocol
 from ....runtime.comm.local import alone
 from ....runtime.comm.world import world
 from ...distributed import collectives
+from ...function.function import Function, Settings
+from ...graph.func_graph import FuncGraph
 from ...values.context import STATE
 from ...values.devices import MACHINE, processors
 from ...values.run_errors import UnimplementedError
 from ..core.bridge import dressed
 from ..core.values import convert
 from ..data.dataset import Dataset
-from ..graph.state import device
+from ..graph.state import TfFunction, device
 from ..ops.math_ops import REDUCTIONS
 from .lockstep import Lockstep
 from .replicas import (
@@ -55,6 +58,8 @@ class Strategy:
     ) -> None:
         self.devices, self.comm, self.ordered = list(devices), comm, ordered
         self.steps = 0
+        self.wholes: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
+        """Functions that run one on all replicas in one trace."""
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -96,8 +101,16 @@ class Strategy:
         """Call a function on each replica, with its part of values that replicas have."""
         if CONTEXTS.replica is not None:
             raise RuntimeError("a replica is running: `run` is called between the replicas")
+        if isinstance(fn, Function) and not Settings.run_eagerly:
+            if STATE.context is None:
+                return self._whole(fn)(tuple(args), dict(kwargs or {}))
+            fn = fn.to_trace()
         steps = Lockstep(len(self.devices))
         self.steps += 1
+        graph = STATE.context
+        while self.ordered and isinstance(graph, FuncGraph):
+            graph.is_exact = True  # so that steps behind a restart are as all others are
+            graph = graph.outer
 
         def replica(number: int) -> Callable[[], Any]:
             context = ReplicaContext(self, number, steps)
@@ -111,6 +124,13 @@ class Strategy:
 
         with protocol.in_step(self.steps):
             return regrouped(steps.run([replica(n) for n in range(len(self.devices))]))
+
+    def _whole(self, fn: Function) -> Function:
+        """Return what runs a function on all replicas, in one trace: there they can meet."""
+        if fn not in self.wholes:
+            inner = fn.to_trace()
+            self.wholes[fn] = TfFunction(lambda args, kwargs: self.run(inner, args, kwargs))
+        return self.wholes[fn]
 
     @contextmanager
     def _entered(self, context: ReplicaContext) -> Iterator[None]:

@@ -197,13 +197,20 @@ class Checkpoint:
         return self.restore(save_path)
 
     def take_pending(self) -> None:
-        """Give variables that are there by now the values that wait for them."""
+        """Give variables that are there by now the values that wait for them.
+
+        At once, also while a function is traced or a replica runs: it is no step of theirs.
+        """
         if not self.pending:
             return
-        for name, leaf in self.leaves().items():
-            if name in self.pending:
-                leaf.assign(self.pending[name])
-                del self.pending[name]
+        replica, STATE.replica = STATE.replica, None
+        try:
+            with entered(None):
+                for name, leaf in self.leaves().items():
+                    if name in self.pending:
+                        leaf.assign(self.pending.pop(name))
+        finally:
+            STATE.replica = replica
 
 
 def _when_run(step: Callable[[], str]) -> str | GraphTensor:

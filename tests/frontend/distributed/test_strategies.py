@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,68 @@ def test_b8_two_replicas_train_as_one_does_on_all_rows(staged: bool) -> None:
         np.testing.assert_allclose(np.frombuffer(a, "f4"), np.frombuffer(b, "f4"), rtol=1e-5)
 
 
+RECORDED = {
+    "Adam": [0.29883942, -0.16651365, 0.29677042, 0.20515522, 0.89093196, 48.0],
+    "SGD": [0.63210791, -0.02670716, 0.41772478, 0.16948264, 0.74716508, 48.0],
+    "RMSprop": [0.54042702, -0.23157772, 0.54972142, 0.21333812, 0.66316008, 48.0],
+}
+"""Weights, bias, last loss and count of rows of the same program on TensorFlow 2.21."""
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_training_gives_the_values_that_tensorflow_gives(name: str) -> None:
+    options = {"momentum": 0.9} if name == "SGD" else {}
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with strategy.scope():
+        w, b = tf.Variable(np.zeros((3, 1), np.float32)), tf.Variable(np.float32(0))
+        count = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+        optimizer = getattr(tf.optimizers, name)(0.05, **options)
+        optimizer.build([w, b])
+
+    @tf.function  # it is given to `run`: the replicas meet in one trace of it
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((x @ w + b - y) ** 2.0) / 8.0
+        grads = tape.gradient(loss, [w, b])
+        optimizer.apply_gradients(zip(grads, [w, b], strict=True))
+        count.assign_add(tf.cast(tf.shape(x)[0], tf.float32))
+        return loss
+
+    batches = tf.data.Dataset.from_tensor_slices((X, Y)).repeat(6).batch(8)
+    for x, y in strategy.experimental_distribute_dataset(batches):
+        losses = strategy.run(step, (x, y))
+    loss = strategy.reduce("SUM", losses, axis=None)
+    found = [*w.numpy().ravel(), b.numpy(), loss.numpy(), count.numpy()]
+    np.testing.assert_allclose(found, RECORDED[name], rtol=1e-5)
+
+
+def test_a_restart_does_not_change_a_bit(tmp_path: Path) -> None:
+    def steps(first: int, last: int) -> list[bytes]:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=2, ordered=True)
+        with strategy.scope():
+            w = tf.Variable(np.zeros((3, 1), np.float32))
+            optimizer = tf.optimizers.Adam(0.05)
+        kept = tf.train.Checkpoint(w=w, optimizer=optimizer)
+        kept.restore(tf.train.latest_checkpoint(str(tmp_path)) if first else None)
+
+        @tf.function
+        def step(x: Any, y: Any) -> None:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum((tf.tanh(x @ w) - y) ** 2.0)
+            optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+
+        batches = tf.data.Dataset.from_tensor_slices((X, Y)).repeat().batch(4)
+        batches = batches.skip(first).take(last - first)
+        for x, y in strategy.experimental_distribute_dataset(batches):
+            strategy.run(step, (x, y))
+        kept.save(str(tmp_path / "ckpt"))
+        return [w.numpy().tobytes(), *(v.numpy().tobytes() for v in optimizer.variables)]
+
+    whole = steps(0, 9)
+    steps(0, 5)
+    assert steps(5, 9) == whole
+
+
 def test_ordered_training_is_the_same_bit_for_bit_on_any_number_of_ranks() -> None:
     def run(comm: Any) -> Any:
         return train(tf.distribute.MultiWorkerMirroredStrategy(replicas=4, ordered=True))
@@ -206,6 +269,12 @@ def test_what_replicas_do_wrong_is_said() -> None:
 
     with pytest.raises(ZeroDivisionError, match="0"):
         strategy.run(failing)
+    @tf.function
+    def nested() -> Any:
+        return tf.distribute.get_replica_context().all_reduce("sum", tf.constant(1.0))
+
+    with pytest.raises(RuntimeError, match="merge_call in function 'nested': replicas meet where"):
+        strategy.run(lambda: nested())
     with pytest.raises(ValueError, match="reduce_op 'max', expected 'SUM' or 'MEAN'"):
         strategy.reduce("max", tf.constant(1.0), axis=None)
     with pytest.raises(ValueError, match="0 replicas on 1 ranks, expected a multiple"):

@@ -1,0 +1,79 @@
+"""Strategies in several processes: the same bits for any number of ranks, killed or not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.mpi
+
+PROGRAM = """
+import hashlib, os, signal, sys
+import numpy as np
+from gravure import tf
+
+folder, kill_at = sys.argv[1], int(sys.argv[2])
+strategy = tf.distribute.MultiWorkerMirroredStrategy(replicas=4, ordered=True)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(64, 5)).astype(np.float32)
+y = np.tanh(x @ rng.normal(size=(5, 1)).astype(np.float32))
+with strategy.scope():
+    w = tf.Variable(rng.normal(size=(5, 8)).astype(np.float32))
+    v = tf.Variable(rng.normal(size=(8, 1)).astype(np.float32))
+    optimizer = tf.optimizers.Adam(0.05)
+    step = tf.Variable(0, dtype=tf.int64)
+checkpoint = tf.train.Checkpoint(w=w, v=v, optimizer=optimizer, step=step)
+manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+checkpoint.restore(manager.latest_checkpoint)
+print("begins at", int(step))
+
+@tf.function
+def train(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((tf.tanh(x @ w) @ v - y) ** 2.0) / 16.0
+    optimizer.apply_gradients(zip(tape.gradient(loss, [w, v]), [w, v]))
+    return loss
+
+data = tf.data.Dataset.from_tensor_slices((x, y)).repeat().batch(16)
+for rows in strategy.experimental_distribute_dataset(data.skip(int(step)).take(16 - int(step))):
+    if int(step) == kill_at and strategy.comm.rank == strategy.comm.size - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    loss = strategy.reduce("SUM", strategy.run(train, rows), axis=None)
+    step.assign_add(1)
+    if int(step) % 5 == 0 and strategy.comm.rank == 0:
+        manager.save()
+    strategy.comm.exchange(None, "saved")
+print("sha256", hashlib.sha256(w.numpy().tobytes() + v.numpy().tobytes()).hexdigest())
+"""
+
+
+def launched(folder: Path, ranks: int, kill_at: int) -> tuple[set[str], set[str], int]:
+    """Return the steps at which ranks began, the digests that they ended with, and the status."""
+    pytest.importorskip("mpi4py", reason="several processes need mpi4py: gravure[dist]")
+    folder.mkdir(exist_ok=True)
+    (folder / "train.py").write_text(PROGRAM)
+    given = [str(folder / "train.py"), str(folder / "kept"), str(kill_at)]
+    done = subprocess.run(
+        [sys.executable, "-m", "gravure", "launch", "-n", str(ranks), "--timeout", "30", *given],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    words = [line.split() for line in done.stdout.splitlines() if line.startswith("[")]
+    began = {row[3] for row in words if row[1:3] == ["begins", "at"]}
+    ended = {row[2] for row in words if row[1] == "sha256"}
+    assert began, done.stderr
+    return began, ended, done.returncode
+
+
+def test_c5_killed_at_any_step_and_resumed_on_other_ranks_it_gives_the_same_bits(
+    tmp_path: Path,
+) -> None:
+    began, whole, status = launched(tmp_path / "whole", 2, -1)
+    assert (began, len(whole), status) == ({"0"}, 1, 0)
+    began, ended, status = launched(tmp_path / "killed", 4, 3)
+    assert (began, ended) == ({"0"}, set())
+    assert status != 0
+    began, ended, _ = launched(tmp_path / "killed", 2, 13)
+    assert (began, ended) == ({"0"}, set())
+    assert launched(tmp_path / "killed", 1, -1) == ({"10"}, whole, 0)
