@@ -57,7 +57,7 @@ def test_what_an_optimiser_keeps_is_restored_while_a_function_is_traced(tmp_path
 
         return step, v, optimizer, tf.train.Checkpoint(v=v, optimizer=optimizer)
 
-    step, v, optimizer, kept = made()
+    step, _, optimizer, kept = made()
     for _ in range(3):
         step()
     path = kept.save(str(tmp_path / "c"))

@@ -274,7 +274,7 @@ def test_what_replicas_do_wrong_is_said() -> None:
         return tf.distribute.get_replica_context().all_reduce("sum", tf.constant(1.0))
 
     with pytest.raises(RuntimeError, match="merge_call in function 'nested': replicas meet where"):
-        strategy.run(lambda: nested())
+        strategy.run(lambda: nested() + 1.0)
     with pytest.raises(ValueError, match="reduce_op 'max', expected 'SUM' or 'MEAN'"):
         strategy.reduce("max", tf.constant(1.0), axis=None)
     with pytest.raises(ValueError, match="0 replicas on 1 ranks, expected a multiple"):
