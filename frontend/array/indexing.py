@@ -17,54 +17,13 @@ from ...errors import GraphError
 from ...ir.compose.functions import Maker
 from ...ir.types import dtypes as rows
 from ...ir.types.dims import Dim, DimExpr
-from ...ir.types.tensor import Array
 from ..dims.slices import Knowledge, bounds
-from ..eager.kernels import OperandError
-from ..eager.operators import Operators
 from ..eager.tensor import Tensor, apply, as_tensor
-from ..values.context import STATE
-from ..values.given import Index, TensorLike
+from ..values.given import Index
 from ..values.origin import short, user_line
 from .manipulation import broadcast_shapes, broadcast_to, permute_dims, reshape, stack
 
 MAKE: Maker = Maker(apply)
-
-
-def plain_key(key: Index, shape: tuple[int, ...] | None = None) -> Any:
-    """Return a key with arrays in place of tensors."""
-    if isinstance(key, tuple):
-        return tuple(map(plain_key, key))
-    if isinstance(key, Operators):
-        tensor = as_tensor(key)
-        return tensor.numpy() if tensor.ndim else tensor.numpy()[()]
-    if isinstance(key, slice):
-        return slice(*(_bound(b) for b in (key.start, key.stop, key.step)))
-    return key
-
-
-def _bound(value: TensorLike) -> Any:
-    return int(as_tensor(value)) if isinstance(value, Operators) else value
-
-
-def assign(array: Array, key: Index, value: Tensor) -> None:
-    """Write a value into an array, which keeps its type."""
-    kinds = "buifcO"
-    given = value._array
-    if kinds.index(given.dtype.kind) > kinds.index(array.dtype.kind) and array.dtype.kind in "bui":
-        raise TypeError(f"elements of {value.dtype} do not fit a tensor of {array.dtype}")
-    array[plain_key(key)] = given
-
-
-def check_assignable(tensor: Tensor, value: Tensor) -> None:
-    """Refuse to change a tensor that a tape or a graph knows."""
-    known = any(r.knows(tensor) or r.knows(value) for r in STATE.recorders)
-    if known or not value.eager:
-        where = "a tape watches" if known else "is not of a graph, by a value of one"
-        raise OperandError(
-            f"an assignment to elements of a tensor that {where}",
-            location=short(user_line()),
-            hint="use gravure.where or gravure.scatter_nd, which give a new tensor",
-        )
 
 
 @dataclass

@@ -24,7 +24,6 @@ DimOption = int | tuple[int, int | None] | tuple[int, int | None, int]
 ShapeOption = Sequence[int | str | None]
 
 
-
 class ArrayShape(tuple[int, ...]):
     """The shape of an array that the model shall run on.
 

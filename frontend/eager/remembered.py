@@ -70,6 +70,11 @@ class Watched(Tensor):
     def __init__(self, elements: Elements) -> None:
         self._array: Any = elements
 
+    def note(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Carry an operation out on watched tensors and others; note it, and return its result."""
+        notes: Notes = self._array.notes
+        return notes.add(op, values, attributes)
+
 
 STANDS: dict[type, type] = {Tensor: Watched}
 """By the class of a tensor: that of the watched one that stands for it."""
@@ -87,12 +92,6 @@ def stands_for(real: type) -> Callable[[type], type]:
         return watched
 
     return decorate
-
-
-def note(op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
-    """Carry an operation out on watched tensors and others; note it, and return its result."""
-    notes: Notes = next(x._array.notes for x in operands if x.watched)
-    return notes.add(op, operands, attributes)
 
 
 @dataclass(frozen=True, slots=True)

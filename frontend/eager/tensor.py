@@ -11,9 +11,7 @@ Memory is shared with numpy, and through DLPack, without a copy.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from functools import cache
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +26,10 @@ from ..values.arrays import is_number, plain, to_array
 from ..values.context import STATE, Use, show
 from ..values.devices import CPU, Device, as_device
 from ..values.dtypes import DataType
-from .kernels import evaluate, on_complex
+from ..values.given import Index, TensorLike
+from ..values.origin import short, user_line
+from .above import Above
+from .kernels import OperandError, evaluate, on_complex
 from .operators import Operators
 
 
@@ -59,9 +60,9 @@ def _apply_anywhere(
     if context is not None:
         result = context.apply(op, values, attributes)
     elif any(x.watched for x in values):
-        return _module("eager.remembered").note(op, values, attributes)
+        return next(x for x in values if x.watched).note(op, values, attributes)
     elif STATE.device is not None or not all(x.direct for x in values):
-        placed = _module("function.on_device").run_on_device(op, values, attributes)
+        placed = Above.rooms.run_on_device(op, values, attributes)
         result = placed[0] if len(placed) == 1 else tuple(placed)
     else:
         made = evaluate(op, [x._array for x in values], attributes)
@@ -90,7 +91,7 @@ def as_tensor(value: object, dtype: DType | None = None) -> Tensor:
         found: Tensor = read()
         return found
     if isinstance(value, list | tuple) and _has_symbols(value):
-        made: Tensor = import_module("..array.manipulation", __package__).stack(value)
+        made: Tensor = Above.rooms.stack(value)
         return made
     return Tensor(to_array(value, dtype))
 
@@ -221,14 +222,14 @@ class Tensor(Operators):
     @property
     def mT(self) -> Tensor:  # noqa: N802  (the standard's name)
         """Return each matrix with its axes exchanged: the last two."""
-        made: Tensor = _function("manipulation", "matrix_transpose")(self)
+        made: Tensor = Above.rooms.matrix_transpose(self)
         return made
 
     def __matmul__(self, other: object) -> Any:
-        return _function("linear", "matmul")(self, other)
+        return Above.rooms.matmul(self, other)
 
     def __rmatmul__(self, other: object) -> Any:
-        return _function("linear", "matmul")(other, self)
+        return Above.rooms.matmul(other, self)
 
     def numpy(self) -> Array:
         """Return the array, which shares memory with the tensor."""
@@ -247,7 +248,7 @@ class Tensor(Operators):
         place = as_device(device)
         if place == CPU and self.direct:
             return self
-        made: Tensor = _module("function.on_device").moved(self, place)
+        made: Tensor = Above.rooms.moved(self, place)
         return made
 
     def cpu(self) -> Tensor:
@@ -262,24 +263,28 @@ class Tensor(Operators):
         """Return another tensor of the same value, which recorders do not know."""
         return type(self)(self._array)
 
+    def note(self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, Any]) -> Any:
+        """Carry an operation out on watched tensors and others; return its result."""
+        raise AssertionError(f"{op.name}: nothing is noted of a tensor that has elements")
+
     def home(self) -> Any:
         """Return the context that takes operations on the tensor although it is not present."""
         return None
 
     def __getitem__(self, key: object) -> Tensor:
         if STATE.busy or not self.eager:
-            found: Tensor = _module("array.indexing").taken(self, key)
+            found: Tensor = Above.rooms.taken(self, key)
             return found
-        return Tensor(self._array[_module("array.indexing").plain_key(key, self._array.shape)])
+        return Tensor(self._array[plain_key(key, self._array.shape)])
 
     def __setitem__(self, key: object, value: object) -> None:
         array = self._array
         value = as_tensor(value, self._row_for(value))
         if STATE.busy or not value.eager:
-            _module("array.indexing").check_assignable(self, value)
+            check_assignable(self, value)
         if sys.getrefcount(array) > 3 or array.base is not None or not array.flags.writeable:
             array = array.copy()
-        _module("array.indexing").assign(array, key, value)
+        assign(array, key, value)
         self._array = array
         if hasattr(self, "_key"):
             del self._key
@@ -357,13 +362,38 @@ class Tensor(Operators):
         return f"gravure.Tensor({text}, shape={self.shape}, dtype={self.dtype})"
 
 
-@cache
-def _function(module: str, name: str) -> Callable[..., Any]:
-    found: Callable[..., Any] = getattr(import_module(f"..array.{module}", __package__), name)
-    return found
+def plain_key(key: Index, shape: tuple[int, ...] | None = None) -> Any:
+    """Return a key with arrays in place of tensors."""
+    if isinstance(key, tuple):
+        return tuple(map(plain_key, key))
+    if isinstance(key, Operators):
+        tensor = as_tensor(key)
+        return tensor.numpy() if tensor.ndim else tensor.numpy()[()]
+    if isinstance(key, slice):
+        return slice(*(_bound(b) for b in (key.start, key.stop, key.step)))
+    return key
 
 
-@cache
-def _module(name: str) -> Any:
-    """Return a module that imports this one, or takes long to import."""
-    return import_module(f"..{name}", __package__)
+def _bound(value: TensorLike) -> Any:
+    return int(as_tensor(value)) if isinstance(value, Operators) else value
+
+
+def assign(array: Array, key: Index, value: Tensor) -> None:
+    """Write a value into an array, which keeps its type."""
+    kinds = "buifcO"
+    given = value._array
+    if kinds.index(given.dtype.kind) > kinds.index(array.dtype.kind) and array.dtype.kind in "bui":
+        raise TypeError(f"elements of {value.dtype} do not fit a tensor of {array.dtype}")
+    array[plain_key(key)] = given
+
+
+def check_assignable(tensor: Tensor, value: Tensor) -> None:
+    """Refuse to change a tensor that a tape or a graph knows."""
+    known = any(r.knows(tensor) or r.knows(value) for r in STATE.recorders)
+    if known or not value.eager:
+        where = "a tape watches" if known else "is not of a graph, by a value of one"
+        raise OperandError(
+            f"an assignment to elements of a tensor that {where}",
+            location=short(user_line()),
+            hint="use gravure.where or gravure.scatter_nd, which give a new tensor",
+        )

@@ -30,9 +30,7 @@ MOST = 1 << 36
 
 def numpy_types() -> dict[int, np.dtype[np.generic]]:
     """Return numpy's types by the numbers."""
-    made = {
-        NUMBERS[str(row)]: row.numpy for row in rows.DTYPES.values() if str(row) in NUMBERS
-    }
+    made = {NUMBERS[str(row)]: row.numpy for row in rows.DTYPES.values() if str(row) in NUMBERS}
     return {**made, 7: np.dtype(object)}
 
 

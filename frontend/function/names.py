@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from ..array.manipulation import stack
 from ..eager.tensor import Tensor, as_tensor, cast
 from ..graph.control_flow import choose, loop
 from ..graph.gradients import gradients as graph_gradients
@@ -144,8 +145,6 @@ def _slices(xs: object, index: int) -> list[Any]:
 
 
 def _stack(rows: Sequence[object]) -> Any:
-    from ..array.manipulation import stack  # noqa: PLC0415  (array -> staging)
-
     columns = zip(*map(nest.flatten, rows), strict=True)
     return nest.pack(rows[0], [stack(list(column)) for column in columns])
 

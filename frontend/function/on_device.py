@@ -28,7 +28,9 @@ from ...ir.types.values import is_compilable
 from ...runtime.devices import open_driver
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
+from ..array.indexing import taken
 from ..eager.kernels import HostOp, evaluate, explain
+from ..eager.tape import identity
 from ..eager.tensor import Tensor
 from ..graph.graph import Graph
 from ..models.compiled import compile_piece
@@ -95,8 +97,6 @@ class DeviceTensor(Tensor):
         return DeviceTensor(self.held, self.place)
 
     def __getitem__(self, key: Any) -> Tensor:
-        from ..array.indexing import taken  # noqa: PLC0415  (array -> tensor -> array)
-
         return taken(self, key)
 
 
@@ -146,8 +146,6 @@ def moved(x: Tensor, device: Device) -> Tensor:
 
 def in_graph(x: Any, device: Device) -> Tensor:
     """Return the value of a graph, which the device computes."""
-    from ..eager.tape import identity  # noqa: PLC0415  (tape -> tensor -> tape)
-
     graph = STATE.context if isinstance(STATE.context, Graph) else x.home()
     if not isinstance(graph, Graph):
         raise TypeError(f"a value of {STATE.context and STATE.context.name} has no device")

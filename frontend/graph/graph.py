@@ -111,8 +111,10 @@ class GraphTensor(SymbolicTensor):
 
     __slots__ = ("op", "seen", "users", "value_index")
 
-    def __init__(self, op: Operation, index: int, spec: TensorSpec) -> None:  # (not SSA)
-        self.graph: Graph = op.graph
+    graph: Graph
+
+    def __init__(self, op: Operation, index: int, spec: TensorSpec) -> None:
+        self.graph = op.graph
         self.op = op
         self.value_index = index
         self._spec = spec

@@ -18,6 +18,7 @@ from ...ir.types.tensor import TensorSpec
 from ..eager.tape import GradientTape
 from ..eager.tensor import Tensor, as_tensor
 from ..values.context import entered
+from .control_flow import add
 from .graph import Graph, Operation
 from .kinds import PyFunction
 
@@ -113,6 +114,4 @@ class EagerFunction(PyFunction):
 
 def add_function(graph: Graph, function: HostFunction, inputs: Sequence[Any], name: Any) -> Any:
     """Add a Python function to a graph; return its outputs."""
-    from .control_flow import add  # noqa: PLC0415  (control_flow -> gradients)
-
     return add(graph, EagerFunction(function), inputs, name)

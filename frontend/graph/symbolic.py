@@ -8,16 +8,13 @@ message names the function and the line that made it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, NoReturn
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Operation, SSAValue
-
-from ...ir.build import SOURCE
 from ...ir.types.dims import Dim
 from ...ir.types.dtypes import DType
-from ...ir.types.tensor import Array, TensorSpec, spec_of
+from ...ir.types.tensor import Array, TensorSpec
 from ..eager.tensor import Tensor
 from ..values import dtypes
 from ..values.context import Context, executing_eagerly
@@ -53,16 +50,12 @@ class LeakedTensorError(SymbolicError, ValueError):
 class SymbolicTensor(Tensor):
     """A value of a graph."""
 
-    __slots__ = ("_spec", "graph", "value")
+    __slots__ = ("_spec", "graph")
     direct: ClassVar[bool] = False
     eager: ClassVar[bool] = False
-
-    def __init__(self, graph: Context, value: SSAValue) -> None:
-        self.graph = graph
-        """The context that made it."""
-        self.value = value
-        """The value in the IR."""
-        self._spec = spec_of(value.type)
+    graph: Context
+    """The context that made it."""
+    _spec: TensorSpec
 
     @property
     def spec(self) -> TensorSpec:
@@ -90,15 +83,13 @@ class SymbolicTensor(Tensor):
         return self._spec.size
 
     @property
+    @abstractmethod
     def source(self) -> str:
         """Return the line of the user's program that made it, or an empty text."""
-        owner = self.value.owner
-        line = owner.attributes.get(SOURCE) if isinstance(owner, Operation) else None
-        return line.data if isinstance(line, StringAttr) else ""
 
+    @abstractmethod
     def alias(self) -> Tensor:
         """Return another tensor of the same value, which recorders do not know."""
-        return type(self)(self.graph, self.value)
 
     def home(self) -> Context:
         """Return the graph if it takes operations although it is not the present context.

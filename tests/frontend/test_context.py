@@ -1,8 +1,10 @@
 """Contexts: who carries operations out, and who sees them; rows A1 and A6 in part, I18."""
 
 import contextlib
+import sys
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,6 @@ import pytest
 
 import gravure as gv
 from gravure.frontend.eager.tensor import apply
-from gravure.frontend.trace import Trace
 from gravure.frontend.values import nest
 from gravure.frontend.values.context import (
     STATE,
@@ -28,6 +29,9 @@ from gravure.ir import interpret, spec, spec_of_array
 from gravure.ir.build import SOURCE
 from gravure.ir.families import Unary
 from gravure.ir.types import dtypes
+
+sys.path.insert(0, str(Path(__file__).parent))
+from traced_blocks import Trace
 
 
 class Log:

@@ -22,6 +22,7 @@ from ..core.values import convert
 from ..ops.random_ops import seeds_of
 from . import combining, iterators, saving
 from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
+from .generating import generated
 from .grouping import bucketed, grouped, reduced, traced_scan
 from .handles import pipeline_tensor, staged
 from .options import Options
@@ -143,8 +144,6 @@ class Dataset(Pipeline):
         name: str | None = None,
     ) -> Dataset:
         """Return a dataset of what a generator of Python's gives."""
-        from .generating import generated  # noqa: PLC0415  (generating -> structures)
-
         stage, spec = generated(generator, output_types, output_shapes, args, output_signature)
         return Dataset(stage, spec)
 

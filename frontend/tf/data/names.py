@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...data.stages import INFINITE, UNKNOWN
-from ..names.namespaces import Space
+from ..core.space import Space
 from . import experimental as _e
 from . import iterators as _it
 from . import options as _o

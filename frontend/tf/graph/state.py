@@ -39,6 +39,7 @@ from ..core.calls import perform
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
+from ..ops.array_ops import broadcast_to, reshape, shape
 from ..ops.gathering import (
     gather,
     gather_nd,
@@ -555,7 +556,6 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
 
 def assign_slice(variable: Variable, key: object, value: object) -> Any:
     """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
-    from ..ops.array_ops import broadcast_to, reshape, shape  # noqa: PLC0415  (array_ops -> state)
     from ..ops.creation import constant  # noqa: PLC0415
 
     dims = variable.shape.as_list()

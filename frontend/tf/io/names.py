@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...formats import messages as _m
-from ..names.namespaces import Space, image, train
-from ..names.v1_ops import TOP as _OLD
+from ..core.space import Space
 from . import decoding as _d
 from . import features as _f
 from . import files as _files
@@ -57,9 +56,7 @@ PARSING: dict[str, Any] = {
 WHOLE: dict[str, Any] = {
     n: getattr(_files, n) for n in ("matching_files", "read_file", "write_file")
 }
-RECORDS: dict[str, Any] = {
-    n: getattr(_r, n) for n in ("TFRecordOptions", "TFRecordWriter")
-}
+RECORDS: dict[str, Any] = {n: getattr(_r, n) for n in ("TFRecordOptions", "TFRecordWriter")}
 io = Space("io", gfile=gfile, **PICTURES, **DECODING, **FEATURES, **PARSING, **WHOLE, **RECORDS)
 
 OLD_RECORDS = {
@@ -98,13 +95,12 @@ MESSAGES: dict[str, Any] = {
 }
 """What `tf.train` has of examples."""
 V1: dict[str, Any] = {
-    **FEATURES, **PARSING, **WHOLE, **READERS,
+    **FEATURES,
+    **PARSING,
+    **WHOLE,
+    **READERS,
     **{n: DECODING[n] for n in ("decode_base64", "encode_base64", "decode_csv", "decode_raw")},
     **{n: DECODING[n] for n in ("parse_tensor", "serialize_tensor")},
     **{"gfile": old_gfile, "python_io": python_io, "io": old_io, "count_up_to": _pr.count_up_to},
 }
 """What stands at the top of the first version."""
-
-for _space in (image, _OLD["image"]):
-    vars(_space).update(PICTURES)
-vars(train).update({**MESSAGES, **PRODUCERS})

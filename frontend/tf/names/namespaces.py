@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import NoReturn
 
 from ...function.function import Settings as _Settings
 from ...function.function import run_functions_eagerly
 from ...models.threads import Asked as _Asked
 from ...models.threads import ask as _ask_threads
 from ..core import nested as _nest
+from ..core.space import Space
 from ..distribute import cluster as _cl
 from ..distribute import names as _di
 from ..graph import configuration as _cf
 from ..graph import decompositions as _de
 from ..graph import generator as _gen
 from ..graph.queues import FIFOQueue, RandomShuffleQueue
+from ..io.names import MESSAGES as _MESSAGES
+from ..io.names import PICTURES as _PICTURES
+from ..io.names import PRODUCERS as _PRODUCERS
 from ..ops import composed as _co
 from ..ops import creation as _c
 from ..ops import gathering as _g
@@ -39,18 +42,6 @@ from ..train import rates as _ra
 from ..train import savers as _t
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
-
-
-class Space(SimpleNamespace):
-    """Names of TensorFlow's under one; what is not here is refused by its name."""
-
-    def __init__(self, label: str, /, **members: object) -> None:
-        super().__init__(**members)
-        self.__label = label
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"gravure.tf.{self.__label} has no {name!r}")
-
 
 math = Space(
     "math",
@@ -172,6 +163,7 @@ linalg = Space(
 image = Space(
     "image",
     **_im.NAMES,
+    **_PICTURES,
     transpose=_im.turned,
     image_gradients=_im.steps,
 )
@@ -310,4 +302,6 @@ train = Space(
     start_queue_runners=_cd.start_queue_runners,
     ExponentialMovingAverage=_av.ExponentialMovingAverage,
     **_ra.V1,
+    **_MESSAGES,
+    **_PRODUCERS,
 )

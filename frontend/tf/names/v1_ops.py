@@ -18,6 +18,10 @@ from ..core.calls import perform, rule
 from ..core.shapes import ShapeLike
 from ..core.values import InGraph, convert, graph_of, same
 from ..graph import debugging
+from ..graph.flow import cond as structured_cond
+from ..graph.flow import stop_gradient
+from ..graph.loops import while_loop as structured_loop
+from ..io.names import PICTURES as _PICTURES
 from ..ops import array_ops as _a
 from ..ops import gathering as _g
 from ..ops import image_ops as _im
@@ -132,8 +136,6 @@ def softmax_cross_entropy_with_logits(
     through_labels: bool = False,
 ) -> TfTensor:
     """Return the cross entropy of labels, through which no gradient goes, and softmax."""
-    from ..graph.flow import stop_gradient  # noqa: PLC0415  (flow needs the namespaces)
-
     if _sentinel is not None or labels is None or logits is None:
         raise ValueError("Only call this function with named arguments (labels=..., logits=...)")
     given = labels if through_labels else stop_gradient(labels)
@@ -205,9 +207,7 @@ def cond(
     fn2: object = None,
 ) -> Any:
     """Run one of two functions, which have older names too."""
-    from ..graph.flow import cond as structured  # noqa: PLC0415  (flow needs the namespaces)
-
-    return structured(pred, true_fn or fn1, false_fn or fn2, name)
+    return structured_cond(pred, true_fn or fn1, false_fn or fn2, name)
 
 
 def while_loop(
@@ -219,9 +219,7 @@ def while_loop(
     **more: Any,
 ) -> Any:
     """Run the body as long as the condition holds; a list of one variable gives the variable."""
-    from ..graph.loops import while_loop as structured  # noqa: PLC0415  (loops need the namespaces)
-
-    made = structured(cond, body, loop_vars, *args, **more)
+    made = structured_loop(cond, body, loop_vars, *args, **more)
     alone = isinstance(made, list | tuple) and len(made) == 1 and not return_same_structure
     return made[0] if alone else made
 
@@ -311,6 +309,7 @@ TOP = {
     "string_to_number": strings.to_number,
     "image": SimpleNamespace(
         **_im.NAMES,
+        **_PICTURES,
         **{f"resize_{mode}": _im.old_resize(mode) for mode in ("bilinear", "bicubic")},
         resize_nearest_neighbor=_im.old_resize("nearest"),
         resize_images=resize_images,

@@ -31,6 +31,7 @@ from ..core.calls import perform, rule
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.sizes import sizes_of
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, static
+from .array_ops import shape, stack, where
 from .creation import ints
 
 MOST = 2**31 - 1
@@ -414,7 +415,6 @@ def _classes(
     source: Source, logits: object, num_samples: object, dtype: DTypeLike | None
 ) -> TfTensor:
     """Return the first class of each row up to which the chances add up to more than a draw."""
-    from .array_ops import shape, where  # noqa: PLC0415  (array_ops -> calls)
     from .math_ops import FUNCTIONS, REDUCTIONS, cast, cumsum  # noqa: PLC0415
 
     x = convert(logits)
@@ -458,7 +458,6 @@ def split(seed: object, num: int = 2, alg: object = "auto_select") -> Any:
 
 def fold_in(seed: object, data: object, alg: object = "auto_select") -> Any:
     """Return the seed that a seed and a number give."""
-    from .array_ops import stack  # noqa: PLC0415  (array_ops -> calls)
     from .math_ops import cast  # noqa: PLC0415
 
     kind = convert(seed).dtype

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...formats import messages as _m
-from ..names.namespaces import Space
+from ..core.space import Space
 from . import first as _f
 from . import second as _s
 

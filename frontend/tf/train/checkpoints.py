@@ -23,6 +23,7 @@ from ...graph.kinds import PyFunction
 from ...graph.text_arrays import TEXT
 from ...values.context import STATE, entered
 from ..graph.state import Variable
+from .savers import latest_checkpoint
 
 VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 COUNTER = "save_counter"
@@ -309,8 +310,6 @@ class CheckpointManager:
     @property
     def latest_checkpoint(self) -> str | None:
         """Return the newest checkpoint."""
-        from .savers import latest_checkpoint  # noqa: PLC0415  (train -> checkpoint_ops)
-
         return latest_checkpoint(self.directory)
 
     def restore_or_initialize(self) -> str | None:

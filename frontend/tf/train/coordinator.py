@@ -10,6 +10,7 @@ from typing import Any
 
 from ...values.context import default_session
 from ...values.run_errors import OutOfRangeError
+from ..graph.graph_lists import add_to_collection
 
 
 class Coordinator:
@@ -128,8 +129,6 @@ class QueueRunner:
 
 def add_queue_runner(qr: QueueRunner, collection: str = "queue_runners") -> None:
     """Let `start_queue_runners` find a runner."""
-    from ..graph.graph_lists import add_to_collection  # noqa: PLC0415  (graph_lists -> state)
-
     add_to_collection(collection, qr)
 
 

@@ -21,6 +21,7 @@ from ..ops.nn_ops import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from ..ops.special import divide_no_nan
+from ..ops.window_ops import l2_normalize
 
 EPSILON = 1e-7
 _sum: Callable[..., Any] = REDUCTIONS["reduce_sum"]
@@ -131,8 +132,6 @@ def poisson(y_true: object, y_pred: object) -> TfTensor:
 
 def cosine_similarity(y_true: object, y_pred: object, axis: int = -1) -> Any:
     """Return the negated cosine of the angle between labels and predictions."""
-    from ..ops.window_ops import l2_normalize  # noqa: PLC0415  (window_ops -> nn_ops)
-
     truth, found = _same(y_true, y_pred)
     return -_sum(l2_normalize(truth, axis) * l2_normalize(found, axis), axis=axis)
 

@@ -1,4 +1,4 @@
-"""`Trace`: a context that appends operations to a block, and makes a function of it.
+"""`Trace`: a context for tests, which appends operations to a block and makes a function of it.
 
     trace = Trace("function 'f'")
     x = trace.argument("x", spec)
@@ -6,8 +6,8 @@
         y = f(x)
     function = trace.finish("f", {"y": y})       a func.func
 
-What comes from outside (eager tensors, tensors of a context further out) passes through
-`capture`: here it becomes a constant; a function overrides it to capture by reference.
+What comes from outside becomes a constant. It is the least that a context can be: what is
+traced into it is what the functions of the frontend apply, and nothing else.
 """
 
 from __future__ import annotations
@@ -17,19 +17,48 @@ from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ..ir.build import GraphEmit
-from ..ir.op import Op
-from ..ir.ops.structure import Constant
-from ..ir.program import NAME
-from ..ir.types.dtypes import DType
-from ..ir.types.tensor import TensorSpec
-from .eager.kernels import OperandError
-from .eager.tensor import Tensor, as_tensor, cast
-from .graph.symbolic import SymbolicTensor, leaked
-from .values.context import STATE, Context
-from .values.origin import short, user_line
+from gravure.frontend.eager.kernels import OperandError
+from gravure.frontend.eager.tensor import Tensor, as_tensor, cast
+from gravure.frontend.graph.symbolic import SymbolicTensor, leaked
+from gravure.frontend.values.context import STATE, Context
+from gravure.frontend.values.origin import short, user_frame
+from gravure.ir.build import SOURCE, GraphEmit
+from gravure.ir.op import Op
+from gravure.ir.ops.structure import Constant
+from gravure.ir.program import NAME
+from gravure.ir.types.dtypes import DType
+from gravure.ir.types.tensor import TensorSpec, spec_of
+
+
+def caller_line() -> str:
+    """Return the line of the test that is running."""
+    frame = user_frame()
+    while frame is not None:
+        ours = str(frame.f_globals.get("__name__")).startswith("gravure.")
+        if not ours and frame.f_code.co_filename != __file__:
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+class TracedTensor(SymbolicTensor):
+    """A value of a block."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, graph: Context, value: SSAValue) -> None:
+        self.graph, self.value, self._spec = graph, value, spec_of(value.type)
+
+    @property
+    def source(self) -> str:
+        owner = self.value.owner
+        line = owner.attributes.get(SOURCE) if isinstance(owner, Operation) else None
+        return line.data if isinstance(line, StringAttr) else ""
+
+    def alias(self) -> Tensor:
+        return TracedTensor(self.graph, self.value)
 
 
 class Trace(Context):
@@ -45,16 +74,16 @@ class Trace(Context):
         self.known: dict[int, tuple[Any, SSAValue]] = {}
         """What was captured, by identity."""
 
-    def argument(self, name: str, spec: TensorSpec) -> SymbolicTensor:
+    def argument(self, name: str, spec: TensorSpec) -> TracedTensor:
         """Add an argument."""
         value = self.block.insert_arg(spec.type, len(self.block.args))
         value.name_hint = name if name.isascii() and name.isidentifier() else None
         self.names.append(name)
-        return SymbolicTensor(self, value)
+        return TracedTensor(self, value)
 
     def apply(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
         """Append an operation."""
-        line = user_line()
+        line = caller_line()
         emit = GraphEmit.at_end(self.block, line)
         values = [self.owned(x) for x in operands]
         try:
@@ -65,9 +94,9 @@ class Trace(Context):
             raise OperandError(str(error), location=short(line)) from None
         return self.wrapped(made) if not isinstance(made, tuple) else tuple(map(self.wrapped, made))
 
-    def wrapped(self, value: SSAValue) -> SymbolicTensor:
+    def wrapped(self, value: SSAValue) -> TracedTensor:
         """Return the tensor for a value of the block."""
-        return SymbolicTensor(self, value)
+        return TracedTensor(self, value)
 
     def convert(self, value: Any, dtype: DType | None = None) -> Tensor:
         """Return a value as a tensor of this trace."""
@@ -77,7 +106,7 @@ class Trace(Context):
 
     def owned(self, tensor: Tensor) -> SSAValue:
         """Return the value of the block for a tensor, which is captured if it is not of here."""
-        if isinstance(tensor, SymbolicTensor):
+        if isinstance(tensor, TracedTensor):
             if tensor.graph is self:
                 return tensor.value
             if not self.is_inside(tensor.graph):
