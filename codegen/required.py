@@ -16,12 +16,12 @@ from ..runtime.artifact import (
     ALIGNMENT,
     REQUIRED,
     Description,
-    If,
+    IfStep,
     Launch,
     Pointer,
     Repeat,
     Step,
-    While,
+    WhileStep,
     round_up,
 )
 
@@ -40,12 +40,12 @@ def hide_fault(model: Description, rows: Sequence[Any]) -> Description:
         match step:
             case Launch():
                 return replace(step, arguments=tuple(map(moved, step.arguments)))
-            case If():
+            case IfStep():
                 then, otherwise = (tuple(map(of, part)) for part in (step.then, step.otherwise))
-                return If(moved(step.condition), then, otherwise)
-            case While():
+                return IfStep(moved(step.condition), then, otherwise)
+            case WhileStep():
                 test, body = (tuple(map(of, part)) for part in (step.test, step.body))
-                return While(test, moved(step.condition), body)
+                return WhileStep(test, moved(step.condition), body)
             case Repeat():
                 return replace(step, body=tuple(map(of, step.body)))
         return step

@@ -42,7 +42,7 @@ def place_scratch(
     numbers = [number for number, need in enumerate(needs) if need]
     points = [2 * lives.number[lives.steps[number]] for number in numbers]
     starts, ends = spans_at(points, lives, ranges)
-    gaps, most = Shared(), 0
+    gaps, most = FreePlaces(), 0
     rooms: list[list[Span]] = []
     for number, begins, finished in zip(numbers, starts, ends, strict=True):
         for span in begins:
@@ -88,7 +88,7 @@ def last_place(room: Sequence[Span], size: int, length: int) -> int:
     return next(high - size for low, high in ends if high - low >= size)
 
 
-class Shared:
+class FreePlaces:
     """What is free, while several buffers may lie in one place."""
 
     def __init__(self) -> None:

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 from .eager.above import Above
 
 if TYPE_CHECKING:
-    from .array.indexing import Index
     from .eager.tensor import Tensor
     from .values.devices import Device
+    from .values.given import Index
 
 
 class _Rooms:

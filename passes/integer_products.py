@@ -45,7 +45,7 @@ class IntegerProducts(Pass):
         known = Known()
         rules = {"gv.matmul": (Products(known).integers,)}
         if target_of(program).can.convolve_integers:
-            rules["gv.conv"] = (Windows(known).integers,)
+            rules["gv.conv"] = (WindowProducts(known).integers,)
         rewriter = Rewriter(rules)
         rewriter.run(program)
         for name, hits in rewriter.hits.items():
@@ -107,7 +107,7 @@ class Products:
 
 
 @dataclass
-class Windows(Products):
+class WindowProducts(Products):
     """The same of convolutions."""
 
     def integers(self, op: Op, rewriter: Rewriter) -> SSAValue | None:

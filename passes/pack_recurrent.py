@@ -57,7 +57,7 @@ class PackRecurrent(Pass):
         if not isinstance(op.specs[2].dims[2], int):
             text = f"{op.name}: state of {op.specs[2].dims[2]} units, expected a number"
             raise UnsupportedOp(text, location=place(op))
-        layer = Layer(op, target)
+        layer = PackedLayer(op, target)
         ways = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
         backward = ways[op.plain_attributes()["direction"]]
         made = [layer.way(number, reverse) for number, reverse in enumerate(backward)]
@@ -65,7 +65,7 @@ class PackRecurrent(Pass):
         self.count("directions", len(made))
 
 
-class Layer:
+class PackedLayer:
     """Builds what stands for one layer."""
 
     def __init__(self, op: Op, target: Target) -> None:
@@ -138,7 +138,7 @@ class Layer:
 
 
 def _lstm(
-    layer: Layer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
+    layer: PackedLayer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
     reverse: bool,
 ) -> Sequence[SSAValue]:  # fmt: skip
     gates = layer.gates(product, layer.make.add(*layer.halves(b)))
@@ -149,7 +149,7 @@ def _lstm(
 
 
 def _gru(
-    layer: Layer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
+    layer: PackedLayer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
     reverse: bool,
 ) -> Sequence[SSAValue]:  # fmt: skip
     """Keep the state's bias of the new state apart: the reset gate may act on it."""
@@ -170,7 +170,7 @@ def _gru(
 
 
 def _rnn(
-    layer: Layer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
+    layer: PackedLayer, product: SSAValue, r: SSAValue, b: SSAValue, states: Sequence[SSAValue],
     reverse: bool,
 ) -> Sequence[SSAValue]:  # fmt: skip
     gates = layer.gates(product, layer.make.add(*layer.halves(b)))

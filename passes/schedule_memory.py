@@ -52,7 +52,7 @@ class ScheduleMemory(Pass):
 
     def schedule(self, block: Block, ranges: dict[str, Range]) -> None:
         """Reorder one block if that lowers the peak."""
-        graph = Graph(block, ranges, readers_first(block))
+        graph = BlockNeeds(block, ranges, readers_first(block))
         given = graph.ops
         calm = graph.order(by_memory=False) if graph.first else given
         order = graph.order()
@@ -69,7 +69,7 @@ class ScheduleMemory(Pass):
 
 
 @dataclass
-class Graph:
+class BlockNeeds:
     """Operations of a block with the values they need, make and free."""
 
     block: Block

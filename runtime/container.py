@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol
 
 from ..errors import Advice, ArtifactError
 from .artifact import round_up
-from .elf import ET_DYN, MACHINES, MAGIC, PAGE, PT_NOTE, Header, Program, Record
+from .elf import ET_DYN, MACHINES, MAGIC, PAGE, PT_NOTE, Header, Record, Segment
 
 OWNER = b"gravure\0"
 SEAL_TYPE = 1
@@ -155,11 +155,11 @@ def _check_header(data: bytes) -> Header:
 
 def _find_seal(read: Data, header: Header) -> int:
     """Return where the note of the seal begins."""
-    if header.program_size != Program.layout.size or header.program_count > 64:
+    if header.program_size != Segment.layout.size or header.program_count > 64:
         raise ArtifactError("not a library that gravure made: unusual program headers")
-    table = read(header.program_offset, header.program_count * Program.layout.size)
+    table = read(header.program_offset, header.program_count * Segment.layout.size)
     for index in range(header.program_count):
-        program = Program.unpack(table, index * Program.layout.size)
+        program = Segment.unpack(table, index * Segment.layout.size)
         if program.type != PT_NOTE or program.file_size > PAGE:
             continue
         for place, owner, kind in _notes(read(program.offset, program.file_size)):

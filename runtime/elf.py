@@ -72,7 +72,7 @@ class Header(Record):
 
 
 @dataclass(frozen=True)
-class Program(Record):
+class Segment(Record):
     """A program header: a piece of the file to map, or a mark on one."""
 
     layout: ClassVar[Struct] = Struct("<IIQQQQQQ")

@@ -43,7 +43,7 @@ METRICS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class MeasurePlan:
     """How long to measure."""
 
     warm_up: float = 0.2
@@ -99,9 +99,9 @@ class Timing:
         }
 
 
-def measure(call: Callable[[], object], plan: Plan | None = None) -> Timing:
+def measure(call: Callable[[], object], plan: MeasurePlan | None = None) -> Timing:
     """Return the timing of a call."""
-    plan = plan or Plan()
+    plan = plan or MeasurePlan()
     each = warm_up(call, plan.warm_up)
     batch = max(1, math.ceil(SHORTEST / each))
     wanted = -(-plan.iterations // batch)

@@ -72,7 +72,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Row:
+class CaseTime:
     """What was measured of one case."""
 
     name: str
@@ -265,38 +265,38 @@ class Bench:
 
         return min(seconds(several) / count for _ in range(5 if count > 1 else 1))
 
-    def case(self, case: Case) -> Row:
+    def case(self, case: Case) -> CaseTime:
         """Measure one case; a failure becomes a row."""
         try:
             with closing(self.model(case.text.encode())) as model:
                 return self._measure(case, model)
         except Exception as fault:
-            return Row(case.name, 0, None, case.unit, case.aim, 0, reason(fault))
+            return CaseTime(case.name, 0, None, case.unit, case.aim, 0, reason(fault))
 
-    def _measure(self, case: Case, model: DeviceModel) -> Row:
+    def _measure(self, case: Case, model: DeviceModel) -> CaseTime:
         arrays = random_arrays(model)
         run = model.bind([DeviceArray.of(self.driver, array) for array in arrays])
         results = [each.numpy() for each in run()]
         error = difference(*case.sample(arrays, results))
         seconds = self.time(run, self.driver.seconds)
         torch = self._torch(case, arrays) if case.torch and self.peer else None
-        return Row(case.name, figure(case, seconds), torch, case.unit, case.aim, error)
+        return CaseTime(case.name, figure(case, seconds), torch, case.unit, case.aim, error)
 
     def _torch(self, case: Case, arrays: Sequence[Array]) -> float:
         """Return torch's figure."""
         names = {name: self.peer.tensor(each) for name, each in zip("xyz", arrays, strict=False)}
         return figure(case, self.time(self.peer.evaluation(case.torch, names), self.peer.seconds))
 
-    def copy(self, small: bool) -> Row:
+    def copy(self, small: bool) -> CaseTime:
         """Measure copying on the device, which bounds what else can move."""
         size = 1 << (16 if small else 30)
         source, target = (DeviceArray.empty(self.driver, (size,), "u8") for _ in range(2))
         seconds = self.time(
             lambda: self.driver.copy(target.address, source.address, size), self.driver.seconds
         )
-        return Row(f"copy of {size >> 20} MiB", 2e-12 * size / seconds, None, "TB/s", "", 0)
+        return CaseTime(f"copy of {size >> 20} MiB", 2e-12 * size / seconds, None, "TB/s", "", 0)
 
-    def launching(self, case: Case) -> list[Row]:
+    def launching(self, case: Case) -> list[CaseTime]:
         """Measure the processor's time to begin a run of many launches, and all of its time."""
         try:
             with closing(self.model(case.text.encode())) as model:
@@ -309,10 +309,12 @@ class Bench:
                 whole = self.time(run, self.driver.seconds)
                 count = len(model.plan.launches)
         except Exception as fault:
-            return [Row(case.name, 0, None, "us", "10", 0, reason(fault))]
+            return [CaseTime(case.name, 0, None, "us", "10", 0, reason(fault))]
         return [
-            Row(f"begin {count} launches", statistics.median(begun) * 1e6, None, "us", "10", error),
-            Row(f"one of {count} launches", whole / count * 1e6, None, "us", "", error),
+            CaseTime(
+                f"begin {count} launches", statistics.median(begun) * 1e6, None, "us", "10", error
+            ),
+            CaseTime(f"one of {count} launches", whole / count * 1e6, None, "us", "", error),
         ]
 
     def beginning(self, run: Callable[[], object]) -> float:
@@ -322,7 +324,7 @@ class Bench:
         run()
         return perf_counter() - start
 
-    def network(self, name: str, batch: int, dtype: str, *, small: bool) -> Row:
+    def network(self, name: str, batch: int, dtype: str, *, small: bool) -> CaseTime:
         """Measure a network of torch, written as ONNX, beside what torch makes of it."""
         title = f"{name}, batch {batch}, {dtype}"
         try:
@@ -335,10 +337,10 @@ class Bench:
                 seconds = self.time(run, self.driver.seconds)
             torch = self.time(self.peer.compiled(network), self.peer.seconds)
         except Exception as fault:
-            return Row(title, 0, None, "ms", "torch", 0, reason(fault))
-        return Row(title, seconds * 1e3, torch * 1e3, "ms", "torch", error)
+            return CaseTime(title, 0, None, "ms", "torch", 0, reason(fault))
+        return CaseTime(title, seconds * 1e3, torch * 1e3, "ms", "torch", error)
 
-    def file(self, path: Path) -> Row:
+    def file(self, path: Path) -> CaseTime:
         """Measure a model in a file on the inputs beside it."""
         name, unit = path.stem, "ms"
         try:
@@ -349,8 +351,8 @@ class Bench:
                 results = [each.numpy() for each in run()]
                 seconds = self.time(run, self.driver.seconds)
         except Exception as fault:
-            return Row(name, 0, None, unit, "", 0, reason(fault))
-        return Row(name, seconds * 1e3, None, unit, "", reference_error(path, results))
+            return CaseTime(name, 0, None, unit, "", 0, reason(fault))
+        return CaseTime(name, seconds * 1e3, None, unit, "", reference_error(path, results))
 
 
 def difference(found: Array, wanted: Array) -> float:
@@ -428,7 +430,7 @@ def machine() -> str:
     return f"driver, clock, highest clock, power: {done.stdout.partition(chr(10))[0]}"
 
 
-def all_rows(bench: Bench, args: argparse.Namespace) -> Iterator[Row]:
+def all_rows(bench: Bench, args: argparse.Namespace) -> Iterator[CaseTime]:
     """Give a row for each case that is asked for."""
     if args.only in "copy":
         yield bench.copy(args.small)

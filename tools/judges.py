@@ -115,7 +115,7 @@ JUDGES: Mapping[str, Callable[[Task], dict[str, Array]]] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class Tolerances:
     """What the user says may differ; None for what the element type allows."""
 
     relative: float | None = None
@@ -123,7 +123,7 @@ class Asked:
     ulps: int = 0
 
     @classmethod
-    def of(cls, rtol: float | None, atol: float | None, ulp: int | None) -> Asked:
+    def of(cls, rtol: float | None, atol: float | None, ulp: int | None) -> Tolerances:
         """Return what was asked for; ulps that are asked for alone are all that may differ."""
         if ulp is None:
             return cls(rtol, atol)
@@ -131,7 +131,7 @@ class Asked:
 
 
 def differences(
-    model: Model, found: Mapping[str, Array], wanted: Mapping[str, Array], asked: Asked
+    model: Model, found: Mapping[str, Array], wanted: Mapping[str, Array], asked: Tolerances
 ) -> dict[str, Difference]:
     """Return how each output differs from what is wanted."""
     missing = [name for name in found if name not in wanted]
@@ -146,7 +146,7 @@ def differences(
     }
 
 
-def _tolerance(wanted: Array, dtype: str, asked: Asked) -> Tolerance:
+def _tolerance(wanted: Array, dtype: str, asked: Tolerances) -> Tolerance:
     """Return what may differ of a result: what was asked for, or what its type allows."""
     default = DEFAULTS.get(dtype, Tolerance(0.0, 0.0))
     relative, absolute = asked.relative, asked.absolute

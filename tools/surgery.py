@@ -76,7 +76,7 @@ def _compared(
 
     from ..frontend.programs.compile import compile  # noqa: A004  (it is called that)
     from .inputs import make_inputs
-    from .judges import Asked, Task, by_onnxruntime, differences
+    from .judges import Task, Tolerances, by_onnxruntime, differences
 
     shapes = shapes if shapes is not None else shapes_of(args)
     dims = _bounded(args, shapes, dims if dims is not None else dims_of(args))
@@ -88,7 +88,7 @@ def _compared(
         values = list(inputs.values())
         wanted = dict(zip((o.name for o in model.outputs), model.run(values), strict=True))
         found = dict(zip((o.name for o in other.outputs), other.run(values), strict=True))
-        asked = Asked(args.rtol, args.atol)
+        asked = Tolerances(args.rtol, args.atol)
         verdicts = {"the original": differences(other, found, wanted, asked)}
         if written.suffix == ".onnx" and find_spec("onnxruntime") is not None:
             others = by_onnxruntime(Task(str(written), inputs, list(found)))

@@ -38,7 +38,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Symbol:
+class ObjectSymbol:
     """A name in an object; `section` is the number of the section that `value` counts from."""
 
     name: str
@@ -86,7 +86,7 @@ class Object:
 
     header: Header
     sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[ObjectSymbol, ...]
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -128,9 +128,9 @@ def _table(data: bytes) -> list[RelaEntry]:
     return [RelaEntry(*fields) for fields in RelaEntry.layout.iter_unpack(data)]
 
 
-def _symbols(table: Section, names: bytes) -> tuple[Symbol, ...]:
+def _symbols(table: Section, names: bytes) -> tuple[ObjectSymbol, ...]:
     entries = [SymbolEntry(*fields) for fields in SymbolEntry.layout.iter_unpack(table.data)]
-    symbols = tuple(Symbol(_string(names, entry.name), entry) for entry in entries)
+    symbols = tuple(ObjectSymbol(_string(names, entry.name), entry) for entry in entries)
     assert all(each.section != SHN_COMMON for each in symbols), "common symbols are not written"
     return symbols
 

@@ -25,7 +25,7 @@ from ...runtime.container import EMBEDDED, Seal, digest_of
 from ...runtime.elf import EM_X86_64, MACHINES
 from ...runtime.files import replacing
 from .linker import Linker
-from .program import Program
+from .program import LinkedObjects
 from .relocate import GOT_SYMBOL
 from .weights import Weights, weights_symbol
 
@@ -80,7 +80,7 @@ def link(
     embedded leave only their size and digest, by which the file that holds them is known.
     `libraries` are those that functions may be imported from, such as `libm.so.6`.
     """
-    program = Program.of(objects, tag)
+    program = LinkedObjects.of(objects, tag)
     _check_machine(program)
     inside = weights if embed else None
     known = {GOT_SYMBOL} if inside is None else {GOT_SYMBOL, weights_symbol(tag)}
@@ -103,7 +103,7 @@ def link(
     return Library(bytes(head), note, seal, inside)
 
 
-def _check_machine(program: Program) -> None:
+def _check_machine(program: LinkedObjects) -> None:
     """Refuse objects for machines that only a linker can make libraries for."""
     for each in program.objects:
         if each.header.machine != EM_X86_64:

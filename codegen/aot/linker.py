@@ -37,14 +37,14 @@ from ...runtime.elf import (
     Header,
     RelaEntry,
     SectionHeader,
+    Segment,
     Strings,
     SymbolEntry,
     pack_all,
 )
-from ...runtime.elf import Program as Segment
 from .hashes import gnu_order, gnu_table, system_v_table
 from .image import Image
-from .program import Group, Place, Program
+from .program import LinkedObjects, SectionGroup, SectionPlace
 from .relocate import STUB_SIZE, Addresses, Relocator, needs_pointer
 
 BUILD_ID = struct.pack("<III", 4, 20, 3) + b"GNU\0"
@@ -63,7 +63,7 @@ BIND_NOW = ((DT_FLAGS, 8), (DT_FLAGS_1, 1))
 class Linker:
     """One library under construction."""
 
-    program: Program
+    program: LinkedObjects
     imports: Sequence[str]
     libraries: Sequence[str]
     weights: str
@@ -71,9 +71,9 @@ class Linker:
     weights_size: int
     """Their bytes; 0 if there are none in the file."""
     image: Image = field(default_factory=Image)
-    places: dict[Place, int] = field(default_factory=dict)
+    places: dict[SectionPlace, int] = field(default_factory=dict)
     """Where each section of an object lies."""
-    homes: dict[Place, Group] = field(default_factory=dict)
+    homes: dict[SectionPlace, SectionGroup] = field(default_factory=dict)
     """With which others it lies there."""
     strings: Strings = field(default_factory=Strings)
 
@@ -85,12 +85,12 @@ class Linker:
         image.add(".note.gnu.build-id", SHF_ALLOC, BUILD_ID + bytes(20), 4, notes)
         seal = image.add(".note.gravure", SHF_ALLOC, Seal().note(), 4, notes)
         self.lookup_tables(order)
-        self.group(Group.CONSTANTS, SHF_ALLOC)
+        self.group(SectionGroup.CONSTANTS, SHF_ALLOC)
         code = image.next_page()
-        self.group(Group.CODE, CODE)
+        self.group(SectionGroup.CODE, CODE)
         stubs = image.add(".plt", CODE, STUB_SIZE * len(self.imports), 16)
         once = image.next_page()
-        self.group(Group.ONCE, ONCE)
+        self.group(SectionGroup.ONCE, ONCE)
         got = image.add(".got", ONCE, 8 * len(self.imports), 8)
         self.dynamic_section()
         end = image.next_page()
@@ -127,7 +127,7 @@ class Linker:
         header = SectionHeader(type=SHT_RELA, link=table, entry_size=size)
         image.add(".rela.dyn", SHF_ALLOC, size * (pointers + len(self.imports)), 8, header)
 
-    def group(self, group: Group, flags: int) -> None:
+    def group(self, group: SectionGroup, flags: int) -> None:
         """Append all sections of a group as one; equal constants are stored once."""
         places = self.program.groups[group]
         sections = [self.program.section(place) for place in places]
@@ -171,9 +171,9 @@ class Linker:
     def address(self, name: str) -> int:
         """Return where a global name lies."""
         number, symbol = self.program.definitions[name]
-        return self.places[Place(number, symbol.section)] + symbol.entry.value
+        return self.places[SectionPlace(number, symbol.section)] + symbol.entry.value
 
-    def output_section(self, place: Place) -> int:
+    def output_section(self, place: SectionPlace) -> int:
         """Return the number in the library of the section that holds one of an object."""
         return self.image.number(self.homes[place].value)
 
@@ -183,7 +183,7 @@ class Linker:
         rows: list[tuple[bool, int, str, SymbolEntry]] = []
         for number, each in enumerate(self.program.objects):
             for symbol in each.symbols:
-                place = Place(number, symbol.section)
+                place = SectionPlace(number, symbol.section)
                 if symbol.kind not in (STT_FUNC, STT_OBJECT) or place not in self.places:
                     continue
                 is_export = symbol.name in exported
@@ -230,7 +230,7 @@ class Linker:
                 rows.append(SymbolEntry(self.strings.add(name), STB_GLOBAL << 4))
                 continue
             number, symbol = self.program.definitions[name]
-            section = self.output_section(Place(number, symbol.section))
+            section = self.output_section(SectionPlace(number, symbol.section))
             info = STB_GLOBAL << 4 | symbol.kind
             row = self.strings.add(name), info, 0, section, names[name], symbol.entry.size
             rows.append(SymbolEntry(*row))

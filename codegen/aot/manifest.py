@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import __version__
-from ...runtime.artifact import DTYPES, Description, If, SizeDemand, TensorInfo, control_steps
+from ...runtime.artifact import DTYPES, Description, IfStep, SizeDemand, TensorInfo, control_steps
 from ...runtime.container import FORMAT
 from .elf import Object
-from .program import Group, group_of
+from .program import SectionGroup, group_of
 
 EMBEDDED, IN_FILE, NONE = "embedded", "file", "none"
 """Where the weights of a model are."""
@@ -24,7 +24,7 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
     """Return the manifest of a model; `kernels` are the objects with the code of its kernels."""
     where = NONE if not model.weights else EMBEDDED if embedded else IN_FILE
     control = list(control_steps(model.steps))
-    choices = sum(isinstance(step, If) for step in control)
+    choices = sum(isinstance(step, IfStep) for step in control)
     found: dict[str, Any] = {
         "format": FORMAT,
         "tag": model.tag,
@@ -77,7 +77,7 @@ def peak_bytes(model: Description) -> int:
 
 def sections(kernels: Sequence[bytes]) -> Mapping[str, int]:
     """Return the bytes of code and constants of the kernels."""
-    sizes = {Group.CODE.value: 0, Group.CONSTANTS.value: 0}
+    sizes = {SectionGroup.CODE.value: 0, SectionGroup.CONSTANTS.value: 0}
     for data in kernels:
         for section in Object.read(data).sections:
             group = group_of(section)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...errors import CompileError
 from ...runtime.elf import SHN_LORESERVE, RelaEntry
 from .elf import Relocation
-from .program import Group, Place, Program
+from .program import LinkedObjects, SectionGroup, SectionPlace
 
 R_64, R_PC32, R_PLT32, R_GOTPCREL = 1, 2, 4, 9
 R_PC64, R_GOTOFF64, R_GOTPC32, R_GOTPC64 = 24, 25, 26, 29
@@ -29,7 +29,7 @@ STUB_SIZE = 8
 class Addresses:
     """Where everything lies in the library."""
 
-    sections: Mapping[Place, int]
+    sections: Mapping[SectionPlace, int]
     names: Mapping[str, int]
     """All global names, and the weights."""
     got: int
@@ -56,7 +56,7 @@ def needs_pointer(relocation: Relocation) -> bool:
 class Relocator:
     """Writes addresses into an image of the library."""
 
-    program: Program
+    program: LinkedObjects
     addresses: Addresses
     image: bytearray
     dynamic: list[RelaEntry] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Relocator:
             self.put("<i", stub + 2, entry - stub - 6)
             self.dynamic.append(RelaEntry(entry, R_GLOB_DAT | number + 1 << 32, 0))
 
-    def apply(self, place: Place, relocation: Relocation) -> None:
+    def apply(self, place: SectionPlace, relocation: Relocation) -> None:
         """Write one address."""
         write = _WRITERS.get(relocation.type)
         if write is None:
@@ -88,7 +88,7 @@ class Relocator:
         except struct.error as error:
             raise CompileError("a library of more than 2 GB of code and constants") from error
 
-    def target(self, place: Place, relocation: Relocation) -> int | None:
+    def target(self, place: SectionPlace, relocation: Relocation) -> int | None:
         """Return the address of what a relocation refers to, None if it is imported."""
         symbol = self.program.symbol(place, relocation)
         if 0 < symbol.section < SHN_LORESERVE:
@@ -99,31 +99,33 @@ class Relocator:
             return self.addresses.got
         return self.addresses.names.get(symbol.name)
 
-    def name(self, place: Place, relocation: Relocation) -> str:
+    def name(self, place: SectionPlace, relocation: Relocation) -> str:
         """Return the name of what a relocation refers to."""
         return self.program.symbol(place, relocation).name
 
-    def absolute(self, place: Place, relocation: Relocation, where: int) -> None:
+    def absolute(self, place: SectionPlace, relocation: Relocation, where: int) -> None:
         """Leave a pointer for the dynamic linker to move."""
         target = self.target(place, relocation)
         assert target is not None, "the address of an import in constants"
-        assert place in self.program.groups[Group.ONCE], "a pointer in data that is never written"
+        assert place in self.program.groups[SectionGroup.ONCE], (
+            "a pointer in data that is never written"
+        )
         self.dynamic.append(RelaEntry(where, R_RELATIVE, target + relocation.addend))
 
-    def relative(self, place: Place, relocation: Relocation, where: int) -> None:
+    def relative(self, place: SectionPlace, relocation: Relocation, where: int) -> None:
         """Write a distance of 32 bits, to the jump of an import if need be."""
         target = self.target(place, relocation)
         if target is None:
             target = self.addresses.stub(self.name(place, relocation))
         self.put("<i", where, target + relocation.addend - where)
 
-    def relative_long(self, place: Place, relocation: Relocation, where: int) -> None:
+    def relative_long(self, place: SectionPlace, relocation: Relocation, where: int) -> None:
         """Write a distance of 64 bits."""
         target = self.target(place, relocation)
         assert target is not None, "a distance to an import"
         self.put("<q", where, target + relocation.addend - where)
 
-    def through_table(self, place: Place, relocation: Relocation, where: int) -> None:
+    def through_table(self, place: SectionPlace, relocation: Relocation, where: int) -> None:
         """Let code load an import's address; of our own names it computes the address."""
         target = self.target(place, relocation)
         if target is None:
@@ -134,14 +136,14 @@ class Relocator:
         self.image[where - 2] = ADDRESS
         self.put("<i", where, target + relocation.addend - where)
 
-    def from_table(self, place: Place, relocation: Relocation, where: int) -> None:
+    def from_table(self, place: SectionPlace, relocation: Relocation, where: int) -> None:
         """Write a distance from the table of addresses."""
         target = self.target(place, relocation)
         assert target is not None, "a distance to an import"
         self.put("<q", where, target + relocation.addend - self.addresses.got)
 
 
-_WRITERS: Mapping[int, Callable[[Relocator, Place, Relocation, int], None]] = {
+_WRITERS: Mapping[int, Callable[[Relocator, SectionPlace, Relocation, int], None]] = {
     R_64: Relocator.absolute,
     R_PC32: Relocator.relative,
     R_PLT32: Relocator.relative,

@@ -32,7 +32,7 @@ from ...runtime.elf import (
     pack_all,
     section_table,
 )
-from .elf import Object, Symbol
+from .elf import Object, ObjectSymbol
 from .program import define
 from .weights import Weights, weights_symbol
 
@@ -144,16 +144,16 @@ class _Merger:
             if symbol.is_wanted:
                 self.renumbered[number, index] = known[symbol.name]
 
-    def binding(self, symbol: Symbol) -> int:
+    def binding(self, symbol: ObjectSymbol) -> int:
         """Return whether a symbol is seen from outside."""
         is_export = symbol.is_global and symbol.name.startswith(f"{self.tag}_")
         return STB_GLOBAL if is_export else STB_LOCAL
 
-    def is_kept(self, number: int, symbol: Symbol) -> bool:
+    def is_kept(self, number: int, symbol: ObjectSymbol) -> bool:
         """Say whether a symbol is in a section that was taken over."""
         return symbol.kind != STT_FILE and (number, symbol.section) in self.numbers
 
-    def moved(self, number: int, symbol: Symbol, binding: int) -> SymbolEntry:
+    def moved(self, number: int, symbol: ObjectSymbol, binding: int) -> SymbolEntry:
         """Return the new entry of a symbol; nothing needs to be hidden that is local."""
         section = self.numbers[number, symbol.section]
         info, other = binding << 4 | symbol.kind, symbol.entry.other & ~3

@@ -37,11 +37,11 @@ from ...passes.analysis.kernels.tiles import rows_for
 from ...passes.analysis.walks import Axis, index_of_attention
 from ...target import Target
 from .builder.blocks import LINE, RowBlocks
-from .builder.combine import Part, accumulate, across_lanes
+from .builder.combine import LoopReduction, accumulate, across_lanes
 from .builder.elements import Element, LoopsMath
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan_axes, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .gemm import Operand
 from .map import walk_vectors
@@ -62,7 +62,7 @@ Span: TypeAlias = "tuple[Index, Index]"
 """The first key of a block, and how many there are."""
 
 
-class Attention:
+class AttentionKernel:
     """Builds one kernel."""
 
     NAME = "gv.attention"
@@ -116,7 +116,7 @@ class Attention:
         if self.rows.extent == 1:
             self.share_keys()
         self.reader, self.wide, self.deep = (
-            Reader(self.loops, self.arguments, Space(groups, vector, self.lanes))
+            ElementReader(self.loops, self.arguments, Space(groups, vector, self.lanes))
             for vector in (self.of_keys, self.of_width, self.of_depth)
         )
 
@@ -514,7 +514,9 @@ class Attention:
             self.of_keys.value = loops.add(low, at)
             return self.score(loops.add(line, at))
 
-        (most,) = accumulate(self.reader, high, [Part(wide, wide, LoopsMath.greater, score)])
+        (most,) = accumulate(
+            self.reader, high, [LoopReduction(wide, wide, LoopsMath.greater, score)]
+        )
         most = across_lanes(loops, "max", most)
         if not self.at_once:
             most = math.greater(most, self.load("most"))
@@ -528,7 +530,9 @@ class Attention:
             return self.weight(loops.add(line, at), shift)
 
         nothing = math.spread(math.constant(0, f32), self.lanes)
-        (total,) = accumulate(self.reader, high, [Part(nothing, nothing, LoopsMath.add, weight)])
+        (total,) = accumulate(
+            self.reader, high, [LoopReduction(nothing, nothing, LoopsMath.add, weight)]
+        )
         total = across_lanes(loops, "add", total)
         if self.causal:
             begin = loops.multiply(

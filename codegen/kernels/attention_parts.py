@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from ...ir.types.dtypes import f32
 from ...ir.types.indices import Term
-from .attention_blocks import Attention
+from .attention_blocks import AttentionKernel
 from .builder.loops import Index
 
 
-class Parts(Attention):
+class Parts(AttentionKernel):
     """Builds one kernel."""
 
     NAME = "gv.attention_parts"

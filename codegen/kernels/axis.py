@@ -20,7 +20,7 @@ from ...target import Target
 from .builder.elements import Element
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .map import fitting_lanes, over_units, walk_vectors
 
@@ -63,7 +63,7 @@ class AlongAxis:
         self.lanes = fitting_lanes(self.walked.extent, lanes) if lanes else 0
         groups = [*self.outer, self.axis_group, self.walked][: len(self.outer) + 2]
         self.space = Space(groups, self.walked, self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.arguments, self.space)
         self.math = self.reader.math
 
     # -- loops ----------------------------------------------------------------------------

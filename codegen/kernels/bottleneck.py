@@ -36,8 +36,8 @@ from .builder.loops import Index
 from .builder.plan import Opened, open_kernel, plan, returned_values
 from .builder.read import Tracer
 from .builder.space import Group, Space
-from .conv import Conv, Place
-from .sliding import Sliding, Tile
+from .conv import Conv, Panel
+from .sliding import PixelTile, Sliding
 
 PRODUCTS = ("gv.matmul_packed", "gv.conv_packed")
 
@@ -81,7 +81,7 @@ class Bottleneck:
         slide.ring, slide.apart = self.scratch, slide.lanes
         if self.project:
             row = loops.index(loops.add(self.start, rings))
-            self.between = Row(self.scratch, row, pitch)
+            self.between = PixelRow(self.scratch, row, pitch)
             slide.out, slide.offset = self.scratch, self.between.offset(slide.plan.index)
 
     def build(self) -> FuncOp:
@@ -115,7 +115,7 @@ class Bottleneck:
         assert isinstance(rows.source, int), "the image is known"
         high = loops.minimum(loops.add(first, rows.taps), rows.source)
         with loops.loop(low, high) as one:
-            into = Row(self.scratch, self.ring_at(one.index, channel), self.slide.apart)
+            into = PixelRow(self.scratch, self.ring_at(one.index, channel), self.slide.apart)
             self.expand.vector((image, one.index), channel, into)
 
     def ring_at(self, row: Index, channel: SSAValue) -> SSAValue:
@@ -128,7 +128,7 @@ class Bottleneck:
 
 
 @dataclass(frozen=True)
-class Row:
+class PixelRow:
     """A row of pixels in a buffer: where it begins, and how far its pixels are apart."""
 
     buffer: SSAValue
@@ -148,7 +148,7 @@ class RingWindows(Sliding):
     bases: list[SSAValue]
     """Where the row of each kernel row begins."""
 
-    def tile(self, rows: tuple[int, int], tile: Tile) -> None:
+    def tile(self, rows: tuple[int, int], tile: PixelTile) -> None:
         """Compute and store neighbouring pixels; they share what they see."""
         self.loaded: dict[tuple[int, Linear], Element] = {}
         super().tile(rows, tile)
@@ -160,7 +160,7 @@ class RingWindows(Sliding):
         x = x * columns.stride + column * columns.dilation
         x = x + (pixel * columns.stride - columns.before)
         if (row, x) not in self.loaded:
-            offset = Row(self.ring, self.bases[row], self.apart).offset((image, y, x, channel))
+            offset = PixelRow(self.ring, self.bases[row], self.apart).offset((image, y, x, channel))
             base, _, _ = self.space.split(self.loops, offset)
             value = self.loops.load(self.ring, base, self.lanes, self.reader.mask, constant=False)
             self.loaded[row, x] = Element(value, self.dtype, self.lanes)
@@ -174,7 +174,7 @@ class RowConv(Conv):
         super().__init__(opened, root, anchor, target)
         self.vectors, self.tall = 1, rows_for(target, 1)
 
-    def vector(self, at: tuple[Index, Index], channel: SSAValue, into: Row) -> None:
+    def vector(self, at: tuple[Index, Index], channel: SSAValue, into: PixelRow) -> None:
         """Compute a vector of channels of a row."""
         loops = self.loops
         self.axes[0].value, self.axes[1].value = at
@@ -183,7 +183,7 @@ class RowConv(Conv):
         self.columns.value = channel
         panel = loops.divide(channel, self.width)
         start = loops.multiply(panel, self.depth * self.width)
-        self.row(Place(panel, 0, loops.add(start, loops.remainder(channel, self.width))), None)
+        self.row(Panel(panel, 0, loops.add(start, loops.remainder(channel, self.width))), None)
 
 
 class RowProduct:
@@ -213,7 +213,7 @@ class RowProduct:
         self.image, self.row, self.pixel, self.channel = self.axes
         self.space = Space(self.axes, self.channel, self.lanes)
 
-    def compute(self, at: tuple[Index, Index], source: Row) -> None:
+    def compute(self, at: tuple[Index, Index], source: PixelRow) -> None:
         """Compute a row of the result from one that lies elsewhere."""
         loops = self.loops
         self.begin(at, self.out, flatten(self.plan.index, spec_of(self.root.type).dims))
@@ -223,7 +223,7 @@ class RowProduct:
         if whole < self.panels:
             self.tiles(whole * self.wide, source, self.filters - whole * self.wide)
 
-    def vector(self, at: tuple[Index, Index], channel: SSAValue, into: Row) -> None:
+    def vector(self, at: tuple[Index, Index], channel: SSAValue, into: PixelRow) -> None:
         """Compute a vector of channels of a row from the operand's."""
         self.begin(at, into.buffer, into.offset(self.plan.index))
         self.tiles(channel, self.operand_row(at), None)
@@ -236,16 +236,16 @@ class RowProduct:
             offset, out, self.pixel, self.channel, self.vectors,
         )  # fmt: skip
 
-    def operand_row(self, at: tuple[Index, Index]) -> Row:
+    def operand_row(self, at: tuple[Index, Index]) -> PixelRow:
         """Return the row of the operand that a row of the result is made of."""
         loops, x = self.loops, self.anchor.operands[0]
         assert isinstance(x, BlockArgument), "an operand lies in a buffer"
         _, height, width, channels = (int(d) for d in spec_of(x.type).dims)  # type: ignore[arg-type]
         row = loops.add(loops.multiply(at[0], height), at[1])
         start = loops.index(loops.multiply(row, width * channels))
-        return Row(loops.buffers[x.index], start, channels)
+        return PixelRow(loops.buffers[x.index], start, channels)
 
-    def tiles(self, start: Index, source: Row, left: int | None) -> None:
+    def tiles(self, start: Index, source: PixelRow, left: int | None) -> None:
         """Multiply the pixels by the columns from one on, of which `left` are there if given."""
         loops = self.loops
         panel = loops.multiply(loops.divide(start, self.wide), self.depth * self.wide)
@@ -260,7 +260,7 @@ class RowProduct:
 
         walk_equal(loops, count, self.tall, tile)
 
-    def product(self, rows: int, source: Row, weights: SSAValue, left: int | None) -> bool:
+    def product(self, rows: int, source: PixelRow, weights: SSAValue, left: int | None) -> bool:
         """Append one register tile; say if it is finished."""
         loops = self.loops
         first = self.pixel.value

@@ -20,7 +20,7 @@ from ...ir.types.tensor import spec_of
 from ...target import Target
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .map import fitting_lanes, over_vectors, walk_vectors
 
@@ -50,14 +50,14 @@ class Concat:
         for operand in self.anchor.operands:
             extent = spec_of(operand.type).dims[self.axis]
             if spec_of(operand.type).size != 0:
-                units = Part(self, operand, start).build(units)
+                units = OperandNest(self, operand, start).build(units)
             start = start + extent
         if self.loops.fine:
             return self.loops.finish(units)
         return self.loops.finish(self.result[self.axis] if self.before == 1 else self.before)
 
 
-class Part:
+class OperandNest:
     """The nest of one operand."""
 
     def __init__(self, whole: Concat, operand: SSAValue, start: Dim) -> None:
@@ -94,7 +94,7 @@ class Part:
         lanes = self.lanes()
         every = [*self.before, *self.along, *self.inner, self.walked]
         self.space = Space(every, self.walked, lanes)
-        self.reader = Reader(self.loops, self.whole.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.whole.arguments, self.space)
 
     def lanes(self) -> int:
         """Return the lanes to walk by: of a GPU, such that they never cross into a neighbour."""

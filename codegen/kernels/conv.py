@@ -129,7 +129,7 @@ class Conv:
             loops.multiply(group, self.group_columns), loops.multiply(inside, self.width)
         )
         weights = loops.multiply(panel, self.depth * self.width)
-        at = Place(panel, group, weights)
+        at = Panel(panel, group, weights)
         left = loops.subtract(self.group_columns, loops.index(loops.multiply(inside, self.width)))
         if self.whole or self.per_group == 1:
             self.columns.value = start
@@ -141,7 +141,7 @@ class Conv:
                 self.columns.value = start
                 self.row(at, rest)
 
-    def row(self, at: Place, left: Index | None) -> None:
+    def row(self, at: Panel, left: Index | None) -> None:
         """Compute one row of pixels: left edge, middle, right edge."""
         window = self.windows[-1]
         low, high = window.span(self.loops)
@@ -157,7 +157,7 @@ class Conv:
         result = window.result
         self.edge(high, result if isinstance(result, int) else self.loops.index(result), at, left)
 
-    def edge(self, low: Index, high: Index, at: Place, left: Index | None) -> None:
+    def edge(self, low: Index, high: Index, at: Panel, left: Index | None) -> None:
         """Compute pixels whose taps lie partly outside, one by one."""
         if isinstance(low, int) and isinstance(high, int) and low >= high:
             return
@@ -165,7 +165,7 @@ class Conv:
             taps = self.windows[-1].valid(self.loops, pixel.index)
             self.tile(1, pixel.index, taps, (at, left))
 
-    def middle(self, low: int, high: int, at: Place, left: Index | None) -> None:
+    def middle(self, low: int, high: int, at: Panel, left: Index | None) -> None:
         """Compute pixels whose taps all lie inside, in tiles of nearly equal height."""
         taps = (0, self.windows[-1].taps)
 
@@ -175,7 +175,7 @@ class Conv:
         walk_equal(self.loops, high - low, self.tall, tile)
 
     def tile(self, rows: int, pixel: Index, taps: tuple[Index, Index],
-             at: tuple[Place, Index | None]) -> None:  # fmt: skip
+             at: tuple[Panel, Index | None]) -> None:  # fmt: skip
         """Compute one tile over all kernel rows that lie inside, and finish it."""
         place, left = at
         self.rows.value = pixel
@@ -188,7 +188,7 @@ class Conv:
             self.epilogue.finish(rows, pixel, left)
 
     def over_taps(self, outer: Sequence[Window], done: list[Index], rows: int,
-                  state: tuple[tuple[Index, Index], Place, Index | None]) -> bool:  # fmt: skip
+                  state: tuple[tuple[Index, Index], Panel, Index | None]) -> bool:  # fmt: skip
         """Open the loops over outer kernel dims; say if the tile is finished."""
         if not outer:
             return self.product(done, rows, state)
@@ -200,7 +200,7 @@ class Conv:
         return False
 
     def product(self, done: list[Index], rows: int,
-                state: tuple[tuple[Index, Index], Place, Index | None]) -> bool:  # fmt: skip
+                state: tuple[tuple[Index, Index], Panel, Index | None]) -> bool:  # fmt: skip
         """Add the product of one stretch of taps onto the tile; say if it is finished."""
         loops = self.loops
         (low, high), place, left = state
@@ -238,7 +238,7 @@ class Conv:
         count = loops.subtract(high, loops.index(low)) if low != 0 else high
         return a, b, count, stride * window.dilation, step
 
-    def image(self, done: list[Index], place: Place) -> Index:
+    def image(self, done: list[Index], place: Panel) -> Index:
         """Return the offset of the image, the outer taps and the channel group."""
         loops = self.loops
         total: Index = loops.multiply(place.group, self.inner)
@@ -291,7 +291,7 @@ class Conv:
 
 
 @dataclass(frozen=True)
-class Place:
+class Panel:
     """Which panel: its number, its channel group, and where it starts."""
 
     panel: Index

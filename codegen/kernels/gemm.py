@@ -40,7 +40,7 @@ from .builder.blocks import BLOCK_ROWS, Asks, RowBlocks
 from .builder.epilogue import Epilogue
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan_axes, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .left import LeftBlock, block_rows
 
@@ -467,7 +467,7 @@ class Gemm:
         if self.is_transposed():
             self.pack_transposed(left, first, count)
             return
-        reader = Reader(loops, self.arguments, self.space)
+        reader = ElementReader(loops, self.arguments, self.space)
         places = [1] if len(self.k_groups) == 1 else [self.k_groups[-1].extent, 1]
         with loops.loop(0, count) as k:
             rest: Index = loops.add(k.index, first)

@@ -28,8 +28,8 @@ from ...ir.types.dtypes import f32
 from ...ir.types.indices import Indices
 from ...target import Target
 from .builder.loops import Index, Loops
-from .builder.plan import Plan, open_kernel, plan, returned_values, write_offset
-from .builder.read import Reader, Tracer
+from .builder.plan import AccessPlan, open_kernel, plan, returned_values, write_offset
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .turned import Turned
 
@@ -67,7 +67,7 @@ class MapNest:
     arguments: Sequence[SSAValue]
     outputs: Sequence[SSAValue]
     values: Sequence[SSAValue]
-    plan: Plan
+    plan: AccessPlan
 
     def build(self, shape: Sequence[Dim], lanes: int) -> Dim:
         """Fill the function; return its parallel extent."""
@@ -84,7 +84,7 @@ class MapNest:
             lanes = max(1, VECTOR // max(dtype.size for dtype in self.loops.dtypes))
         lanes = fitting_lanes(inner.extent, lanes, even=self.loops.fine)
         space = Space(groups, inner, lanes)
-        self.reader = Reader(self.loops, self.arguments, space)
+        self.reader = ElementReader(self.loops, self.arguments, space)
         self.offset, self.space = offset, space
         if self.loops.fine:
             return over_vectors(self.loops, self.reader, groups[:-1], inner, self.store)
@@ -159,7 +159,7 @@ def place(loops: Loops, groups: Sequence[Group], at: Index) -> None:
 
 
 def over_vectors(
-    loops: Loops, reader: Reader, groups: Sequence[Group], inner: Group, body: Body,
+    loops: Loops, reader: ElementReader, groups: Sequence[Group], inner: Group, body: Body,
     before: Dim | None = None,
 ) -> Dim:  # fmt: skip
     """Run `body` for each vector of `inner` within groups, each vector a unit; return how many.
@@ -194,7 +194,7 @@ def _nest(loops: Loops, groups: Sequence[Group], body: Body) -> None:
 
 
 def walk_vectors(
-    loops: Loops, reader: Reader, inner: Group, span: tuple[Index, Index], body: Body,
+    loops: Loops, reader: ElementReader, inner: Group, span: tuple[Index, Index], body: Body,
     unroll: int = 1,
 ) -> None:  # fmt: skip
     """Run `body` for each vector of a group in `span`, `unroll` a turn, the last under a mask."""
@@ -234,7 +234,7 @@ def walk_vectors(
 
 
 def masked_vector(
-    loops: Loops, reader: Reader, inner: Group, at: tuple[Index, Index], body: Body
+    loops: Loops, reader: ElementReader, inner: Group, at: tuple[Index, Index], body: Body
 ) -> None:
     """Run `body` for the first lanes only."""
     inner.value, rest = at

@@ -31,7 +31,7 @@ from .builder.combine import COMBINERS, identity
 from .builder.elements import Element
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan_axes, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .map import fitting_lanes, over_units, over_vectors, walk_vectors
 
@@ -96,7 +96,7 @@ class Reduce:
         self.lanes = fitting_lanes(self.walked.extent, lanes, even=self.loops.fine)
         every = [*self.outer, self.walked, *self.inner]
         self.space = Space(every, self.walked, self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.arguments, self.space)
 
     # -- loops ----------------------------------------------------------------------------
 

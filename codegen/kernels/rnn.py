@@ -45,7 +45,7 @@ from .builder.blocks import RowBlocks
 from .builder.elements import Element
 from .builder.loops import Index
 from .builder.plan import open_kernel, returned_values
-from .builder.read import Reader
+from .builder.read import ElementReader
 from .builder.space import Group, Space
 from .map import fitting_lanes, walk_vectors
 
@@ -82,7 +82,7 @@ class Block:
     start: Index
 
 
-class Layer:
+class LayerKernel:
     """Builds one kernel; subclasses say what a step does."""
 
     STATES = 1
@@ -100,7 +100,7 @@ class Layer:
         self.units = int(anchor.result_specs[1].dims[1])  # type: ignore[arg-type]
         self.walked = Group((Token(self.units),))
         lanes = fitting_lanes(self.units, lanes_of(target, self.dtype))
-        self.reader = Reader(self.loops, (), Space([self.walked], self.walked, lanes))
+        self.reader = ElementReader(self.loops, (), Space([self.walked], self.walked, lanes))
         self.math, self.lanes = self.reader.math, lanes
         self.time: Index = 0
         self.odd: Index = 0
@@ -340,7 +340,7 @@ class Layer:
         return self.load(self.states[number], self.place(self.loops.add(block.start, row)))
 
 
-class Lstm(Layer):
+class Lstm(LayerKernel):
     """Long short-term memory."""
 
     STATES = 2
@@ -354,7 +354,7 @@ class Lstm(Layer):
         self.finish(block, row, math.mul(self.sigmoid(o), math.tanh(cell)), cell)
 
 
-class Gru(Layer):
+class Gru(LayerKernel):
     """Gated recurrent unit."""
 
     def step(self, block: Block) -> None:
@@ -389,7 +389,7 @@ class Gru(Layer):
         self.finish(block, row, math.fma(update, math.sub(old, new), new))
 
 
-class Rnn(Layer):
+class Rnn(LayerKernel):
     """A plain recurrent layer."""
 
     def cell(self, block: Block, row: Index) -> None:
@@ -401,7 +401,7 @@ class Rnn(Layer):
             self.finish(block, row, math.maximum(total, math.constant(0, self.dtype)))
 
 
-LAYERS: dict[str, type[Layer]] = {
+LAYERS: dict[str, type[LayerKernel]] = {
     "gv.lstm_packed": Lstm,
     "gv.gru_packed": Gru,
     "gv.rnn_packed": Rnn,

@@ -30,11 +30,19 @@ from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import spec_of
 from ...passes.analysis.kernels.kinds import ROW_REDUCTIONS
 from ...target import Target
-from .builder.combine import COMBINERS, Combine, Part, accumulate, across_lanes, alike, identity
+from .builder.combine import (
+    COMBINERS,
+    Combine,
+    LoopReduction,
+    accumulate,
+    across_lanes,
+    alike,
+    identity,
+)
 from .builder.elements import Element, LoopsMath
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .map import Body, fitting_lanes, over_units, walk_vectors
 
@@ -100,7 +108,7 @@ class Rows:
         self.walked = self.inner[-1]
         self.lanes = fitting_lanes(self.walked.extent, self.lanes)
         self.space = Space([*self.outer, *self.inner], self.walked, self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.arguments, self.space)
 
     @property
     def offset(self) -> Linear:
@@ -226,7 +234,7 @@ class Rows:
         assert isinstance(finished, Element), f"{op.name}: finish gave {finished}"
         return finished
 
-    def part(self, number: int, enter: Callable[[], None]) -> Part:
+    def part(self, number: int, enter: Callable[[], None]) -> LoopReduction:
         """Return a reduction along the innermost group; `enter` goes to its row."""
         op, math = self.reductions[number], self.reader.math
         combiner, dtype = iteration_of(op).combiner, op.result_specs[0].dtype
@@ -236,9 +244,9 @@ class Rows:
             enter()
             return self.element(op, at, number)
 
-        return Part(start, start, self.combiner(op, combiner), element)
+        return LoopReduction(start, start, self.combiner(op, combiner), element)
 
-    def _nested(self, groups: Sequence[Group], part: Part) -> Element:
+    def _nested(self, groups: Sequence[Group], part: LoopReduction) -> Element:
         if not groups:
             return accumulate(self.reader, self.high, [part])[0]
         with self.loops.loop(0, self.loops.index(groups[0].extent), 1, [part.total.value]) as one:

@@ -27,15 +27,15 @@ from ...target import Target
 from .builder.combine import COMBINERS
 from .builder.elements import Element
 from .builder.loops import Index, Loops
-from .builder.plan import Plan, open_kernel, plan, returned_values
-from .builder.read import Reader, Tracer
+from .builder.plan import AccessPlan, open_kernel, plan, returned_values
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .map import fitting_lanes, walk_vectors
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a scatter."""
-    return Scatter(kernel, target).build()
+    return ScatterKernel(kernel, target).build()
 
 
 @dataclass
@@ -45,11 +45,11 @@ class Nest:
     loops: Loops
     fixed: list[Group]
     inner: list[Group]
-    reader: Reader
+    reader: ElementReader
 
     @classmethod
     def of(
-        cls, loops: Loops, arguments: Sequence[SSAValue], made: Plan, fixed: int,
+        cls, loops: Loops, arguments: Sequence[SSAValue], made: AccessPlan, fixed: int,
         accesses: Sequence[Linear], lanes: int,
     ) -> Nest:  # fmt: skip
         """Plan the loops of a plan, of which the first axes are `fixed`."""
@@ -61,7 +61,7 @@ class Nest:
                                                  for a in accesses)  # fmt: skip
         lanes = fitting_lanes(walked.extent, lanes, even=loops.fine) if contiguous else 0
         space = Space([*before, *inner], walked, lanes)
-        return cls(loops, before, inner, Reader(loops, arguments, space))
+        return cls(loops, before, inner, ElementReader(loops, arguments, space))
 
     def run(self, body: Callable[[], None], depth: int = 0) -> None:
         """Open the loops around a body."""
@@ -103,7 +103,7 @@ class Nest:
             self.loops.scatter(value, buffer, base, apart, mask)
 
 
-class Scatter:
+class ScatterKernel:
     """Builds one kernel."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
@@ -190,7 +190,7 @@ class Scatter:
 
         nest.run(body)
 
-    def nest(self, made: Plan, accesses: Sequence[Linear], places: Sequence[Index]) -> Nest:
+    def nest(self, made: AccessPlan, accesses: Sequence[Linear], places: Sequence[Index]) -> Nest:
         """Return the loops of a plan, at a unit."""
         nest = Nest.of(self.loops, self.arguments, made, self.fixed, accesses, self.lanes)
         for group, place in zip(nest.fixed, places, strict=True):
@@ -222,7 +222,7 @@ class Scatter:
         lead = index[: len(self.index_dims) - 1]
         return [(*lead, Linear((), number)) for number in range(len(self.picked_dims))]
 
-    def picked(self, reader: Reader, at: Indices, extent: Dim) -> Linear:
+    def picked(self, reader: ElementReader, at: Indices, extent: Dim) -> Linear:
         """Return an index that is data, counted from the front and clamped."""
         found = reader.element(self.indices, at)
         return reader.picked(found, extent)

@@ -36,7 +36,7 @@ from .builder.combine import COMBINERS, identity
 from .builder.elements import Element
 from .builder.loops import Index
 from .builder.plan import Opened, open_kernel, plan, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space
 from .builder.window import Window
 from .map import fitting_lanes, walk_vectors
@@ -99,7 +99,7 @@ def windows_of(anchor: Op) -> list[Window]:
 
 
 @dataclass(frozen=True)
-class Tile:
+class PixelTile:
     """Neighbouring pixels, by the taps along the row that each of them has."""
 
     start: Index
@@ -127,7 +127,7 @@ class Sliding:
         self.image, self.row, self.pixel, self.channel = self.axes
         self.lanes = fitting_lanes(self.channel.extent, lanes_of(target, self.dtype))
         self.space = Space(self.axes, self.channel, self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.arguments, self.space)
         self.offset = flatten(self.plan.index, spec_of(self.root.type).dims)
         self.wide = max(1, target.registers // 4)
 
@@ -214,12 +214,12 @@ class Sliding:
             low = high = 0
         stop = low + tiles * wide
         for start in range(0, low, wide):
-            self.tile(rows, Tile(start, taps[start : min(low, start + wide)]))
+            self.tile(rows, PixelTile(start, taps[start : min(low, start + wide)]))
         if tiles:
             with loops.loop(low, stop, wide) as one:
-                self.tile(rows, Tile(one.index, taps[low : low + wide]))
+                self.tile(rows, PixelTile(one.index, taps[low : low + wide]))
         for start in range(stop, count, wide):
-            self.tile(rows, Tile(start, taps[start : start + wide]))
+            self.tile(rows, PixelTile(start, taps[start : start + wide]))
 
     def over_any_pixels(self, rows: tuple[int, int]) -> None:
         """Compute an output row of any length: its middle in tiles, its edges pixel by pixel."""
@@ -232,7 +232,7 @@ class Sliding:
         self.edge(rows, 0, low)
         walk_heights(
             self.loops, (low, high), self.wide,
-            lambda count, start: self.tile(rows, Tile(start, [taps] * count)),
+            lambda count, start: self.tile(rows, PixelTile(start, [taps] * count)),
         )  # fmt: skip
         self.edge(rows, high, result)
 
@@ -255,7 +255,7 @@ class Sliding:
 
     # -- tiles ----------------------------------------------------------------------------
 
-    def tile(self, rows: tuple[int, int], tile: Tile) -> None:
+    def tile(self, rows: tuple[int, int], tile: PixelTile) -> None:
         """Compute and store neighbouring pixels."""
         reader = self.reader
         totals: list[Element | None] = [None] * len(tile.taps)

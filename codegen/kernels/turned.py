@@ -21,7 +21,7 @@ from ...ir.types.dims import Dim, ceil_divide, product
 from ...ir.types.indices import Linear
 from ...passes.analysis.walks import is_move
 from .builder.loops import Index, Loops
-from .builder.plan import Plan
+from .builder.plan import AccessPlan
 from .builder.space import Group, Space
 
 LEAST = 4
@@ -46,7 +46,7 @@ class Turned:
         cls,
         loops: Loops,
         buffers: tuple[Sequence[SSAValue], Sequence[SSAValue]],
-        plan: Plan,
+        plan: AccessPlan,
         groups: Sequence[Group],
         offsets: tuple[Linear, int],
     ) -> Turned | None:

@@ -36,7 +36,7 @@ from .builder.combination import combine
 from .builder.elements import Element
 from .builder.loops import Index
 from .builder.plan import open_kernel, plan, returned_values
-from .builder.read import Reader, Tracer
+from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space
 
 BLOCK_BYTES = 600 << 10
@@ -70,7 +70,7 @@ class Winograd:
         self.plan = plan(anchor.result_specs[0].dims, visit)
         self.axes = [Group(tuple(axis.tokens)) for axis in self.plan.axes]
         self.space = Space(self.axes, self.axes[-1], self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.arguments, self.space)
         self.math = self.reader.math
         self.offset = flatten(self.plan.index, spec_of(self.root.type).dims)
         self.sizes(target)

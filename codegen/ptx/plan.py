@@ -17,7 +17,7 @@ from ...ir.ops.structure import Buffer, Launch, View
 from ...ir.placement import roles
 from ...ir.types.tensor import spec_of
 from ...passes.bufferise import highest
-from ...runtime.artifact import Description, If, Pointer, Scalar, Step, While, launches
+from ...runtime.artifact import Description, IfStep, Pointer, Scalar, Step, WhileStep, launches
 from ...runtime.artifact import Launch as LaunchStep
 from ...runtime.gpu.plan import (
     GpuChoice,
@@ -81,21 +81,21 @@ class Steps:
     def of(self, block: Block, steps: Sequence[Step]) -> tuple[GpuStep, ...]:
         """Return the steps of a block; what stands behind a choice or loop waits for it anyway."""
         made: list[GpuStep] = []
-        uses = Uses(self.program)
+        uses = LaunchUses(self.program)
         for op, step in zip((op for op in block.ops if is_step(op)), steps, strict=True):
             match op, step:
                 case Launch(), LaunchStep():
                     made.append(self.launch(op, step, uses))
-                case Choose(), If():
+                case Choose(), IfStep():
                     first, second = self.both(op, step.then, step.otherwise)
                     made.append(GpuChoice(step.condition, first, second))
-                case Loop(), While():
+                case Loop(), WhileStep():
                     first, second = self.both(op, step.test, step.body)
                     made.append(GpuLoop(first, step.condition, second))
                 case _:
                     raise UnsupportedOp(f"{type(step).__name__.lower()} steps on a GPU")
             if not isinstance(op, Launch):
-                uses = Uses(self.program)
+                uses = LaunchUses(self.program)
         return tuple(made)
 
     def both(
@@ -105,7 +105,7 @@ class Steps:
         one, other = op.blocks
         return self.of(one, first), self.of(other, second)
 
-    def launch(self, op: Launch, step: LaunchStep, uses: Uses) -> GpuLaunch:
+    def launch(self, op: Launch, step: LaunchStep, uses: LaunchUses) -> GpuLaunch:
         """Return a launch with what it waits for."""
         code = self.known[step.kernel]
         row = op.attributes.get(SOURCE)
@@ -151,7 +151,7 @@ def _blocks(step: LaunchStep, code: GpuCode, slots: int) -> int | str:
     return f"min({blocks_text}, {most})" if code.scratch else blocks_text
 
 
-class Uses:
+class LaunchUses:
     """What the launches so far read and write, to find what the next one must wait for."""
 
     def __init__(self, program: Program) -> None:

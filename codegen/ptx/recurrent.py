@@ -27,9 +27,9 @@ from ..kernels.beside import Beside
 from ..kernels.builder.elements import Element, computed
 from ..kernels.builder.loops import Index
 from ..kernels.builder.plan import returned_values
-from ..kernels.builder.read import Reader
+from ..kernels.builder.read import ElementReader
 from ..kernels.builder.space import Space
-from ..kernels.rnn import Block, Gru, Layer, Lstm, Product, Rnn
+from ..kernels.rnn import Block, Gru, LayerKernel, Lstm, Product, Rnn
 from .products.tile import shared
 
 MOST_THREADS = 512
@@ -39,12 +39,12 @@ PARTS = 4
 """Sums of one column that do not wait for each other."""
 
 
-class Together(Layer):
+class Together(LayerKernel):
     """A layer whose steps the threads of a block share."""
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
         super().__init__(kernel, anchor, target)
-        self.reader = Reader(self.loops, (), Space([self.walked], None, 0))
+        self.reader = ElementReader(self.loops, (), Space([self.walked], None, 0))
         self.math, self.lanes = self.reader.math, 0
 
     def build(self) -> FuncOp:

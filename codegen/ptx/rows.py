@@ -31,7 +31,7 @@ from ...passes.analysis.kernels.choices import decide, shape_class
 from ..kernels.builder.combine import COMBINERS, across_lanes, identity
 from ..kernels.builder.elements import Element, computed
 from ..kernels.builder.loops import Index
-from ..kernels.builder.read import Reader
+from ..kernels.builder.read import ElementReader
 from ..kernels.builder.space import Group, Space, merge
 from ..kernels.map import fitting_lanes, place
 from ..kernels.rows import Rows, always
@@ -62,7 +62,7 @@ class GpuRows(Rows):
         self.walked = self.inner[-1]
         self.lanes = fitting_lanes(self.walked.extent, self.lanes, even=True)
         self.space = Space([*self.outer, *self.inner], self.walked, self.lanes)
-        self.reader = Reader(self.loops, self.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.arguments, self.space)
         self.count = product(tuple(g.extent for g in self.outer))
         self.extent = product(tuple(g.extent for g in self.inner))
         self.across = self.lies_across()

@@ -22,7 +22,7 @@ from . import runtime as runtime
 from .calls import called, code_of, do_not_convert, strictly_converted, to_trace
 from .iteration import Loopable
 from .settings import SETTINGS, AutographWarning
-from .state import Staged
+from .state import MadeOfTensors
 from .surface import SURFACES, Surface
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "SURFACES",
     "AutographWarning",
     "Loopable",
-    "Staged",
+    "MadeOfTensors",
     "Surface",
     "called",
     "code_of",

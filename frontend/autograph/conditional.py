@@ -18,10 +18,10 @@ from ..values.context import entered
 from ..values.dtypes import as_dtype
 from .state import (
     DifferentFormError,
-    Group,
     Late,
     Opaque,
     Packing,
+    TensorPlaces,
     Undefined,
     filled,
     pairs,
@@ -160,7 +160,7 @@ def _matched(name: str, sides: list[Side], ways: Sequence[Branch]) -> list[Side]
     """Return both sides; one that gives nothing, and is left by a jump, gives zeros."""
     for here, there in ((0, 1), (1, 0)):
         form = sides[here][0]
-        if isinstance(form, Late) and isinstance(sides[there][0], Group):
+        if isinstance(form, Late) and isinstance(sides[there][0], TensorPlaces):
             way, like = ways[here], sides[there][0].like
             with entered(way.graph):
                 sides[here] = _packed(way, form.value.staged_like(like), name)

@@ -22,8 +22,8 @@ from ..values.context import STATE, entered
 from .conditional import State, is_nothing, shown, type_name, zeros_like
 from .state import (
     DifferentFormError,
+    MadeOfTensors,
     Packing,
-    Staged,
     Undefined,
     filled,
     has_late_parts,
@@ -219,8 +219,8 @@ class StagedLoop:
 
     def begun(self, name: str, before: object, after: object) -> Any:
         """Return what a variable begins with, of which a turn gives a value."""
-        if isinstance(before, Staged):
-            begins = isinstance(after, Staged) and before.staged_parts() is None
+        if isinstance(before, MadeOfTensors):
+            begins = isinstance(after, MadeOfTensors) and before.staged_parts() is None
             return before.staged_like(after) if begins else before
         if isinstance(before, list | tuple) and isinstance(after, type(before)):
             parts = [self.begun(name, a, b) for a, b in zip(before, after, strict=False)]

@@ -34,13 +34,13 @@ SETTINGS = Settings()
 LOGGER = logging.getLogger("gravure.autograph")
 
 
-class Asked(threading.local):
+class TraceSettings(threading.local):
     """What is asked for in the function that is being traced."""
 
     features: frozenset[str] = frozenset()
 
 
-ASKED = Asked()
+ASKED = TraceSettings()
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class Undefined:
 
 
 @runtime_checkable
-class Staged(Protocol):
+class MadeOfTensors(Protocol):
     """An object that is made of tensors, which a choice gives and a loop carries."""
 
     def staged_parts(self) -> list[Any] | None:
@@ -104,7 +104,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Group:
+class TensorPlaces:
     """The places of an object's tensors."""
 
     like: Any
@@ -122,7 +122,7 @@ class Opaque:
 class Late:
     """An object whose tensors are not known yet."""
 
-    value: Staged
+    value: MadeOfTensors
 
 
 @dataclass
@@ -143,12 +143,12 @@ class Packing:
             return made if type(value) is dict else Dressed(type(value), made)
         if isinstance(value, list | tuple):
             return nest.pack_level(value, [self.add(each, name) for each in value])
-        if isinstance(value, Staged):
+        if isinstance(value, MadeOfTensors):
             parts = value.staged_parts()
             if parts is None:
                 return Late(value)
             shapes = value.staged_shapes()
-            return Group(value, tuple(map(self._slot, parts, [name] * len(parts), shapes)))
+            return TensorPlaces(value, tuple(map(self._slot, parts, [name] * len(parts), shapes)))
         if is_tensor(value) or is_number(value):
             return Slot(self._slot(self.convert(value), name, None))
         return value if value is None or isinstance(value, Undefined) else Opaque(value)
@@ -173,7 +173,7 @@ def filled(form: object, tensors: Sequence[object] | Mapping[int, object]) -> An
     match form:
         case Slot():
             return tensors[form.index]
-        case Group():
+        case TensorPlaces():
             return form.like.with_staged_parts([tensors[i] for i in form.indices])
         case Opaque():
             return form.value
@@ -197,7 +197,7 @@ def pairs(a: object, b: object) -> list[tuple[int, int]]:
     match a, b:
         case Slot(), Slot():
             return [(a.index, b.index)]
-        case Group(), Group() if len(a.indices) == len(b.indices):
+        case TensorPlaces(), TensorPlaces() if len(a.indices) == len(b.indices):
             return list(zip(a.indices, b.indices, strict=True))
         case Opaque(), Opaque() if a.value is b.value:
             return []
@@ -221,7 +221,7 @@ def described(form: object) -> str:
     match form:
         case Slot():
             return "a tensor"
-        case Group():
+        case TensorPlaces():
             return f"a {type(form.like).__name__}"
         case Opaque():
             return f"{form.value!r}"

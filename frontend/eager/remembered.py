@@ -41,7 +41,7 @@ class ElementsError(Exception):
     """A function looked at the elements of what it was given."""
 
 
-class Elements:
+class HiddenElements:
     """Stands for the elements of a tensor while only their type and shape may be seen."""
 
     def __init__(self, notes: Notes, array: Array) -> None:
@@ -67,7 +67,7 @@ class Watched(Tensor):
     direct: ClassVar[bool] = False
     watched: ClassVar[bool] = True
 
-    def __init__(self, elements: Elements) -> None:
+    def __init__(self, elements: HiddenElements) -> None:
         self._array: Any = elements
 
     def note(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> Any:
@@ -95,7 +95,7 @@ def stands_for(real: type) -> Callable[[type], type]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NotedStep:
     """One operation on numbered arrays."""
 
     function: Callable[..., Sequence[Any]]
@@ -109,14 +109,14 @@ class Notes:
     def __init__(self) -> None:
         self.arrays: list[Any] = []
         self.given: list[Any] = []
-        self.steps: list[Step] = []
+        self.steps: list[NotedStep] = []
         self.failed = False
 
     def watch(self, value: Any) -> Any:
         """Return an argument with watched tensors in place of its tensors."""
         kind = value.__class__
         if kind in STANDS:
-            self.given.append(STANDS[kind](Elements(self, value._array)))
+            self.given.append(STANDS[kind](HiddenElements(self, value._array)))
             return self.given[-1]
         return kind(map(self.watch, value)) if kind in (list, tuple) else value
 
@@ -126,9 +126,9 @@ class Notes:
         given = [self.arrays[place] for place in places]
         made = [Tensor(x)._array for x in evaluate(op, given, attributes)]
         self.failed |= not op.PURE and op is not Require
-        found = [Watched(Elements(self, x)) for x in made]
+        found = [Watched(HiddenElements(self, x)) for x in made]
         function = prepared(op, given, attributes)
-        self.steps.append(Step(function, places, [x._array.place for x in found]))
+        self.steps.append(NotedStep(function, places, [x._array.place for x in found]))
         return found[0] if len(found) == 1 else tuple(found)
 
     def place_of(self, tensor: Any) -> int:
@@ -137,10 +137,10 @@ class Notes:
         place: int = elements.place
         return place
 
-    def constant(self, array: Array) -> Elements:
+    def constant(self, array: Array) -> HiddenElements:
         """Take note of an array that was made inside; of a large one, nothing is remembered."""
         self.failed |= array.nbytes > LARGEST
-        return Elements(self, array)
+        return HiddenElements(self, array)
 
     def form(self, made: Any) -> Form:
         """Return a function of all arrays and of the given tensors that makes the result."""

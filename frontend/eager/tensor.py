@@ -271,13 +271,13 @@ class Tensor(Operators):
         """Return the context that takes operations on the tensor although it is not present."""
         return None
 
-    def __getitem__(self, key: object) -> Tensor:
+    def __getitem__(self, key: Index) -> Tensor:
         if STATE.busy or not self.eager:
             found: Tensor = Above.rooms.taken(self, key)
             return found
         return Tensor(self._array[plain_key(key, self._array.shape)])
 
-    def __setitem__(self, key: object, value: object) -> None:
+    def __setitem__(self, key: Index, value: object) -> None:
         array = self._array
         value = as_tensor(value, self._row_for(value))
         if STATE.busy or not value.eager:

@@ -159,10 +159,10 @@ def value_key(value: object) -> Any:
     """Return what Python values of one trace have in common."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return ("value", type(value).__name__, value)
-    return ("object", type(value).__name__, Identity(value))
+    return ("object", type(value).__name__, ByIdentity(value))
 
 
-class Identity:
+class ByIdentity:
     """An object by its identity, held weakly where that is possible."""
 
     def __init__(self, value: object) -> None:
@@ -176,7 +176,7 @@ class Identity:
         return self.number
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Identity) or self.number != other.number:
+        if not isinstance(other, ByIdentity) or self.number != other.number:
             return False
         mine = self.ref()
         return mine is not None and mine is other.ref()

@@ -48,7 +48,7 @@ class Codec:
 
     name: str
     write: Callable[[Any, Writer], dict[str, Any]]
-    read: Callable[[dict[str, Any], Reader], Kind]
+    read: Callable[[dict[str, Any], NodeReader], Kind]
 
 
 CODECS: dict[type[Kind], Codec] = {}
@@ -213,7 +213,7 @@ def array_from(data: dict[str, Any]) -> Any:
     return np.frombuffer(raw, kind).reshape(data["shape"]).copy()
 
 
-class Reader:
+class NodeReader:
     """Adds nodes to a graph."""
 
     def __init__(
@@ -349,7 +349,7 @@ class Reader:
         return self.variables[name]
 
 
-READERS: dict[str, Callable[[Reader, Any], Any]] = {
+READERS: dict[str, Callable[[NodeReader, Any], Any]] = {
     "symbol": lambda r, x: Symbol(x),
     "bytes": lambda r, x: base64.b64decode(x),
     "tuple": lambda r, x: tuple(map(r.value, x)),
@@ -360,8 +360,8 @@ READERS: dict[str, Callable[[Reader, Any], Any]] = {
     "type": lambda r, x: dtypes.as_dtype(x),
     "slice": lambda r, x: slice(*map(r.value, x)),
     "ellipsis": lambda r, x: Ellipsis,
-    "spec": Reader.spec,
-    "dim": Reader.dim,
+    "spec": NodeReader.spec,
+    "dim": NodeReader.dim,
 }
 
 

@@ -21,7 +21,7 @@ from ..graph.kinds import (
     RULES,
     STOP,
     Composite,
-    Constant,
+    Const,
     Merge,
     NoOp,
     Placeholder,
@@ -48,8 +48,8 @@ from .graph_data import (
     VERSION,
     Codec,
     GraphTextError,
+    NodeReader,
     NotSerialisableError,
-    Reader,
     Writer,
     register_codec,
 )
@@ -64,16 +64,16 @@ SINGLE.update({
     "is_initialized": IS_INITIALIZED, "enter": ENTER, "exit": EXIT, "next": NEXT_ITERATION,
     "loop_condition": LOOP_CONDITION,
 })  # fmt: skip
-PLAIN += [Constant, Stop, NoOp, Switch, Merge, Placeholder, PlaceholderWithDefault]
+PLAIN += [Const, Stop, NoOp, Switch, Merge, Placeholder, PlaceholderWithDefault]
 
 
-def _primitive(data: dict[str, object], reader: Reader) -> Kind:
+def _primitive(data: dict[str, object], reader: NodeReader) -> Kind:
     if data["name"] not in REGISTRY:
         raise GraphTextError(f"there is no operation {data['name']!r}")
     return primitive(REGISTRY[data["name"]])
 
 
-def _composite(data: dict[str, object], reader: Reader) -> Kind:
+def _composite(data: dict[str, object], reader: NodeReader) -> Kind:
     if data["type"] not in RULES:
         raise GraphTextError(f"there is no operation of type {data['type']!r}")
     return Composite(RULES[data["type"]], reader.value(data["options"]))
@@ -85,7 +85,7 @@ def _write_composite(kind: Composite, writer: Writer) -> dict[str, Any]:
     return {"type": kind.type, "options": writer.value(kind.options)}
 
 
-def _backward(data: dict[str, Any], reader: Reader) -> Kind:
+def _backward(data: dict[str, Any], reader: NodeReader) -> Kind:
     variables = [reader.variable(n) for n in data["variables"]]
     return Backward(reader.ops[data["forward"]], data["wanted"], variables)
 
@@ -180,7 +180,7 @@ def fresh_variable(prefix: str) -> Callable[[str, dict[str, Any]], VariableState
     """Return what makes the variables of a text anew, under a prefix."""
 
     def bind(name: str, entry: dict[str, Any]) -> VariableState:
-        reader = Reader({"version": VERSION}, bind)
+        reader = NodeReader({"version": VERSION}, bind)
         return VariableState(
             prefix + entry["name"], reader.spec(entry["spec"]), container=entry["container"]
         )
@@ -191,4 +191,4 @@ def fresh_variable(prefix: str) -> Callable[[str, dict[str, Any]], VariableState
 def read_graph(text: str | bytes, graph: Graph) -> dict[str, Operation]:
     """Add the graph of a text to another one; return the operations by name."""
     data = data_of(text)
-    return Reader(data, fresh_variable("")).add(graph, data["nodes"])
+    return NodeReader(data, fresh_variable("")).add(graph, data["nodes"])

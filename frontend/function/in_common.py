@@ -45,7 +45,7 @@ class Shared:
         self.weights: dict[str, Array] = {}
         self.keys: list[Operation] = []
         self.where = where
-        self.fault: Fault | None = None
+        self.fault: FaultVariable | None = None
         """What takes note of requirements, if anything does."""
         self.sizes = 0
         """How many sizes have names that only the run tells."""
@@ -73,7 +73,7 @@ class Shared:
         return TensorSpec(spec.dtype, tuple(dims))
 
 
-class Fault:
+class FaultVariable:
     """Which requirement of a program did not hold, as a variable that the program writes.
 
     Its value is the number of the requirement (0: all hold), and of the first element that is

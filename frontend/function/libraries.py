@@ -36,7 +36,7 @@ from ..graph.func_graph import has_effect
 from ..graph.graph import GraphTensor
 from ..models.compiled import tag_of
 from ..models.making import model_of
-from .in_common import Fault, Shared
+from .in_common import FaultVariable, Shared
 from .lowering import StagingFrame
 
 
@@ -140,7 +140,7 @@ def program_of(
     specs = [sizes.spec(n, x.spec, symbols) for n, x in zip(named, inputs, strict=True)]
     main = new_function("main", list(zip(named, specs, strict=True)))
     shared = Shared()
-    fault = shared.fault = Fault()
+    fault = shared.fault = FaultVariable()
     frame = FrozenFrame(main.body.block, shared, store)
     try:
         values = [frame.value(x) for x in taken.values()]

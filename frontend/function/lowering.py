@@ -358,7 +358,7 @@ class StagingFrame(Frame):
         index, *given = [self.value(x) for x in inputs]
         touched = self.touched(branches)
         state = [self.value(self.read(v)) for v in touched]
-        choice = Choice(self.shared, branches, touched, len(given))
+        choice = ChoiceOfGraphs(self.shared, branches, touched, len(given))
         if spec_of(index.type).dtype.kind == "b":
             no, yes = choice.blocks([index, *given, *state])
             op = If.make_from(index, [index, *given, *state], yes, no)
@@ -579,7 +579,7 @@ class Growing:
 
 
 @dataclass
-class Choice:
+class ChoiceOfGraphs:
     """A choice between graphs that is being made: operands are an index, inputs and variables."""
 
     shared: Shared

@@ -29,7 +29,7 @@ from ..graph.execute import Plan
 from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.variables import Handle, VariableState
 from ..models.compiled import compile_program, load_compiled
-from .in_common import Fault, Shared
+from .in_common import FaultVariable, Shared
 from .lowering import StagingFrame, Way
 from .staged import COMPILE_AFTER, Written, appending, name_argument, refused
 
@@ -83,7 +83,7 @@ class StagedGradient:
         main = new_function("main", [(f"x{i}", spec) for i, spec in enumerate(specs)])
         block = main.body.block
         shared = Shared()
-        shared.fault, shared.has_host = Fault(), False
+        shared.fault, shared.has_host = FaultVariable(), False
         frame = StagingFrame(block, shared, top=True)
         way = Way(frame)
         record = Recorded(way)

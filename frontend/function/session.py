@@ -45,7 +45,7 @@ COMPILE_AFTER = 4
 """A plan is compiled when it has been run so often with feeds of the same shapes."""
 
 
-class Known:
+class KnownFetch:
     """A fetch of one tensor and the keys of feeds, which are kept, with their plan."""
 
     def __init__(self, fetch: GraphTensor, keys: tuple[object, ...], plan: Plan) -> None:
@@ -84,7 +84,7 @@ class Session:
         self.compiles = 0
         """How many plans were made."""
         self._plans: dict[Any, Plan] = {}
-        self._known: dict[Any, Known] = {}
+        self._known: dict[Any, KnownFetch] = {}
         """Runs of compiled plans by the fetch and the keys of feeds, as they are given."""
         self._lock = self.store.lock
         self._closed = False
@@ -122,7 +122,7 @@ class Session:
                 "was not taken"
             )
         if isinstance(fetches, GraphTensor) and plan.compiled and self.order is None:
-            known = Known(fetches, tuple(feeds or ()), plan)
+            known = KnownFetch(fetches, tuple(feeds or ()), plan)
             self._known[(id(fetches), *map(id, known.keys))] = known
         found = iter([None if v is None else fetched(unboxed(v)) for v in values])
         return rebuild(found)

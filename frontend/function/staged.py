@@ -36,7 +36,7 @@ from ..models.pieces import SteppedModel, on_host
 from ..models.threads import all_threads, threads_for
 from ..values.devices import PlacementError
 from .host_steps import RUNS, Again, Done, ShapesChangedError
-from .in_common import Fault, Shared, Where
+from .in_common import FaultVariable, Shared, Where
 from .lowering import StagingFrame
 
 COMPILE_AFTER = 2
@@ -115,7 +115,7 @@ class Staged:
         shared = Shared(where)
         frame = StagingFrame(main.body.block, shared, top=True)
         frame.device = where.device if where is not None else ""
-        shared.fault = Fault()
+        shared.fault = FaultVariable()
         shared.reports = options is None or hides
         shared.has_host = options is None and not (where is not None and where.device)
         touched = touched_in(plan.ops)

@@ -31,7 +31,7 @@ def refused(op: Operation, what: str) -> ControlFlowError:
 
 
 @dataclass
-class Frame:
+class LoopFrame:
     """One loop: what it carries, each with its nodes, in the order of the Enters."""
 
     name: str
@@ -76,10 +76,10 @@ def recover_loops(
     return in_order(left)
 
 
-def find_frames(ops: Sequence[Operation]) -> list[Frame]:
+def find_frames(ops: Sequence[Operation]) -> list[LoopFrame]:
     """Return the loops by the names that their Enters give."""
     known = set(ops)
-    frames: dict[str, Frame] = {}
+    frames: dict[str, LoopFrame] = {}
     for op in ops:
         sources = [t.op.type for t in op.inputs]
         if op.type == "Merge" and "NextIteration" in sources:
@@ -88,7 +88,7 @@ def find_frames(ops: Sequence[Operation]) -> list[Frame]:
                               "and a NextIteration")  # fmt: skip
             enter = next(t.op for t in op.inputs if t.op.type == "Enter")
             name = enter.attributes["frame_name"]
-            frames.setdefault(name, Frame(name)).merges.append(op)
+            frames.setdefault(name, LoopFrame(name)).merges.append(op)
         elif "NextIteration" in sources:
             raise refused(op, "takes a NextIteration, expected a Merge there")
     for frame in frames.values():
@@ -98,7 +98,7 @@ def find_frames(ops: Sequence[Operation]) -> list[Frame]:
     return list(frames.values())
 
 
-def take_switch(frame: Frame, merge: Operation, known: set[Operation]) -> None:
+def take_switch(frame: LoopFrame, merge: Operation, known: set[Operation]) -> None:
     """Find the Switch of a carried value, and what it asks."""
     switches = [op for op in merge.outputs[0].users if op.type == "Switch" and op in known
                 and op.inputs[0] is merge.outputs[0]]  # fmt: skip
@@ -119,7 +119,7 @@ def take_switch(frame: Frame, merge: Operation, known: set[Operation]) -> None:
             frame.exits[switch] = user
 
 
-def inside_of(frame: Frame, ops: Sequence[Operation]) -> set[Operation]:
+def inside_of(frame: LoopFrame, ops: Sequence[Operation]) -> set[Operation]:
     """Return what depends on the carried values, up to the loop's own Exits."""
     known, own = set(ops), set(frame.exits.values())
     found: set[Operation] = set(own)
@@ -132,7 +132,7 @@ def inside_of(frame: Frame, ops: Sequence[Operation]) -> set[Operation]:
     return found
 
 
-def with_nested(frames: Sequence[Frame], ops: Sequence[Operation]) -> dict[str, set[Operation]]:
+def with_nested(frames: Sequence[LoopFrame], ops: Sequence[Operation]) -> dict[str, set[Operation]]:
     """Return what is inside of each loop; of a loop that is partly inside, all is."""
     reach = {frame.name: inside_of(frame, ops) for frame in frames}
     changed = True
@@ -146,7 +146,7 @@ def with_nested(frames: Sequence[Frame], ops: Sequence[Operation]) -> dict[str, 
     return reach
 
 
-def replaced(frame: Frame, inside: set[Operation], ops: Sequence[Operation]) -> list[Operation]:
+def replaced(frame: LoopFrame, inside: set[Operation], ops: Sequence[Operation]) -> list[Operation]:
     """Return operations with a `While` in place of one loop."""
     assert frame.condition is not None, "every Switch of a loop asks a LoopCond"
     graph = frame.merges[0].graph

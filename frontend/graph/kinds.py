@@ -199,7 +199,7 @@ class Composite(Kind):
         return None if smooth else (None,) * len(op.inputs)
 
 
-class Constant(Kind):
+class Const(Kind):
     """A value that is known."""
 
     devices = EVERYWHERE
@@ -222,7 +222,7 @@ class Constant(Kind):
         return ()
 
 
-CONSTANT = Constant()
+CONSTANT = Const()
 
 
 class MissingFeedError(Exception):

@@ -19,7 +19,7 @@ Activation = Callable[[Value], Value]
 
 
 @dataclass(frozen=True)
-class Layer:
+class Direction:
     """One direction of a layer: its weights for the state, biases, and how gates are computed."""
 
     node: Node
@@ -148,7 +148,12 @@ ACTIVATIONS: dict[str, tuple[str | Callable[..., Value], tuple[str, ...]]] = {
 
 
 def run_steps(
-    layer: Layer, gates: Value, states: Sequence[Value], lengths: Value | None, *, backward: bool
+    layer: Direction,
+    gates: Value,
+    states: Sequence[Value],
+    lengths: Value | None,
+    *,
+    backward: bool,
 ) -> list[Value]:
     """Return all outputs [T, B, H] and the last states, from [T, B, gates * H] and first states.
 
@@ -162,7 +167,7 @@ def run_steps(
 
 
 def _unrolled(
-    layer: Layer, gates: Value, states: Sequence[Value], lengths: Value | None, times: range
+    layer: Direction, gates: Value, states: Sequence[Value], lengths: Value | None, times: range
 ) -> list[Value]:
     node = layer.node
     shown: list[Value] = [None] * len(times)
@@ -174,7 +179,12 @@ def _unrolled(
 
 
 def _looped(
-    layer: Layer, gates: Value, states: Sequence[Value], lengths: Value | None, *, backward: bool
+    layer: Direction,
+    gates: Value,
+    states: Sequence[Value],
+    lengths: Value | None,
+    *,
+    backward: bool,
 ) -> list[Value]:
     node, make = layer.node, layer.node.make
     steps = node.shape(gates)[0]
@@ -192,7 +202,7 @@ def _looped(
 
 
 def _one(
-    layer: Layer, gates: Value, states: Sequence[Value], lengths: Value | None, time: Value
+    layer: Direction, gates: Value, states: Sequence[Value], lengths: Value | None, time: Value
 ) -> tuple[Value, Sequence[Value]]:
     """Return what a step shows, and the next states."""
     node, make = layer.node, layer.node.make

@@ -114,7 +114,7 @@ def kinds_for(output: Path, *, embed: bool = True) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """One file that was written."""
 
     kind: str
@@ -126,7 +126,7 @@ class Written:
 class Emitted:
     """What was made of a model."""
 
-    files: list[Written] = field(default_factory=list)
+    files: list[WrittenFile] = field(default_factory=list)
     data: bytes = b""
     """The only file, where none was to be written."""
     compiled: Compiled | None = None
@@ -284,7 +284,7 @@ class _Job:
             write_kind(self.made.compiled, kind, path)
             paths = [path]
         for each, name in zip(paths, (kind, "weights"), strict=False):
-            self.made.files.append(Written(name, each, each.stat().st_size))
+            self.made.files.append(WrittenFile(name, each, each.stat().st_size))
 
     def save_graph(self, kind: str, path: Path | None) -> list[Path]:
         """Write the graph as it was read; return the files."""
@@ -363,7 +363,7 @@ def _bundle(request: Request) -> Emitted:
                     bundle.open(entry, "w", force_zip64=True) as to,
                 ):
                     shutil.copyfileobj(source, to)
-    made.files = [Written("bundle", request.output, request.output.stat().st_size)]
+    made.files = [WrittenFile("bundle", request.output, request.output.stat().st_size)]
     return made
 
 
@@ -382,5 +382,5 @@ def emit_listing(source: Path, output: Path | None, kind: str, options: Options)
     if output is not None:
         with replacing(output) as file:
             file.write(made.data)
-        made.files.append(Written(kind, output, output.stat().st_size))
+        made.files.append(WrittenFile(kind, output, output.stat().st_size))
     return made

@@ -55,7 +55,7 @@ def load_program(  # noqa: PLR0913  (each option is its own)
     if kind not in FORMATS:
         known = ", ".join(FORMATS)
         raise ParseError(f"format {kind!r} is unknown, expected one of {known}", location=name)
-    options = Options(shapes or {}, dims or {}, constants or {}, settable)
+    options = LoadOptions(shapes or {}, dims or {}, constants or {}, settable)
     from ...ir.collection import paused  # noqa: PLC0415  (the IR is not for what is in the cache)
 
     with paused():
@@ -71,7 +71,7 @@ def named_function(source: object) -> tuple[str, str] | None:
     return (found["file"], found["name"]) if found else None
 
 
-class Options:
+class LoadOptions:
     """What the user asks of a program that is loaded."""
 
     def __init__(
@@ -166,7 +166,7 @@ def is_safetensors(start: bytes, size: int) -> bool:
     return start[8:9] == b"{" and 2 <= int.from_bytes(start[:8], "little") <= size - 8
 
 
-def _onnx(data: Bytes, name: str, directory: Path | None, options: Options) -> Program:
+def _onnx(data: Bytes, name: str, directory: Path | None, options: LoadOptions) -> Program:
     from ..onnx.graph import read_onnx  # noqa: PLC0415  (onnx takes 0.2 s to import)
 
     return read_onnx(
@@ -176,7 +176,7 @@ def _onnx(data: Bytes, name: str, directory: Path | None, options: Options) -> P
     )  # fmt: skip
 
 
-def _graph_text(data: Bytes, name: str, directory: Path | None, options: Options) -> Program:
+def _graph_text(data: Bytes, name: str, directory: Path | None, options: LoadOptions) -> Program:
     from ..text.reader import read_text  # noqa: PLC0415  (lark is not needed for other formats)
 
     if options.settable:
@@ -188,7 +188,7 @@ def _graph_text(data: Bytes, name: str, directory: Path | None, options: Options
     )
 
 
-def _ir_text(data: Bytes, name: str, directory: Path | None, options: Options) -> Program:
+def _ir_text(data: Bytes, name: str, directory: Path | None, options: LoadOptions) -> Program:
     from ..files.ir_text import read_ir  # noqa: PLC0415
 
     if options.settable:
@@ -209,5 +209,5 @@ def _decoded(data: Bytes, name: str) -> str:
         raise ParseError(f"byte {error.start} is not UTF-8", location=f"{name}:{line}") from error
 
 
-Loader = Callable[[Bytes, str, Path | None, Options], "Program"]
+Loader = Callable[[Bytes, str, Path | None, LoadOptions], "Program"]
 FORMATS: dict[str, Loader] = {"onnx": _onnx, "gv": _graph_text, "mlir": _ir_text}

@@ -24,7 +24,7 @@ from ...ir.types.dims import Range as DimRange
 from ...ir.types.tensor import spec_of
 from ..dims.slices import Knowledge, bounds
 from .attributes import coerced
-from .places import Text
+from .places import SourceText
 from .tree import Call, Expression, Index, Items, Literal, Name, Operation
 
 
@@ -93,12 +93,12 @@ BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 _INTERNAL = frozenset({"gv.constant", "gv.weight", "gv.yield", "gv.kernel"})
 
 
-class Scope:
+class FunctionScope:
     """Gives the expressions of one function their values."""
 
     def __init__(
         self,
-        text: Text,
+        text: SourceText,
         emit: GraphEmit,
         symbols: Mapping[str, Dim],
         ranges: Mapping[str, DimRange],

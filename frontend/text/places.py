@@ -13,7 +13,7 @@ WIDTH = 100
 
 
 @dataclass(frozen=True)
-class Fault:
+class TextFault:
     """What is wrong at an offset of the text."""
 
     at: int
@@ -22,12 +22,12 @@ class Fault:
 
 
 @dataclass
-class Text:
+class SourceText:
     """A text, its name, and what was found wrong with it."""
 
     content: str
     name: str
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[TextFault] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._starts = [0, *(m.end() for m in re.finditer("\n", self.content))]
@@ -53,9 +53,9 @@ class Text:
 
     def fault(self, at: int, message: str, hint: str = "") -> None:
         """Note what is wrong at an offset."""
-        self.faults.append(Fault(at, message, hint))
+        self.faults.append(TextFault(at, message, hint))
 
-    def error(self, kind: type[GravureError], fault: Fault) -> GravureError:
+    def error(self, kind: type[GravureError], fault: TextFault) -> GravureError:
         """Return the error for one fault."""
         message = f"error: {fault.message}\n{self.excerpt(fault.at)}"
         return kind(message, location=self.location(fault.at), hint=fault.hint)

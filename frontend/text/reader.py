@@ -23,8 +23,18 @@ from ...ir.ops.structure import Yield
 from ...ir.program import argument_specs, finish, new_function, result_specs, set_level, set_ranges
 from ...ir.types.dims import Range as DimRange
 from ..dims.symbols import DEFAULT, ArrayShape, DimOption, ShapeOption, Symbols
-from .expressions import FAILED, WORDS, Failed, Scope, Value, WrongError, as_array, children, fits
-from .places import Fault, Text
+from .expressions import (
+    FAILED,
+    WORDS,
+    Failed,
+    FunctionScope,
+    Value,
+    WrongError,
+    as_array,
+    children,
+    fits,
+)
+from .places import SourceText, TextFault
 from .stored import Stored, spelled
 from .tree import (
     Assign,
@@ -62,7 +72,7 @@ def read_text(
     dims: Mapping[str, DimOption] | None = None,
 ) -> Program:
     """Return the program that a text describes; files it names are looked for in `directory`."""
-    text = Text(content, name)
+    text = SourceText(content, name)
     return Reader(text, directory, Symbols(dims, name), shapes or {}).read(parse(text))
 
 
@@ -71,7 +81,7 @@ class Reader:
 
     def __init__(
         self,
-        text: Text,
+        text: SourceText,
         directory: Path | None,
         symbols: Symbols,
         shapes: Mapping[str, ShapeOption],
@@ -198,7 +208,7 @@ class Reader:
             self.text.fault(type.dtype.at, f"element type {type.dtype.text!r} is unknown", known)
         if type.dims is None:
             return TensorSpec(dtype or DTYPES["f32"], None)
-        scope = Scope(self.text, GraphEmit.at_end(Block()), self.dims, {}, lambda *_: None)
+        scope = FunctionScope(self.text, GraphEmit.at_end(Block()), self.dims, {}, lambda *_: None)
         shape: list[Dim] = []
         for expression in type.dims:
             value = scope.evaluate(expression)
@@ -224,7 +234,9 @@ class Body:
         self.reader, self.text, self.block, self.depth = reader, reader.text, block, depth
         self.emit = GraphEmit(InsertPoint.at_end(self.block))
         self.make = Maker(self.emit)
-        self.scope = Scope(self.text, self.emit, reader.dims, reader.symbols.ranges, self.call)
+        self.scope = FunctionScope(
+            self.text, self.emit, reader.dims, reader.symbols.ranges, self.call
+        )
 
     def statements(self, statements: Sequence[Statement]) -> None:
         """Append statements."""
@@ -311,7 +323,7 @@ class Body:
 
     def _check_depth(self, place: int) -> None:
         if self.depth > MAX_REGIONS:
-            fault = Fault(place, f"regions nest deeper than {MAX_REGIONS}")
+            fault = TextFault(place, f"regions nest deeper than {MAX_REGIONS}")
             raise self.text.error(GraphError, fault)
 
     def _choice(self, statement: Choice) -> None:

@@ -13,7 +13,7 @@ from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from ...errors import ParseError
-from .places import Fault, Text
+from .places import SourceText, TextFault
 
 MAX_DEPTH = 200
 """Parentheses nested deeper than this are refused."""
@@ -65,7 +65,7 @@ class Operation(NamedTuple):
     at: int
 
 
-class Range(NamedTuple):
+class AxisRange(NamedTuple):
     """`start:stop:step` of one axis; an index is a range with `single` set."""
 
     start: Expression | None
@@ -78,7 +78,7 @@ class Index(NamedTuple):
     """A value cut along its axes."""
 
     value: Expression
-    ranges: tuple[Range, ...]
+    ranges: tuple[AxisRange, ...]
     at: int
 
 
@@ -107,7 +107,7 @@ class Bounds(NamedTuple):
     high: int | None
 
 
-class Result(NamedTuple):
+class NamedResult(NamedTuple):
     """A result's name, and the value's where it differs."""
 
     name: Name
@@ -193,11 +193,11 @@ class Definition(NamedTuple):
     name: Name
     inputs: tuple[Input, ...]
     bounds: tuple[Bounds, ...]
-    results: tuple[Result, ...]
+    results: tuple[NamedResult, ...]
     body: tuple[Statement, ...]
 
 
-def parse(text: Text) -> tuple[Definition, ...]:
+def parse(text: SourceText) -> tuple[Definition, ...]:
     """Return the definitions in a text, or raise `ParseError` at the place that is wrong."""
     _refuse_deep(text)
     try:
@@ -264,21 +264,21 @@ class Builder(Transformer[Token, Any]):
         """Return an operand and the sign before it."""
         return Operation(str(sign), (operand,), _at(sign))
 
-    def index(self, value: Expression, opening: Token, ranges: tuple[Range, ...]) -> Index:
+    def index(self, value: Expression, opening: Token, ranges: tuple[AxisRange, ...]) -> Index:
         """Return a value cut along axes."""
         return Index(value, ranges, _at(opening))
 
-    def subscripts(self, *ranges: Range) -> tuple[Range, ...]:
+    def subscripts(self, *ranges: AxisRange) -> tuple[AxisRange, ...]:
         """Return the ranges."""
         return ranges
 
-    def at(self, place: Expression) -> Range:
+    def at(self, place: Expression) -> AxisRange:
         """Return one place of an axis."""
-        return Range(place, None, None, single=True)
+        return AxisRange(place, None, None, single=True)
 
-    def cut(self, *ends: Expression | None) -> Range:
+    def cut(self, *ends: Expression | None) -> AxisRange:
         """Return a range of an axis."""
-        return Range(ends[0], ends[1], ends[2], single=False)
+        return AxisRange(ends[0], ends[1], ends[2], single=False)
 
     def type(self, dtype: Name, dims: tuple[Expression, ...]) -> Type:
         """Return a type."""
@@ -312,11 +312,11 @@ class Builder(Transformer[Token, Any]):
         """Return the parameters."""
         return parameters
 
-    def result(self, name: Name, value: Name | None) -> Result:
+    def result(self, name: Name, value: Name | None) -> NamedResult:
         """Return a result."""
-        return Result(name, value or name)
+        return NamedResult(name, value or name)
 
-    def results(self, *results: Result) -> tuple[Result, ...]:
+    def results(self, *results: NamedResult) -> tuple[NamedResult, ...]:
         """Return the results."""
         return results
 
@@ -404,16 +404,16 @@ _STRUCTURE = re.compile(
 )
 
 
-def _refuse_deep(text: Text) -> None:
+def _refuse_deep(text: SourceText) -> None:
     depth = 0
     for match in _STRUCTURE.finditer(text.content):
         sign = match.group()
         if sign[0] in '"`' and (len(sign) < 2 or sign[-1] != sign[0]):
-            raise text.error(ParseError, Fault(match.start(), f"{sign[0]} is not closed"))
+            raise text.error(ParseError, TextFault(match.start(), f"{sign[0]} is not closed"))
         depth += (sign in "([{") - (sign in ")]}")
         if depth > MAX_DEPTH:
             message = f"nested deeper than {MAX_DEPTH}"
-            raise text.error(ParseError, Fault(match.start(), message))
+            raise text.error(ParseError, TextFault(match.start(), message))
 
 
 _WORDS = {
@@ -428,11 +428,11 @@ _OPERATORS = frozenset({
 })  # fmt: skip
 
 
-def _fault(text: Text, error: UnexpectedInput) -> Fault:
+def _fault(text: SourceText, error: UnexpectedInput) -> TextFault:
     """Return what lark found, and what would have been right there."""
     at = error.pos_in_stream if error.pos_in_stream is not None else len(text.content)
     if isinstance(error, UnexpectedCharacters):
-        return Fault(at, f"unexpected {text.content[at]!r}")
+        return TextFault(at, f"unexpected {text.content[at]!r}")
     assert isinstance(error, UnexpectedToken), "lark's other errors are of other parsers"
     token = error.token
     found = "the end" if token.type == "$END" else json.dumps(str(token)[:40])
@@ -440,7 +440,7 @@ def _fault(text: Text, error: UnexpectedInput) -> Fault:
     wanted = [_word(name) for name in sorted(error.accepts or error.expected)
               if name not in _OPERATORS or len(error.expected) < 4]  # fmt: skip
     expected = f", expected {', '.join(dict.fromkeys(wanted))}" if wanted else ""
-    return Fault(at, f"unexpected {found}{expected}")
+    return TextFault(at, f"unexpected {found}{expected}")
 
 
 def _word(name: str) -> str:

@@ -26,7 +26,7 @@ BYTES = 8
 
 
 @dataclass(frozen=True)
-class Fault:
+class UnprovenAccess:
     """An access that is not shown to lie inside of its buffer."""
 
     op: Operation
@@ -59,7 +59,7 @@ class Accesses:
         self.prover = Prover()
         self.values = Values(self.prover)
         self.sizes: dict[SSAValue, Polynomial] = {}
-        self.faults: list[Fault] = []
+        self.faults: list[UnprovenAccess] = []
         self.pending: dict[Key, Span] = {}
         self.count = 0
         self.bind()
@@ -107,7 +107,7 @@ class Accesses:
 
     # -- walking --------------------------------------------------------------------------
 
-    def prove(self) -> list[Fault]:
+    def prove(self) -> list[UnprovenAccess]:
         """Return the accesses that are not shown to lie inside of their buffers."""
         with self.scope(()):
             self.block(self.function.body.block)
@@ -186,10 +186,10 @@ class Accesses:
         with prover.given(facts):
             low, high = rest + span.low, rest + span.high
             if not prover.holds(low):
-                self.faults.append(Fault(span.lowest, f"{prover.text(low)} >= 0"))
+                self.faults.append(UnprovenAccess(span.lowest, f"{prover.text(low)} >= 0"))
             if not prover.holds(size - 1 - high):
                 wanted = f"{prover.text(high)} < {prover.text(size)}"
-                self.faults.append(Fault(span.highest, wanted))
+                self.faults.append(UnprovenAccess(span.highest, wanted))
 
     def size_of(self, buffer: SSAValue) -> Polynomial:
         """Return how many elements a buffer has."""

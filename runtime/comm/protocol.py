@@ -72,13 +72,13 @@ class WorldError(CommError):
     exit_status = 69
 
 
-class Step(local):
+class CurrentStep(local):
     """The step that a thread is in, for messages."""
 
     number: int | None = None
 
 
-STEP = Step()
+STEP = CurrentStep()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ import numpy as np
 from ...errors import GravureError
 from ..artifact import DTYPES
 from ..buffer import Array
-from ..ptx_emulator import Heap, Image, KernelFault, Launch, Order, TensorBox, read_module
+from ..ptx_emulator import Heap, Image, KernelFault, KernelRun, Order, TensorBox, read_module
 from ..ptx_emulator.faults import UnsupportedPtx
 from .driver import Code, Node, Tiles
 from .plan import GpuModule
@@ -150,7 +150,7 @@ class EmulatedDriver:
         if kernel.cluster != (1, 1, 1):
             raise UnsupportedPtx(f"{node}: clusters of {kernel.cluster} blocks")
         seed = None if self.seed is None else self._random.getrandbits(32)
-        launch = Launch(
+        launch = KernelRun(
             node.grid, kernel.block, kernel.shared, node.arguments, Order(seed), races=self.races
         )
         self.launched += 1

@@ -19,7 +19,7 @@ from .plan import GpuChoice, GpuLaunch, GpuLoop, GpuPlan, GpuStep, blocks_of
 
 
 @dataclass(frozen=True)
-class Parts:
+class ReplaySequence:
     """Replays one behind the other."""
 
     parts: tuple[Replay, ...]
@@ -84,7 +84,7 @@ class Maker:
         for plain, group in groupby(steps, lambda step: isinstance(step, GpuLaunch)):
             some = [*group]
             parts += [self.stretch(some)] if plain else [self.decision(step) for step in some]
-        return parts[0] if len(parts) == 1 else Parts(tuple(parts))
+        return parts[0] if len(parts) == 1 else ReplaySequence(tuple(parts))
 
     def stretch(self, steps: Sequence[GpuStep]) -> Replay:
         """Return what runs launches."""

@@ -16,7 +16,7 @@ approximate functions (they are computed as well as can be).
 
 from .faults import KernelFault, UnsupportedPtx
 from .image import Image
-from .machine import Launch, Order
+from .machine import KernelRun, Order
 from .memory import Heap
 from .tensor_map import TensorBox
 from .text import Module, read_module
@@ -25,7 +25,7 @@ __all__ = [
     "Heap",
     "Image",
     "KernelFault",
-    "Launch",
+    "KernelRun",
     "Module",
     "Order",
     "TensorBox",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .machine import Launch, Program, run_program
+from .machine import KernelRun, LoadedKernel, run_program
 from .memory import Heap
 from .program import make_program
 from .text import Module
@@ -17,7 +17,7 @@ class Image:
         self.module = module
         self.heap = heap
         self.addresses: dict[str, int] = {}
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[str, LoadedKernel] = {}
         for variable in module.variables:
             if variable.space in ("global", "const"):
                 at = heap.allocate(max(variable.size, 1))
@@ -25,14 +25,14 @@ class Image:
                 heap.bytes_at(at, len(variable.data))[:] = bytearray(variable.data)
                 self.addresses[variable.name] = at
 
-    def program(self, name: str) -> Program:
+    def program(self, name: str) -> LoadedKernel:
         """Return a kernel, ready to run."""
         found = self._programs.get(name)
         if found is None:
             found = self._programs[name] = make_program(self.module, name, self.addresses)
         return found
 
-    def launch(self, name: str, launch: Launch) -> Mapping[str, int]:
+    def launch(self, name: str, launch: KernelRun) -> Mapping[str, int]:
         """Run a kernel; return what was counted."""
         return run_program(self.program(name), launch, self.heap)
 

@@ -55,7 +55,7 @@ Control: TypeAlias = Callable[["Machine", int], int]
 
 
 @dataclass(frozen=True)
-class Step:
+class DecodedStep:
     """One instruction, ready to be done."""
 
     instruction: Instruction
@@ -67,11 +67,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Program:
+class LoadedKernel:
     """A kernel that is ready to run."""
 
     kernel: Kernel
-    steps: tuple[Step, ...]
+    steps: tuple[DecodedStep, ...]
     register_kinds: tuple[Any, ...]
     """The numpy type of each register."""
     shared_bytes: int
@@ -93,7 +93,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Launch:
+class KernelRun:
     """One run of a kernel: its sizes, and its packed arguments."""
 
     grid: tuple[int, int, int]
@@ -111,8 +111,8 @@ class Launch:
 class Machine:
     """Some blocks of a launch, on their way through a program."""
 
-    program: Program
-    launch: Launch
+    program: LoadedKernel
+    launch: KernelRun
     blocks: Array
     heap: Heap
     lanes: Array | None = None
@@ -268,7 +268,7 @@ class Machine:
         if self.done > self.launch.limit:
             raise KernelFault(f"the kernel does not end after {self.done} instructions")
 
-    def _do(self, step: Step) -> None:
+    def _do(self, step: DecodedStep) -> None:
         """Do an instruction for the lanes where its guard holds."""
         assert step.plain is not None
         if step.guard is None:
@@ -351,7 +351,7 @@ class Machine:
         return bool(self.lanes.size)
 
 
-def run_program(program: Program, launch: Launch, heap: Heap) -> Mapping[str, int]:
+def run_program(program: LoadedKernel, launch: KernelRun, heap: Heap) -> Mapping[str, int]:
     """Run a kernel on all blocks of a grid; return what was counted."""
     _check(program, launch)
     _keep_freed_memory()
@@ -384,7 +384,7 @@ LANES_AT_ONCE = 1 << 15
 BYTES_AT_ONCE = 1 << 26
 
 
-def batch_size(program: Program, launch: Launch) -> int:
+def batch_size(program: LoadedKernel, launch: KernelRun) -> int:
     """Return how many blocks run at the same time."""
     x, y, z = launch.block
     by_lanes = LANES_AT_ONCE // (x * y * z)
@@ -394,7 +394,7 @@ def batch_size(program: Program, launch: Launch) -> int:
     return max(1, min(by_lanes, by_bytes))
 
 
-def _check(program: Program, launch: Launch) -> None:
+def _check(program: LoadedKernel, launch: KernelRun) -> None:
     """Refuse what a driver would not launch."""
     kernel = program.kernel
     x, y, z = launch.block

@@ -10,12 +10,12 @@ import numpy as np
 from . import access, copies, matrix, warpgroup  # noqa: F401
 from .control import CONTROLS
 from .faults import UnsupportedPtx
-from .machine import MOST_SHARED, WARP, Machine, Program, Step
+from .machine import MOST_SHARED, WARP, DecodedStep, LoadedKernel, Machine
 from .memory import UNSIGNED, Array
 from .numbers import arithmetic, bits, convert  # noqa: F401
 from .operands import RULES, Decoder, Symbol
 from .phases import is_wait, wait_control
-from .text import WIDTHS, Instruction, Kernel, Module, Variable
+from .text import WIDTHS, DeclaredVariable, Instruction, Kernel, Module
 from .warp import TOGETHER, control_of
 
 _AXES = "xyz"
@@ -23,7 +23,7 @@ SHARED_OF = {"sm_80": 163 << 10, "sm_86": 99 << 10, "sm_87": 163 << 10, "sm_89":
 """Bytes of shared memory that a block may have where it is less than on a Hopper."""
 
 
-def make_program(module: Module, name: str, addresses: Mapping[str, int]) -> Program:
+def make_program(module: Module, name: str, addresses: Mapping[str, int]) -> LoadedKernel:
     """Return the kernel `name` of a module, ready to run; `addresses` are of global variables."""
     if name not in module.kernels:
         raise UnsupportedPtx(f"no kernel {name!r}", hint=f"there are {', '.join(module.kernels)}")
@@ -37,7 +37,7 @@ def make_program(module: Module, name: str, addresses: Mapping[str, int]) -> Pro
     decoder = Decoder(registers, symbols, kernel.labels, kernel.tables, SPECIALS)
     steps = tuple(_step(instruction, decoder, name) for instruction in kernel.code)
     types = tuple(kind for _, kind in registers.values())
-    return Program(
+    return LoadedKernel(
         kernel,
         steps,
         types,
@@ -57,7 +57,7 @@ def _lay_out(
     symbols |= {each.name: Symbol("param", each.offset) for each in kernel.parameters}
     ends = {"shared": 0, "local": 0}
     variables = [*module.variables, *kernel.variables]
-    dynamic: list[Variable] = []
+    dynamic: list[DeclaredVariable] = []
     for variable in variables:
         if variable.is_dynamic:
             dynamic.append(variable)
@@ -72,7 +72,7 @@ def _lay_out(
     return symbols, ends["shared"], ends["local"]
 
 
-def _step(instruction: Instruction, decoder: Decoder, name: str) -> Step:
+def _step(instruction: Instruction, decoder: Decoder, name: str) -> DecodedStep:
     """Return an instruction ready to be done."""
     try:
         return _make(instruction, decoder)
@@ -84,23 +84,25 @@ def _step(instruction: Instruction, decoder: Decoder, name: str) -> Step:
         raise UnsupportedPtx(f"instruction {instruction}", location=place) from error
 
 
-def _make(instruction: Instruction, decoder: Decoder) -> Step:
+def _make(instruction: Instruction, decoder: Decoder) -> DecodedStep:
     guard = None
     if instruction.guard:
         guard = arithmetic.reader_of_predicate(decoder, instruction.guard, instruction.is_negated)
     if instruction.op in CONTROLS:
-        return Step(instruction, control=CONTROLS[instruction.op](instruction, decoder, guard))
+        return DecodedStep(
+            instruction, control=CONTROLS[instruction.op](instruction, decoder, guard)
+        )
     if is_wait(instruction):
-        return Step(instruction, control=wait_control(instruction, decoder, guard))
+        return DecodedStep(instruction, control=wait_control(instruction, decoder, guard))
     if instruction.op in TOGETHER:
         if guard is not None:
             raise UnsupportedPtx("a guard of an instruction that a warp does together")
-        return Step(
+        return DecodedStep(
             instruction, control=control_of(*TOGETHER[instruction.op](instruction, decoder))
         )
     if instruction.op not in RULES:
         raise UnsupportedPtx(f"instruction {instruction.op!r}")
-    return Step(instruction, plain=RULES[instruction.op](instruction, decoder), guard=guard)
+    return DecodedStep(instruction, plain=RULES[instruction.op](instruction, decoder), guard=guard)
 
 
 def _least_access(kernel: Kernel, space: str) -> int:

@@ -43,7 +43,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Variable:
+class DeclaredVariable:
     """A variable of a module or kernel; `data` is what it begins as."""
 
     name: str
@@ -85,7 +85,7 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     registers: Mapping[str, str]
     """For each register its type."""
-    variables: tuple[Variable, ...]
+    variables: tuple[DeclaredVariable, ...]
     code: tuple[Instruction, ...]
     labels: Mapping[str, int]
     tables: Mapping[str, tuple[str, ...]]
@@ -109,7 +109,7 @@ class Module:
 
     version: tuple[int, int]
     target: str
-    variables: tuple[Variable, ...]
+    variables: tuple[DeclaredVariable, ...]
     kernels: Mapping[str, Kernel]
 
 
@@ -178,7 +178,7 @@ def _read_kernel(
     name: str, parameters: str, directives: str, text: str, start: int, end: int
 ) -> Kernel:
     registers: dict[str, str] = {}
-    variables: list[Variable] = []
+    variables: list[DeclaredVariable] = []
     code: list[Instruction] = []
     labels: dict[str, int] = {}
     tables: dict[str, tuple[str, ...]] = {}
@@ -261,7 +261,7 @@ def _read_registers(kind: str, names: str) -> Iterator[tuple[str, str]]:
             yield from ((f"{found[1]}{number}", kind) for number in range(int(found[2])))
 
 
-def _read_variable(statement: str, line: int) -> Variable | None:
+def _read_variable(statement: str, line: int) -> DeclaredVariable | None:
     """Return a variable's declaration; None for a directive that says nothing to run by."""
     found = _VARIABLE.search(statement)
     if found is None:
@@ -275,7 +275,7 @@ def _read_variable(statement: str, line: int) -> Variable | None:
     data = b"" if values is None else _read_data(values, width, line)
     is_dynamic = space == "shared" and 0 in counts
     size = max(size, len(data))
-    return Variable(name, space, size, int(alignment or width), data, is_dynamic)
+    return DeclaredVariable(name, space, size, int(alignment or width), data, is_dynamic)
 
 
 def _read_data(values: str, width: int, line: int) -> bytes:

@@ -14,7 +14,7 @@ from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.math.functions import MATH
 from gravure.codegen.llvm.text.build import Shape, Text
 from gravure.target import Target
-from gravure.tools.accuracy.native_math import ARITY, DTYPES, Map, Scan
+from gravure.tools.accuracy.native_math import ARITY, DTYPES, ErrorScan, Map
 from gravure.tools.accuracy.ulp_table import (
     BINARY,
     EXACT,
@@ -126,7 +126,7 @@ def test_rounding_is_exact(name: str, element: str, form: Form) -> None:
 @each_form
 @pytest.mark.parametrize("name", UNARY)
 def test_floats_are_near_over_the_whole_range(name: str, form: Form) -> None:
-    found = Scan(f"math.{name}", form.lanes, form.target)(1, 77_773, (1 << 32) // 77_773 & -16)
+    found = ErrorScan(f"math.{name}", form.lanes, form.target)(1, 77_773, (1 << 32) // 77_773 & -16)
     assert found.ulp <= NEARER.get(name, LIMIT["float"]), found
 
 
@@ -276,5 +276,5 @@ def test_integer_functions_are_defined_everywhere() -> None:
 @pytest.mark.parametrize("name", ["exp", "log", "tanh", "erf", "sin", "cos"])
 def test_floats_are_near_everywhere(name: str, form: Form) -> None:
     step = 61 if form.lanes >= 8 else 509
-    found = Scan(f"math.{name}", form.lanes, form.target)(0, step, (1 << 32) // step & -16)
+    found = ErrorScan(f"math.{name}", form.lanes, form.target)(0, step, (1 << 32) // step & -16)
     assert found.ulp <= NEARER.get(name, LIMIT["float"]), found

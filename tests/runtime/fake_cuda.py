@@ -30,7 +30,7 @@ from gravure.runtime.ptx_emulator import (
     Heap,
     Image,
     KernelFault,
-    Launch,
+    KernelRun,
     TensorBox,
     UnsupportedPtx,
     read_module,
@@ -359,7 +359,9 @@ class FakeCuda:
         kernel = self.objects[function]
         gx, gy, gz, bx, by, bz = sizes
         try:
-            kernel.image.launch(kernel.name, Launch((gx, gy, gz), (bx, by, bz), shared, arguments))
+            kernel.image.launch(
+                kernel.name, KernelRun((gx, gy, gz), (bx, by, bz), shared, arguments)
+            )
         except KernelFault:
             self.lost = LAUNCH_FAILED
         return self.lost

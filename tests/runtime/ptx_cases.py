@@ -10,7 +10,7 @@ import numpy as np
 
 from gravure.runtime.gpu.driver import Driver, Node, Tiles
 from gravure.runtime.gpu.plan import GpuKernel, GpuModule
-from gravure.runtime.ptx_emulator import Heap, Image, Launch, Order, read_module
+from gravure.runtime.ptx_emulator import Heap, Image, KernelRun, Order, read_module
 
 Array = np.ndarray[Any, Any]
 HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n"
@@ -65,7 +65,7 @@ def run(
     image = Image(read_module(text), heap)
     places = [put(heap, array) for array in arrays]
     arguments = before + struct.pack(f"{len(places)}Q", *places)
-    launch = Launch(
+    launch = KernelRun(
         (grid, 1, 1), (block, 1, 1), shared, arguments, Order(seed), races=races, limit=limit
     )
     image.launch("test", launch)

@@ -10,22 +10,22 @@ import pytest
 
 from gravure.codegen.aot.library import link
 from gravure.codegen.llvm.compile import assemble
-from gravure.codegen.llvm.entry.checks import Frame
+from gravure.codegen.llvm.entry.checks import RunSlots
 from gravure.codegen.llvm.entry.cpu import check_cpu
 from gravure.codegen.llvm.entry.functions import emit_entry, entry_target
-from gravure.codegen.llvm.entry.steps import PIECE, SLOT_BITS, Steps
+from gravure.codegen.llvm.entry.steps import PIECE, SLOT_BITS, StepFunctions
 from gravure.errors import RuntimeInputError
 from gravure.runtime.artifact import (
     DTYPE_CODES,
     Description,
     DimInfo,
-    If,
+    IfStep,
     Launch,
     Pointer,
     Repeat,
     Scalar,
     TensorInfo,
-    While,
+    WhileStep,
 )
 from gravure.runtime.buffer import address, aligned_bytes
 from gravure.runtime.library import Library
@@ -320,12 +320,12 @@ def test_steps_are_repeated(kit: Any) -> None:
 def test_steps_depend_on_a_condition(kit: Any) -> None:
     flag, other = Pointer("input", 1), Launch("increment", (Pointer("output", 0, 8),))
     for value, expected in ((True, [1, 0]), (False, [0, 1])):
-        assert count(kit, 2, value, If(flag, (ADD_ONE,), (other,))) == expected
+        assert count(kit, 2, value, IfStep(flag, (ADD_ONE,), (other,))) == expected
 
 
 def test_loop_ends_when_its_condition_says_so(kit: Any) -> None:
     # The low byte of the counter is zero after 256 steps.
-    down = While((ADD_ONE,), COUNTER, ())
+    down = WhileStep((ADD_ONE,), COUNTER, ())
     assert count(kit, 1, True, down) == [256]
 
 
@@ -350,7 +350,7 @@ def test_launches_of_which_all_is_known_are_rows_of_a_table(kit: Any) -> None:
     sized = Launch("increment", (COUNTER,), count="min(N, 1)")
     at = Launch("increment", (Pointer("output", 0, "8 * (N - 1)"),))
     assert count(kit, 3, True, *known, sized, at) == [2, 0, 2]
-    steps = Steps(CONTROL, Frame(CONTROL))
+    steps = StepFunctions(CONTROL, RunSlots(CONTROL))
     slot = steps.frame.bases["output"]
     assert [steps.row(each) for each in known] == [
         [1, 1, 1, 16 << SLOT_BITS | slot],

@@ -15,7 +15,7 @@ from gravure.errors import ArtifactError
 from gravure.frontend.models.compiled import load_compiled
 from gravure.frontend.programs.compile import compile_source
 from gravure.passes import Observer
-from gravure.runtime.measure import Plan, Timing, change, measure
+from gravure.runtime.measure import MeasurePlan, Timing, change, measure
 from gravure.runtime.profile import middle, profile
 
 DIGITS = Path(__file__).parents[1] / "models" / "digits.onnx"
@@ -29,13 +29,13 @@ def test_short_calls_are_measured_several_at_once(monkeypatch: pytest.MonkeyPatc
         return now[0]
 
     monkeypatch.setattr("gravure.runtime.measure.perf_counter_ns", lambda: passes(20))
-    found = measure(lambda: passes(10), Plan(0.001, 0.01))
+    found = measure(lambda: passes(10), MeasurePlan(0.001, 0.01))
     assert found.batch > 100
     assert found.percentile(50) < 1e-6
 
 
 def test_long_calls_are_measured_one_by_one() -> None:
-    found = measure(lambda: time.sleep(0.002), Plan(0.0, 0.0, 5))
+    found = measure(lambda: time.sleep(0.002), MeasurePlan(0.0, 0.0, 5))
     assert (found.batch, len(found.samples)) == (1, 5)
     assert found.mean >= 0.002
     assert found.as_json()["minimum"] >= 0.002

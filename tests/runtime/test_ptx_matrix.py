@@ -11,7 +11,7 @@ import pytest
 
 from gravure.runtime.gpu.driver import Driver, Tiles
 from gravure.runtime.gpu.emulated import EmulatedDriver
-from gravure.runtime.ptx_emulator import Heap, Image, KernelFault, Launch, TensorBox, read_module
+from gravure.runtime.ptx_emulator import Heap, Image, KernelFault, KernelRun, TensorBox, read_module
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ptx_cases import module, on_driver, put, run
@@ -296,7 +296,7 @@ $wait:
     tensor = TensorBox(at, 2, (12, 5), (32,), (16, 4), swizzle)
     arguments = tensor.encode() + struct.pack("Q", at)
     image = Image(read_module(text), heap)
-    image.launch("test", Launch((1, 1, 1), (32, 1, 1), 0, arguments))
+    image.launch("test", KernelRun((1, 1, 1), (32, 1, 1), 0, arguments))
     expected = x.copy()
     expected[3:5, 8:12] = 0  # the first two rows of the tile were outside
     found = heap.bytes_at(at, x.nbytes).view(np.int16).reshape(x.shape)

@@ -13,7 +13,7 @@ from gravure.runtime.ptx_emulator import (
     Heap,
     Image,
     KernelFault,
-    Launch,
+    KernelRun,
     UnsupportedPtx,
     read_module,
 )
@@ -457,4 +457,4 @@ def test_launches_that_hardware_refuses_are_refused(grid: int, shared: int) -> N
     heap = Heap()
     image = Image(read_module(module("", 0).replace("sm_90a", "sm_80")), heap)
     with pytest.raises(KernelFault, match=r"shared memory|grid"):
-        image.launch("test", Launch((grid, 1, 1), (32, 1, 1), shared, b""))
+        image.launch("test", KernelRun((grid, 1, 1), (32, 1, 1), shared, b""))

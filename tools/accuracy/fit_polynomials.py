@@ -239,7 +239,7 @@ def cosine(terms: int) -> Fit:
 
 
 @dataclass(frozen=True)
-class Lookup:
+class FittedTable:
     """A table of polynomials for `function` up to `end`; see `Lookup` in the header."""
 
     function: Real
@@ -416,15 +416,15 @@ LOOKUPS = {
     "TANH_LOOKUPS": (
         "tanh, for 16 and for 8 lanes.",
         {
-            16: Lookup(mp.tanh, 32, 0.625, 20, 9.37, 4),
-            8: Lookup(mp.tanh, 8, 1.025, 22, 9.2, 7),
+            16: FittedTable(mp.tanh, 32, 0.625, 20, 9.37, 4),
+            8: FittedTable(mp.tanh, 8, 1.025, 22, 9.2, 7),
         },
     ),
     "ERF_LOOKUPS": (
         "erf, for 16 and for 8 lanes.",
         {
-            16: Lookup(mp.erf, 32, 1.3125, 19, 3.93, 4),
-            8: Lookup(mp.erf, 8, 4.775, 20, 3.93, 6),
+            16: FittedTable(mp.erf, 32, 1.3125, 19, 3.93, 4),
+            8: FittedTable(mp.erf, 8, 4.775, 20, 3.93, 6),
         },
     ),
 }
@@ -492,7 +492,7 @@ def table(name: str, text: str, rows: dict[str, tuple[str, list[float]]]) -> str
     return "\n".join([*lines, "}", f'"""{text}"""'])
 
 
-def lookup_table(name: str, text: str, lookups: dict[int, Lookup]) -> str:
+def lookup_table(name: str, text: str, lookups: dict[int, FittedTable]) -> str:
     """Return the tables for lookups in registers of one function as Python."""
     lines = [f"{name} = {{"]
     for lanes, wanted in lookups.items():

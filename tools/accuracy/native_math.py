@@ -135,7 +135,7 @@ class Worst:
 
 
 @dataclass(frozen=True)
-class Scan:
+class ErrorScan:
     """The error of a function of a float against the same in double, over the bits of floats."""
 
     name: str

@@ -19,7 +19,7 @@ from mpmath import mp
 
 from ...codegen.llvm.text.build import Shape
 from ...target import PROCESSORS, Target, native
-from .native_math import DTYPES, Array, Map, Scan, Worst
+from .native_math import DTYPES, Array, ErrorScan, Map, Worst
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def worst(form: Form, name: str, element: str, step: int) -> Worst:
     """Return the greatest error of one function in one form."""
     if element == "float" and name not in BINARY:
         step *= 1 if form.lanes else 8
-        return Scan(f"math.{name}", form.lanes, form.target)(0, step, (1 << 32) // step & -16)
+        return ErrorScan(f"math.{name}", form.lanes, form.target)(0, step, (1 << 32) // step & -16)
     return worst_of_samples(form, name, element, samples(name, element, 3000))
 
 

@@ -53,7 +53,7 @@ class Seconds:
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelTimes:
     """What was measured of one model."""
 
     name: str
@@ -79,7 +79,7 @@ def kib(size: int) -> str:
     return f"{size / 1024:.1f}"
 
 
-def measure(path: Path, threads: int) -> Row:
+def measure(path: Path, threads: int) -> ModelTimes:
     """Return what is measured of one model file."""
     options = Options(slots=threads, tag=tag_of(path))
     path.read_bytes()  # from here on it is in memory
@@ -91,7 +91,7 @@ def measure(path: Path, threads: int) -> Row:
         inputs = {name: stored[name] for name in stored.files}
     outputs = model.run(inputs)
     made = compiled.description
-    return Row(
+    return ModelTimes(
         path.stem,
         error_of(path.with_suffix(".ref.npz"), outputs),
         model.workspace_bytes,

@@ -15,7 +15,7 @@ from ...frontend.programs.compile import options_with
 from ...passes.analysis.cost import Cost, total
 from ...passes.base import Observer
 from ...runtime.files import replacing
-from ...runtime.measure import METRICS, SIGNIFICANT, Change, Plan, Timing, change, measure
+from ...runtime.measure import METRICS, SIGNIFICANT, Change, MeasurePlan, Timing, change, measure
 from ...runtime.model import Model
 from ..console import in_bytes, in_count, in_seconds, table, to_json
 from ..errors import DataError, UsageError
@@ -163,7 +163,9 @@ def bench(  # noqa: PLR0913  (each option is its own)
     if layers:
         _refuse_layers(subject)
     with progress("measuring"):
-        timing = measure(subject.model.bind(subject.inputs), Plan(warm_up, seconds, iterations))
+        timing = measure(
+            subject.model.bind(subject.inputs), MeasurePlan(warm_up, seconds, iterations)
+        )
     found = _benchmark(subject, timing)
     if layers:
         found = replace(found, layers=_layers(subject, seconds / 2, progress))

@@ -27,7 +27,7 @@ Judge = Callable[["Program"], str]
 
 
 @dataclass(frozen=True)
-class Reduction:
+class ReducedModel:
     """What is left of a model that fails; false if it does not fail."""
 
     failure: str
@@ -45,7 +45,7 @@ class Reduction:
     def __bool__(self) -> bool:
         return bool(self.failure)
 
-    def save(self, path: str | os.PathLike[str]) -> Reduction:
+    def save(self, path: str | os.PathLike[str]) -> ReducedModel:
         """Write the part as IR text, its weights beside it; return the same with the files."""
         assert self.program is not None, "what does not fail has no part that fails"
         return replace(self, files=tuple(save_ir(self.program, Path(path))))
@@ -82,7 +82,7 @@ def reduce(  # noqa: PLR0913  (each option is its own)
     options: Options | None = None,
     progress: Progress = silent,
     **more: Unpack[OptionFields],
-) -> Reduction:
+) -> ReducedModel:
     """Return the smallest part of a model that fails as the whole does.
 
     - `source`: the model: ONNX, graph text, IR text of the graph level, or their bytes.
@@ -110,7 +110,7 @@ def reduce(  # noqa: PLR0913  (each option is its own)
     with progress("trying the whole model"):
         wanted = apart(judge, whole)
     if not wanted:
-        return Reduction("", before=len(every))
+        return ReducedModel("", before=len(every))
     tries = 0
 
     def fails(candidate: Program) -> bool:
@@ -120,7 +120,7 @@ def reduce(  # noqa: PLR0913  (each option is its own)
 
     with progress("reducing"):
         small = reduce_program(program, fails)
-    return Reduction(wanted, small, len(every), len(_counted(small)), tries)
+    return ReducedModel(wanted, small, len(every), len(_counted(small)), tries)
 
 
 def _counted(program: Program) -> list[Operation]:

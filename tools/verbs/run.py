@@ -16,7 +16,7 @@ from ...runtime.model import Model
 from ..console import table
 from ..errors import NotInstalledError, UsageError
 from ..inputs import Inputs
-from ..judges import Asked, Task, differences, judgement
+from ..judges import Task, Tolerances, differences, judgement
 from ..onnx_tests import TOLERANCE, Verdict, data_of, run_folder, text_of
 from ..options import is_library
 from .subject import Subject, Wanted, subject_of
@@ -116,7 +116,7 @@ def run(  # noqa: PLR0913  (each option is its own)
         except NotInstalledError as error:
             absent.append(error)
         else:
-            asked = Asked.of(rtol, atol, ulp)
+            asked = Tolerances.of(rtol, atol, ulp)
             compared[judge] = differences(subject.model, found, others, asked)
     return RunResult(subject.inputs, found, compared, tuple(absent))
 

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from ....ir.types.dtypes import DType
 from .elements import Element, LoopsMath, computed
 from .loops import Index, Loops, Rows, vector_type
-from .read import Reader
+from .read import ElementReader
 
 Combine = Callable[[LoopsMath, Element, Element], Element]
 
@@ -67,7 +67,7 @@ def across_lanes(loops: Loops, combiner: str, x: Element) -> Element:
 
 
 @dataclass(frozen=True)
-class Part:
+class LoopReduction:
     """A reduction along a loop: what there is already, what changes nothing, what it takes in."""
 
     total: Element
@@ -77,7 +77,7 @@ class Part:
 
 
 def accumulate(
-    reader: Reader, high: Index, parts: Sequence[Part],
+    reader: ElementReader, high: Index, parts: Sequence[LoopReduction],
     then: Callable[[Sequence[Index]], None] = lambda _: None,
 ) -> list[Element]:  # fmt: skip
     """Combine the elements 0..high of each part: by four vectors, by one, and a masked rest.

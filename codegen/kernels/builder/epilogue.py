@@ -24,7 +24,7 @@ from ....passes.analysis.kernels.short import Short, short_of
 from ....passes.analysis.kernels.tiles import TALLEST
 from .elements import Element
 from .loops import Index, Loops
-from .read import Reader, Tracer
+from .read import ElementReader, Tracer
 from .space import Group, Space
 
 
@@ -100,7 +100,7 @@ class Epilogue:
         if self.is_empty:
             return
         loops = self.loops
-        reader = Reader(loops, self.arguments, self.space)
+        reader = ElementReader(loops, self.arguments, self.space)
         panel = self.columns.value
         assert panel is not None, "the panel is known"
         with loops.loop(0, rows) as row:
@@ -136,7 +136,7 @@ class Epilogue:
         loops, lanes = self.loops, self.space.lanes
         return loops.mask(loops.maximum(loops.subtract(left, vector * lanes), 0), lanes)
 
-    def vector(self, reader: Reader) -> None:
+    def vector(self, reader: ElementReader) -> None:
         """Finish one vector."""
         lanes = self.space.lanes
         element = reader.element(self.root, self.index)
@@ -144,7 +144,7 @@ class Epilogue:
         value = reader.math.narrow(reader.math.spread(element, lanes))
         self.loops.store(value, self.out, base, reader.mask)
 
-    def raw(self, reader: Reader, row: Index, vector: int) -> Element:
+    def raw(self, reader: ElementReader, row: Index, vector: int) -> Element:
         """Return the raw elements at the current row and vector, which are numbered in the tile."""
         loops, lanes = self.loops, self.space.lanes
         if self.aside is None:
@@ -160,7 +160,7 @@ class Epilogue:
     def zero(self, rows: int, left: Index | None) -> None:
         """Store zeros into the tile at the current rows."""
         loops, lanes = self.loops, self.space.lanes
-        reader = Reader(loops, self.arguments, self.space)
+        reader = ElementReader(loops, self.arguments, self.space)
         zero = reader.math.spread(reader.math.constant(0, self.dtype), lanes)
         buffer, base, stride = self.tile()
         with loops.loop(0, rows) as row:

@@ -25,7 +25,7 @@ from .read import Tracer
 
 
 @dataclass
-class Plan:
+class AccessPlan:
     """The axes of a kernel with every flat access that its reads make."""
 
     axes: list[Axis]
@@ -52,18 +52,18 @@ class Plan:
         return self.tracer.alone
 
 
-def plan(shape: Sequence[Dim], visit: Callable[[Tracer, Indices], None]) -> Plan:
+def plan(shape: Sequence[Dim], visit: Callable[[Tracer, Indices], None]) -> AccessPlan:
     """Trace the reads that `visit` makes over an iteration space of this shape."""
     return plan_axes([Axis([Token(d)]) for d in shape], visit)
 
 
-def plan_axes(axes: list[Axis], visit: Callable[[Tracer, Indices], None]) -> Plan:
+def plan_axes(axes: list[Axis], visit: Callable[[Tracer, Indices], None]) -> AccessPlan:
     """Trace the reads that `visit` makes, splitting axes until every reshape is linear."""
 
-    def trace(index: Indices) -> Plan:
+    def trace(index: Indices) -> AccessPlan:
         tracer = Tracer()
         visit(tracer, index)
-        return Plan(axes, tracer)
+        return AccessPlan(axes, tracer)
 
     return split_until_linear(axes, trace)
 

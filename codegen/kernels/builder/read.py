@@ -118,7 +118,7 @@ class Tracer:
         return tuple(of(Opaque(None, d)) for d in shape)
 
 
-class Reader:
+class ElementReader:
     """Builds elements in the loops that are open."""
 
     def __init__(self, loops: Loops, arguments: Sequence[SSAValue], space: Space) -> None:

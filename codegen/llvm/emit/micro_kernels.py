@@ -45,7 +45,7 @@ def _gemm_tile(e: Emitter, op: Operation) -> None:
     a, a_offset, lda, b, b_offset, ldb, c, c_offset, ldc, *sizes = op.operands
     sizes = [*sizes[:6], *op.ahead]
     k = known_integer(sizes[0])
-    form = Form(
+    form = GemmForm(
         op.tile,
         single=known_integer(sizes[1]) == 1,
         even=k is not None and k > 0 and k % 2 == 0,
@@ -67,7 +67,7 @@ def _gemm_tile(e: Emitter, op: Operation) -> None:
 
 
 @dataclass(frozen=True)
-class Form:
+class GemmForm:
     """What a `gemm_tile` function is specialised on."""
 
     tile: Tile
@@ -144,7 +144,7 @@ def halves_of(text: Text, target: Target, words: Shape, value: str) -> list[str]
     return [text.value(f"ashr {words.name} {each}, {words.splat(16)}") for each in (top, value)]
 
 
-def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
+def gemm_function(text: Text, target: Target, element: str, form: GemmForm) -> str:
     """Have the function of a form in the module, and return its name."""
     if form.stored == element or form.tile.dots > 1:
         form = replace(form, stored="")
@@ -172,7 +172,7 @@ def gemm_function(text: Text, target: Target, element: str, form: Form) -> str:
 class Gemm:
     """The emission of one `gemm_tile` function."""
 
-    def __init__(self, text: Text, target: Target, shape: Shape, form: Form) -> None:
+    def __init__(self, text: Text, target: Target, shape: Shape, form: GemmForm) -> None:
         tile = form.tile
         self.text = text
         self.target = target

@@ -23,7 +23,7 @@ DATA, SHAPE_AT, RANK_AT, DTYPE_AT, TENSOR_SIZE = 0, 8, 16, 20, 24
 
 
 @dataclass(frozen=True)
-class Frame:
+class RunSlots:
     """Where a run keeps what it knows: 8 bytes each, in one piece on the stack.
 
     First what comes from the context, then the addresses of inputs, outputs and raw weights, then
@@ -74,7 +74,7 @@ def require_sizes(routine: Routine, demand: SizeDemand, wrong: int) -> None:
 class Checks:
     """The functions that look at the arguments of one model."""
 
-    def __init__(self, model: Description, frame: Frame) -> None:
+    def __init__(self, model: Description, frame: RunSlots) -> None:
         self.model = model
         self.frame = frame
         self.tag = model.tag

@@ -60,7 +60,7 @@ ERRORS = {
 
 
 @dataclass(frozen=True)
-class State:
+class WorkspaceFields:
     """Where things are in the workspace of a model for GPUs."""
 
     plan: GpuPlan
@@ -121,7 +121,7 @@ def messages(device: str = "") -> dict[int, str]:
     return found | ({status(CUDA, 209): f"CUDA_ERROR_NO_BINARY_FOR_GPU: made for {device}"})
 
 
-def emit_calls(tag: str, state: State) -> str:
+def emit_calls(tag: str, state: WorkspaceFields) -> str:
     """Return the functions that need nothing of the model but how much of everything it has."""
     plan = state.plan
     names = ", ".join(f"[{NAME_BYTES} x i8] {_padded(name)}" for name in state.calls)
@@ -162,7 +162,7 @@ def emit_images(tag: str, plan: GpuPlan) -> str:
     return "\n".join(lines)
 
 
-def load_code(routine: Routine, tag: str, state: State) -> None:
+def load_code(routine: Routine, tag: str, state: WorkspaceFields) -> None:
     """Load all modules, the assembled form where there is one that fits, and find all kernels."""
     plan = state.plan
     for number, module in enumerate(plan.modules):

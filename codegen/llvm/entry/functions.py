@@ -29,7 +29,7 @@ from ....target import X86, Target
 from ...cache import Cache
 from ...keys import key_of
 from ..compile import assemble
-from .checks import Checks, Frame
+from .checks import Checks, RunSlots
 from .cpu import check_cpu
 from .pool import emit_pool
 from .profile import ProfiledSteps
@@ -44,7 +44,7 @@ from .status import (
     status,
     status_function,
 )
-from .steps import LAUNCH, ROW, Steps, counters
+from .steps import LAUNCH, ROW, StepFunctions, counters
 
 PARALLEL_FOR, POOL, WEIGHTS_AT, SCOPE, THREADS, CHECKED = 0, 8, 16, 24, 32, 36
 """The layout of a `gravure_context`."""
@@ -134,7 +134,7 @@ class Entry:
         self.manifest = manifest
         self.embedded = embedded and model.weights > 0
         names = dict.fromkeys(counters((*model.prepare, *model.steps)))
-        self.frame = Frame(model, tuple(names))
+        self.frame = RunSlots(model, tuple(names))
         self.steps = self.steps_of(model)
         self.alloca = f"%frame = alloca [{self.frame.slots} x i64], align 16"
 
@@ -166,12 +166,12 @@ class Entry:
             ]
         )
 
-    def steps_of(self, model: Description) -> Steps:
+    def steps_of(self, model: Description) -> StepFunctions:
         """Return what makes the functions that run steps."""
         profile = model.extras.get("profile")
         if profile:
             return ProfiledSteps(model, self.frame, profile["offset"])
-        return Steps(model, self.frame)
+        return StepFunctions(model, self.frame)
 
     def outside(self) -> str:
         """Declare what other modules have."""

@@ -29,13 +29,13 @@ from ....runtime.gpu.plan import (
 )
 from ....target import Target, TargetError, native
 from ..compile import assemble
-from .checks import DATA, TENSOR_SIZE, Checks, Frame
-from .cuda_calls import ENCODE, MARK, State, emit_calls, emit_images, load_code, messages
+from .checks import DATA, TENSOR_SIZE, Checks, RunSlots
+from .cuda_calls import ENCODE, MARK, WorkspaceFields, emit_calls, emit_images, load_code, messages
 from .functions import WEIGHTS_AT, WEIGHTS_SUFFIX, Entry, emit_check, entry_target
 from .routine import Routine
 from .status import NOT_CREATED, OK, POINTER, WEIGHTS, argument_number, status
 from .status import messages as plain_messages
-from .steps import Steps
+from .steps import StepFunctions
 
 ROOM = 256
 """What addresses in the memory on the device are multiples of."""
@@ -62,7 +62,7 @@ def host_target(name: str) -> Target:
     return host
 
 
-class Layout:
+class DeviceLayout:
     """Where the parts of the one piece of memory on the device are."""
 
     def __init__(self, plan: GpuPlan) -> None:
@@ -85,7 +85,7 @@ def host_description(model: Description, plan: GpuPlan, host: Target) -> Descrip
     The library's own code uses none of the host's features.
     """
     gpu = {
-        "bytes": Layout(plan).bytes,
+        "bytes": DeviceLayout(plan).bytes,
         "code_bytes": sum(len(each.ptx) + len(each.cubin) for each in plan.modules),
         "cubin": all(each.cubin for each in plan.modules),
         "launches": len(plan.launches),
@@ -93,7 +93,7 @@ def host_description(model: Description, plan: GpuPlan, host: Target) -> Descrip
     }
     return replace(
         model,
-        workspace=State(plan).bytes,
+        workspace=WorkspaceFields(plan).bytes,
         slots=1,
         raw=(),
         prepare=(),
@@ -112,8 +112,8 @@ class GpuEntry(Entry):
     def __init__(self, model: Description, plan: GpuPlan, manifest: str, embedded: bool) -> None:
         super().__init__(model, manifest, embedded)
         self.plan = plan
-        self.state = State(plan)
-        self.layout = Layout(plan)
+        self.state = WorkspaceFields(plan)
+        self.layout = DeviceLayout(plan)
 
     def outside(self) -> str:
         """Return what does not depend on the arguments."""
@@ -283,13 +283,13 @@ def tensor_bytes(routine: Routine, info: TensorInfo) -> str:
     return found
 
 
-class GpuSteps(Steps):
+class GpuSteps(StepFunctions):
     """The functions that launch kernels on a device."""
 
-    def __init__(self, model: Description, frame: Frame, plan: GpuPlan) -> None:
+    def __init__(self, model: Description, frame: RunSlots, plan: GpuPlan) -> None:
         super().__init__(model, frame)
         self.plan = plan
-        self.state = State(plan)
+        self.state = WorkspaceFields(plan)
         self.numbers = {kernel.name: number for number, kernel in enumerate(plan.kernels)}
 
     def room(self, routine: Routine, steps: Sequence[Any]) -> None:

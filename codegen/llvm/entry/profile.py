@@ -13,19 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ....runtime.artifact import Description, Launch, Step
-from .checks import Frame
+from .checks import RunSlots
 from .routine import Routine
-from .steps import Steps
+from .steps import StepFunctions
 
 CLOCK = "llvm.readcyclecounter"
 HEAD = 16
 """Bytes before those of the first launch."""
 
 
-class ProfiledSteps(Steps):
+class ProfiledSteps(StepFunctions):
     """Steps that say how long they took."""
 
-    def __init__(self, model: Description, frame: Frame, offset: int) -> None:
+    def __init__(self, model: Description, frame: RunSlots, offset: int) -> None:
         super().__init__(model, frame)
         self.offset, self.number = offset, 0
 

@@ -16,17 +16,17 @@ from typing import Any
 from ....runtime.artifact import (
     Argument,
     Description,
-    If,
+    IfStep,
     Launch,
     Pointer,
     Repeat,
     Require,
     Scalar,
     Step,
-    While,
+    WhileStep,
     launches,
 )
-from .checks import Frame, require_sizes
+from .checks import RunSlots, require_sizes
 from .routine import Routine
 from .status import SIZES, status
 
@@ -37,10 +37,10 @@ PIECE = 64
 """How many steps make one function: LLVM's time grows faster than the length of a function."""
 
 
-class Steps:
+class StepFunctions:
     """The functions that run steps: one calls the others, of which each does a piece."""
 
-    def __init__(self, model: Description, frame: Frame) -> None:
+    def __init__(self, model: Description, frame: RunSlots) -> None:
         self.tag = model.tag
         self.frame = frame
         self.demanded = model.demanded
@@ -91,9 +91,9 @@ class Steps:
             match step:
                 case Launch():
                     self.launch(routine, step)
-                case If():
+                case IfStep():
                     self.branch(routine, step.condition, step.then, step.otherwise)
-                case While():
+                case WhileStep():
                     self.loop(routine, step.test, step.condition, step.body)
                 case Repeat():
                     self.repeat(routine, step)
@@ -209,7 +209,7 @@ def counters(steps: Sequence[Step]) -> Iterator[str]:
     """Give the names of all counters of loops."""
     for step in steps:
         match step:
-            case If(then=first, otherwise=second) | While(test=first, body=second):
+            case IfStep(then=first, otherwise=second) | WhileStep(test=first, body=second):
                 yield from counters((*first, *second))
             case Repeat(index=index, body=body):
                 yield index

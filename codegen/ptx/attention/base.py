@@ -30,7 +30,7 @@ from ...kernels.attention_blocks import with_bias
 from ...kernels.builder.elements import Element, LoopsMath
 from ...kernels.builder.loops import Index
 from ...kernels.builder.plan import open_kernel, plan_axes, returned_values
-from ...kernels.builder.read import Reader, Tracer
+from ...kernels.builder.read import ElementReader, Tracer
 from ...kernels.builder.space import Group, Space, merge
 from ...kernels.map import place
 from ..products.nest import Nest, Side
@@ -107,7 +107,7 @@ def broadcast(spec: TensorSpec, dims: Sequence[Dim], index: Sequence[Affine]) ->
     )
 
 
-class Attention:
+class AttentionTemplate:
     """What the templates share."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:
@@ -278,7 +278,7 @@ class Attention:
 class Results:
     """Where the result of a row lies."""
 
-    def __init__(self, whole: Attention, lanes: int) -> None:
+    def __init__(self, whole: AttentionTemplate, lanes: int) -> None:
         nest = whole.nest
         self.whole, self.loops, self.out = whole, whole.loops, nest.out
         self.dtype = whole.anchor.result_specs[0].dtype
@@ -290,7 +290,7 @@ class Results:
         self.lanes = lanes if lanes > 1 and whole.width % lanes == 0 else 0
         last = self.columns[-1] if self.columns and self.lanes else None
         self.space = Space([*self.batch, *self.rows, *self.columns], last, self.lanes)
-        self.reader = Reader(self.loops, nest.arguments, self.space)
+        self.reader = ElementReader(self.loops, nest.arguments, self.space)
 
     def store(self, element: Element, row: Index, column: Index) -> None:
         """Write a vector, or element, of a row."""

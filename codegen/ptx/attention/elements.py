@@ -37,7 +37,7 @@ from ...kernels.builder.elements import Element
 from ...kernels.builder.loops import Index
 from ..products.nest import Side
 from ..products.tile import extracted
-from .base import MATRICES, Attention
+from .base import MATRICES, AttentionTemplate
 
 LANES = 4
 """Elements of a vector along the depth."""
@@ -49,7 +49,7 @@ DISTANCES = (16, 8, 4, 2, 1)
 """Of threads whose values are put together over a warp."""
 
 
-class Attend(Attention):
+class Attend(AttentionTemplate):
     """Builds one kernel."""
 
     def __init__(self, kernel: FuncOp, target: Target) -> None:

@@ -37,7 +37,7 @@ from ..products.matrix import HALVES, KINDS, load_matrices
 from ..products.nest import Side
 from ..products.shape import VECTOR
 from ..products.tile import extracted
-from .base import LOG2_E, MATRICES, Attention
+from .base import LOG2_E, MATRICES, AttentionTemplate
 
 WARPS = 4
 """Of a block: each has 16 queries."""
@@ -49,7 +49,7 @@ QUAD = (2, 1)
 """Distances of the threads that have a row together."""
 
 
-class Tile:
+class SharedRows:
     """Rows of an operand in shared memory, 16 bytes further apart than they are long."""
 
     apart = HALVES
@@ -105,7 +105,7 @@ class Tile:
         )
 
 
-class Flash(Attention):
+class Flash(AttentionTemplate):
     """Builds one kernel, if it `fits`."""
 
     TEMPLATE = "flash"
@@ -154,9 +154,9 @@ class Flash(Attention):
     def lay_out(self) -> None:
         """Take the shared memory."""
         q, k, v = self.sides[:MATRICES]
-        self.k = Tile(self, k, self.at_once, self.depth, STAGES)
-        self.v = Tile(self, v, self.at_once, self.width, STAGES)
-        self.q = Tile(self, q, self.height, self.depth, 1)
+        self.k = SharedRows(self, k, self.at_once, self.depth, STAGES)
+        self.v = SharedRows(self, v, self.at_once, self.width, STAGES)
+        self.q = SharedRows(self, q, self.height, self.depth, 1)
 
     def block(self) -> None:
         """Compute some queries."""

@@ -27,13 +27,13 @@ from ...kernels.builder.loops import INDEX, Index, vector_type
 from ..products.matrix import HALVES
 from ..products.nest import Side
 from .base import MATRICES
-from .flash import STAGES, Flash, Tile
+from .flash import STAGES, Flash, SharedRows
 
 PANEL = 64
 """Columns of a panel: 128 bytes."""
 
 
-class PanelTile(Tile):
+class PanelTile(SharedRows):
     """Rows of an operand in shared memory, as warpgroups want them: it begins at 1024 bytes."""
 
     apart = 0
@@ -69,7 +69,7 @@ class FlashWide(Flash):
         q, k, v = self.sides[:MATRICES]
         self.k = PanelTile(self, k, self.at_once, self.depth, STAGES)
         self.v = PanelTile(self, v, self.at_once, self.width, STAGES)
-        self.q = Tile(self, q, self.height, self.depth, 1)
+        self.q = SharedRows(self, q, self.height, self.depth, 1)
 
     def await_tile(self) -> None:
         """Wait until a tile is there, and nobody uses the one before."""
@@ -91,7 +91,7 @@ class FlashWide(Flash):
         return self.multiply(self.v, stage, self.weights(scores), values, turned=True)
 
     def multiply(
-        self, tile: Tile, stage: Index, left: Sequence[SSAValue], before: Sequence[SSAValue],
+        self, tile: SharedRows, stage: Index, left: Sequence[SSAValue], before: Sequence[SSAValue],
         *, turned: bool,
     ) -> list[SSAValue]:  # fmt: skip
         """Return sums and the product of a matrix in registers and a tile."""

@@ -18,7 +18,7 @@ from ....target import Target
 from ...kernels.builder.elements import Element
 from ...kernels.builder.loops import Index
 from ...kernels.builder.plan import open_kernel, plan_axes, returned_values
-from ...kernels.builder.read import Reader, Tracer
+from ...kernels.builder.read import ElementReader, Tracer
 from ...kernels.builder.space import Group, Space, merge
 from ...kernels.map import place
 
@@ -158,7 +158,7 @@ class Side:
         self.lanes = lanes if even and not any(t in self.alone for t in walked.tokens) else 0
         every = [*self.batch, *self.rows, *self.depth]
         self.space = Space(every, walked if self.lanes else None, self.lanes)
-        self.reader = Reader(self.loops, self.nest.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.nest.arguments, self.space)
 
     def contiguous(self, group: Group) -> bool:
         """Say whether neighbours along a group are neighbours in memory, wherever it is read."""

@@ -34,7 +34,7 @@ from ....passes.analysis.kernels.choices import decide, shape_class
 from ....target import Target
 from ...kernels.builder.elements import Element, computed
 from ...kernels.builder.loops import Index, Loops
-from ...kernels.builder.read import Reader
+from ...kernels.builder.read import ElementReader
 from ...kernels.builder.space import Group, Space, merge
 from ...kernels.map import place
 from .nest import Nest, Side
@@ -393,7 +393,7 @@ class Results:
         self.lanes = lanes if straight else 0
         every = [*self.batch, *self.rows, *self.columns]
         self.space = Space(every, last if self.lanes else None, self.lanes)
-        self.reader = Reader(self.loops, self.nest.arguments, self.space)
+        self.reader = ElementReader(self.loops, self.nest.arguments, self.space)
         self.math = self.reader.math
 
     def store(self, lines: Iterator[Line]) -> None:

@@ -33,7 +33,7 @@ class UnsupportedSyntaxError(Exception):
 
 
 @dataclass
-class Loop:
+class LoopFlags:
     """The flags of the loop that a statement is in."""
 
     broken: str
@@ -173,7 +173,7 @@ class Jumps:
         """Return an assignment of a constant."""
         return placed(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), like)
 
-    def block(self, body: Sequence[ast.stmt], loop: Loop | None) -> Block:
+    def block(self, body: Sequence[ast.stmt], loop: LoopFlags | None) -> Block:
         """Rewrite statements one after the other."""
         made = Block()
         for place, statement in enumerate(body):
@@ -202,7 +202,7 @@ class Jumps:
         body = [*node.body, *([] if jumps[0] else rest)]
         return _with(node, body=body, orelse=[*node.orelse, *([] if jumps[1] else rest)])
 
-    def _choice(self, node: ast.If, loop: Loop | None) -> Block:
+    def _choice(self, node: ast.If, loop: LoopFlags | None) -> Block:
         body, other = self.block(node.body, loop), self.block(node.orelse, loop)
         parts = {"body": body, "orelse": other}
         jumping = [name for name, each in parts.items() if each.always and each.flags]
@@ -210,7 +210,7 @@ class Jumps:
         return Block([made], body.flags | other.flags, body.always and other.always)
 
     def _guard(
-        self, made: Block, found: Block, rest: Sequence[ast.stmt], loop: Loop | None
+        self, made: Block, found: Block, rest: Sequence[ast.stmt], loop: LoopFlags | None
     ) -> bool:
         """Append what runs only if nothing jumped; say whether something has jumped behind it."""
         inner = self.block(rest, loop)
@@ -220,7 +220,7 @@ class Jumps:
         made.flags.update(inner.flags)
         return inner.always and bool(inner.flags)
 
-    def statement(self, node: ast.stmt, loop: Loop | None) -> Block:
+    def statement(self, node: ast.stmt, loop: LoopFlags | None) -> Block:
         """Rewrite one statement."""
         match node:
             case ast.Break():
@@ -253,7 +253,7 @@ class Jumps:
         return Block([node])
 
     def _loop(self, node: ast.While | ast.For) -> Block:
-        loop = Loop(self.new(f"{RUNTIME}break"), self.new(f"{RUNTIME}continue"))
+        loop = LoopFlags(self.new(f"{RUNTIME}break"), self.new(f"{RUNTIME}continue"))
         inner = self.block(node.body, loop)
         body, before = inner.body, []
         if loop.continued in loop.used:
@@ -285,7 +285,7 @@ class Jumps:
             made.body.append(choice(test, inner.body, [], jumping, orelse[0]))
         made.flags.update(inner.flags)
 
-    def _try(self, node: ast.Try, loop: Loop | None) -> Block:
+    def _try(self, node: ast.Try, loop: LoopFlags | None) -> Block:
         body, last = self.block(node.body, loop), self.block(node.finalbody, loop)
         if last.flags:
             raise UnsupportedSyntaxError("a jump out of `finally`")
@@ -305,7 +305,7 @@ class Jumps:
         )
         return Block([made], flags)
 
-    def _match(self, node: ast.Match, loop: Loop | None) -> Block:
+    def _match(self, node: ast.Match, loop: LoopFlags | None) -> Block:
         cases: list[ast.match_case] = []
         flags: dict[str, None] = {}
         for case in node.cases:

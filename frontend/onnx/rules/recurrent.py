@@ -9,7 +9,7 @@ import numpy as np
 
 from ....ir.compose import functions as c
 from ..node import Node, Value
-from ..recurrent_steps import Layer, functions_of, run_steps
+from ..recurrent_steps import Direction, functions_of, run_steps
 from ..registry import rule
 
 ACTIVATIONS = {"LSTM": ("sigmoid", "tanh", "tanh"), "GRU": ("sigmoid", "tanh"), "RNN": ("tanh",)}
@@ -116,7 +116,7 @@ def _stepped(
         peepholes = None if given.peepholes is None else _at(node, given.peepholes, way)
         gates = make.matmul(given.x, make.transpose(w, order=(1, 0)))
         gates = make.add(gates, c.cut(node.emit, bias, 0, 0, node.shape(w)[0]))
-        layer = Layer(node, kind, r, bias, peepholes, applied[way * each : (way + 1) * each])
+        layer = Direction(node, kind, r, bias, peepholes, applied[way * each : (way + 1) * each])
         states = [_at(node, s, way) for s in given.states]
         columns.append(run_steps(layer, gates, states, given.lengths, backward=name == "reverse"))
     outputs, *last = zip(*columns, strict=True)

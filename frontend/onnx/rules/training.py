@@ -14,7 +14,7 @@ from ..registry import rule
 TRAINING = "ai.onnx.preview.training"
 
 
-class Step:
+class UpdateRule:
     """What the steps of all optimisers share: rate, count of updates, and arithmetic."""
 
     def __init__(self, node: Node, rate: Value, count: Value) -> None:
@@ -56,7 +56,7 @@ def _columns(node: Node, values: Sequence[Value], count: int) -> list[Sequence[V
 @rule("Adagrad", domain=TRAINING)
 def adagrad(node: Node, rate: Value, count: Value, *values: Value) -> Sequence[Value]:
     """Divide each gradient by the root of the sum of its squares so far."""
-    step, make = Step(node, rate, count), node.make
+    step, make = UpdateRule(node, rate, count), node.make
     epsilon, decay = node.number("epsilon", 1e-6), node.number("decay_factor", 0.0)
     updated, sums = [], []
     for x, given, before in zip(*_columns(node, values, 3), strict=True):
@@ -73,7 +73,7 @@ def adagrad(node: Node, rate: Value, count: Value, *values: Value) -> Sequence[V
 @rule("Adam", domain=TRAINING)
 def adam(node: Node, rate: Value, count: Value, *values: Value) -> Sequence[Value]:
     """Divide the running mean of each gradient by the root of that of its square."""
-    step, make = Step(node, rate, count), node.make
+    step, make = UpdateRule(node, rate, count), node.make
     alpha, beta = node.number("alpha", 0.9), node.number("beta", 0.999)
     epsilon, after = node.number("epsilon", 1e-6), node.number("norm_coefficient_post", 0.0)
     updated, means, squares = [], [], []
@@ -91,7 +91,7 @@ def adam(node: Node, rate: Value, count: Value, *values: Value) -> Sequence[Valu
     return [*updated, *means, *squares]
 
 
-def _corrected(step: Step, x: Value, alpha: float, beta: float) -> Value:
+def _corrected(step: UpdateRule, x: Value, alpha: float, beta: float) -> Value:
     """Return the rate with the means' start from zero made up for, after the first update."""
     make, one = step.make, step.number(1, x)
     count, rate = step.scalar(step.count, x), step.scalar(step.rate, x)
@@ -103,7 +103,7 @@ def _corrected(step: Step, x: Value, alpha: float, beta: float) -> Value:
 @rule("Momentum", domain=TRAINING)
 def momentum(node: Node, rate: Value, count: Value, *values: Value) -> Sequence[Value]:
     """Go along a running sum of the gradients, or a bit ahead of it (Nesterov)."""
-    step, make = Step(node, rate, count), node.make
+    step, make = UpdateRule(node, rate, count), node.make
     alpha, beta = node.number("alpha"), node.number("beta")
     mode = node.text("mode")
     if mode not in ("standard", "nesterov"):

@@ -8,7 +8,7 @@ from typing import Any
 from . import cluster, replicas, strategy
 
 
-class Options:
+class CommunicationOptions:
     """How sums over ranks are to be made: MPI decides."""
 
     def __init__(self, bytes_per_pack: int = 0, timeout_seconds: Any = None) -> None:
@@ -37,7 +37,7 @@ MEMBERS: dict[str, Any] = {
         **{name: cluster.refused(name) for name in cluster.REFUSED},
     ),
     "experimental": SimpleNamespace(
-        CommunicationOptions=Options,
+        CommunicationOptions=CommunicationOptions,
         MultiWorkerMirroredStrategy=strategy.MultiWorkerMirroredStrategy,
         **{name: strategy.refused(name) for name in ("TPUStrategy", "ParameterServerStrategy")},
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...function.graph_data import Reader
+from ...function.graph_data import NodeReader
 from ...function.graph_text import fresh_variable, text_of
 from ...graph.graph import GraphTensor
 from ..core.values import InGraph, convert
@@ -58,7 +58,7 @@ def import_graph_def(
         if not prefix and taken:
             raise ValueError(f"Node name '{taken[0]}' already exists in the Graph")
         with graph.name_scope(prefix or None) as scope:
-            ops = Reader(data, fresh_variable(scope)).add(graph, data["nodes"], given)
+            ops = NodeReader(data, fresh_variable(scope)).add(graph, data["nodes"], given)
     if return_elements is None:
         return None
     return [_element(ops, each) for each in return_elements]

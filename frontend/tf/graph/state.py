@@ -641,13 +641,13 @@ def _scoped(name: str | None) -> Iterator[str]:
         SCOPE.name = before
 
 
-class Scope(threading.local):
+class EagerScope(threading.local):
     """The scope of eager code, with a slash behind: variables are named by it."""
 
     name = ""
 
 
-SCOPE = Scope()
+SCOPE = EagerScope()
 
 
 @contextmanager

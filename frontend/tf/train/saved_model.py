@@ -22,7 +22,7 @@ from ...files.beside import map_beside
 from ...files.weights import digest_of_weights, read_safetensors, write_safetensors
 from ...function.arguments import Bound, spec_for
 from ...function.function import Function
-from ...function.graph_data import GraphTextError, NotSerialisableError, Reader, Writer
+from ...function.graph_data import GraphTextError, NodeReader, NotSerialisableError, Writer
 from ...function.traces import ACTIVE, ConcreteFunction
 from ...graph.graph import GraphTensor
 from ...graph.variables import VariableState
@@ -270,7 +270,7 @@ class _Loader:
             raise GraphTextError(f"{folder / GRAPH}: {error}") from None
         self.values = self.read_values(folder)
         self.owners: dict[str, Any] = {}
-        self.reader = Reader(self.data, self.bind)
+        self.reader = NodeReader(self.data, self.bind)
         self.made: dict[int, Any] = {}
 
     def read_values(self, folder: Path) -> dict[str, Array]:
