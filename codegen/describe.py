@@ -35,7 +35,7 @@ from ..runtime.artifact import (
     Argument,
     Description,
     DimInfo,
-    IfStep,
+    If,
     Pointer,
     Repeat,
     Require,
@@ -43,7 +43,7 @@ from ..runtime.artifact import (
     SizeDemand,
     Step,
     TensorInfo,
-    WhileStep,
+    While,
 )
 from ..runtime.artifact import Launch as LaunchStep
 from ..target import Target
@@ -184,11 +184,11 @@ class Sequel:
                     made.append(_launch(op, self.kernel(op), self.places, self.scratch[op]))
                 case Choose():
                     flag = self.places.pointer(op.operands[0])
-                    made.append(IfStep(flag, *map(steps_of, op.blocks)))
+                    made.append(If(flag, *map(steps_of, op.blocks)))
                 case Loop():
                     flag = self.places.pointer(op.operands[0])
                     test, body = map(steps_of, op.blocks)
-                    made.append(WhileStep(test, flag, body))
+                    made.append(While(test, flag, body))
         return tuple(made)
 
     def kernel(self, op: Launch) -> FuncOp:

@@ -16,12 +16,12 @@ from ..runtime.artifact import (
     ALIGNMENT,
     REQUIRED,
     Description,
-    IfStep,
+    If,
     Launch,
     Pointer,
     Repeat,
     Step,
-    WhileStep,
+    While,
     round_up,
 )
 
@@ -40,12 +40,12 @@ def hide_fault(model: Description, rows: Sequence[Any]) -> Description:
         match step:
             case Launch():
                 return replace(step, arguments=tuple(map(moved, step.arguments)))
-            case IfStep():
+            case If():
                 then, otherwise = (tuple(map(of, part)) for part in (step.then, step.otherwise))
-                return IfStep(moved(step.condition), then, otherwise)
-            case WhileStep():
+                return If(moved(step.condition), then, otherwise)
+            case While():
                 test, body = (tuple(map(of, part)) for part in (step.test, step.body))
-                return WhileStep(test, moved(step.condition), body)
+                return While(test, moved(step.condition), body)
             case Repeat():
                 return replace(step, body=tuple(map(of, step.body)))
         return step

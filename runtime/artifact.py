@@ -166,7 +166,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class IfStep:
+class If:
     """Run `then` when the byte at `condition` is not zero, and else `otherwise`."""
 
     condition: Pointer
@@ -175,7 +175,7 @@ class IfStep:
 
 
 @dataclass(frozen=True)
-class WhileStep:
+class While:
     """Run `test` and then, as long as the byte at `condition` is not zero, `body` and `test`."""
 
     test: tuple[Step, ...]
@@ -199,7 +199,7 @@ class Require:
     demand: SizeDemand
 
 
-Step: TypeAlias = Launch | IfStep | WhileStep | Repeat | Require
+Step: TypeAlias = Launch | If | While | Repeat | Require
 
 
 @dataclass(frozen=True)
@@ -300,7 +300,7 @@ def launches(steps: tuple[Step, ...]) -> Iterator[Launch]:
         match step:
             case Launch():
                 yield step
-            case IfStep(then=first, otherwise=second) | WhileStep(test=first, body=second):
+            case If(then=first, otherwise=second) | While(test=first, body=second):
                 yield from launches(first)
                 yield from launches(second)
             case Repeat(body=body):
@@ -313,18 +313,18 @@ def requirements(steps: tuple[Step, ...]) -> Iterator[SizeDemand]:
         match step:
             case Require(demand=demand):
                 yield demand
-            case IfStep(then=first, otherwise=second) | WhileStep(test=first, body=second):
+            case If(then=first, otherwise=second) | While(test=first, body=second):
                 yield from requirements(first)
                 yield from requirements(second)
             case Repeat(body=body):
                 yield from requirements(body)
 
 
-def control_steps(steps: tuple[Step, ...]) -> Iterator[IfStep | WhileStep | Repeat]:
+def control_steps(steps: tuple[Step, ...]) -> Iterator[If | While | Repeat]:
     """Give every choice and loop in `steps`, also those inside of others."""
     for step in steps:
         match step:
-            case IfStep(then=first, otherwise=second) | WhileStep(test=first, body=second):
+            case If(then=first, otherwise=second) | While(test=first, body=second):
                 yield step
                 yield from control_steps((*first, *second))
             case Repeat(body=body):
@@ -341,7 +341,7 @@ CLASSES: Mapping[str, type] = {
     each.__name__: each
     for each in (
         *(Description, TensorInfo, DimInfo, Pointer, Scalar),
-        *(Launch, IfStep, WhileStep, Repeat, Require, SizeDemand),
+        *(Launch, If, While, Repeat, Require, SizeDemand),
     )
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import __version__
-from ...runtime.artifact import DTYPES, Description, IfStep, SizeDemand, TensorInfo, control_steps
+from ...runtime.artifact import DTYPES, Description, If, SizeDemand, TensorInfo, control_steps
 from ...runtime.container import FORMAT
 from .elf import Object
 from .program import SectionGroup, group_of
@@ -24,7 +24,7 @@ def manifest(model: Description, kernels: Sequence[bytes] = (), *, embedded: boo
     """Return the manifest of a model; `kernels` are the objects with the code of its kernels."""
     where = NONE if not model.weights else EMBEDDED if embedded else IN_FILE
     control = list(control_steps(model.steps))
-    choices = sum(isinstance(step, IfStep) for step in control)
+    choices = sum(isinstance(step, If) for step in control)
     found: dict[str, Any] = {
         "format": FORMAT,
         "tag": model.tag,

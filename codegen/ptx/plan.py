@@ -17,7 +17,7 @@ from ...ir.ops.structure import Buffer, Launch, View
 from ...ir.placement import roles
 from ...ir.types.tensor import spec_of
 from ...passes.bufferise import highest
-from ...runtime.artifact import Description, IfStep, Pointer, Scalar, Step, WhileStep, launches
+from ...runtime.artifact import Description, If, Pointer, Scalar, Step, While, launches
 from ...runtime.artifact import Launch as LaunchStep
 from ...runtime.gpu.plan import (
     GpuChoice,
@@ -86,10 +86,10 @@ class Steps:
             match op, step:
                 case Launch(), LaunchStep():
                     made.append(self.launch(op, step, uses))
-                case Choose(), IfStep():
+                case Choose(), If():
                     first, second = self.both(op, step.then, step.otherwise)
                     made.append(GpuChoice(step.condition, first, second))
-                case Loop(), WhileStep():
+                case Loop(), While():
                     first, second = self.both(op, step.test, step.body)
                     made.append(GpuLoop(first, step.condition, second))
                 case _:

@@ -11,7 +11,7 @@ import numpy as np
 from ...ir.compose.functions import Maker
 from ...ir.types.tensor import TensorSpec
 from ..eager.tensor import apply
-from ..graph.control_flow import If, add
+from ..graph.control_flow import GraphChoice, add
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, dims_or_none
 from ..values.context import entered
@@ -133,7 +133,7 @@ def joined(
         with entered(way.graph):
             way.graph.finish([way.graph.output(x) for x in tensors])
     taken = [index, *(x for way in (other, main) for x in way.graph.captures)]
-    kind = If([other.graph, main.graph], "If")
+    kind = GraphChoice([other.graph, main.graph], "If")
     results = add(graph, kind, taken, None, [other.graph, main.graph])
     return [filled(form, {i: results[o] for i, o in places.items()}) for form, places in forms]
 

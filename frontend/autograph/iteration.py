@@ -21,7 +21,7 @@ from ..graph.symbolic import SymbolicError
 from ..values.origin import short, user_line
 from .conditional import State, staged_if
 from .loops import Turns, here_graph, owned, staged_loop
-from .surface import Range
+from .surface import TensorRange
 
 MAKE = Maker(apply)
 Body = Callable[[Any], None]
@@ -120,7 +120,7 @@ def over_tensor(
 
 def range_of(tensor: object) -> tuple[Any, Any, Any] | None:
     """Return start, limit and step of a tensor that is a range of numbers."""
-    if isinstance(tensor, Range):
+    if isinstance(tensor, TensorRange):
         return tensor.start, tensor.limit, tensor.step
     if not isinstance(tensor, GraphTensor) or tensor.op.type != "Range":
         return None

@@ -29,7 +29,7 @@ from .lists import growing
 from .loops import Turns, here_graph, staged_loop
 from .rollback import tried
 from .state import MissingReturnError, Undefined, is_tensor
-from .surface import MAKE, Range, surface_of
+from .surface import MAKE, TensorRange, surface_of
 
 called, append = calls.called, _append
 Get = Callable[[], tuple[Any, ...]]
@@ -156,11 +156,13 @@ def for_stmt(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
     given: Mapping[str, Any] = {}
     if isinstance(graph, Graph) and options is not None:
         given = options()
-    if isinstance(graph, Graph) and (isinstance(values, Loopable | Range) or is_tensor(values)):
+    if isinstance(graph, Graph) and (
+        isinstance(values, Loopable | TensorRange) or is_tensor(values)
+    ):
         let_grow(state, lists)
     if isinstance(graph, Graph) and isinstance(values, Loopable):
         over_loopable(graph, values, ends, body, state, given)
-    elif isinstance(graph, Graph) and (is_tensor(values) or isinstance(values, Range)):
+    elif isinstance(graph, Graph) and (is_tensor(values) or isinstance(values, TensorRange)):
         numbers = range_of(values)
         if numbers is not None:
             over_range(graph, numbers, ends, body, state, given)

@@ -29,7 +29,7 @@ ASSERT = register_rule(
 )
 
 
-class Range:
+class TensorRange:
     """The numbers of `range(...)` of tensors, which a loop of a graph goes through."""
 
     def __init__(self, start: object, limit: object, step: object) -> None:
@@ -44,7 +44,7 @@ class Surface:
         tensors = [graph.owned(graph.convert(x)) for x in (start, limit, step)]
         row = next(x.spec.dtype for x, g in zip(tensors, (start, limit, step), strict=True)
                    if not isinstance(g, int))  # fmt: skip
-        return Range(*[MAKE.to(x, row) for x in tensors])
+        return TensorRange(*[MAKE.to(x, row) for x in tensors])
 
     def number(self, graph: Graph, value: Any, kind: type) -> Any:
         """Return `int(value)` or `float(value)`."""

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from ...ir import REGISTRY
-from ..graph.control_flow import If, While
+from ..graph.control_flow import GraphChoice, GraphLoop
 from ..graph.func_graph import CallGraph
 from ..graph.gradients import Backward
 from ..graph.graph import Graph, Kind, Operation
@@ -103,18 +103,20 @@ register_codec(
     ),
 )
 register_codec(
-    If,
+    GraphChoice,
     Codec(
         "choice",
         lambda kind, writer: {
             "label": kind.type,
             "branches": [writer.function(b) for b in kind.branches],
         },
-        lambda data, reader: If([reader.function(n) for n in data["branches"]], data["label"]),
+        lambda data, reader: GraphChoice(
+            [reader.function(n) for n in data["branches"]], data["label"]
+        ),
     ),
 )
 register_codec(
-    While,
+    GraphLoop,
     Codec(
         "loop",
         lambda kind, writer: {
@@ -122,7 +124,7 @@ register_codec(
             "body": writer.function(kind.body),
             "specs": [writer.spec(s) for s in kind.specs],
         },
-        lambda data, reader: While(
+        lambda data, reader: GraphLoop(
             reader.function(data["test"]),
             reader.function(data["body"]),
             [reader.spec(s) for s in data["specs"]],

@@ -38,6 +38,7 @@ from ..values import dtypes
 from ..values.context import STATE, accessed, default_session, entered, record
 from ..values.devices import CPU, Device
 from ..values.dtypes import DTypeLike
+from ..values.given import Index
 from .traces import ACTIVE
 
 
@@ -327,7 +328,7 @@ class Variable(Operators):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.asarray(self.numpy(), dtype)
 
-    def __getitem__(self, key: object) -> Any:
+    def __getitem__(self, key: Index) -> Any:
         return self.read_value()[key]
 
     def __len__(self) -> int:

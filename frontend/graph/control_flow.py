@@ -48,7 +48,7 @@ def traced(
     return inner, made
 
 
-class If(Kind):
+class GraphChoice(Kind):
     """One of several graphs, chosen by an index (bool: 0 is the graph for false)."""
 
     devices = EVERYWHERE
@@ -135,13 +135,13 @@ def choose(
             ) from None
     inputs = [index, *(x for b, _ in made for x in b.captures)]
     branches = [b for b, _ in made]
-    found = iter(add(graph, If(branches, type_), inputs, name, branches))
+    found = iter(add(graph, GraphChoice(branches, type_), inputs, name, branches))
     return nest.pack(
         structure, [None if x is None else next(found) for x in nest.flatten(structure)]
     )
 
 
-class While(Kind):
+class GraphLoop(Kind):
     """A graph run again and again as long as another one says so."""
 
     devices = EVERYWHERE
@@ -214,6 +214,6 @@ def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
                 f"shape {dims_or_none(given.spec.shape)} after one iteration",
                 hint="use shape_invariants to say which sizes change",
             )
-    kind = While(tested, inner, specs)
+    kind = GraphLoop(tested, inner, specs)
     taken = [*values, *tested.captures, *inner.captures]
     return add(graph, kind, taken, name, (tested, inner))

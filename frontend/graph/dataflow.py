@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .control_flow import ControlFlowError, If, While
+from .control_flow import ControlFlowError, GraphChoice, GraphLoop
 from .execute import RECOVERY
 from .func_graph import PLACEHOLDER, FuncGraph
 from .graph import Graph, GraphTensor, Operation
@@ -159,7 +159,7 @@ def replaced(frame: LoopFrame, inside: set[Operation], ops: Sequence[Operation])
     body.arguments([goes_on, values])
     body.finish([frame.following(merge).inputs[0] for merge in frame.merges])
     enters = [frame.enter(merge) for merge in frame.merges]
-    kind = While(test.graph, body.graph, [value.spec for value in values])
+    kind = GraphLoop(test.graph, body.graph, [value.spec for value in values])
     starts = [enter.inputs[0] for enter in enters]
     taken = [*test.graph.captures, *body.graph.captures]
     made = stand_in(graph, frame.name, kind, [*starts, *taken])  # type: ignore[list-item]
@@ -170,7 +170,9 @@ def replaced(frame: LoopFrame, inside: set[Operation], ops: Sequence[Operation])
     return [op for op in ops if op not in inside and op not in enters] + [made]
 
 
-def stand_in(graph: Graph, name: str, kind: If | While, inputs: Sequence[GraphTensor]) -> Operation:
+def stand_in(
+    graph: Graph, name: str, kind: GraphChoice | GraphLoop, inputs: Sequence[GraphTensor]
+) -> Operation:
     """Return an operation that is in no graph's list."""
     specs = kind.infer([x.spec for x in inputs], {})
     return Operation(graph, name, kind, inputs, {}, specs)
@@ -313,7 +315,9 @@ def choice_of(merge: Operation, ops: Sequence[Operation]) -> Operation:
         copy.finish([merge.inputs[place]], [index])
         branches[way.side] = copy.graph
     captures = [tensor for branch in branches for tensor in branch.captures]
-    made = stand_in(merge.graph, merge.name, If(branches, "If"), [ways[0].predicate, *captures])
+    made = stand_in(
+        merge.graph, merge.name, GraphChoice(branches, "If"), [ways[0].predicate, *captures]
+    )
     made.outputs, made.index = merge.outputs, merge.index
     return made
 

@@ -65,7 +65,7 @@ class Operation(NamedTuple):
     at: int
 
 
-class AxisRange(NamedTuple):
+class Range(NamedTuple):
     """`start:stop:step` of one axis; an index is a range with `single` set."""
 
     start: Expression | None
@@ -78,7 +78,7 @@ class Index(NamedTuple):
     """A value cut along its axes."""
 
     value: Expression
-    ranges: tuple[AxisRange, ...]
+    ranges: tuple[Range, ...]
     at: int
 
 
@@ -264,21 +264,21 @@ class Builder(Transformer[Token, Any]):
         """Return an operand and the sign before it."""
         return Operation(str(sign), (operand,), _at(sign))
 
-    def index(self, value: Expression, opening: Token, ranges: tuple[AxisRange, ...]) -> Index:
+    def index(self, value: Expression, opening: Token, ranges: tuple[Range, ...]) -> Index:
         """Return a value cut along axes."""
         return Index(value, ranges, _at(opening))
 
-    def subscripts(self, *ranges: AxisRange) -> tuple[AxisRange, ...]:
+    def subscripts(self, *ranges: Range) -> tuple[Range, ...]:
         """Return the ranges."""
         return ranges
 
-    def at(self, place: Expression) -> AxisRange:
+    def at(self, place: Expression) -> Range:
         """Return one place of an axis."""
-        return AxisRange(place, None, None, single=True)
+        return Range(place, None, None, single=True)
 
-    def cut(self, *ends: Expression | None) -> AxisRange:
+    def cut(self, *ends: Expression | None) -> Range:
         """Return a range of an axis."""
-        return AxisRange(ends[0], ends[1], ends[2], single=False)
+        return Range(ends[0], ends[1], ends[2], single=False)
 
     def type(self, dtype: Name, dims: tuple[Expression, ...]) -> Type:
         """Return a type."""

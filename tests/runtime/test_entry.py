@@ -19,13 +19,13 @@ from gravure.runtime.artifact import (
     DTYPE_CODES,
     Description,
     DimInfo,
-    IfStep,
+    If,
     Launch,
     Pointer,
     Repeat,
     Scalar,
     TensorInfo,
-    WhileStep,
+    While,
 )
 from gravure.runtime.buffer import address, aligned_bytes
 from gravure.runtime.library import Library
@@ -320,12 +320,12 @@ def test_steps_are_repeated(kit: Any) -> None:
 def test_steps_depend_on_a_condition(kit: Any) -> None:
     flag, other = Pointer("input", 1), Launch("increment", (Pointer("output", 0, 8),))
     for value, expected in ((True, [1, 0]), (False, [0, 1])):
-        assert count(kit, 2, value, IfStep(flag, (ADD_ONE,), (other,))) == expected
+        assert count(kit, 2, value, If(flag, (ADD_ONE,), (other,))) == expected
 
 
 def test_loop_ends_when_its_condition_says_so(kit: Any) -> None:
     # The low byte of the counter is zero after 256 steps.
-    down = WhileStep((ADD_ONE,), COUNTER, ())
+    down = While((ADD_ONE,), COUNTER, ())
     assert count(kit, 1, True, down) == [256]
 
 

@@ -16,14 +16,14 @@ from typing import Any
 from ....runtime.artifact import (
     Argument,
     Description,
-    IfStep,
+    If,
     Launch,
     Pointer,
     Repeat,
     Require,
     Scalar,
     Step,
-    WhileStep,
+    While,
     launches,
 )
 from .checks import RunSlots, require_sizes
@@ -91,9 +91,9 @@ class StepFunctions:
             match step:
                 case Launch():
                     self.launch(routine, step)
-                case IfStep():
+                case If():
                     self.branch(routine, step.condition, step.then, step.otherwise)
-                case WhileStep():
+                case While():
                     self.loop(routine, step.test, step.condition, step.body)
                 case Repeat():
                     self.repeat(routine, step)
@@ -209,7 +209,7 @@ def counters(steps: Sequence[Step]) -> Iterator[str]:
     """Give the names of all counters of loops."""
     for step in steps:
         match step:
-            case IfStep(then=first, otherwise=second) | WhileStep(test=first, body=second):
+            case If(then=first, otherwise=second) | While(test=first, body=second):
                 yield from counters((*first, *second))
             case Repeat(index=index, body=body):
                 yield index

@@ -24,6 +24,7 @@ from ...values import nest
 from ...values.context import STATE, entered, running_on
 from ...values.devices import CPU, HOST, MACHINE, parse_device, wanted_device
 from ...values.dtypes import DTypeLike
+from ...values.given import Index
 from ..core.bridge import (
     COMPARISONS,
     SLICED,
@@ -554,7 +555,7 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
         return self._of
 
 
-def assign_slice(variable: Variable, key: object, value: object) -> Any:
+def assign_slice(variable: Variable, key: Index, value: object) -> Any:
     """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
     from ..ops.creation import constant  # noqa: PLC0415
 
