@@ -152,12 +152,12 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "codegen": (
         "aot cache children kernels prepare required scratch", "describe digests", "keys", "llvm",
-        "objects ptx", "compiled", "compile export profile store", "report stages state",
+        "objects ptx", "compiled", "backends export profile store", "compile report state", "stages",
     ),
     "codegen/llvm": ("text cpu shared", "math", "emit entry limits compile ptx", "listing"),
     "runtime": (
         "deadline elf expression files tracing", "artifact queues", "buffer container",
-        "arguments compare library measure ptx_emulator comm", "direct gpu pool values",
+        "arguments compare executable library measure ptx_emulator comm", "direct gpu pool values",
         "devices model", "profile",
     ),
 }  # fmt: skip

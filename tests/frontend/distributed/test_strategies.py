@@ -269,6 +269,7 @@ def test_what_replicas_do_wrong_is_said() -> None:
 
     with pytest.raises(ZeroDivisionError, match="0"):
         strategy.run(failing)
+
     @tf.function
     def nested() -> Any:
         return tf.distribute.get_replica_context().all_reduce("sum", tf.constant(1.0))
