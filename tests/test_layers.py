@@ -152,7 +152,8 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "codegen": (
         "aot cache children kernels prepare required scratch", "describe digests", "keys", "llvm",
-        "objects ptx", "compiled", "backends export profile store", "compile report state", "stages",
+        "objects ptx", "compiled", "backends export profile store", "compile report state",
+        "stages",
     ),
     "codegen/llvm": ("text cpu shared", "math", "emit entry limits compile ptx", "listing"),
     "runtime": (
