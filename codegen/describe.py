@@ -44,12 +44,14 @@ from ..runtime.artifact import (
     Step,
     TensorInfo,
     While,
+    Work,
 )
 from ..runtime.artifact import Launch as LaunchStep
 from ..target import Target
 from .kernels.builder.plan import demands_of_kernel
 from .required import hide_fault
 from .scratch import place_scratch
+from .work import Works
 
 ROUND = "_round"
 """The counter of the rounds of a kernel."""
@@ -159,6 +161,7 @@ class Sequel:
         self, program: Program, function: FuncOp, slots: int, demands: Demands | None = None
     ) -> None:
         self.demands = demands
+        self.works = Works(counted=program.level != "loops")
         self.kernels, self.places = by_name(program.module), Places(function)
         launches = [op for op in operations_of(function) if isinstance(op, Launch)]
         needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
@@ -181,7 +184,7 @@ class Sequel:
                 case Launch():
                     if self.demands is not None:
                         made += self.demands.before(op, self.kernel(op), inside=inside)
-                    made.append(_launch(op, self.kernel(op), self.places, self.scratch[op]))
+                    made.append(self.launch(op))
                 case Choose():
                     flag = self.places.pointer(op.operands[0])
                     made.append(If(flag, *map(steps_of, op.blocks)))
@@ -190,6 +193,11 @@ class Sequel:
                     test, body = map(steps_of, op.blocks)
                     made.append(While(test, flag, body))
         return tuple(made)
+
+    def launch(self, op: Launch) -> Step:
+        """Return the step that launches a kernel."""
+        kernel = self.kernel(op)
+        return _launch(op, kernel, self.places, self.scratch[op], self.works.of(op, kernel))
 
     def kernel(self, op: Launch) -> FuncOp:
         """Return the kernel that is launched."""
@@ -230,7 +238,9 @@ def _size_demand(demand: Demand) -> SizeDemand:
     return SizeDemand(_extent(demand.small), _extent(demand.large), demand.text)
 
 
-def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> Step:
+def _launch(
+    op: Launch, kernel: FuncOp, places: Places, scratch: int | None, work: Work
+) -> Step:
     sizes = op.sizes
     arguments: list[Argument] = [places.pointer(operand) for operand in op.operands]
     if scratch is not None:
@@ -239,10 +249,11 @@ def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None) -> 
     values = dict(zip(kernel_symbols(kernel), sizes, strict=True))
     count = dims.substitute(dims.parse(_text(kernel, UNITS, "1")), values)
     rounds = _text(kernel, ROUNDS, "")
+    name = kernel.sym_name.data
     if not rounds:
-        return LaunchStep(kernel.sym_name.data, tuple(arguments), _extent(count))
+        return LaunchStep(name, tuple(arguments), _extent(count), work=work)
     arguments.append(Scalar(ROUND))
-    step = LaunchStep(kernel.sym_name.data, tuple(arguments), _extent(count))
+    step = LaunchStep(name, tuple(arguments), _extent(count), work=work)
     return Repeat(ROUND, _extent(dims.substitute(dims.parse(rounds), values)), (step,))
 
 

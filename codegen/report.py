@@ -19,7 +19,7 @@ from ..ir.types.tensor import spec_of
 from ..target import Target
 from . import kernels
 from .compiled import Compiled
-from .profile import LaunchInfo, launches_of
+from .work import LaunchInfo, launches_of
 
 BY_ELEMENT = frozenset({"sort", "scatter", "scan", "argreduce"})
 """Kinds of which each element's work depends on those before."""

@@ -152,6 +152,20 @@ Argument: TypeAlias = Pointer | Scalar
 
 
 @dataclass(frozen=True)
+class Work:
+    """What one launch is there for, for people: nothing that a run depends on."""
+
+    kind: str
+    """The template that the code of its kernel was made by."""
+    sources: tuple[str, ...]
+    """The nodes of the model that it computes, as far as they are known."""
+    operations: tuple[str, ...]
+    numbers: tuple[int, ...] = ()
+    """Multiplications with addition, arithmetic, functions, bytes read and written, each once;
+    empty where that depends on the sizes of a run."""
+
+
+@dataclass(frozen=True)
 class Launch:
     """Run a kernel over `count` units that may run at the same time.
 
@@ -163,6 +177,7 @@ class Launch:
     arguments: tuple[Argument, ...]
     count: Extent = 1
     grain: int = 1
+    work: Work | None = None
 
 
 @dataclass(frozen=True)
@@ -341,7 +356,7 @@ CLASSES: Mapping[str, type] = {
     each.__name__: each
     for each in (
         *(Description, TensorInfo, DimInfo, Pointer, Scalar),
-        *(Launch, If, While, Repeat, Require, SizeDemand),
+        *(Launch, Work, If, While, Repeat, Require, SizeDemand),
     )
 }
 

@@ -16,6 +16,8 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,6 +44,8 @@ from .files import replacing
 from .gpu.library import create_on_gpu, is_for_gpu
 from .library import Library, open_file
 from .pool import Pool, shared_pool
+from .traces.recorder import Recorder
+from .tracing import EARS, WATCHED, note, tell
 
 CPU_CHECKED = 1
 """What says in a context that the processor was asked: loading did it."""
@@ -147,6 +151,7 @@ class Model:
     def __post_init__(self) -> None:
         self._names = {info.name for info in self.inputs}
         self._demands = tuple(SizeDemand(**each) for each in self.manifest["demands"])
+        WATCHED.add(self)
 
     @classmethod
     def load(
@@ -328,7 +333,17 @@ class Model:
         self._context = Context.make(pool, weights)
         self._run = self._library.function("run", "ipppp")
         self._frames.clear()
-        self.call = self._caller(self._slow_call)
+        self.listen(on=bool(EARS.everyone))
+
+    def listen(self, *, on: bool) -> None:
+        """Let `call` tell who listens when it ran, or nobody."""
+        if self._context is not _CLOSED:
+            self.call = self._slow_call if on else self._caller(self._slow_call)
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Return what runs the model so that it notes its launches: None for a library."""
+        return None
 
     def updating(self) -> Callable[..., Any]:
         """Return `call`, but for outputs that may lie over an input: they are written there.
@@ -336,6 +351,10 @@ class Model:
         An array that cannot be used as it is is copied, and the copy is written and returned.
         """
         return self._caller(self._slow_update, update=True)
+
+    def telling(self, *, update: bool) -> Callable[..., Any]:
+        """Return `call` (`updating`, if it updates) for a call that somebody listens to."""
+        return partial(self._slow_call, update=update)
 
     def _caller(self, slow: Callable[..., Any], *, update: bool = False) -> Callable[..., Any]:
         """Return a builtin that is called with arrays, or `slow` where there can be none."""
@@ -375,6 +394,9 @@ class Model:
             else aligned_array(shape, numpy_dtype(info.dtype))
             for shape, info in zip(plan.outputs, self.outputs, strict=True)
         ]
+        if EARS.everyone:
+            self._tell(arrays, outputs, plan)
+            return outputs[0] if len(outputs) == 1 else tuple(outputs)
         frame = self._take_frame()
         try:
             frame.fill(arrays, outputs, plan)
@@ -382,6 +404,24 @@ class Model:
         finally:
             self._frames.append(frame)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _tell(self, arrays: Sequence[Array], outputs: Sequence[Array], plan: Plan) -> None:
+        """Run, and tell who listens when; of the launches too, where the code notes them."""
+        recorder, tag, context = self.recorder, self._library.tag, self._context
+        frames = self._frames if recorder is None else recorder.frames
+        frame: Frame = frames.pop() if frames else self._new_frame(recorder)
+        frame.fill(arrays, outputs, plan)
+        addresses = (*frame.addresses(), context.address)
+        notes = None if recorder is None else recorder.begin(frame.workspace)
+        start = perf_counter_ns()
+        try:
+            run = self._run if recorder is None else recorder.run
+            self._check(run(*addresses), frame.workspace)
+        finally:
+            note("library", tag, start, threads=self.threads)
+            if recorder is not None and notes is not None:
+                tell(recorder.end(notes, start, bind_dims(arrays, self.inputs, self.dims)))
+            frames.append(frame)
 
     def _why(self, arrays: Sequence[Array]) -> Callable[[], Any]:
         """Return what says why a bound function failed: a value, or another thread."""
@@ -447,8 +487,8 @@ class Model:
         except IndexError:
             return self._new_frame()
 
-    def _new_frame(self) -> Frame:
-        workspace = aligned_bytes(self.workspace_bytes)
+    def _new_frame(self, recorder: Recorder | None = None) -> Frame:
+        workspace = aligned_bytes(self.workspace_bytes if recorder is None else recorder.room)
         if is_for_gpu(self._library):
             create_on_gpu(self._library, workspace, self._context.address, self._device)
         return Frame(workspace, direct.tensor_table(self.inputs), direct.tensor_table(self.outputs))

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from .deadline import DEADLINE, LateError
+from .tracing import span
 
 Element = tuple[Any, ...]
 
@@ -50,6 +52,8 @@ class Changes:
 
 
 CHANGES = Changes()
+NUMBERS = count()
+"""Numbers of queues, for traces."""
 
 
 class Queue:
@@ -66,6 +70,8 @@ class Queue:
         self.elements: list[Element] = []
         self.closed = self.cancelled = self.abandoned = False
         self.changed = threading.Condition()
+        self.lane = f"queue {next(NUMBERS)}"
+        """Where traces show it."""
         self._waiting: list[object] = []
         """Who waits to take, the first one first."""
 
@@ -79,7 +85,7 @@ class Queue:
 
         Without `wait`, all are put in, or there is a `WouldWaitError`.
         """
-        with self.changed:
+        with span("queue", "put", self.lane, elements=len(elements)), self.changed:
             if self.closed:
                 raise ClosedError
             if not wait and len(self.elements) + len(elements) > self.capacity:
@@ -96,7 +102,7 @@ class Queue:
 
         When the queue is closed and holds less, `partial` takes the rest.
         """
-        with self.changed:
+        with span("queue", "take", self.lane, elements=count), self.changed:
             if not wait and (self._waiting or not self._ready(count)):
                 raise WouldWaitError
             turn = object()

@@ -17,7 +17,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter_ns, time_ns
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakSet
+
+from .traces.recorder import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,8 @@ class Span:
     """Something that took time."""
 
     kind: str
-    """What it is: `step`, `function`, `operation`, `launch`, `part`, `copy`, `queue`, `message`."""
+    """What it is: `step`, `function`, `operation`, `library`, `launch`, `part`, `copy`, `queue`,
+    `message`."""
     name: str
     lane: str
     """What did it, one thing at a time: a thread, a queue, a stream."""
@@ -39,6 +43,8 @@ class Trace:
     """What was noted since it began."""
 
     spans: list[Span] = field(default_factory=list)
+    recordings: list[Recording] = field(default_factory=list)
+    """What compiled code noted of its launches, run by run."""
     begin: int = field(default_factory=perf_counter_ns)
     wall: int = field(default_factory=time_ns)
     """Nanoseconds of the wall's clock when it began."""
@@ -67,6 +73,17 @@ class Own(threading.local):
 EARS, OWN = Ears(), Own()
 
 
+class Watched(Protocol):
+    """What is changed so that it tells who listens, as long as somebody does."""
+
+    def listen(self, *, on: bool) -> None:
+        """Begin or cease to tell."""
+
+
+WATCHED: WeakSet[Watched] = WeakSet()
+"""Compiled models: their calls are made of their own code, which asks nobody."""
+
+
 @contextmanager
 def listening(trace: Trace, *, everywhere: bool = True) -> Iterator[Trace]:
     """Let a trace hear what is noted, by all threads or by this one alone."""
@@ -85,6 +102,7 @@ def start(trace: Trace, *, everywhere: bool = True) -> None:
             EARS.everyone = (*EARS.everyone, trace)
         else:
             OWN.traces = (*OWN.traces, trace)
+        watch()
 
 
 def stop(trace: Trace) -> None:
@@ -93,6 +111,13 @@ def stop(trace: Trace) -> None:
         EARS.count -= 1
         EARS.everyone = tuple(t for t in EARS.everyone if t is not trace)
         OWN.traces = tuple(t for t in OWN.traces if t is not trace)
+        watch()
+
+
+def watch() -> None:
+    """Let what is watched tell everyone, if there is anyone."""
+    for each in [*WATCHED]:
+        each.listen(on=bool(EARS.everyone))
 
 
 def note(kind: str, name: str, start: int, lane: str = "", **details: Any) -> None:
@@ -101,6 +126,12 @@ def note(kind: str, name: str, start: int, lane: str = "", **details: Any) -> No
     span = Span(kind, name, lane, start, perf_counter_ns(), details)
     for trace in (*EARS.everyone, *OWN.traces):
         trace.spans.append(span)
+
+
+def tell(recording: Recording) -> None:
+    """Let who listens to all threads know what a run of compiled code noted."""
+    for trace in EARS.everyone:
+        trace.recordings.append(recording)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from ...ir.op import Array, Op
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
 from ...ir.types.tensor import TensorSpec, spec_of_array
+from ...runtime.tracing import EARS, span
 from ..values import complex_math
 from ..values.origin import short, user_line
 
@@ -156,6 +157,16 @@ def evaluate(
     op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]
 ) -> Sequence[Array]:
     """Return the results of an operation on arrays."""
+    if EARS.everyone:
+        with span("operation", op.name.removeprefix("gv."), shapes=[x.shape for x in arrays]):
+            return computed(op, arrays, attributes)
+    return computed(op, arrays, attributes)
+
+
+def computed(
+    op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]
+) -> Sequence[Array]:
+    """Return the results of an operation on arrays, whoever listens."""
     runner = _RUNNERS.get(op)
     if runner is None:
         runner = _RUNNERS[op] = Runner(op)

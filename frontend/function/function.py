@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import GraphError
 from ...ir.collection import paused
+from ...runtime.tracing import EARS, span
 from ..autograph import to_trace
 from ..eager.tensor import Tensor, as_tensor
 from ..graph.func_graph import FuncGraph
@@ -151,6 +152,9 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph for these arguments, which is made if there is none."""
+        if EARS.count:
+            with span("function", self.label):
+                return self.call(args, kwargs)
         if not kwargs and not STATE.busy and not Settings.run_eagerly:
             try:
                 arrays = [x._array for x in args if x.direct]

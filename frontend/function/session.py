@@ -20,7 +20,7 @@ from ...ir.op import Array
 from ...ir.types.dtypes import DType
 from ...runtime.deadline import DEADLINE, LateError
 from ...runtime.queues import Queue
-from ...runtime.tracing import EARS, OWN
+from ...runtime.tracing import EARS, OWN, span
 from ..eager.recorded import unboxed
 from ..graph.execute import Plan, Wishes, initialise
 from ..graph.frame import Frame, Store
@@ -110,7 +110,8 @@ class Session:
             tensor = self._feed_key(key)
             given[tensor] = self._feed_value(tensor, value)
         plan = self._plan(wanted, list(given))
-        with nullcontext() if plan.waits or plan.calls_python else self._held():
+        locked = nullcontext() if plan.waits or plan.calls_python else self._held()
+        with locked, span("step", ", ".join(f.name for f in wanted) or "nothing"):
             try:
                 values = self._run(plan, list(given.values()))
             except MissingFeedError as error:

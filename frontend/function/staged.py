@@ -27,6 +27,7 @@ from ...ir.program import (
 from ...ir.types.dtypes import DTYPES
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.gpu.device_array import DeviceArray
+from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, NotSeenError, NotStageableError, Store
 from ..graph.func_graph import touched_in
@@ -199,7 +200,8 @@ class Staged:
         if isinstance(self.model, SteppedModel):
             found = list(self.model.run_in_place([*arrays, *more]))
         else:
-            made = self.call(*map(on_host, arrays), *more)
+            call = self.model.telling(update=bool(self.updated)) if EARS.everyone else self.call
+            made = call(*map(on_host, arrays), *more)
             found = list(made) if isinstance(made, tuple) else [made]
         self.written.put_all(store, [*map(on_host, found[self.count :])])
         values = iter(found[: self.count])

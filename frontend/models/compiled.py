@@ -6,7 +6,9 @@ What is in the cache starts without the compiler: no xDSL, no LLVM is imported t
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,11 @@ from ...codegen.compiled import Compiled, Options
 from ...codegen.digests import digest_of
 from ...codegen.prepare import runs_here
 from ...codegen.store import find, keep, program_key
+from ...runtime.artifact import Work, launches
+from ...runtime.library import Library
 from ...runtime.model import Model
+from ...runtime.traces.recorder import RECORD, Recorder
+from ...runtime.tracing import span
 from ...target import Target
 
 if TYPE_CHECKING:
@@ -29,6 +35,15 @@ class CompiledModel(Model):
     """A model that was compiled in this process."""
 
     compiled: Compiled
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Return what runs the model so that it notes its launches, made when first needed."""
+        if self._recorder is None:
+            self._recorder = recorder_of(self.compiled)
+        return self._recorder
+
+    _recorder: Recorder | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what the suffix of `path` asks for: a library, or `.o`, `.a`, `.h` for C."""
@@ -43,7 +58,8 @@ def compile_program(
     """Return the code of a program; refuse one with host steps."""
     from ...codegen.compile import compile_program as lower  # noqa: PLC0415  (xDSL and LLVM)
 
-    return lower(program, options, observers)
+    with span("compile", options.tag):
+        return lower(program, options, observers)
 
 
 def compile_if_whole(
@@ -104,6 +120,46 @@ def load_compiled(compiled: Compiled, threads: int) -> CompiledModel:
     assert isinstance(model, CompiledModel), "load gives what it is called on"
     model.compiled = compiled
     return model
+
+
+def recorder_of(compiled: Compiled) -> Recorder:
+    """Return a second entry to compiled code, which notes when each launch began and ended."""
+    from ...codegen.profile import recorded  # noqa: PLC0415  (loads LLVM)
+
+    made = recorded(compiled)
+    with span("compile", f"notes of {made.description.tag}"):
+        library = Library.load(made.code())
+    return Recorder(
+        run=library.function("run", "ipppp"),
+        ticks=library.function("ticks", "l"),
+        offset=made.description.extras[RECORD]["offset"],
+        room=made.description.workspace_bytes,
+        model=made.description.tag,
+        works=works_of(compiled),
+    )
+
+
+def works_of(compiled: Compiled) -> Callable[[Mapping[str, int]], Sequence[Work | None]]:
+    """Return what says for some sizes what launches are there for, and what they cost."""
+    known = [launch.work for launch in launches(compiled.description.steps)]
+    program = compiled.program
+
+    @cache
+    def works(sizes: tuple[tuple[str, int], ...]) -> Sequence[Work | None]:
+        from ...codegen.work import launches_of  # noqa: PLC0415  (loads xDSL)
+
+        infos = launches_of(program, dict(sizes)) if program is not None else []
+        costs = [tuple(info.cost.as_json().values()) for info in infos]
+        return [
+            None if work is None else replace(work, numbers=numbers)
+            for work, numbers in zip(known, costs, strict=True)
+        ]
+
+    def found(sizes: Mapping[str, int]) -> Sequence[Work | None]:
+        is_open = any(work is None or not work.numbers for work in known)
+        return works(tuple(sizes.items())) if is_open and program is not None else known
+
+    return found
 
 
 def tag_of(path: str | os.PathLike[str]) -> str:

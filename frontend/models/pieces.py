@@ -40,6 +40,7 @@ from ...runtime.artifact import DimInfo, TensorInfo
 from ...runtime.devices import open_driver
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
+from ...runtime.tracing import span
 from ...runtime.values import ValueInfo, to_value
 from .compiled import CompiledModel, compile_piece, load_compiled
 from .gpu import DeviceModel, load_on_gpu
@@ -217,7 +218,10 @@ class Stepper(Interpreter):
         piece = self.pieces[op.callee.root_reference.data] if isinstance(op, CallOp) else None
         driver = piece.driver if piece is not None else None
         here = [self.at(driver, *pair) for pair in zip(op.operands, operands, strict=True)]
-        return super().operation(op, here, values) if piece is None else piece.run(here)
+        if piece is not None:
+            return piece.run(here)
+        with span("host step", op.name.removeprefix("gv.")):
+            return super().operation(op, here, values)
 
     def at(self, driver: Driver | None, value: SSAValue, found: object) -> Any:
         """Return what a value is on a device, or in memory: as it is, or copied there once."""

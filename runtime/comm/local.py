@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..tracing import span
 from .protocol import AbortedWorldError, Array, Comm, Wait, reduced
 
 
@@ -40,7 +41,7 @@ class LocalComm:
 
     def post(self, message: Any, to: int) -> None:
         """Send a message."""
-        with self.board.changed:
+        with span("message", f"to rank {to}", f"messages of rank {self.rank}"), self.board.changed:
             self.board.boxes[to].append((self.rank, message))
             self.board.changed.notify_all()
 
@@ -55,6 +56,10 @@ class LocalComm:
 
     def exchange(self, value: Any, operation: str) -> list[Any]:
         """Return what each rank gave."""
+        with span("message", operation, f"messages of rank {self.rank}"):
+            return self._exchange(value, operation)
+
+    def _exchange(self, value: Any, operation: str) -> list[Any]:
         number, self.calls = self.calls, self.calls + 1
         board, wait = self.board, Wait(operation, "", self.rank)
         with board.changed:

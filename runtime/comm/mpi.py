@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
+from ..tracing import span
 from .protocol import HOW, Array, Wait, WorldError, reduced
 
 TAG = 0x6772
@@ -39,11 +40,13 @@ class MpiComm:
         self.rank, self.size = self.world.Get_rank(), self.world.Get_size()
         self.sending: list[tuple[MPI.Request, bytes]] = []
         self.lock = threading.Lock()
+        self.lane = f"messages of rank {self.rank}"
+        """Where traces show it."""
 
     def post(self, message: Any, to: int) -> None:
         """Begin to send a message; its bytes are kept until it is sent."""
         data = pickle.dumps(message, protocol=5)
-        with self.lock:
+        with span("message", f"to rank {to}", self.lane, bytes=len(data)), self.lock:
             self.sending = [row for row in self.sending if not row[0].Test()]
             self.sending.append((self.world.Isend([data, MPI.BYTE], to, TAG), data))
 
@@ -57,11 +60,16 @@ class MpiComm:
         source = status.Get_source()
         data = bytearray(status.Get_count(MPI.BYTE))
         request = found.Irecv([data, MPI.BYTE])
-        self._wait(request, "a message", f"rank {source}")
+        with span("message", f"from rank {source}", self.lane, bytes=len(data)):
+            self._wait(request, "a message", f"rank {source}")
         return source, pickle.loads(data)
 
     def exchange(self, value: Any, operation: str) -> list[Any]:
         """Return what each rank gave: first how long that is, then the bytes."""
+        with span("message", operation, self.lane):
+            return self._exchange(value, operation)
+
+    def _exchange(self, value: Any, operation: str) -> list[Any]:
         data = np.frombuffer(pickle.dumps((operation, value), protocol=5), np.uint8)
         counts = np.zeros(self.size, np.int64)
         mine = np.array([data.size], np.int64)
@@ -83,7 +91,8 @@ class MpiComm:
         if how not in HOW or array.dtype.char not in NATIVE or not array.dtype.isnative:
             return reduced(self.exchange(array, "all_reduce"), how)
         result = np.empty_like(array)
-        self._wait(self.world.Iallreduce(array, result, OPS[how]), "all_reduce")
+        with span("message", "all_reduce", self.lane, bytes=array.nbytes):
+            self._wait(self.world.Iallreduce(array, result, OPS[how]), "all_reduce")
         return result
 
     def abort(self, reason: str) -> None:

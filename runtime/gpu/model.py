@@ -33,6 +33,7 @@ from ..arguments import (
 )
 from ..artifact import DimInfo, Pointer, TensorInfo
 from ..buffer import Array, aligned_array
+from ..tracing import EARS, span
 from .device_array import DeviceArray
 from .driver import Code, Driver, Find, GpuError, Replay, check_fits
 from .plan import GpuPlan
@@ -212,17 +213,23 @@ class GpuModel:
         """Copy what is not on the device, run, and copy what is not to stay there."""
         if self._held.code is None:
             raise ArtifactError("the model is closed")
-        for address, array in zip(prepared.inputs, arrays, strict=True):
-            if isinstance(array, DeviceArray):
-                self._move(address, array.address, array.nbytes)
-            elif array.nbytes:
-                self.driver.write(address, array)
-        prepared.replay.launch()
-        for address, result in zip(prepared.outputs, results, strict=True):
-            if isinstance(result, DeviceArray):
-                self._move(result.address, address, result.nbytes)
-            elif result.nbytes:
-                self.driver.read(address, result)
+        lane = f"{self.driver.name} stream"
+        with span("copy", "arguments", lane, bytes=sum(a.nbytes for a in arrays)):
+            for address, array in zip(prepared.inputs, arrays, strict=True):
+                if isinstance(array, DeviceArray):
+                    self._move(address, array.address, array.nbytes)
+                elif array.nbytes:
+                    self.driver.write(address, array)
+        with span("launch", self.plan.tag, lane, launches=len(self.plan.launches)):
+            prepared.replay.launch()
+            if EARS.count:
+                self.driver.wait()  # who listens wants to know how long it took
+        with span("copy", "results", lane, bytes=sum(r.nbytes for r in results)):
+            for address, result in zip(prepared.outputs, results, strict=True):
+                if isinstance(result, DeviceArray):
+                    self._move(result.address, address, result.nbytes)
+                elif result.nbytes:
+                    self.driver.read(address, result)
 
     def _move(self, to: int, come: int, size: int) -> None:
         """Copy on the device, unless it is there already."""

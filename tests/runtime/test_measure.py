@@ -10,7 +10,8 @@ import pytest
 
 import gravure as gv
 from gravure.codegen.compile import Options
-from gravure.codegen.profile import launches_of, profiled
+from gravure.codegen.profile import profiled
+from gravure.codegen.work import launches_of
 from gravure.errors import ArtifactError
 from gravure.frontend.models.compiled import load_compiled
 from gravure.frontend.programs.compile import compile_source

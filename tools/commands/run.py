@@ -5,6 +5,7 @@
     gravure run model.onnx -i x=3x8xf32:ones --vs interp --vs ort
     gravure run model.onnx -i @inputs.npz --vs expected.npz --rtol 1e-3
     gravure run model.onnx --check-numerics               # names the first node that gives a NaN
+    gravure run model.onnx --trace t.json                 # for Perfetto; see gravure profile
     gravure run --onnx-test FOLDER                        # test folders of the onnx package
 
 An input is @FILE.npz, NAME=@FILE.npy, NAME=2x3xf32, with :ones, :zeros, :iota, :random:SEED or a
@@ -21,6 +22,7 @@ status 1 says that one is not right.
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 
 from ..console import Console
 from ..options import (
@@ -49,6 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", metavar="NAME", help="where a model for GPUs runs: gpu:0, or emulated"
     )
+    parser.add_argument(
+        "--trace", metavar="FILE", help="note what goes on, for Perfetto (gravure profile)"
+    )
     parser.add_argument("--rtol", type=float, metavar="X", help="relative tolerance")
     parser.add_argument("--atol", type=float, metavar="X", help="absolute tolerance")
     parser.add_argument("--ulp", type=int, metavar="N", help="tolerance in ulps")
@@ -74,6 +79,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run, and compare if asked to."""
     from ..inputs import save_arrays
+    from ..verbs.profile import profile
     from ..verbs.run import check_numerics, run
 
     if args.onnx_test:
@@ -88,12 +94,14 @@ def run(args: argparse.Namespace) -> int:
         )
         console.show(checked)
         return int(not checked)
-    found = run(
-        source, args.input, against=args.vs, rtol=args.rtol, atol=args.atol, ulp=args.ulp,
-        threads=threads, device=args.device, shapes=shapes, dims=dims, weights=args.weights_file,
-        options=None if is_library(source) else options_of(args, slots=threads),
-        progress=console.progress,
-    )  # fmt: skip
+    traced = nullcontext() if args.trace is None else profile(output_of(args.trace, args.model))
+    with traced:
+        found = run(
+            source, args.input, against=args.vs, rtol=args.rtol, atol=args.atol, ulp=args.ulp,
+            threads=threads, device=args.device, shapes=shapes, dims=dims,
+            weights=args.weights_file, progress=console.progress,
+            options=None if is_library(source) else options_of(args, slots=threads),
+        )  # fmt: skip
     for path, arrays in zip(outputs, (found.outputs, found.inputs), strict=True):
         if path is not None:
             save_arrays(path, arrays)

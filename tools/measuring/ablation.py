@@ -187,7 +187,7 @@ def reference(
     args: argparse.Namespace, source: str | bytes, inputs: dict[str, Array], live: Sequence[Variant]
 ) -> list[Array]:
     """Return results by the interpreter; of a large model, those of the fewest passes."""
-    from ...codegen.profile import launches_of
+    from ...codegen.work import launches_of
     from ...frontend.programs.load import load_program
     from ...ir import interpret
     from ...passes.analysis.cost import largest, total

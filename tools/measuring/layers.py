@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...codegen.limits import Limits
 from ..console import in_bytes, in_seconds, table
-from .limits import Limits
 
 if TYPE_CHECKING:
     from ...codegen.compile import Compiled
-    from ...codegen.profile import LaunchInfo
+    from ...codegen.work import LaunchInfo
     from ...runtime.profile import Profile
 
 
@@ -81,7 +81,8 @@ def measure_layers(
     compiled: Compiled, inputs: dict[str, Any], sizes: dict[str, int], threads: int, seconds: float
 ) -> Layers:
     """Run a model so that it notes the time of each launch."""
-    from ...codegen.profile import launches_of, profiled
+    from ...codegen.profile import profiled
+    from ...codegen.work import launches_of
     from ...frontend.models.compiled import load_compiled
     from ...runtime.profile import profile
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ...codegen.compiled import OptionFields, Options
-from ...codegen.profile import launches_of
+from ...codegen.work import launches_of
 from ...frontend.programs.compile import options_with
 from ...passes.analysis.cost import Cost, total
 from ...passes.base import Observer

@@ -13,8 +13,8 @@ import numpy as np
 from xdsl.dialects.func import FuncOp
 
 from ...codegen.compile import Options
-from ...codegen.profile import launches_of
 from ...codegen.stages import lower
+from ...codegen.work import launches_of
 from ...errors import GraphError, GravureError, UnsupportedOp
 from ...frontend.dims.symbols import DimOption, ShapeOption
 from ...frontend.files.beside import Bytes, map_file

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ...codegen.compiled import Compiled, OptionFields, Options
-from ...codegen.profile import launches_of
+from ...codegen.limits import Limits
+from ...codegen.work import launches_of
 from ...frontend.programs.compile import options_with
 from ...passes.base import Observer
 from ..console import to_json
 from ..errors import UsageError
 from ..inputs import Inputs
 from ..machine import machine, now, versions
-from ..measuring.limits import Limits
 from ..measuring.peers import Duel, Peer, compare, peers_of, rows_of, text_of
 from ..options import is_library
 from .bench import keep

@@ -25,6 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ....runtime.artifact import ALIGNMENT, DTYPES, REQUIRED, Description
+from ....runtime.traces.recorder import RECORD
 from ....target import X86, Target
 from ...cache import Cache
 from ...keys import key_of
@@ -34,6 +35,7 @@ from .cpu import check_cpu
 from .pool import emit_pool
 from .profile import ProfiledSteps
 from .python_call import emit_python_call
+from .record import RecordedSteps
 from .routine import DIVISION, Routine, c_string
 from .status import (
     POINTER,
@@ -171,6 +173,8 @@ class Entry:
         profile = model.extras.get("profile")
         if profile:
             return ProfiledSteps(model, self.frame, profile["offset"])
+        if RECORD in model.extras:
+            return RecordedSteps(model, self.frame, model.extras[RECORD])
         return StepFunctions(model, self.frame)
 
     def outside(self) -> str:

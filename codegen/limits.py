@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ...passes.analysis.cost import Cost
+    from ..passes.analysis.cost import Cost
 
 
 SIZES = (1 << 15, 1 << 19, 1 << 23, 1 << 25, 1 << 27)
@@ -26,7 +27,7 @@ class Limits:
     @classmethod
     def measured(cls, threads: int) -> Limits:
         """Measure this machine, for half a second or so."""
-        from ...codegen.llvm.limits import multiply_rate, read_rate
+        from .llvm.limits import multiply_rate, read_rate  # noqa: PLC0415  (loads LLVM)
 
         counts = sorted({1, threads})  # on a busy machine several threads may do less than one
         rates = {size: max(read_rate(count, size) for count in counts) for size in SIZES}
@@ -39,8 +40,13 @@ class Limits:
 
     def seconds(self, cost: Cost) -> tuple[float, str]:
         """Return the least time of some work, and which limit that is."""
-        moved = cost.read + cost.written
-        by_flops, by_bytes = cost.flops / self.flops, self.moving(moved)
+        return self.least_of((cost.macs, cost.flops, cost.functions, cost.read, cost.written))
+
+    def least_of(self, numbers: Sequence[int]) -> tuple[float, str]:
+        """Return the same of the numbers of a cost."""
+        _, flops, _, read, written = numbers
+        moved = read + written
+        by_flops, by_bytes = flops / self.flops, self.moving(moved)
         if by_flops > by_bytes:
             return by_flops, "arithmetic"
         return by_bytes, "memory" if moved > SIZES[-2] else "cache"
@@ -61,3 +67,9 @@ class Limits:
             "flops_per_second": self.flops,
             "bytes_per_second": {str(size): rate for size, rate in self.bandwidths.items()},
         }
+
+
+@cache
+def limits_here(threads: int) -> Limits:
+    """Return this machine's limits, measured once in a process."""
+    return Limits.measured(threads)
