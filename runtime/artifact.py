@@ -155,8 +155,8 @@ Argument: TypeAlias = Pointer | Scalar
 class Work:
     """What one launch is there for, for people: nothing that a run depends on."""
 
-    kind: str
-    """The template that the code of its kernel was made by."""
+    template: str
+    """What the code of its kernel was made by."""
     sources: tuple[str, ...]
     """The nodes of the model that it computes, as far as they are known."""
     operations: tuple[str, ...]

@@ -15,6 +15,7 @@ from ...ir.families import EmitMath
 from ...ir.op import REGISTRY
 from ...ir.scalar_math import Term
 from ...ir.types import dtypes as rows
+from ...runtime.tracing import EARS
 from ..eager.kernels import host, kernels_of
 from ..eager.operators import Operators
 from ..eager.remembered import remember_all, remembered
@@ -33,7 +34,7 @@ def unary(name: str) -> Unary:
     kernels = kernels_of(op)
 
     def function(x: TensorLike, /) -> Any:
-        if x.__class__ is Tensor and not STATE.busy:
+        if x.__class__ is Tensor and not (STATE.busy or EARS.count):
             kernel = kernels.get(x._array.dtype)
             if kernel is not None:
                 return Tensor(kernel(x._array))

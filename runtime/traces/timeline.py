@@ -131,7 +131,7 @@ def _launches(recording: Recording, begin: int, least: Least | None) -> Iterator
     """Give the launches of one run, and their parts."""
     for done in recording.launches():
         work = recording.works[done.number]
-        name = ", ".join(work.sources or work.operations or (work.kind,)) if work else "launch"
+        name = ", ".join(work.sources or work.operations or (work.template,)) if work else "launch"
         details = {"launch": done.number, "model": recording.model, **_about(done, work, least)}
         lane = f"launches of {recording.lane}"
         start, end = done.start - begin, done.end - begin
@@ -146,7 +146,7 @@ def _about(done: Done, work: Work | None, least: Least | None) -> dict[str, Any]
     """Return what is known of a launch."""
     if work is None:
         return {}
-    found: dict[str, Any] = {"kind": work.kind, "sources": [*work.sources]}
+    found: dict[str, Any] = {"kind": work.template, "sources": [*work.sources]}
     found["operations"] = [*work.operations]
     found |= dict(zip(NUMBERS, work.numbers, strict=False))
     if work.numbers and least is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from ....ir.op import REGISTRY
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
+from ....runtime.tracing import EARS
 from ...eager.kernels import Kernel, kernels_of
 from ...eager.operators import Binary
 from ...eager.remembered import Watched, stands_for
@@ -76,7 +77,7 @@ def _method(
     kernels = _direct(name)
 
     def method(self: Common, other: object) -> Made | TfTensor:
-        if type(self) is EagerTensor and not STATE.busy:
+        if type(self) is EagerTensor and not (STATE.busy or EARS.count):
             a, kind = self._array, type(other)
             kernel = kernels.get(a.dtype)
             b = None

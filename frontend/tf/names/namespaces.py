@@ -32,6 +32,7 @@ from ..ops import signal_ops as _si
 from ..ops import sorting as _s
 from ..ops import special as _sp
 from ..ops import window_ops as _w
+from ..program import profiler as _pr
 from ..train import averages as _av
 from ..train import checkpoints as _ck
 from ..train import coordinator as _cd
@@ -304,4 +305,16 @@ train = Space(
     **_ra.V1,
     **_MESSAGES,
     **_PRODUCERS,
+)
+profiler = Space(
+    "profiler",
+    experimental=Space(
+        "profiler.experimental",
+        **{n: getattr(_pr, n) for n in ("Profile", "ProfilerOptions", "start", "stop", "warmup")},
+        Trace=_pr.named,
+        server=Space("profiler.experimental.server", start=_pr.no_server),
+        client=Space(
+            "profiler.experimental.client", trace=_pr.no_server, monitor=_pr.no_server
+        ),
+    ),
 )

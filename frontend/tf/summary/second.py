@@ -21,11 +21,12 @@ from ...function.function import CALLED
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import Graph, GraphTensor
 from ...values.context import STATE
-from ...values.run_errors import InvalidArgumentError, UnimplementedError
+from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import EagerTensor, wrap
 from ..core.values import InGraph, convert, graph_of
 from ..graph.state import SCOPE, get_default_graph
 from ..io.pictures import png_bytes
+from ..program import profiler as profiles
 from ..runs.graph_messages import graph_message
 
 TRUTH = TensorSpec(rows.bool_, ())
@@ -341,23 +342,31 @@ def summary_scope(
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: object = None) -> None:
-    """Begin to take note of the functions that are called."""
-    if profiler:
-        raise UnimplementedError("trace_on(profiler=True): see gravure.profile for what took time")
+    """Begin to take note of the functions that are called; with `profiler`, of what takes time."""
+    if profiler and profiler_outdir is None:
+        raise ValueError("profiler_outdir is None, expected the folder of the profile")
     CALLED.graphs = {} if graph else None
+    if profiler:
+        profiles.start(str(profiler_outdir))
 
 
 def trace_off() -> None:
-    """Take no note of functions any more."""
+    """Take no note of functions any more, nor of what takes time."""
     CALLED.graphs = None
+    if profiles.RUNNING.trace is not None:
+        profiles.stop(save=False)
 
 
 def trace_export(name: str, step: object = None, profiler_outdir: object = None) -> None:
-    """Write the graphs of the functions that were called since `trace_on`."""
-    if CALLED.graphs is None:
+    """Write the graphs of the functions that were called since `trace_on`, and the profile."""
+    if CALLED.graphs is None and profiles.RUNNING.trace is None:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")
-    found: list[FuncGraph] = list(CALLED.graphs)
-    trace_off()
+    found: list[FuncGraph] = list(CALLED.graphs or ())
+    CALLED.graphs = None
+    if profiles.RUNNING.trace is not None:
+        profiles.stop()
+    if not found:
+        return
     run = RunMetadata()
     for each in found:
         message = graph_message(each)
