@@ -115,7 +115,7 @@ class Profile:
 def named(name: str, **details: object) -> Iterator[None]:
     """Show a context in the profile: a step of training."""
     label = f"{name} {details['step_num']}" if "step_num" in details else name
-    with span("step", label, **details):
+    with span("step", label, "", **details):
         yield
 
 
