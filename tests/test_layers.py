@@ -151,13 +151,13 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "compose gradient host verify windows", "ops", "text whole",
     ),
     "codegen": (
-        "aot cache children kernels prepare required scratch", "describe digests", "keys", "llvm",
-        "objects ptx", "compiled", "backends export profile store", "compile report state",
+        "aot cache children kernels prepare required scratch work", "describe digests", "keys",
+        "llvm", "limits objects ptx", "compiled", "backends export profile store", "compile report state",
         "stages",
     ),
     "codegen/llvm": ("text cpu shared", "math", "emit entry limits compile ptx", "listing"),
     "runtime": (
-        "deadline elf expression files tracing", "artifact queues", "buffer container",
+        "deadline elf expression files", "artifact", "buffer container queues traces tracing",
         "arguments compare executable library measure ptx_emulator comm", "direct gpu pool values",
         "devices model", "profile",
     ),

@@ -59,7 +59,7 @@ CLOCK = Clock()
 
 
 @dataclass(frozen=True)
-class Part:
+class PartDone:
     """What one thread did of a launch."""
 
     lane: str
@@ -73,7 +73,7 @@ class Done:
 
     number: int
     """Which launch of the program it is."""
-    parts: tuple[Part, ...]
+    parts: tuple[PartDone, ...]
 
     @property
     def start(self) -> int:
@@ -122,7 +122,7 @@ class Recording:
             turns.append((number, launch))
         found = zip(turns, lanes, starts, ends, strict=True)
         return [
-            Done(launch, tuple(Part(lane, start, end) for _, lane, start, end in group))
+            Done(launch, tuple(PartDone(lane, start, end) for _, lane, start, end in group))
             for (_, launch), group in groupby(found, key=lambda row: row[0])
         ]
 

@@ -80,12 +80,12 @@ class Timeline:
         return sorted({moment for s in held for moment in (s.start, s.end)})
 
     @cached_property
-    def nests(self) -> Mapping[str, Nest]:
+    def nests(self) -> Mapping[str, NestedSlices]:
         """Return for each lane what finds the slice that a moment lies inside of."""
         lanes: dict[str, list[Slice]] = {}
         for each in self.slices:
             lanes.setdefault(each.lane, []).append(each)
-        return {lane: Nest(slices) for lane, slices in lanes.items()}
+        return {lane: NestedSlices(slices) for lane, slices in lanes.items()}
 
     def around(self, moment: int, lane: str) -> Slice | None:
         """Return the innermost slice that a moment lies inside of: of a lane, else of any."""
@@ -97,7 +97,7 @@ class Timeline:
         return min(here, key=lambda s: s.length, default=None)
 
 
-class Nest:
+class NestedSlices:
     """The slices of one lane, each with the one that it lies inside of."""
 
     def __init__(self, slices: Sequence[Slice]) -> None:

@@ -28,7 +28,7 @@ SHOWN = 30
 
 
 @dataclass
-class Profile:
+class Profiled:
     """What was noted, complete when the program has left the context."""
 
     trace: Trace
@@ -123,7 +123,7 @@ def _more(count: int) -> list[str]:
 
 
 @contextmanager
-def profile(path: FilePath | None = None, *, limits: bool = True) -> Iterator[Profile]:
+def profile(path: FilePath | None = None, *, limits: bool = True) -> Iterator[Profiled]:
     """Note what goes on while the context is open: in all threads, sessions, functions, models.
 
     - `path`: a file for the trace, which Perfetto (ui.perfetto.dev) and chrome://tracing open; of
@@ -142,7 +142,7 @@ def profile(path: FilePath | None = None, *, limits: bool = True) -> Iterator[Pr
     >>> [(s.kind, s.name) for s in found.timeline.slices if s.kind == "launch"]
     [('launch', '<bytes>:1')]
     """
-    found = Profile(Trace(), limits)
+    found = Profiled(Trace(), limits)
     try:
         with listening(found.trace):
             yield found

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from ....runtime.artifact import Description, Launch, Pointer, Step
 from ....runtime.traces.recorder import EVENT, EVENTS
-from .checks import Frame
+from .checks import RunSlots
 from .routine import Routine
 from .steps import StepFunctions
 
@@ -23,7 +23,7 @@ from .steps import StepFunctions
 class RecordedSteps(StepFunctions):
     """Steps that note when they were carried out, and by whom."""
 
-    def __init__(self, model: Description, frame: Frame, place: Mapping[str, int]) -> None:
+    def __init__(self, model: Description, frame: RunSlots, place: Mapping[str, int]) -> None:
         super().__init__(model, frame)
         self.notebook = Pointer("workspace", 0, place["offset"])
         self.capacity = place["capacity"]
