@@ -188,13 +188,3 @@ class OutOfMemoryError(GravureError, MemoryError):
 
     code = "GV6500"
     exit_status = 69
-
-
-class DistError(GravureError):
-    """Processes that work together disagree, or one of them is gone.
-
-    It may work if tried again.
-    """
-
-    code = "GV7000"
-    exit_status = 75

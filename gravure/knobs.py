@@ -45,8 +45,3 @@ TIME = Knob("GRAVURE_TIME", "print the time that each pass takes")
 TIMEOUT = Knob("GRAVURE_TIMEOUT", "seconds that one rank waits for another, instead of 60")
 VERIFY = Knob("GRAVURE_VERIFY", "verify the IR after each pass, not only after the last")
 WORLD_SIZE = Knob("GRAVURE_WORLD_SIZE", "how many ranks were started: set by `gravure launch`")
-
-KNOBS = (
-    *(CACHE, CACHE_SIZE, CHECK, CLUSTER, DUMP, ISOLATE, LAUNCHER, THREADS, TIME, TIMEOUT, VERIFY),
-    WORLD_SIZE,
-)

@@ -410,11 +410,6 @@ class Target:
         return 8 if has_none else self.architecture.registers
 
     @property
-    def table_entries(self) -> int:
-        """Return how many f32 of a table in registers one instruction can look up; 0 if none."""
-        return {16: 32, 8: 8}.get(self.lanes, 0)
-
-    @property
     def has_fma(self) -> bool:
         """Say whether the machine multiplies and adds with one rounding."""
         return self.architecture is not X86 or "fma" in self.features
@@ -524,11 +519,6 @@ def parse_triple(text: str) -> tuple[Architecture, str]:
             f"triple {text!r}: expected one of {', '.join(SYSTEMS)} as operating system"
         )
     return architecture, "-".join([first, *rest])
-
-
-def required_cpu_features(target: Target) -> Sequence[str]:
-    """Return what a machine must have to run code for `target`, by our feature names."""
-    return target.features
 
 
 @cache

@@ -16,7 +16,7 @@ import numpy as np
 
 from .demands import at_most
 from .iteration import Affine
-from .types.dims import Dim, ceil_divide
+from .types.dims import Dim
 from .types.tensor import Array, TensorSpec
 
 
@@ -135,33 +135,3 @@ class Windows:
         steps = [slice(None, None, step) for step in (*self.strides, *self.dilations)]
         moved: Array = seen[(slice(None), slice(None), *steps)]
         return moved
-
-
-def same_pads(
-    extent: Dim, kernel: int, stride: int, dilation: int = 1, *, upper: bool = True
-) -> tuple[Dim, Dim]:
-    """Return pads by which there are extent / stride windows; an odd one goes to the end."""
-    places = ceil_divide(extent, stride)
-    needed = (places - 1) * stride + (kernel - 1) * dilation + 1 - extent
-    total = max(needed, 0) if isinstance(needed, int) else needed
-    half = total // 2
-    return (half, total - half) if upper else (total - half, half)
-
-
-def ceil_pads(
-    extent: Dim, kernel: int, stride: int, pads: tuple[int, int], dilation: int = 1
-) -> tuple[Dim, Dim]:
-    """Return pads by which a last window that is not full counts too (`ceil_mode`).
-
-    A window that would start in the padding at the end is left out.
-    """
-    low, high = pads
-    room = extent + low + high - ((kernel - 1) * dilation + 1)
-    places = ceil_divide(room, stride) + 1
-    if (
-        isinstance(places, int)
-        and isinstance(extent, int)
-        and (places - 1) * stride >= extent + low
-    ):
-        places -= 1
-    return low, high + (places - 1) * stride - room

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Any
 
 from ...ir import REGISTRY
@@ -171,11 +170,6 @@ def data_of(text: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise GraphTextError(f"the text is not that of a graph: {error}") from None
     return found
-
-
-def graph_hash(graph: Graph) -> str:
-    """Return the same text for graphs that are the same."""
-    return sha256(graph_text(graph).encode()).hexdigest()
 
 
 def fresh_variable(prefix: str) -> Callable[[str, dict[str, Any]], VariableState]:

@@ -86,8 +86,6 @@ _BY_SUFFIX = {kind.suffix: name for name, kind in KINDS.items()} | {".mlir": "ir
 GRAPHS = ("graph", "onnx")
 """Kinds that are written of the program before any pass."""
 _CODE = ("library", "static", "object")
-GPU_KINDS = ("ptx", "gpu")
-"""What there is for GPUs only."""
 
 
 def parse_kinds(text: str) -> tuple[str, ...]:

@@ -117,11 +117,6 @@ class State(threading.local):
 STATE = State()
 
 
-def current_context() -> Context | None:
-    """Return the present context, None where operations run at once."""
-    return STATE.context
-
-
 def executing_eagerly() -> bool:
     """Say whether operations run at once."""
     return STATE.context is None

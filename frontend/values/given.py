@@ -47,8 +47,6 @@ Extent: TypeAlias = SupportsIndex | DimExpr
 """One size: a number, of numpy too, or the expression of symbols that `shape` gives in a graph."""
 ShapeLike: TypeAlias = Extent | Iterable[Extent]
 """The sizes of axes; one size by itself is a shape of one axis."""
-OpenShape: TypeAlias = Iterable[Extent | None] | None
-"""A shape of which sizes may be open (None), or the rank as well."""
 Axis: TypeAlias = SupportsIndex
 """The number of an axis; negative ones count from the end."""
 Axes: TypeAlias = Axis | Sequence[Axis] | None

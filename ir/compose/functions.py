@@ -200,14 +200,6 @@ def pad_index(emit: Emit, extent: Dim, pads: tuple[Dim, Dim], mode: str) -> Any:
             raise TypeError(f"pad mode {mode!r}, expected edge, reflect or wrap")
 
 
-def pad_by_index(emit: Emit, x: Any, pads: Pads, mode: str) -> Any:
-    """Pad by edge, reflect or wrap: a gather along each padded axis."""
-    for axis, (extent, pair) in enumerate(zip(spec_of_value(x).dims, pads, strict=True)):
-        if pair != (0, 0):
-            x = Maker(emit).gather(x, pad_index(emit, extent, pair, mode), axis=axis)
-    return x
-
-
 def sum_along(emit: Emit, parts: Any, indices: Any, axis: int, extent: Dim) -> Any:
     """Add parts at indices of an axis: what `gather` along that axis undoes.
 

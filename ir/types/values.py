@@ -163,13 +163,6 @@ def _joined(a: TensorSpec, b: TensorSpec) -> TensorSpec:
     return a.with_shape(shape)
 
 
-def open_dims(spec: Spec) -> int:
-    """Return how many dimensions of a tensor's spec are `any`."""
-    if not isinstance(spec, TensorSpec) or spec.shape is None:
-        return 0
-    return sum(dim == ANY for dim in spec.shape)
-
-
 def fits(given: Spec, wanted: Spec) -> bool:
     """Say whether a value of one spec may stand where another is declared.
 
@@ -192,6 +185,5 @@ __all__ = [
     "held",
     "is_compilable",
     "join",
-    "open_dims",
     "value_spec",
 ]

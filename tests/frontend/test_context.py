@@ -18,7 +18,6 @@ from gravure.frontend.values.context import (
     Context,
     Use,
     accessed,
-    current_context,
     entered,
     record,
     recording,
@@ -69,7 +68,7 @@ class Counter(Context):
 
 def test_without_a_context_operations_run() -> None:
     assert gv.executing_eagerly()
-    assert current_context() is None
+    assert STATE.context is None
     assert (gv.ones(2) + 1).tolist() == [2.0, 2.0]
 
 

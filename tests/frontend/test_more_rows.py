@@ -16,7 +16,7 @@ import gravure as gv
 import gravure.tf as tf
 from gravure.errors import GravureError
 from gravure.frontend.function.graph_data import NotSerialisableError
-from gravure.frontend.function.graph_text import graph_hash, graph_text, read_graph
+from gravure.frontend.function.graph_text import graph_text, read_graph
 from gravure.frontend.function.libraries import program_of
 from gravure.frontend.graph.frame import Store
 from gravure.frontend.graph.placement import PlacementError, parse_device
@@ -98,7 +98,6 @@ def test_a12_a_graph_goes_through_text_and_stays_the_same():
     with second.as_default():
         read_graph(text, second)
     assert graph_text(second) == text
-    assert graph_hash(second) == graph_hash(first)
     feed = {"x:0": [[1.0, 2.0]]}
     a, b = v1.Session(graph=first), v1.Session(graph=second)
     a.run("w/Assign"), b.run("w/Assign")

@@ -33,10 +33,6 @@ ON_ARRAYS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "roll": (lambda x: compositions.roll(EMIT, x, 2, 5), np.roll(X, 5, 2)),
     "triu": (lambda x: compositions.triangle(EMIT, x, 1, upper=True), np.triu(X, 1)),
     "tril": (lambda x: compositions.triangle(EMIT, x, -1, upper=False), np.tril(X, -1)),
-    "pad": (
-        lambda x: compositions.pad_by_index(EMIT, x, ((0, 0), (2, 1), (0, 0)), "reflect"),
-        np.pad(X, ((0, 0), (2, 1), (0, 0)), "reflect"),
-    ),
 }
 
 

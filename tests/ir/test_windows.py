@@ -7,7 +7,7 @@ import pytest
 
 from gravure.ir import REGISTRY, spec
 from gravure.ir.types import dims, dtypes
-from gravure.ir.windows import Windows, ceil_pads, same_pads
+from gravure.ir.windows import Windows
 
 N = dims.symbol("N")
 PLAIN = {"strides": (1, 1), "pads": ((0, 0), (0, 0)), "dilations": (1, 1)}
@@ -59,20 +59,6 @@ def test_refused(
 ) -> None:
     with pytest.raises(TypeError, match=message):
         infer(name, *shapes, **attributes)
-
-
-def test_same_pads_put_the_odd_one_last_or_first() -> None:
-    assert same_pads(5, 2, 1) == (0, 1)
-    assert same_pads(5, 2, 1, upper=False) == (1, 0)
-    assert same_pads(7, 3, 2) == (1, 1)
-    assert same_pads(4, 1, 3) == (0, 0)
-    assert same_pads(N, 3, 1) == (1, 1)
-
-
-def test_ceil_pads_add_the_last_window_unless_it_starts_in_the_padding() -> None:
-    assert ceil_pads(5, 2, 2, (0, 0)) == (0, 1)
-    assert ceil_pads(4, 2, 2, (0, 0)) == (0, 0)
-    assert ceil_pads(4, 2, 3, (1, 1)) == (1, 0)
 
 
 def test_windows_that_see_only_padding() -> None:

@@ -43,8 +43,6 @@ from .structures import (
 )
 
 AUTOTUNE = ahead.AUTOTUNE
-CHOSEN = object()
-"""Stands for a seed that is to be taken from the process's."""
 
 
 def given(tensors: Sequence[Any], name: str = "x") -> dict[str, Given]:

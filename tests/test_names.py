@@ -1,0 +1,99 @@
+"""What things are called: few classes share a name, and whatever has a name is used."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("ir", "passes", "codegen", "runtime", "frontend", "tools")
+FILES = [
+    *sorted((ROOT / "gravure").glob("*.py")),
+    *(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))),
+]
+TREES = {path: ast.parse(path.read_text()) for path in FILES}
+MOST_OF_A_NAME = 2
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+PUBLIC = ("frontend/array/", "frontend/tf/", "frontend/values/run_errors.py")
+"""Folders and files whose names users write, after the array API and TensorFlow."""
+FOUND = ("ir/ops/", "frontend/onnx/rules/", "passes/")
+"""Folders whose classes and functions are found by their kind or their name."""
+FOR_OTHERS = {
+    "Mailbox": "messages between ranks, for programs and tests of several processes",
+    "forget_behind": "takes a plugin out again",
+    "graph_text": "a graph as text: row A12",
+    "loops_context": "reads text of the level loops",
+    "refuse_stage": "what a backend from outside says of a stage that it has not",
+    "register_backend": "how a backend comes in from outside",
+    "run_ranks": "ranks as threads, for programs and tests",
+}
+"""Names that nothing of ours uses, and who does."""
+
+
+def test_few_classes_have_the_same_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert not {name: found for name, found in places.items() if len(found) > MOST_OF_A_NAME}
+
+
+def prose(tree: ast.AST) -> set[ast.AST]:
+    """Return the parts of a file that name things without using them."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            found.add(node.value)
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            found.update(ast.walk(node.value))
+    return found
+
+
+def uses(tree: ast.AST) -> Iterator[str]:
+    """Give the names that code reads: as a variable, an attribute, a keyword, or in a string."""
+    aside = prose(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.keyword) and node.arg:
+            yield node.arg
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in aside:
+            yield from re.findall(r"[A-Za-z_]\w*", node.value)
+
+
+def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """Give the functions, classes and constants of a file; not those that a decorator keeps."""
+    for node in tree.body:
+        if isinstance(node, Definition):
+            if all(ast.unparse(each).startswith("dataclass") for each in node.decorator_list):
+                yield node.name, node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((each.id, node) for each in targets if isinstance(each, ast.Name))
+
+
+def own_uses(name: str, node: ast.stmt) -> int:
+    """Return how often a function or class uses itself."""
+    if not isinstance(node, Definition):
+        return 0
+    named = (n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(node))
+    return sum(each == name for each in named)
+
+
+def test_whatever_is_defined_is_used() -> None:
+    used = Counter(name for tree in TREES.values() for name in uses(tree))
+    unused: dict[str, str] = {}
+    for path, tree in TREES.items():
+        place = path.relative_to(ROOT).as_posix()
+        for name, node in definitions(tree):
+            is_found = isinstance(node, Definition) and place.startswith(FOUND)
+            if is_found or place.startswith(PUBLIC) or name.startswith("__"):
+                continue
+            if used[name] <= own_uses(name, node):
+                unused[name] = f"{place}:{node.lineno}"
+    assert unused.keys() == FOR_OTHERS.keys(), unused
