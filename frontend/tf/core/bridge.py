@@ -460,11 +460,13 @@ def dressed_leaves(structure: object) -> Any:
     return nest.map_structure(lambda x: dressed(x) if isinstance(x, Tensor) else x, structure)
 
 
-def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(
+    f: Callable[..., tuple[Made, Callable[..., object]]],
+) -> Callable[..., Made]:
     """Give a function its own gradient (a decorator), which is given TensorFlow's tensors."""
 
     @functools.wraps(f)
-    def function(*args: object, **options: object) -> Any:
+    def function(*args: object, **options: object) -> tuple[Made, Callable[..., object]]:
         made, rule = f(*dressed_leaves(args), **options)
 
         @functools.wraps(rule)

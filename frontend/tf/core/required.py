@@ -50,7 +50,11 @@ def require(
 
 
 def demand(
-    m: Maker, value: Any, holds: Callable[[Any], Any], wrong: Callable[[Any], Any], told: str
+    m: Maker,
+    value: object,
+    holds: Callable[[object], object],
+    wrong: Callable[[Any], Any],
+    told: str,
 ) -> None:
     """Raise where elements are not as they must be, if they are known; else require it.
 

@@ -43,8 +43,8 @@ def choose_from_datasets(
 
 def sample_from_datasets(
     datasets: Sequence[Pipeline],
-    weights: Any = None,
-    seed: object = None,
+    weights: object = None,
+    seed: int | None = None,
     stop_on_empty_dataset: bool = False,
     rerandomize_each_iteration: bool | None = None,
 ) -> Any:
@@ -96,9 +96,9 @@ def _weighted(datasets: list[Pipeline], weights: Any) -> tuple[list[Pipeline], T
 def resampled(
     dataset: Pipeline,
     class_func: Any,
-    target_dist: Any,
+    target_dist: object,
     initial_dist: object = None,
-    seed: object = None,
+    seed: int | None = None,
     name: str | None = None,
 ) -> Any:
     """Return a dataset of classes and elements, in which classes come as often as is wanted.
@@ -107,7 +107,7 @@ def resampled(
     are taken from a second pass through the dataset.
     """
     target = cast(convert(target_dist), "float32")
-    count = target.shape.as_list()[0]
+    count = target.shape.known()[0]
     numbered = dataset.map(lambda *e: (_class(class_func(*e)), e if len(e) > 1 else e[0]))
     if initial_dist is not None:
         start = cast(convert(initial_dist), "float32")

@@ -13,10 +13,11 @@ from ...function.traces import ACTIVE
 from ...graph.graph import Graph
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
+from ...values.given import TensorLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, wrap
 from ..core.nested import flatten, pack_sequence_as
-from ..core.shapes import TensorShape
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import convert
 from ..ops.random_ops import seeds_of
@@ -68,7 +69,7 @@ def seeds_for(seed: object) -> tuple[Given, Given] | None:
 class Dataset(Pipeline):
     """Elements of one structure, which are made when they are asked for."""
 
-    def __init__(self, stage: Any, spec: Any = None, options: Options | None = None) -> None:
+    def __init__(self, stage: object, spec: object = None, options: Options | None = None) -> None:
         if not isinstance(stage, Stage):
             raise TypeError(
                 "Dataset is made by from_tensor_slices, from_generator, range and the like, not by "
@@ -173,7 +174,9 @@ class Dataset(Pipeline):
 
     @staticmethod
     def random(
-        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+        seed: int | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
     ) -> Dataset:
         """Return a dataset of random numbers without end."""
         options = {"seeds": seeds_for(seed), "anew": bool(rerandomize_each_iteration)}
@@ -286,7 +289,7 @@ class Dataset(Pipeline):
 
     def padded_batch(
         self,
-        batch_size: Any,
+        batch_size: TensorLike,
         padded_shapes: Any = None,
         padding_values: Any = None,
         drop_remainder: bool = False,
@@ -335,7 +338,7 @@ class Dataset(Pipeline):
         """Return a dataset of the elements again and again, without end if nothing is said."""
         return self.step(steps.Repeated, count=Given(scalar(-1 if count is None else count)))
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: TensorLike, name: str | None = None) -> Dataset:
         """Return a dataset of the first elements."""
         return self.step(steps.Limited, count=Given(scalar(count)))
 
@@ -378,7 +381,7 @@ class Dataset(Pipeline):
         options = {n: Given(scalar(v)) for n, v in sizes.items()}
         return self.step(batches.Windowed, spec, whole=_flag(drop_remainder), **options)
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: object = 0, name: str | None = None) -> Dataset:
         """Return a dataset of numbers and elements."""
         return Dataset.zip((Dataset.range(start, np.int64(sources.LARGEST)), self))
 
@@ -522,7 +525,7 @@ class Dataset(Pipeline):
 class DatasetSpec(PartSpec):
     """What a dataset is like that is a part of an element."""
 
-    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+    def __init__(self, element_spec: Any, dataset_shape: ShapeLike = ()) -> None:
         self.element_spec, self.shape = element_spec, TensorShape(dataset_shape)
 
     value_type = Dataset

@@ -70,7 +70,7 @@ def counter(start: object = 0, step: object = 1, dtype: DTypeLike | None = "int6
     return Dataset.counter(start, step, dtype)
 
 
-def random_dataset(seed: Any = None, rerandomize_each_iteration: Any = None) -> Dataset:
+def random_dataset(seed: int | None = None, rerandomize_each_iteration: Any = None) -> Dataset:
     """Return a dataset of random numbers without end."""
     return Dataset.random(seed, rerandomize_each_iteration)
 

@@ -121,7 +121,7 @@ def grouped(
                 dataset.element_spec)  # fmt: skip
     size = trace(lambda k: _int64(sizes(k), "window_size_func"), number)
 
-    def reduce(k: Any, group: Any) -> Pipeline:
+    def reduce(k: TfTensor, group: Any) -> Pipeline:
         made = to_trace(reduce_func)(k, group)
         if not isinstance(made, Pipeline):
             raise TypeError(

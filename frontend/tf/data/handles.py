@@ -63,7 +63,7 @@ def pipeline_tensor(stage: Stage) -> Any:
     return add(kind, taken)[0]
 
 
-def add(kind: ArrayKind, tensors: Sequence[Any], name: str | None = None) -> Any:
+def add(kind: ArrayKind, tensors: Sequence[object], name: str | None = None) -> Any:
     """Add an operation to the graph of tensors, or the present one; return its outputs."""
     graph = graph_for(tensors) or get_default_graph()
     with entered(graph):

@@ -180,7 +180,7 @@ class NumpyIterator:
 class GraphIterator(Elements):
     """An iterator in a graph: `handle` stands for the stream when the graph runs."""
 
-    def __init__(self, handle: Any, spec: Any, initializer: Any = None) -> None:
+    def __init__(self, handle: object, spec: object, initializer: object = None) -> None:
         self._handle, self.element_spec, self._initializer = handle, spec, initializer
 
     @classmethod
@@ -431,7 +431,10 @@ class Iterator(GraphIterator):
 
     @staticmethod
     def from_structure(
-        output_types: Any, output_shapes: Any = None, shared_name: Any = None, _: Any = None
+        output_types: object,
+        output_shapes: object = None,
+        shared_name: str | None = None,
+        _: object = None,
     ) -> GraphIterator:
         """Return an iterator that begins with a dataset of this structure."""
         from .generating import spec_from_types  # noqa: PLC0415

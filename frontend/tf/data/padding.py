@@ -9,6 +9,7 @@ import numpy as np
 
 from ....ir.types.tensor import Array
 from ...data.stages import Given
+from ..core.bridge import TfTensor
 from ..core.nested import flatten
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
@@ -36,7 +37,7 @@ def padding(spec: object, shapes: object, values: object) -> tuple[Shapes, Shape
     return tuple(numbers), [Given(x) for x in made], open_
 
 
-def _numbers(dims: Any) -> Array:
+def _numbers(dims: Sequence[int]) -> Array:
     return np.array([-1 if d is None else d for d in dims], np.int64)
 
 
@@ -80,7 +81,7 @@ def _dims(shape: ShapeLike) -> Any:
     return TensorShape(shape).as_list()
 
 
-def _check(leaf: Any, dims: Any) -> None:
+def _check(leaf: Any, dims: Sequence[int]) -> None:
     if isinstance(dims, Given) or leaf.shape.rank is None:
         return
     if leaf.shape.rank != len(dims):
@@ -96,11 +97,11 @@ def _check(leaf: Any, dims: Any) -> None:
             )
 
 
-def _value(leaf: Any, value: Any) -> Any:
+def _value(leaf: Any, value: object) -> TfTensor:
     """Return what a part is filled up with, of its type."""
     if value is None:
         value = b"" if leaf.dtype.name == "string" else np.zeros((), leaf._spec.dtype.numpy)
-    found = convert(value, leaf._spec.dtype) if not hasattr(value, "spec") else value
+    found = value if isinstance(value, TfTensor) else convert(value, leaf._spec.dtype)
     if found.spec.dtype != leaf._spec.dtype:
         raise TypeError(
             f"Mismatched type between padding value {found.dtype} and the input dataset's "

@@ -68,10 +68,10 @@ class TFRecordDataset(FileDataset):
 
     def __init__(
         self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
+        filenames: object,
+        compression_type: object = None,
+        buffer_size: object = None,
+        num_parallel_reads: object = None,
         name: str | None = None,
     ) -> None:
         parallel = num_parallel_reads
@@ -87,10 +87,10 @@ class TextLineDataset(FileDataset):
 
     def __init__(
         self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
+        filenames: object,
+        compression_type: object = None,
+        buffer_size: object = None,
+        num_parallel_reads: object = None,
         name: str | None = None,
     ) -> None:
         options = _options(compression_type, buffer_size)
@@ -104,9 +104,9 @@ class FixedLengthRecordDataset(FileDataset):
 
     def __init__(
         self,
-        filenames: Any,
-        record_bytes: Any,
-        header_bytes: Any = None,
+        filenames: object,
+        record_bytes: object,
+        header_bytes: object = None,
         footer_bytes: object = None,
         buffer_size: object = None,
         compression_type: object = None,

@@ -15,9 +15,10 @@ from ...data.batches import Pile
 from ...data.stages import part
 from ...graph.graph import spec_with_unknowns
 from ...graph.text_arrays import TEXT
+from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
-from ..core.shapes import TensorShape
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 from ..io.host_ops import host
 from .structures import Part, PartSpec
@@ -54,7 +55,7 @@ class SparsePile(Pile):
 class SparseTensor(Part):
     """The elements of a tensor that are not zero: where they are, what they are, its shape."""
 
-    def __init__(self, indices: Any, values: Any, dense_shape: object) -> None:
+    def __init__(self, indices: object, values: object, dense_shape: object) -> None:
         with InGraph(graph_of([indices, values, dense_shape])):
             self._indices = convert(indices, None if hasattr(indices, "spec") else "int64")
             self._values = convert(values)
@@ -127,7 +128,7 @@ class SparseTensorSpec(PartSpec):
 
     value_type = SparseTensor
 
-    def __init__(self, shape: Any = None, dtype: Any = "float32") -> None:
+    def __init__(self, shape: ShapeLike = None, dtype: DTypeLike | None = "float32") -> None:
         from ...values.dtypes import as_dtype  # noqa: PLC0415
 
         self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)

@@ -79,7 +79,7 @@ class Pipeline(Part):
 class PartSpec:
     """What a part is like that is no tensor."""
 
-    def part_of(self, tensor: Any) -> Any:
+    def part_of(self, tensor: object) -> Any:
         """Return the value that a tensor stands for."""
         raise NotImplementedError
 
@@ -162,7 +162,7 @@ def map_specs(function: Callable[..., object], spec: object) -> Any:
     return pack_sequence_as(spec, [function(leaf) for leaf in flatten(spec)])
 
 
-def with_front(spec: Any, extent: int | None) -> Any:
+def with_front(spec: object, extent: int | None) -> Any:
     """Return the specs of several elements stacked."""
 
     def front(leaf: Any) -> Any:
@@ -177,7 +177,7 @@ def with_front(spec: Any, extent: int | None) -> Any:
     return map_specs(front, spec)
 
 
-def without_front(spec: Any) -> Any:
+def without_front(spec: object) -> Any:
     """Return the specs of one of several elements that are stacked."""
 
     def rest(leaf: Any) -> Any:
@@ -230,11 +230,11 @@ def shapes_of(spec: object) -> Any:
     return map_specs(lambda leaf: getattr(leaf, "shape", TensorShape(None)), spec)
 
 
-def types_of(spec: Any) -> Any:
+def types_of(spec: object) -> Any:
     """Return the element types of an element."""
     return map_specs(lambda leaf: leaf.dtype, spec)
 
 
-def classes_of(spec: Any) -> Any:
+def classes_of(spec: object) -> Any:
     """Return the classes of the parts of an element."""
     return map_specs(lambda leaf: leaf.value_type, spec)

@@ -17,7 +17,7 @@ class ClusterSpec:
     order of the jobs' names and of the tasks' numbers.
     """
 
-    def __init__(self, cluster: Any) -> None:
+    def __init__(self, cluster: object) -> None:
         given = cluster.as_dict() if isinstance(cluster, ClusterSpec) else cluster
         if not isinstance(given, Mapping):
             raise TypeError(f"a cluster is a dict of jobs, not {given!r}")
@@ -88,11 +88,11 @@ class SimpleClusterResolver:
 
     def __init__(
         self,
-        cluster_spec: Any,
+        cluster_spec: object,
         master: str = "",
         task_type: str | None = None,
         task_id: int | None = None,
-        **_: Any,
+        **_: object,
     ) -> None:
         self._spec, self._master = ClusterSpec(cluster_spec), master
         self.task_type, self.task_id = task_type, task_id
@@ -101,7 +101,7 @@ class SimpleClusterResolver:
         """Return the cluster."""
         return self._spec
 
-    def master(self, *_: Any, **__: Any) -> str:
+    def master(self, *_: object, **__: object) -> str:
         """Return the target of sessions."""
         return self._master
 
@@ -143,7 +143,7 @@ def refused(name: str) -> Any:
     """Return a class that refuses to be made, by its name."""
 
     class Refused:
-        def __init__(self, *_: Any, **__: Any) -> None:
+        def __init__(self, *_: object, **__: object) -> None:
             raise UnimplementedError(f"tf.distribute.cluster_resolver.{name}: {REFUSED[name]}")
 
     Refused.__name__ = name

@@ -84,7 +84,7 @@ class Lockstep:
             raise self.error
         return results
 
-    def meet(self, number: int, value: Any) -> list[Any]:
+    def meet(self, number: int, value: object) -> list[Any]:
         """Give a value; return what all have given, once they have."""
         if self.count == 1:
             return [value]

@@ -11,7 +11,7 @@ from . import cluster, replicas, strategy
 class CommunicationOptions:
     """How sums over ranks are to be made: MPI decides."""
 
-    def __init__(self, bytes_per_pack: int = 0, timeout_seconds: Any = None) -> None:
+    def __init__(self, bytes_per_pack: int = 0, timeout_seconds: object = None) -> None:
         if timeout_seconds is not None:
             raise ValueError("timeout_seconds: GRAVURE_TIMEOUT says how long a rank may wait")
         self.bytes_per_pack = bytes_per_pack

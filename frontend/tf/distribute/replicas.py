@@ -16,7 +16,7 @@ from ...eager.tensor import Tensor, as_tensor
 from ...graph.graph import Graph
 from ...values import nest
 from ...values.context import STATE, record, unrecorded
-from ..core.bridge import dressed
+from ..core.bridge import TfTensor, dressed
 from ..core.nested import flatten, pack_sequence_as
 from ..core.values import convert
 from ..ops.array_ops import concat
@@ -189,11 +189,11 @@ class ReplicaContext:
         ]
         return list(self.all_reduce(way, given))
 
-    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+    def all_gather(self, value: object, axis: int, options: Any = None) -> Any:
         """Return the replicas' values behind each other, on an axis."""
         return self.merge_call(lambda s, x: s.gather(x, axis), [convert(value)])
 
-    def change(self, variable: Any, kind: Any, values: Sequence[Any], read: bool) -> Any:
+    def change(self, variable: Any, kind: str, values: Sequence[Any], read: bool) -> Any:
         """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
 
@@ -227,7 +227,7 @@ def local_sum(value: Any) -> Any:
     return total
 
 
-def over_ranks(value: Any, comm: protocol.Comm) -> Any:
+def over_ranks(value: TfTensor, comm: protocol.Comm) -> Any:
     """Return the sum over the ranks."""
     return dressed(collectives.all_reduce(value)) if comm.size > 1 else value
 

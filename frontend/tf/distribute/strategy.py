@@ -96,7 +96,7 @@ class Strategy:
         return protocol.broadcast(self.comm, array) if self.comm.size > 1 else array
 
     def run(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+        self, fn: Callable[..., object], args: Any = (), kwargs: Any = None, options: object = None
     ) -> Any:
         """Call a function on each replica, with its part of values that replicas have."""
         if CONTEXTS.replica is not None:
@@ -141,27 +141,27 @@ class Strategy:
         finally:
             CONTEXTS.strategies.pop()
 
-    def reduced(self, way: ReduceOp, values: Sequence[Any]) -> list[Any]:
+    def reduced(self, way: ReduceOp, values: Sequence[object]) -> list[Any]:
         """Return sums or means of values over the replicas of all processes."""
         totals = [self._ordered(x) if self.ordered else self._total(x) for x in values]
         if way is ReduceOp.SUM:
             return totals
         return [x / convert(self.num_replicas_in_sync, x.dtype) for x in totals]
 
-    def _total(self, value: Any) -> Any:
+    def _total(self, value: object) -> Any:
         return over_ranks(local_sum(value), self.comm)
 
-    def _ordered(self, value: Any) -> Any:
+    def _ordered(self, value: object) -> Any:
         parts = value.values if isinstance(value, PerReplica) else (value,)
         parts = parts * len(self.devices) if len(parts) == 1 else parts
         return dressed(collectives.ordered_sum(parts)) if self.comm.size > 1 else local_sum(value)
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+    def reduce(self, reduce_op: object, value: object, axis: object = None) -> Any:
         """Return what the replicas' values add up to, or their mean; over an axis too, if given."""
         way = ReduceOp.of(reduce_op)
         return mapped(lambda x: self._reduced(way, x, axis), value)
 
-    def _reduced(self, way: ReduceOp, value: Any, axis: Any) -> Any:
+    def _reduced(self, way: ReduceOp, value: object, axis: Any) -> Any:
         each = value.values if isinstance(value, PerReplica) else (value,)
         parts = [convert(x) for x in each]
         if not isinstance(value, PerReplica) and axis is None and len(self.devices) > 1:
@@ -176,33 +176,33 @@ class Strategy:
         count = int(self.comm.all_reduce(np.asarray(rows))) if self.comm.size > 1 else int(rows)
         return total / convert(count, total.dtype)
 
-    def gather(self, value: Any, axis: int) -> Any:
+    def gather(self, value: object, axis: int) -> Any:
         """Return the values of all replicas behind each other, on an axis."""
         return joined(value, axis, self.comm)
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: object) -> tuple[Any, ...]:
         """Return the values of this process's replicas."""
         return value.values if isinstance(value, PerReplica) else (value,)
 
     unwrap = experimental_local_results
 
-    def group(self, value: Any, name: Any = None) -> Any:
+    def group(self, value: object, name: object = None) -> Any:
         """Return the values of this process's replicas: they are computed."""
         return self.experimental_local_results(value)
 
-    def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Any:
+    def experimental_distribute_values_from_function(self, value_fn: Callable[..., object]) -> Any:
         """Return what a function gives for each replica of this process."""
         contexts = [ReplicaContext(self, n, Lockstep(1)) for n in range(len(self.devices))]
         return regrouped([value_fn(context) for context in contexts])
 
     def experimental_distribute_dataset(
-        self, dataset: Any, options: Any = None
+        self, dataset: object, options: object = None
     ) -> DistributedDataset:
         """Return a dataset of global batches as one of this process's parts of them."""
         return DistributedDataset(self, dataset)
 
     def distribute_datasets_from_function(
-        self, dataset_fn: Any, options: Any = None
+        self, dataset_fn: Any, options: object = None
     ) -> DistributedDataset:
         """Return what a function makes for this rank: a dataset of batches of one replica."""
         made = dataset_fn(InputContext(self))
@@ -234,7 +234,7 @@ class DistributedDataset:
     depends on the number of replicas, not on that of ranks.
     """
 
-    def __init__(self, strategy: Strategy, dataset: Any, *, split: bool = True) -> None:
+    def __init__(self, strategy: Strategy, dataset: object, *, split: bool = True) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"{type(dataset).__name__}, expected a tf.data.Dataset")
         self.strategy, self.dataset, self.split = strategy, dataset, split
@@ -257,7 +257,7 @@ class DistributedDataset:
                 return
             yield regrouped(rows)
 
-    def _part(self, batch: Any, number: int) -> Any:
+    def _part(self, batch: object, number: int) -> Any:
         """Return the rows of one replica."""
         place = self.strategy.first_replica + number
         every = self.strategy.num_replicas_in_sync
@@ -291,7 +291,9 @@ class OneDeviceStrategy(Strategy):
 class MirroredStrategy(Strategy):
     """A replica on each device of this process."""
 
-    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+    def __init__(
+        self, devices: Sequence[str] | None = None, cross_device_ops: object = None
+    ) -> None:
         found = list(devices) if devices else processors(MACHINE.processors)
         if not found or len(set(found)) < len(found):
             raise ValueError(f"devices {found}, expected different ones")
@@ -303,8 +305,8 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     def __init__(
         self,
-        cluster_resolver: Any = None,
-        communication_options: Any = None,
+        cluster_resolver: object = None,
+        communication_options: object = None,
         *,
         replicas: int | None = None,
         ordered: bool = False,
@@ -330,7 +332,7 @@ def refused(name: str) -> Any:
     """Return a class that refuses to be made, by its name."""
 
     class Refused:
-        def __init__(self, *_: Any, **__: Any) -> None:
+        def __init__(self, *_: object, **__: object) -> None:
             raise UnimplementedError(f"tf.distribute.{name}: {REFUSED[name]}")
 
     Refused.__name__ = name

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ....ir.types.tensor import Array
 from ...graph.graph import Operation
 from ...graph.kinds import PyFunction
 from ...values.context import executing_eagerly
@@ -24,7 +25,7 @@ def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., Any]:
     def check(
         x: object,
         y: object,
-        message: Any = None,
+        message: str | None = None,
         summarize: object = None,
         name: str | None = None,
         data: Any = None,
@@ -32,7 +33,7 @@ def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., Any]:
         """Raise unless the relation holds for all elements."""
         start = [*(data or ()), *([message] if message else ())]
 
-        def run(a: Any, b: Any) -> tuple[()]:
+        def run(a: Array, b: Array) -> tuple[()]:
             if not np.all(holds(a, b)):
                 text = " ".join(map(str, [*start, f"Condition x {sign} y did not hold."]))
                 text = f"{text} x = {a}, y = {b}"
@@ -77,7 +78,7 @@ assert_non_positive = _assert_sign(assert_less_equal)
 
 
 def Assert(  # noqa: N802  (is its name)
-    condition: Any, data: Any, summarize: object = None, name: object = None
+    condition: object, data: Sequence[object], summarize: object = None, name: object = None
 ) -> Any:
     """Raise with the data unless a condition holds."""
 
@@ -114,7 +115,7 @@ def assert_rank(x: object, rank: object, message: object = None, name: str | Non
 
 
 def assert_rank_at_least(
-    x: object, rank: Any, message: object = None, name: str | None = None
+    x: object, rank: int, message: object = None, name: str | None = None
 ) -> None:
     """Raise if a tensor has fewer axes."""
     found = convert(x).shape
@@ -125,7 +126,9 @@ def assert_rank_at_least(
         )
 
 
-def assert_rank_in(x: object, ranks: Any, message: Any = None, name: str | None = None) -> None:
+def assert_rank_in(
+    x: object, ranks: Any, message: str | None = None, name: str | None = None
+) -> None:
     """Raise unless a tensor has one of several numbers of axes."""
     found = convert(x).shape
     if found.rank is not None and found.rank not in ranks:
@@ -193,9 +196,9 @@ def assert_near(
 ) -> Any:
     """Raise unless all elements are within ten roundings of each other."""
 
-    def close(a: Any, b: Any) -> Any:
+    def close(a: Array, b: Array) -> Array:
         least = 10 * finfo(a.dtype).eps
-        return np.abs(a - b) <= (atol or least) + (rtol or least) * np.abs(b)
+        return np.asarray(np.abs(a - b) <= (atol or least) + (rtol or least) * np.abs(b))
 
     return _assert("~", close)(x, y, message, summarize, name)
 

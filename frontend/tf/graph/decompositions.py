@@ -39,7 +39,9 @@ TINY = 1e-20
 """What keeps the reciprocal of the distance of equal eigenvalues finite."""
 
 
-def _host(type_: str, function: Callable[[Array], Sequence[Array]], x: Any, shapes: Any) -> Any:
+def _host(
+    type_: str, function: Callable[[Array], Sequence[Array]], x: TfTensor, shapes: Any
+) -> Any:
     """Carry out a function of an array, whose results have these shapes."""
     graph = graph_of([x])
     if graph is None:
@@ -65,7 +67,7 @@ def _matrices(x: object) -> tuple[Any, list[Any], Any, Any]:
     return found, dims[:-2], dims[-2], dims[-1]
 
 
-def _least(m: Any, n: Any) -> object:
+def _least(m: Any, n: int | None) -> object:
     return None if None in (m, n) else min(m, n)
 
 
@@ -104,7 +106,9 @@ def _skew(x: object) -> TfTensor:
     return x - adjoint(x)
 
 
-def _svd_gradient(s: Any, u: Any, v: Any, gs: Any, gu: Any, gv: Any) -> TfTensor:
+def _svd_gradient(
+    s: TfTensor, u: TfTensor, v: TfTensor, gs: object, gu: TfTensor, gv: TfTensor
+) -> TfTensor:
     """Return the gradient of matrices from those of their singular values and vectors."""
     apart = _apart(s * s)
     left = _skew(matmul(u, gu, transpose_a=True)) * apart * s[..., None, :]
@@ -153,7 +157,7 @@ def svd(
     return Svd(*_svd(found))
 
 
-def _refuse_whole(name: str, x: Any, whole: bool) -> None:
+def _refuse_whole(name: str, x: TfTensor, whole: bool) -> None:
     """Refuse the vectors that complete a basis: which they are is not said by the matrix."""
     dims = x.shape.as_list()
     if whole and (dims[-1] is None or dims[-2] != dims[-1]):
@@ -161,7 +165,7 @@ def _refuse_whole(name: str, x: Any, whole: bool) -> None:
 
 
 @custom_gradient
-def _qr(a: Any) -> Any:
+def _qr(a: TfTensor) -> Any:
     found, batch, rows, columns = _matrices(a)
     k = _least(rows, columns)
     shapes = [[*batch, rows, k], [*batch, k, columns]]
@@ -208,8 +212,9 @@ def expm(input: object, name: str | None = None) -> Any:
         count = FUNCTIONS["maximum"](count, 0.0)
         x = wide / FUNCTIONS["pow"](convert(2.0, "float64"), count)
         square = matmul(x, x)
-        power = eye(n, dtype="float64")
-        even = odd = zeros_like(wide)
+        power: TfTensor = eye(n, dtype="float64")
+        even: TfTensor = zeros_like(wide)
+        odd = even
         for at in range(0, len(PADE), 2):
             even, odd = even + PADE[at] * power, odd + PADE[at + 1] * power
             power = matmul(square, power) if at else square

@@ -28,7 +28,7 @@ from ...values.run_errors import (
     UnimplementedError,
     UnknownError,
 )
-from ..core.bridge import EagerTensor, TfTensor, dressed_leaves, row_of, wrap
+from ..core.bridge import TfTensor, dressed, dressed_leaves, row_of, wrap
 from ..core.calls import perform, rule
 from ..core.required import known, require
 from ..core.values import InGraph, convert, graph_of
@@ -58,7 +58,7 @@ def truth(pred: object) -> TfTensor:
 
 
 def cond(
-    pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: Any
+    pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: object
 ) -> Any:
     """Run one of two functions."""
     for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
@@ -73,7 +73,7 @@ def cond(
         return choose(graph, truth(pred), [_done(false_fn), _done(true_fn)], name, "If")
 
 
-def _done(branch: Callable[[], Any]) -> Callable[[], Any]:
+def _done(branch: Callable[[], object]) -> Callable[[], Any]:
     """Return a branch in whose result true stands for each operation, once it has been run."""
 
     def leaf(value: object) -> Any:
@@ -336,14 +336,14 @@ def loop_condition(input: object, name: str | None = None) -> GraphTensor:
     return passing(LOOP_CONDITION, truth(input), name)
 
 
-def stop_gradient(input: object, name: str | None = None) -> EagerTensor | GraphTensor:
+def stop_gradient(input: object, name: str | None = None) -> TfTensor:
     """Return a tensor through which no gradient passes."""
     graph = graph_of([input])
     with InGraph(graph):
         x = convert(input)
         if graph is None:
             return wrap(x._array)
-        return graph.add(Stop(), [graph.owned(x)], name=name).outputs[0]
+        return dressed(graph.add(Stop(), [graph.owned(x)], name=name).outputs[0])
 
 
 PYTHON_ERRORS: dict[type[Exception], type[OpError]] = {

@@ -62,7 +62,7 @@ class ForwardAccumulator:
     weights, along the direction, is what is wanted. So nothing but tapes is needed.
     """
 
-    def __init__(self, primals: Any, tangents: Any) -> None:
+    def __init__(self, primals: object, tangents: object) -> None:
         self._primals = nest.flatten(primals)
         self._tangents = [convert(t, p.dtype) for p, t in self._pairs(tangents)]
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)

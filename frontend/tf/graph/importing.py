@@ -13,7 +13,7 @@ from .graph_def import GraphDef
 from .state import get_default_graph
 
 
-def _given(input_map: Mapping[str, Any], data: dict[str, Any]) -> dict[str, GraphTensor]:
+def _given(input_map: Mapping[str, object], data: dict[str, Any]) -> dict[str, GraphTensor]:
     """Return what stands in for tensors of the text, by their full names."""
     known = {f"{n['name']}:{i}" for n in data["nodes"] for i in range(len(n["specs"]))}
     full = {(k if ":" in k else f"{k}:0"): v for k, v in input_map.items()}

@@ -81,7 +81,7 @@ def _leaf(value: object) -> TensorArray | TfTensor:
 class _Loop:
     """A loop of a graph: what it carries, and in which shapes."""
 
-    def __init__(self, graph: Graph, tree: Any, invariants: Any) -> None:
+    def __init__(self, graph: Graph, tree: Any, invariants: object) -> None:
         self.graph, self.tree = graph, list(tree)
         self.flat = [_leaf(x) for x in nest.flatten(self.tree)]
         self.arrays = [x if isinstance(x, TensorArray) else None for x in self.flat]
@@ -144,7 +144,7 @@ class _Loop:
                 )
             return holds if limit is None else holds & (trips < limit)
 
-        def step(trips: Any, *state: object) -> Any:
+        def step(trips: int, *state: object) -> Any:
             made = nest.flatten(_listed(body(*self.packed(state)), self.tree))
             if len(made) != len(state):
                 raise ValueError(
@@ -193,7 +193,7 @@ def _stacked(made: list[object]) -> Any:
 class _Slices:
     """The slices of tensors whose number is known when it is run."""
 
-    def __init__(self, elems: Any) -> None:
+    def __init__(self, elems: object) -> None:
         self.elems = nest.map_structure(convert, elems)
         self.count = shape(nest.flatten(self.elems)[0])[0]
 
@@ -253,7 +253,7 @@ def map_fn(
     slices, signature = _Slices(elems), fn_output_signature or dtype
     arrays = _arrays(_types(signature, elems), slices.count)
 
-    def body(i: Any, made: Any) -> Any:
+    def body(i: TfTensor, made: object) -> Any:
         return i + 1, _write(made, i, fn(slices.at(i)))
 
     _, found = while_loop(lambda i, made: i < slices.count, body, (constant(0), arrays), name=name)
@@ -310,7 +310,7 @@ def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwar
     begin = 0 if initial is not None else 1
     first = slices.at(last if backwards else 0) if initial is None else initial
 
-    def body(i: Any, total: Any) -> Any:
+    def body(i: TfTensor, total: object) -> Any:
         return i + 1, fn(total, slices.at(last - i if backwards else i))
 
     start = (constant(begin), nest.map_structure(convert, first))
@@ -341,7 +341,7 @@ def scan(
     if begin:
         arrays = _write(arrays, last if reverse else 0, state)
 
-    def body(i: Any, total: object, made: Any) -> Any:
+    def body(i: TfTensor, total: object, made: object) -> Any:
         place = last - i if reverse else i
         now = nest.map_structure(convert, fn(total, slices.at(place)))
         return i + 1, now, _write(made, place, now)

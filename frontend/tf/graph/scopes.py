@@ -29,7 +29,7 @@ class VariableScope:
     """A prefix of the names of variables, and what holds for those that are made in it."""
 
     def __init__(
-        self, name: str, reuse: Any, initializer: Any, original: str, **more: object
+        self, name: str, reuse: object, initializer: object, original: str, **more: object
     ) -> None:
         self.name, self.reuse, self.initializer = name, reuse, initializer
         self.original_name_scope = original
@@ -102,13 +102,13 @@ def _full_name(known: Scopes, outer: VariableScope, name: str | None, default_na
 def variable_scope(
     name_or_scope: Any,
     default_name: str | None = None,
-    values: Any = None,
+    values: object = None,
     initializer: Any = None,
     reuse: Any = None,
     dtype: object = None,
     auxiliary_name_scope: bool = True,
     regularizer: Any = None,
-    **refused: Any,
+    **refused: object,
 ) -> Iterator[VariableScope]:
     """Put variables and operations under a name."""
     del values

@@ -25,6 +25,7 @@ from ...values.run_errors import (
     NotFoundError,
     ResourceExhaustedError,
 )
+from ..core.bridge import TfTensor
 from ..core.dimensions import Behaviour
 from ..runs.metadata import largest, metadata_of
 from ..runs.options import Asked, asked_of, config_of
@@ -37,7 +38,7 @@ class Session(CoreSession):
     """Runs a graph; `strict=False` initialises variables that were not."""
 
     def __init__(
-        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = True
+        self, target: str = "", graph: object = None, config: object = None, strict: bool = True
     ) -> None:
         if target:
             raise NotFoundError(
@@ -94,7 +95,7 @@ class Session(CoreSession):
     def run(
         self,
         fetches: object,
-        feed_dict: Mapping[Any, Any] | None = None,
+        feed_dict: Mapping[object, object] | None = None,
         options: object = None,
         run_metadata: object = None,
     ) -> Any:
@@ -149,11 +150,11 @@ class Session(CoreSession):
 
     def _plan_of(self, fetches: object, feeds: Any) -> Plan:
         """Return the plan of fetches with feeds."""
-        wanted: list[Any] = []
+        wanted: list[TfTensor] = []
         self._flatten(fetches, wanted)
         return self._plan(wanted, [self._feed_key(key) for key in feeds or {}])
 
-    def _everywhere(self, feeds: Mapping[Any, Any]) -> dict[Any, Any]:
+    def _everywhere(self, feeds: Mapping[object, object]) -> dict[Any, Any]:
         """Feed a variable wherever it is read; its writes get no reference then, but a value."""
         found: dict[Any, Any] = {}
         for key, value in feeds.items():
@@ -182,7 +183,7 @@ class Session(CoreSession):
                     self._late[key] = variable.read_value()
         return nest.map_structure(lambda x: self._late.get((id(x), *map(id, others)), x), fetches)
 
-    def _plan(self, fetches: Sequence[Any], feeds: Sequence[GraphTensor]) -> Plan:
+    def _plan(self, fetches: Sequence[object], feeds: Sequence[GraphTensor]) -> Plan:
         plan = super()._plan(fetches, feeds)
         reads = [x.op for x in feeds if isinstance(x.op.kind, ReadVariable)]
         fed = {op.attributes["variable"]() for op in reads} if Behaviour.references else set()
@@ -195,7 +196,9 @@ class Session(CoreSession):
                 )
         return plan
 
-    def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
+    def make_callable(
+        self, fetches: object, feed_list: Sequence[object] = ()
+    ) -> Callable[..., Any]:
         """Return a function of the fed values."""
         return lambda *values: self.run(fetches, dict(zip(feed_list, values, strict=True)))
 
@@ -223,7 +226,7 @@ class InitialisingSession(Session):
     """The white paper's session: variables have their initial value at first use."""
 
     def __init__(
-        self, target: str = "", graph: Any = None, config: Any = None, strict: bool = False
+        self, target: str = "", graph: object = None, config: object = None, strict: bool = False
     ) -> None:
         super().__init__(target, graph, config, strict)
 
@@ -231,7 +234,7 @@ class InitialisingSession(Session):
 class InteractiveSession(Session):
     """A session that is the default one from the start."""
 
-    def __init__(self, target: str = "", graph: Any = None, config: Any = None) -> None:
+    def __init__(self, target: str = "", graph: object = None, config: object = None) -> None:
         super().__init__(target, graph, config)
         stack().append(self)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,7 @@ from ..core.bridge import (
     Reference,
     SymbolicTfTensor,
     TfTensor,
+    dressed,
     dressed_leaves,
     wrap,
 )
@@ -368,8 +369,7 @@ class Variable(Common, CoreVariable):
         return convert(value, self.spec.dtype)
 
     def _fitting(self, value: object) -> Tensor:
-        context = self._home() or graph_of([value])
-        with InGraph(context):
+        with InGraph(self._home() or graph_of([value])):
             return super()._fitting(self.converted_like(value))
 
     def wrapped(self, array: object) -> EagerTensor:
@@ -424,13 +424,13 @@ class Variable(Common, CoreVariable):
             return made
         return None if made is self else made.op
 
-    def is_initialized(self) -> EagerTensor | GraphTensor:
+    def is_initialized(self) -> TfTensor:
         """Say whether it has a value: one outside of graphs has."""
         graph = self._home()
         if graph is None:
             return wrap(np.array(True))
         attributes = {"variable": Handle(self.state, weak=isinstance(graph, FuncGraph))}
-        return graph.add(IS_INITIALIZED, (), attributes).outputs[0]
+        return dressed(graph.add(IS_INITIALIZED, (), attributes).outputs[0])
 
     def gather_nd(self, indices: object, name: str | None = None) -> TfTensor:
         """Return the slices that rows of indices name."""
@@ -559,10 +559,9 @@ def assign_slice(variable: Variable, key: Index, value: object) -> Any:
     """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
     from ..ops.creation import constant  # noqa: PLC0415
 
-    dims = variable.shape.as_list()
+    dims = variable.shape.known()
     with InGraph(variable._home()):
-        numbers: Any = np.arange(variable.shape.num_elements() or 0).reshape(dims)
-        places = constant(numbers)[key]
+        places = constant(np.arange(variable.shape.num_elements() or 0).reshape(dims))[key]
         updates = broadcast_to(variable.converted_like(value), shape(places))
         flat = tensor_scatter_nd_update(
             reshape(variable, [-1]), reshape(places, [-1, 1]), reshape(updates, [-1])
@@ -607,21 +606,22 @@ class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
 
     needs_text = True
 
-    def __init__(self, name: Any, default_name: Any = None, values: Any = None) -> None:
+    def __init__(
+        self, name: str | None, default_name: str | None = None, values: object = None
+    ) -> None:
         if self.needs_text and not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
         self._name = default_name if name is None else name
-        self._entered: list[Any] = []
+        self._entered: list[AbstractContextManager[str]] = []
 
     @property
-    def name(self) -> Any:
+    def name(self) -> str | None:
         """Return the name."""
         return self._name
 
     def __enter__(self) -> str:
         self._entered.append(_scoped(self._name))
-        found: str = self._entered[-1].__enter__()
-        return found
+        return self._entered[-1].__enter__()
 
     def __exit__(self, *error: Any) -> None:
         self._entered.pop().__exit__(*error)

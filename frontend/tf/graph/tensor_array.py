@@ -21,7 +21,7 @@ from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.calls import op
-from ..core.shapes import TensorShape
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, reshape, shape, split, stack, unstack
 from ..ops.creation import constant, zeros
@@ -84,7 +84,7 @@ class TensorArray:
         """Return the elements as one tensor."""
         return self._flow if self._graph is not None else constant(0.0)
 
-    def _like(self, flow: Any, dims: Any = None) -> TensorArray:
+    def _like(self, flow: Any, dims: ShapeLike = None) -> TensorArray:
         """Return an array of the same kind with other elements."""
         made = self.copy()
         made._flow = flow
@@ -153,7 +153,7 @@ class TensorArray:
             )
         return found
 
-    def _write_now(self, index: object, value: Any) -> TensorArray:
+    def _write_now(self, index: object, value: TfTensor) -> TensorArray:
         at = self._index(index, "write")
         if at >= len(self._list):
             self._list.extend([None] * (at + 1 - len(self._list)))

@@ -15,6 +15,7 @@ from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
 from ..core.nested import flatten, pack_sequence_as
+from ..core.shapes import ShapeLike
 from ..core.values import InGraph, convert
 from ..graph.graph_lists import LOCAL
 from ..graph.queues import FIFOQueue, RandomShuffleQueue
@@ -81,7 +82,7 @@ def input_producer(
     element_shape: object = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
-    seed: object = None,
+    seed: int | None = None,
     capacity: int = 32,
     shared_name: str | None = None,
     summary_name: object = None,
@@ -109,7 +110,7 @@ def string_input_producer(
     string_tensor: Any,
     num_epochs: int | None = None,
     shuffle: bool = True,
-    seed: object = None,
+    seed: int | None = None,
     capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
@@ -129,7 +130,7 @@ def range_input_producer(
     limit: object,
     num_epochs: int | None = None,
     shuffle: bool = True,
-    seed: object = None,
+    seed: int | None = None,
     capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
@@ -145,7 +146,7 @@ def slice_input_producer(
     tensor_list: Sequence[object],
     num_epochs: int | None = None,
     shuffle: bool = True,
-    seed: object = None,
+    seed: int | None = None,
     capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
@@ -183,7 +184,9 @@ def batch(
     return _batched([tensors], batch_size, num_threads, many, shapes, make, name or "batch")
 
 
-def batch_join(tensors_list: Sequence[Any], batch_size: Any, *args: Any, **options: Any) -> Any:
+def batch_join(
+    tensors_list: Sequence[Any], batch_size: int | None, *args: Any, **options: Any
+) -> Any:
     """Return batches of what several lists of tensors are."""
     capacity = args[0] if args else options.pop("capacity", 32)
     many = options.pop("enqueue_many", False), options.pop("allow_smaller_final_batch", False)
@@ -191,7 +194,7 @@ def batch_join(tensors_list: Sequence[Any], batch_size: Any, *args: Any, **optio
     if options:
         raise TypeError(f"batch_join: {sorted(options)[0]!r} is not supported")
 
-    def make(dtypes: Any, dims: Any) -> FIFOQueue:
+    def make(dtypes: Any, dims: ShapeLike) -> FIFOQueue:
         return FIFOQueue(capacity, dtypes, dims)
 
     return _batched(tensors_list, batch_size, 1, many, shapes, make, name or "batch_join")
@@ -246,7 +249,7 @@ def _plain(tensors: object) -> object:
     return list(tensors) if isinstance(tensors, tuple) else tensors
 
 
-def _dims(tensor: Any, many: bool) -> Any:
+def _dims(tensor: TfTensor, many: bool) -> Any:
     """Return the shape of an element; it must be known."""
     dims = tensor.shape._dims
     found = dims[1:] if dims is not None and many else dims

@@ -24,9 +24,9 @@ class TFRecordOptions:
 
     def __init__(
         self,
-        compression_type: Any = None,
-        flush_mode: Any = None,
-        input_buffer_size: Any = None,
+        compression_type: object = None,
+        flush_mode: object = None,
+        input_buffer_size: object = None,
         output_buffer_size: object = None,
         window_bits: object = None,
         compression_level: int | None = None,
@@ -51,7 +51,7 @@ class TFRecordOptions:
 class TFRecordWriter:
     """Writes records into a file."""
 
-    def __init__(self, path: Any, options: Any = None) -> None:
+    def __init__(self, path: Any, options: object = None) -> None:
         level = getattr(options, "compression_level", None)
         kind = TFRecordOptions.get_compression_type_string(options)
         self._writer = RecordWriter(path, kind, -1 if level is None else level)
@@ -79,7 +79,7 @@ class TFRecordWriter:
         self.close()
 
 
-def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+def tf_record_iterator(path: str, options: Any = None) -> Iterator[bytes]:
     """Give the records of a file."""
     reader = RecordReader(path, TFRecordOptions.get_compression_type_string(options))
     try:

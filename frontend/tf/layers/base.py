@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ....errors import GraphError
 from ...graph.graph import GraphTensor
 from ...values import nest
+from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
 from ..graph.scopes import VariableScope, get_variable, variable_scope
@@ -100,7 +101,9 @@ class Layer:
             return variable_scope(self._scope, reuse=True)
         return variable_scope(self._given, default_name=self.base_name, reuse=self._reuse)
 
-    def __call__(self, inputs: Any, *args: Any, scope: str | None = None, **options: object) -> Any:
+    def __call__(
+        self, inputs: object, *args: object, scope: str | None = None, **options: object
+    ) -> Any:
         """Return what the layer makes of its operand."""
         if scope is not None and self._scope is None:
             self._given = scope
@@ -119,7 +122,7 @@ class Layer:
 
     apply = __call__
 
-    def _check(self, x: Any) -> None:
+    def _check(self, x: TfTensor) -> None:
         """Raise for an operand that the layer does not take."""
         spec = self.input_spec
         rank = x.shape.rank
@@ -132,7 +135,7 @@ class Layer:
                 f"layer {self.name}: an operand of {rank} axes (shape {x.shape}), expected {wanted}"
             )
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make the variables."""
 
     def call(self, inputs: Any, *args: Any, **options: Any) -> Any:
@@ -240,7 +243,7 @@ def extent(shape: ShapeLike, axis: int, layer: Layer) -> int:
     return found
 
 
-def activated(function: Any, value: Any) -> Any:
+def activated(function: Any, value: TfTensor) -> Any:
     """Return what an activation makes of a value; without one, the value."""
     return value if function is None else function(value)
 

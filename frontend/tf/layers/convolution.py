@@ -29,8 +29,8 @@ class Convolution(Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: object,
+        strides: object = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
         dilation_rate: object = 1,
@@ -170,8 +170,8 @@ class SeparableConv2D(Convolution):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: object,
+        strides: object = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
         dilation_rate: object = 1,

@@ -71,7 +71,7 @@ class Dropout(Layer):
     """Sets elements to 0 by chance in training, and scales the others up."""
 
     def __init__(
-        self, rate: Any = 0.5, noise_shape: Any = None, seed: Any = None, **more: Any
+        self, rate: Any = 0.5, noise_shape: ShapeLike = None, seed: int | None = None, **more: Any
     ) -> None:
         super().__init__(**more)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed

@@ -17,8 +17,8 @@ class Pooling(Layer):
 
     def __init__(
         self,
-        pool_size: Any,
-        strides: Any,
+        pool_size: object,
+        strides: object,
         padding: str = "valid",
         data_format: str = "channels_last",
         **more: Any,

@@ -140,7 +140,7 @@ def mean_tensor(
     with variable_scope(name, "mean"):
         each = _m.cast(convert(values), "float32")
         weight = _weighed(each, weights)
-        shape = each.shape.as_list()
+        shape = each.shape.known()
         above, below = kept("total_tensor", shape), kept("count_tensor", shape)
         steps = [above.assign_add(each * weight), below.assign_add(weight)]
         made = divide_no_nan(above.read_value(), below.read_value())

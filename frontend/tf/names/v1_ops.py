@@ -55,7 +55,7 @@ def dropout(
     x: object,
     keep_prob: Any = None,
     noise_shape: ShapeLike = None,
-    seed: object = None,
+    seed: int | None = None,
     name: str | None = None,
     rate: Any = None,
 ) -> Any:
@@ -70,7 +70,7 @@ def dropout(
 
 def embedding_lookup(
     params: object,
-    ids: Any,
+    ids: TfTensor,
     partition_strategy: str = "mod",
     name: str | None = None,
     validate_indices: bool = True,
@@ -105,11 +105,13 @@ def fused_batch_norm(
         raise NotImplementedError("fused_batch_norm: exponential_avg_factor is not supported")
     image = convert(x)
     if not is_training:
-        made = _w.batch_normalization(image, mean, variance, offset, scale, epsilon)
+        made = _w.batch_normalization(
+            image, convert(mean), variance, convert(offset), scale, epsilon
+        )
         return made, convert(mean), convert(variance)
     axes = list(range(len(image.shape) - 1))
     centre, spread = _n.moments(image, axes)
-    made = _w.batch_normalization(image, centre, spread, offset, scale, epsilon)
+    made = _w.batch_normalization(image, centre, spread, convert(offset), scale, epsilon)
     counts = _a.shape(image)
     count = _m.cast(_m.REDUCTIONS["reduce_prod"](counts[:-1]), image.dtype)
     return made, centre, spread * (count / (count - 1.0))
@@ -144,9 +146,9 @@ def softmax_cross_entropy_with_logits(
 
 
 def multinomial(
-    logits: Any,
-    num_samples: Any,
-    seed: Any = None,
+    logits: object,
+    num_samples: object,
+    seed: int | None = None,
     name: object = None,
     output_dtype: DTypeLike | None = None,
 ) -> Any:

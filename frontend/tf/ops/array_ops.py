@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ....ir.compose import functions as c
 from ....ir.compose.functions import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import product
+from ....ir.types.dims import Dim, product
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...dims.unknown import unknown_dim
@@ -37,30 +36,31 @@ from .creation import constant, ints, named_row
 
 
 @op("Reshape", "tensor", "shape", strict=False, shapes=shapes_of.filled(1, 0))
-def reshape(m: Maker, tensor: Any, shape: object) -> Any:
+def reshape(m: Maker, tensor: object, shape: object) -> object:
     """Give a tensor another shape; -1 stands for what is left."""
-    if is_unknown(tensor) and tensor.spec.shape is None:
+    spec = spec_of_value(tensor)
+    if is_unknown(tensor) and spec.shape is None:
         wanted = [None if d == -1 else d for d in np.ravel(np.asarray(shape)).tolist()]
-        return Abstract(spec_with_unknowns(tensor.spec.dtype, tuple(wanted)))
-    listed, size = ints(shape), spec_of_value(tensor).size
+        return Abstract(spec_with_unknowns(spec.dtype, tuple(wanted)))
+    listed, size = ints(shape), spec.size
     dims = listed if isinstance(listed, list) else [listed]
     known = product([d for d in dims if d != -1])
     if dims.count(-1) > 1:
         raise TypeError("only one size of a shape may be -1")
     if is_unknown(tensor) and not isinstance(size, int) and -1 not in dims:
-        return Abstract(tensor.spec.with_shape(tuple(dims)))  # the run says whether it fits
+        return Abstract(spec.with_shape(tuple(dims)))  # the run says whether it fits
     if known == 0 and -1 in dims:  # what is left of the extents that are not 0
-        size = product([d for d in spec_of_value(tensor).dims if d != 0])
+        size = product([d for d in spec.dims if d != 0])
         known = product([d for d in dims if d not in (0, -1)])
     full = [size // known if d == -1 else d for d in dims]
-    size = spec_of_value(tensor).size
+    size = spec.size
     total = product(full)
     if isinstance(size, int) and isinstance(total, int) and total != size:
         raise TypeError(
             f"Input to reshape is a tensor with {size} values, but the requested shape has {total}"
         )
     if is_unknown(tensor) and not isinstance(size, int) and isinstance(total, int):
-        return Abstract(tensor.spec.with_shape(tuple(full)))  # the run says whether it fits
+        return Abstract(spec.with_shape(tuple(full)))  # the run says whether it fits
     return m.reshape(tensor, shape=tuple(full))
 
 
@@ -89,9 +89,9 @@ def _concat(m: Maker, *xs: object, axis: int) -> object:
     return m.concat(*xs, axis=at)
 
 
-def _joined(shapes: list[Any], axis: int) -> tuple[Any, ...]:
+def _joined(shapes: Sequence[Sequence[Dim]], axis: int) -> tuple[Dim, ...]:
     """Return the shape of what is joined; where one extent is known, the others have it too."""
-    made = []
+    made: list[Dim] = []
     for place, extents in enumerate(zip(*shapes, strict=True)):
         known = [d for d in extents if isinstance(d, int)]
         if place == axis:
@@ -108,13 +108,15 @@ def _stack(m: Maker, *xs: object, axis: int) -> object:
     return c.stack(m.emit, xs, axis_in(axis, spec_of_value(xs[0]).rank + 1))
 
 
-def _listed(type_: str) -> Callable[..., Any]:
+def _listed(type_: str) -> Callable[..., TfTensor]:
     @remembered
-    def function(values: Any, axis: object = 0, name: str | None = None) -> Any:
+    def function(
+        values: Sequence[object] | TfTensor, axis: object = 0, name: str | None = None
+    ) -> TfTensor:
         """Join tensors along an axis."""
         if hasattr(values, "staged_length") and hasattr(values, "__gv_tensor__"):
             return _rows_joined(type_, convert(values), int(static(axis)))
-        given = (
+        given: list[object] = (
             list(values)
             if isinstance(values, list | tuple)
             else [convert(values)[i] for i in range(len(values))]
@@ -130,7 +132,7 @@ def _listed(type_: str) -> Callable[..., Any]:
     return function
 
 
-def _rows_joined(type_: str, x: object, axis: int) -> Any:
+def _rows_joined(type_: str, x: TfTensor, axis: int) -> TfTensor:
     """Return the rows of a tensor joined along an axis: a list that a loop has appended to."""
     rank = spec_of_value(x).rank
     if type_ == "Pack":
@@ -150,7 +152,7 @@ OPERATORS["stack"] = stack
 
 
 @rule("Split", label="split", gives_list=True, shapes=shapes_of.split)
-def _split(m: Maker, x: object, sizes: Any, axis: int) -> object:
+def _split(m: Maker, x: object, sizes: int | Sequence[int], axis: int) -> object:
     at = axis_in(axis, spec_of_value(x).rank)
     extent = spec_of_value(x).dims[at]
     if isinstance(sizes, int):
@@ -198,7 +200,9 @@ def _unstack(m: Maker, x: object, num: int | None, axis: int) -> object:
     return tuple(c.squeeze(m.emit, each, (at,)) for each in cuts)
 
 
-def unstack(value: object, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:
+def unstack(
+    value: object, num: int | None = None, axis: int = 0, name: str | None = None
+) -> list[TfTensor]:
     """Return the slices along an axis."""
     with InGraph(graph_of([value])):
         x = convert(value)
@@ -304,12 +308,10 @@ def pad(
     return m.pad(tensor, pads=pads, value=float(static(constant_values)))
 
 
-def _symmetric(m: Maker, x: Any, pads: Any) -> object:
+def _symmetric(m: Maker, x: object, pads: Iterable[tuple[int, int]]) -> object:
     for axis, (low, high) in enumerate(pads):
-        extent = spec_of_value(x).dims[axis]
-        count: Any = extent
-        place: Any = np.arange(count)
-        order = np.pad(place, (low, high), mode="symmetric")
+        count = spec_of_value(x).static_shape[axis]
+        order = np.pad(np.arange(count), (low, high), mode="symmetric")
         x = m.gather(x, m.constant(value=order), axis=axis)
     return x
 
@@ -324,7 +326,7 @@ def _shape(m: Maker, x: object, dtype: DType) -> object:
     return m.constant(value=np.array(dims, dtype.numpy))
 
 
-def shape(input: object, out_type: DTypeLike | None = "int32", name: str | None = None) -> Any:
+def shape(input: object, out_type: DTypeLike | None = "int32", name: str | None = None) -> TfTensor:
     """Return the extents as a tensor."""
     with InGraph(graph_of([input])):
         x, row = convert(input), named_row(out_type)
@@ -334,15 +336,15 @@ def shape(input: object, out_type: DTypeLike | None = "int32", name: str | None 
 
 
 @op("Rank", "input", strict=False, differentiable=False)
-def rank(m: Maker, input: Any) -> Any:
+def rank(m: Maker, input: object) -> object:
     """Return the number of axes."""
-    if is_unknown(input) and input.spec.shape is None:
+    if is_unknown(input) and spec_of_value(input).shape is None:
         return Abstract(TensorSpec(named_row("int32"), ()))
     return m.number(spec_of_value(input).rank, named_row("int32"))
 
 
 @op("Size", "input", strict=False, differentiable=False, shapes=shapes_of.count)
-def size(m: Maker, input: object, out_type: DTypeLike | None = "int32") -> Any:
+def size(m: Maker, input: object, out_type: DTypeLike | None = "int32") -> object:
     """Return the number of elements."""
     count, row = spec_of_value(input).size, named_row(out_type)
     if not isinstance(count, int):
@@ -351,7 +353,7 @@ def size(m: Maker, input: object, out_type: DTypeLike | None = "int32") -> Any:
 
 
 @op("BroadcastTo", "input", "shape", strict=False, shapes=shapes_of.filled(1, 0))
-def broadcast_to(m: Maker, input: object, shape: ShapeLike) -> object:
+def broadcast_to(m: Maker, input: object, shape: object) -> object:
     """Repeat along axes of extent 1."""
     wanted = tuple(ints(shape))
     if is_unknown(input) and all(isinstance(d, int) for d in wanted):
@@ -432,7 +434,9 @@ def roll(m: Maker, input: object, shift: object, axis: object) -> object:
     return moved
 
 
-def shape_n(input: Any, out_type: Any = "int32", name: str | None = None) -> list[Any]:
+def shape_n(
+    input: Iterable[object], out_type: DTypeLike | None = "int32", name: str | None = None
+) -> list[TfTensor]:
     """Return the extents of several tensors."""
     return [shape(x, out_type, name) for x in input]
 
@@ -502,7 +506,7 @@ def strided_slice(
     del name
     starts, stops = static(begin), static(end)
     steps = [1] * len(starts) if strides is None else static(strides)
-    keys: list[Any] = []
+    keys: list[object] = []
     for i, (low, high, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i
         if ellipsis_mask & bit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from .nn_ops import clip_by_value
 
 
 @op("Bitcast", "input", strict=False, differentiable=False)
-def bitcast(m: Maker, input: object, type: DTypeLike | None) -> Any:
+def bitcast(m: Maker, input: object, type: DTypeLike | None) -> object:
     """Return the same bits as elements of another type."""
     row = row_of(type)
     assert row is not None, "a type was given"
@@ -35,7 +34,7 @@ def bitcast(m: Maker, input: object, type: DTypeLike | None) -> Any:
     if is_unknown(input):
         return Abstract(spec.with_shape(grown).with_dtype(row))
     array = np.ascontiguousarray(np.asarray(input))
-    return np.frombuffer(array.tobytes(), row.numpy).reshape(grown)
+    return np.frombuffer(array.tobytes(), row.numpy).reshape(spec.with_shape(grown).static_shape)
 
 
 @op("NextAfter", "x1", "x2", differentiable=False)
@@ -56,7 +55,7 @@ def accumulate_n(
     return add_n(inputs, name=name)
 
 
-def angle(input: object, name: str | None = None) -> Any:
+def angle(input: object, name: str | None = None) -> TfTensor:
     """Return the argument of complex numbers; of negative real ones it is pi."""
     x = convert(input)
     parts = imag(x), real(x)
@@ -67,10 +66,12 @@ def polyval(coeffs: Sequence[object], x: object, name: str | None = None) -> TfT
     """Return a polynomial's value, the coefficient of the highest power first."""
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
-    total: Any = 0.0
-    for coefficient in coeffs:
+    if not coeffs:
+        return convert(0.0)
+    total = convert(coeffs[0])
+    for coefficient in coeffs[1:]:
         total = total * x + coefficient
-    return convert(total)
+    return total
 
 
 def cumulative_logsumexp(
@@ -79,7 +80,7 @@ def cumulative_logsumexp(
     exclusive: bool = False,
     reverse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Return the logarithms of the running sums of exponentials along an axis."""
     given = convert(x)
     extent = given.shape.as_list()[axis]
@@ -145,7 +146,7 @@ def histogram_fixed_width(
         return scatter_nd(reshape(bins, [-1, 1]), ones, constant([nbins], "int64"), name=name)
 
 
-def unravel_index(indices: object, dims: object, name: str | None = None) -> Any:
+def unravel_index(indices: object, dims: object, name: str | None = None) -> TfTensor:
     """Return the places of elements along each axis by their numbers in a flat array."""
     with InGraph(graph_of([indices])):
         left, made = convert(indices), []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, SupportsInt
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ....ir.compose.functions import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
-from ....ir.types.tensor import TensorSpec
+from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all
 from ...graph.graph import Graph, GraphTensor
@@ -18,7 +19,7 @@ from ...graph.inference import Abstract, is_unknown
 from ...values.context import STATE
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
-from ..core.bridge import OPERATORS, EagerTensor, TfTensor, made_here, row_of
+from ..core.bridge import OPERATORS, TfTensor, dressed, made_here, row_of
 from ..core.calls import op, perform, perform_all, rule
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
@@ -49,7 +50,7 @@ def named_row(dtype: DTypeLike | None) -> DType:
 
 def constant(
     value: object, dtype: DTypeLike | None = None, shape: ShapeLike = None, name: str | None = None
-) -> GraphTensor | EagerTensor:
+) -> TfTensor:
     """Make a tensor of known elements."""
     if isinstance(value, GraphTensor):
         raise TypeError("a symbolic tensor is no constant")
@@ -67,7 +68,7 @@ def constant(
     refuse_mixture(value, array)
     graph = STATE.context
     if isinstance(graph, Graph):
-        return graph.constant(array, name)
+        return dressed(graph.constant(array, name))
     return made_here(np.array(array))
 
 
@@ -79,19 +80,19 @@ def fill(m: Maker, dims: object, value: object) -> object:
     return m.broadcast_to(value, shape=tuple(ints(dims)))
 
 
-def zeros(shape: object, dtype: Any = "float32", name: str | None = None) -> GraphTensor | TfTensor:
+def zeros(shape: object, dtype: Any = "float32", name: str | None = None) -> TfTensor:
     """Make zeros."""
     return _full(shape, 0, dtype, name or "zeros")
 
 
 def ones(
     shape: ShapeLike, dtype: DTypeLike | None = "float32", name: str | None = None
-) -> GraphTensor | TfTensor:
+) -> TfTensor:
     """Make ones."""
     return _full(shape, 1, dtype, name or "ones")
 
 
-def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> GraphTensor | TfTensor:
+def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> TfTensor:
     dims = static(shape)
     if isinstance(dims, int):
         dims = [dims]
@@ -107,14 +108,14 @@ def _full(shape: object, value: int, dtype: DTypeLike | None, name: str) -> Grap
     return fill(lengths, constant(value, row), name=name)
 
 
-def _refuse_negative(dims: Any) -> None:
+def _refuse_negative(dims: Iterable[int]) -> None:
     """Raise for an extent below zero."""
-    wrong = [d for d in dims if d is not None and d < 0]
+    wrong = [d for d in dims if d < 0]
     if wrong:
         raise InvalidShapesError(f"Dimension {wrong[0]} must be >= 0 [Op:Fill]")
 
 
-def zeros_like(input: object, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+def zeros_like(input: object, dtype: DTypeLike | None = None, name: str | None = None) -> TfTensor:
     """Make zeros of a tensor's shape."""
     return _like("ZerosLike", input, dtype, name)
 
@@ -135,7 +136,7 @@ def eye(
     batch_shape: object = None,
     dtype: DTypeLike | None = "float32",
     name: str | None = None,
-) -> GraphTensor | TfTensor:
+) -> TfTensor:
     """Make matrices that are one on the diagonal."""
     height, batch = static(num_rows), [] if batch_shape is None else list(static(batch_shape))
     width = height if num_columns is None else static(num_columns)
@@ -167,7 +168,7 @@ def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType |
     if (high < low) if step > 0 else (high > low):
         raise TypeError(f"Requires start {'<=' if step > 0 else '>='} limit: {low}, {high}")
     kind = np.asarray(start).dtype if dtype is None else dtype.numpy
-    made: Any = np.arange
+    made: Callable[..., Array] = np.arange  # arrays without axes are numbers here
     return m.constant(value=made(low, high, step).astype(kind))
 
 
@@ -242,7 +243,7 @@ def meshgrid(*args: object, indexing: str = "xy", name: str | None = None) -> li
 
 @rule("OneHot", label="one_hot", shapes=shapes_of.hot)
 def _one_hot(
-    m: Maker, indices: object, depth: object, on: Any, off: Any, axis: int, dtype: DType
+    m: Maker, indices: object, depth: object, on: float, off: float, axis: int, dtype: DType
 ) -> object:
     spec, count = spec_of_value(indices), ints(depth)
     if spec.dtype.kind not in "iu":
@@ -266,7 +267,7 @@ def one_hot(
     depth: object,
     on_value: object = None,
     off_value: object = None,
-    axis: Any = None,
+    axis: SupportsInt | None = None,
     dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> TfTensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
 from ..core.required import require_below, require_rows, require_within
-from ..core.shapes import ShapeLike
 from ..core.values import InGraph, axis_in, convert, graph_of, same, static
 from .creation import ints
 
@@ -86,7 +84,7 @@ def gather_nd(m: Maker, params: object, indices: object, batch_dims: int = 0) ->
     refuses=True,
     shapes=shapes_of.filled(2, 1),
 )
-def scatter_nd(m: Maker, indices: object, updates: object, shape: ShapeLike) -> object:
+def scatter_nd(m: Maker, indices: object, updates: object, shape: object) -> object:
     """Add slices into zeros."""
     dims, row = ints(shape), spec_of_value(updates).dtype
     require_rows(m, indices, dims)
@@ -107,7 +105,7 @@ def _scatter(type_: str, reduction: str) -> Callable[..., TfTensor]:
         return m.scatter_nd(tensor, m.to(indices, rows.i64), given, reduction=kind)
 
     def function(
-        tensor: Any, indices: object, updates: object, name: str | None = None
+        tensor: object, indices: object, updates: object, name: str | None = None
     ) -> TfTensor:
         """Return the tensor with slices changed."""
         with InGraph(graph_of([tensor, indices, updates])):
@@ -161,7 +159,9 @@ def _stitch(m: Maker, *xs: object) -> object:
     return m.gather(m.concat(*parts, axis=0), m.constant(value=order), axis=0)
 
 
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> TfTensor:
+def dynamic_stitch(
+    indices: Sequence[object], data: Sequence[object], name: str | None = None
+) -> TfTensor:
     """Put rows where indices say; later ones win."""
     with InGraph(graph_of([*indices, *data])):
         return perform("DynamicStitch", [*map(convert, indices), *same(*data)], name=name)
@@ -187,7 +187,7 @@ def _segments(m: Maker, data: object, ids: object, count: int, how: str) -> obje
     return c.cut(m.emit, total, 0, 0, count)
 
 
-def _counts(m: Maker, data: object, ids: object, count: int) -> Any:
+def _counts(m: Maker, data: object, ids: object, count: int) -> object:
     """Return how many rows each segment has, at least 1, to be divided by."""
     spec, rank = spec_of_value(data), spec_of_value(ids).rank
     one = m.filled(1, spec.dtype, spec_of_value(ids).dims)
@@ -197,7 +197,7 @@ def _counts(m: Maker, data: object, ids: object, count: int) -> Any:
 
 def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, shapes=shapes_of.segments)
-    def function(m: Maker, data: Any, segment_ids: object) -> object:
+    def function(m: Maker, data: object, segment_ids: object) -> object:
         """Combine rows by their segment; the segments are in order."""
         found = np.asarray(segment_ids)
         if found.size and (np.diff(found) < 0).any():
@@ -225,7 +225,7 @@ segment_mean = _segment("SegmentMean", "mean")
 
 def _unsorted(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, refuses=True)
-    def function(m: Maker, data: Any, segment_ids: object, num_segments: object) -> object:
+    def function(m: Maker, data: object, segment_ids: object, num_segments: object) -> object:
         """Combine rows by their segment; what has a negative one is left out."""
         count = int(static(num_segments))
         require_below(m, segment_ids, count)

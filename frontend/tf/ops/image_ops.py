@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ....ir.families import spec_of_value
 from ...values.dtypes import DTypeLike, as_dtype
 from ..core.bridge import TfTensor
 from ..core.calls import op
+from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 from .array_ops import concat, pad, reshape, reverse, tile, transpose
 from .creation import constant, zeros_like
@@ -26,10 +27,16 @@ GREY = (0.2989, 0.587, 0.114)
 """How bright red, green and blue are."""
 
 
-def _batch(function: Callable[..., Any]) -> Callable[..., Any]:
+def _size(images: TfTensor) -> tuple[int, int]:
+    """Return height and width, which must be known."""
+    height, width = TensorShape(images.shape.as_list()[1:3]).known()
+    return height, width
+
+
+def _batch(function: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
     """Return a function of one image or several as that of several."""
 
-    def public(image: Any, *args: Any, **options: Any) -> Any:
+    def public(image: object, *args: object, **options: object) -> TfTensor:
         with InGraph(graph_of([image])):
             x = convert(image)
             if len(x.shape) not in (3, 4):
@@ -57,18 +64,18 @@ MODES = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
 
 @_batch
 def resize(
-    images: Any,
+    images: TfTensor,
     size: object,
     method: str = "bilinear",
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Return images of another height and width, interpolated."""
     if method not in MODES:
         raise NotImplementedError(f"resize: method {method!r} is not supported")
     wanted = tuple(int(n) for n in np.ravel(static(size)))
-    height, width = images.shape.as_list()[1:3]
+    height, width = _size(images)
     if preserve_aspect_ratio:
         scale = min(wanted[0] / height, wanted[1] / width)
         wanted = round(height * scale), round(width * scale)
@@ -80,27 +87,27 @@ def resize(
     return _resized(cast(images, "float32"), size=wanted, mode=MODES[method], how="half_pixel")
 
 
-def _nearest(images: Any, wanted: Sequence[int]) -> Any:
+def _nearest(images: TfTensor, wanted: Sequence[int]) -> TfTensor:
     from .gathering import gather  # noqa: PLC0415  (short name inside)
 
     for axis, count in enumerate(wanted, 1):
-        scale = images.shape.as_list()[axis] / count
+        scale = _size(images)[axis - 1] / count
         places = np.floor((np.arange(count) + 0.5) * scale).astype(np.int32)
         images = gather(images, constant(places), axis=axis)
     return images
 
 
-def old_resize(mode: str) -> Callable[..., Any]:
+def old_resize(mode: str) -> Callable[..., TfTensor]:
     """Return what resizes as the first version did: pixels lie at their corners."""
 
     @_batch
     def function(
-        images: Any,
+        images: TfTensor,
         size: object,
         align_corners: bool = False,
         half_pixel_centers: bool = False,
         name: str | None = None,
-    ) -> Any:
+    ) -> TfTensor:
         """Return images of another height and width."""
         wanted = tuple(int(n) for n in np.ravel(static(size)))
         how = "align_corners" if align_corners else "asymmetric"
@@ -131,7 +138,7 @@ def turned(image: object, name: str | None = None) -> TfTensor:
 
 
 @_batch
-def rot90(image: object, k: int = 1, name: str | None = None) -> object:
+def rot90(image: TfTensor, k: int = 1, name: str | None = None) -> TfTensor:
     """Turn by quarters against the clock."""
     for _ in range(int(static(k)) % 4):
         image = reverse(transpose(image, [0, 2, 1, 3]), [1])
@@ -140,10 +147,10 @@ def rot90(image: object, k: int = 1, name: str | None = None) -> object:
 
 @_batch
 def crop_to_bounding_box(
-    image: Any, offset_height: int, offset_width: int, target_height: int, target_width: int
-) -> Any:
+    image: TfTensor, offset_height: int, offset_width: int, target_height: int, target_width: int
+) -> TfTensor:
     """Cut a rectangle out."""
-    _, height, width, _ = image.shape.as_list()
+    height, width = _size(image)
     ends = offset_height + target_height, offset_width + target_width
     if min(offset_height, offset_width) < 0 or ends[0] > height or ends[1] > width:
         raise ValueError(f"a rectangle up to {ends} does not lie in an image {height} x {width}")
@@ -152,10 +159,10 @@ def crop_to_bounding_box(
 
 @_batch
 def pad_to_bounding_box(
-    image: Any, offset_height: int, offset_width: int, target_height: int, target_width: int
+    image: TfTensor, offset_height: int, offset_width: int, target_height: int, target_width: int
 ) -> TfTensor:
     """Put zeros around."""
-    _, height, width, _ = image.shape.as_list()
+    height, width = _size(image)
     below, right = target_height - offset_height - height, target_width - offset_width - width
     if min(offset_height, offset_width, below, right) < 0:
         raise ValueError(f"an image {height} x {width} does not lie in the rectangle asked for")
@@ -163,9 +170,9 @@ def pad_to_bounding_box(
 
 
 @_batch
-def resize_with_crop_or_pad(image: Any, target_height: int, target_width: int) -> Any:
+def resize_with_crop_or_pad(image: TfTensor, target_height: int, target_width: int) -> TfTensor:
     """Cut off or put zeros around, evenly on both sides."""
-    _, height, width, _ = image.shape.as_list()
+    height, width = _size(image)
     cut = min(height, target_height), min(width, target_width)
     at = (height - cut[0]) // 2, (width - cut[1]) // 2
     inner = crop_to_bounding_box(image, *at, *cut)
@@ -174,18 +181,18 @@ def resize_with_crop_or_pad(image: Any, target_height: int, target_width: int) -
 
 
 @_batch
-def central_crop(image: Any, central_fraction: float) -> Any:
+def central_crop(image: TfTensor, central_fraction: float) -> TfTensor:
     """Keep the middle."""
     if not 0 < central_fraction <= 1:
         raise ValueError("central_fraction must be within (0, 1]")
-    _, height, width, _ = image.shape.as_list()
+    height, width = _size(image)
     top, left = (int((n - n * central_fraction) / 2) for n in (height, width))
     return crop_to_bounding_box(image, top, left, height - 2 * top, width - 2 * left)
 
 
 def convert_image_dtype(
     image: object, dtype: DTypeLike | None, saturate: bool = False, name: str | None = None
-) -> Any:
+) -> TfTensor:
     """Return an image of another type, scaled: 1 of floats is the most of integers."""
     with InGraph(graph_of([image])):
         x, wanted = convert(image), as_dtype(dtype)
@@ -194,17 +201,18 @@ def convert_image_dtype(
         if x.dtype.is_integer and wanted.is_integer:
             raise NotImplementedError("convert_image_dtype: from integers to integers")
         if x.dtype.is_integer:
-            return cast(x, wanted) * (1.0 / x.dtype.max)
+            scale: float = 1.0 / x.dtype.max
+            return cast(x, wanted) * scale
         if wanted.is_integer:
             scaled = x * (wanted.max + 0.5)
             return saturate_cast(scaled, wanted) if saturate else cast(scaled, wanted)
         return cast(x, wanted)
 
 
-def _as_float(function: Callable[..., object]) -> Callable[..., Any]:
+def _as_float(function: Callable[..., TfTensor]) -> Callable[..., TfTensor]:
     """Return a function of images of floats as one of any, scaled forth and back."""
 
-    def public(image: object, *args: object) -> Any:
+    def public(image: object, *args: object) -> TfTensor:
         with InGraph(graph_of([image])):
             x = convert(image)
             wide = x if x.dtype.is_floating else convert_image_dtype(x, "float32")
@@ -215,25 +223,25 @@ def _as_float(function: Callable[..., object]) -> Callable[..., Any]:
 
 
 @_as_float
-def adjust_brightness(image: Any, delta: object) -> Any:
+def adjust_brightness(image: TfTensor, delta: object) -> TfTensor:
     """Add to all channels."""
     return image + cast(delta, image.dtype)
 
 
 @_as_float
-def adjust_contrast(images: object, contrast_factor: object) -> TfTensor:
+def adjust_contrast(images: TfTensor, contrast_factor: object) -> TfTensor:
     """Move away from the mean of each channel, or to it."""
     mean = reduce_mean(images, axis=[-3, -2], keepdims=True)
     return (images - mean) * contrast_factor + mean
 
 
 @_as_float
-def adjust_gamma(image: Any, gamma: object = 1, gain: object = 1) -> Any:
+def adjust_gamma(image: TfTensor, gamma: object = 1, gain: object = 1) -> TfTensor:
     """Raise to a power, and multiply."""
     return gain * image ** cast(gamma, image.dtype)
 
 
-def rgb_to_grayscale(images: object, name: str | None = None) -> Any:
+def rgb_to_grayscale(images: object, name: str | None = None) -> TfTensor:
     """Return how bright the pixels are."""
     with InGraph(graph_of([images])):
         x = convert(images)
@@ -269,18 +277,18 @@ yuv_to_rgb = _mixed(
 )  # fmt: skip
 
 
-def per_image_standardization(image: object) -> Any:
+def per_image_standardization(image: object) -> TfTensor:
     """Give each image the mean 0 and the deviation 1, or nearly so."""
     with InGraph(graph_of([image])):
         x = cast(convert(image), "float32")
-        axes, count = [-3, -2, -1], int(np.prod(x.shape.as_list()[-3:]))
+        axes, count = [-3, -2, -1], math.prod(x.shape.known()[-3:])
         mean = reduce_mean(x, axis=axes, keepdims=True)
         spread = reduce_mean(x * x, axis=axes, keepdims=True) - mean * mean
         deviation = FUNCTIONS["sqrt"](FUNCTIONS["maximum"](spread, 0.0))
         return (x - mean) / FUNCTIONS["maximum"](deviation, float(count) ** -0.5)
 
 
-def steps(image: object) -> tuple[Any, Any]:
+def steps(image: object) -> tuple[TfTensor, TfTensor]:
     """Return the steps to the pixel below, and to the right; 0 at the edge."""
     with InGraph(graph_of([image])):
         x = convert(image)
@@ -300,7 +308,7 @@ def total_variation(images: object, name: str | None = None) -> TfTensor:
         return total(size(down), axis=axes) + total(size(right), axis=axes)
 
 
-def psnr(a: object, b: object, max_val: object, name: str | None = None) -> Any:
+def psnr(a: object, b: object, max_val: object, name: str | None = None) -> TfTensor:
     """Return the ratio of the greatest value to the noise, in decibels."""
     with InGraph(graph_of([a, b])):
         x, y = (convert_image_dtype(v, "float32") for v in (a, b))
@@ -311,7 +319,14 @@ def psnr(a: object, b: object, max_val: object, name: str | None = None) -> Any:
 
 
 @op("ExtractImagePatches", "images", strict=False)
-def _patches(m: Maker, images: Any, sizes: Any, strides: Any, rates: Any, padding: str) -> object:
+def _patches(
+    m: Maker,
+    images: object,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+) -> object:
     from .window_ops import _pads, _spatial  # noqa: PLC0415  (the same rules of edges)
 
     dtype, channels = spec_of_value(images).dtype, int(spec_of_value(images).dims[3])  # type: ignore[arg-type]
@@ -329,7 +344,12 @@ def _patches(m: Maker, images: Any, sizes: Any, strides: Any, rates: Any, paddin
 
 
 def extract_patches(
-    images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None
+    images: object,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+    name: str | None = None,
 ) -> TfTensor:
     """Return the rectangles around each place, their pixels in the last axis."""
     inner = {"sizes": sizes, "strides": strides, "rates": rates}

@@ -6,11 +6,13 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
+from ....ir.types.tensor import TensorSpec
 from ...eager.tensor import Tensor
-from ...graph.graph import Operation
+from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import Use
+from ...values.dtypes import DataType
 from ..core.bridge import TfTensor, dressed, dressed_leaves
-from ..core.shapes import ShapeLike, TensorShape
+from ..core.shapes import TensorShape
 from ..core.values import InGraph, graph_of
 from .array_ops import concat, expand_dims, reshape, shape
 from .gathering import scatter_nd
@@ -18,34 +20,43 @@ from .gathering import scatter_nd
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", "values indices dense_shape")
 
 
+def _of_graph(tensor: TfTensor) -> GraphTensor:
+    """Return a tensor, or raise if it belongs to no graph."""
+    if not isinstance(tensor, GraphTensor):
+        raise AttributeError("slices that have been computed belong to no graph")
+    return tensor
+
+
 class IndexedSlices:
     """Slices along the first axis of a tensor that is zero elsewhere; equal indices add up."""
 
-    def __init__(self, values: Any, indices: Any, dense_shape: object = None) -> None:
+    def __init__(
+        self, values: TfTensor, indices: TfTensor, dense_shape: TfTensor | None = None
+    ) -> None:
         self._values, self._indices, self._dense_shape = values, indices, dense_shape
 
     @property
-    def values(self) -> Any:
+    def values(self) -> TfTensor:
         """Return the slices."""
         return self._values
 
     @property
-    def indices(self) -> Any:
+    def indices(self) -> TfTensor:
         """Return where each slice belongs."""
         return self._indices
 
     @property
-    def dense_shape(self) -> Any:
+    def dense_shape(self) -> TfTensor | None:
         """Return the shape of the whole tensor."""
         return self._dense_shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DataType:
         """Return the element type."""
         return self._values.dtype
 
     @property
-    def spec(self) -> Any:
+    def spec(self) -> TensorSpec:
         """Return the spec of the slices."""
         return self._values.spec
 
@@ -56,14 +67,14 @@ class IndexedSlices:
         return TensorShape(None if rest is None else [None, *rest[1:]])
 
     @property
-    def op(self) -> Any:
+    def op(self) -> Operation:
         """Return the operation that the slices come from."""
-        return self._values.op
+        return _of_graph(self._values).op
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         """Return the graph of the slices."""
-        return self._values.graph
+        return _of_graph(self._values).graph
 
     def to_dense(self) -> TfTensor:
         """Return the whole tensor."""
@@ -75,12 +86,12 @@ class IndexedSlices:
         values = concat([self._values, other.values], 0)
         return IndexedSlices(values, concat([self._indices, other.indices], 0), self._dense_shape)
 
-    def with_values(self, values: object) -> IndexedSlices:
+    def with_values(self, values: TfTensor) -> IndexedSlices:
         """Return other slices at the same places."""
         return IndexedSlices(values, self._indices, self._dense_shape)
 
     @property
-    def parts(self) -> list[Any]:
+    def parts(self) -> list[TfTensor]:
         """Return the tensors that a session fetches for it."""
         every = (self._values, self._indices, self._dense_shape)
         return [part for part in every if part is not None]
@@ -93,35 +104,35 @@ class IndexedSlices:
         return f"IndexedSlices(values={self._values!r}, indices={self._indices!r})"
 
 
-class SlicesParts(tuple[Any, ...]):
+class SlicesParts(tuple[object, ...]):
     """The parts of `IndexedSlices` as a structure of tensors, which becomes slices when packed."""
 
     __slots__ = ()
     _fields = ("values", "indices", "dense_shape")
 
-    def __new__(cls, values: object, indices: object, dense_shape: ShapeLike) -> Any:
+    def __new__(cls, values: Any, indices: Any, dense_shape: Any) -> Any:
         """Return the slices."""
         return IndexedSlices(values, indices, dense_shape)
 
 
-def as_parts(value: object) -> Any:
+def as_parts(value: object) -> object:
     """Return slices as a structure of their parts, anything else as it is."""
     if not isinstance(value, IndexedSlices):
         return value
     return tuple.__new__(SlicesParts, (value.values, value.indices, value.dense_shape))
 
 
-def of_gather(params: Any, indices: Tensor, grad: Tensor) -> IndexedSlices:
+def of_gather(params: Tensor, indices: Tensor, grad: Tensor) -> IndexedSlices:
     """Return the gradient of rows taken along the first axis."""
     with InGraph(graph_of([params, indices, grad])):
         full = shape(params)
-        rest = params.shape.as_list()[1:]
+        rest = dressed(params).shape.as_list()[1:]
         return IndexedSlices(
             reshape(dressed(grad), [-1, *rest]), reshape(dressed(indices), [-1]), full
         )
 
 
-def of_node(op: Operation, grads: Sequence[Any]) -> Sequence[Any] | None:
+def of_node(op: Operation, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
     """Return the gradients of a node that takes rows, None of any other."""
     if op.type != "GatherV2" or grads[0] is None:
         return None
@@ -134,7 +145,7 @@ def of_node(op: Operation, grads: Sequence[Any]) -> Sequence[Any] | None:
     return [of_gather(op.inputs[0], op.inputs[1], grads[0]), None]
 
 
-def of_use(use: Use, grads: Sequence[Any]) -> Sequence[Any] | None:
+def of_use(use: Use, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
     """Return the gradients of a use that takes rows, None of any other."""
     if use.op is None or use.op.name != "gv.gather" or (use.attributes or {}).get("axis") != 0:
         return None

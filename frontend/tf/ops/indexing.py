@@ -10,6 +10,7 @@ import numpy as np
 
 from ....ir.compose.functions import Maker
 from ....ir.families import spec_of_value
+from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, floor_divide, minimum
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.slices import FAR, Knowledge, bounds
@@ -17,7 +18,7 @@ from ...dims.unknown import unknown_dim
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor
 from ...graph.inference import Given, is_unknown
-from ..core.bridge import OPERATORS, SymbolicTfTensor, TfTensor
+from ..core.bridge import OPERATORS, SymbolicTfTensor, TfTensor, dressed
 from ..core.calls import perform, rule
 from ..core.required import known, require_place
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of
@@ -27,7 +28,7 @@ from ..core.values import InGraph, InvalidShapesError, convert, graph_of
 class Place:
     """A number of an element that is known only when it is run."""
 
-    value: Any
+    value: object
 
 
 def _partly(given: Given) -> Sequence[TensorSpec]:
@@ -39,13 +40,12 @@ def _partly(given: Given) -> Sequence[TensorSpec]:
         keys.append(Ellipsis)
     at, taken = keys.index(Ellipsis), sum(k is not None and k is not Ellipsis for k in keys)
     keys[at : at + 1] = [slice(None)] * (spec.rank - taken)
-    left: list[Any] = list(spec.dims)
-    dims: list[Any] = []
+    left, dims = list(spec.dims), list[Dim]()
     for key in keys:
-        extent = None if key is None else left.pop(0)
+        extent = 1 if key is None else left.pop(0)
         if key is None or isinstance(key, slice):
             whole = isinstance(key, slice) and key == slice(None)
-            dims.append(1 if key is None else extent if whole else unknown_dim())
+            dims.append(extent if key is None or whole else unknown_dim())
     return (spec.with_shape(tuple(dims)),)
 
 
@@ -60,12 +60,12 @@ def _strided_slice(m: Maker, x: object, *given: object, keys: tuple[object, ...]
         return _index(m, x, tuple(0 if k == TENSOR else k for k in keys))  # of the same shape
     rest = iter(given)
 
-    def ready(key: object) -> Any:
+    def ready(key: object) -> object:
         if isinstance(key, slice):
             return slice(*map(ready, (key.start, key.stop, key.step)))
         return int(np.asarray(next(rest))) if key == TENSOR else key
 
-    def placed(key: object) -> Any:
+    def placed(key: object) -> object:
         if isinstance(key, slice) or key != TENSOR:
             return ready(key)
         value = next(rest)
@@ -82,7 +82,7 @@ def holds(key: slice) -> bool:
 
 
 @remembered
-def _getitem(x: object, key: object) -> Any:
+def _getitem(x: object, key: object) -> TfTensor:
     """Index a tensor."""
     keys = tuple(key) if isinstance(key, tuple | list) else (key,)
     parts = [
@@ -106,7 +106,7 @@ def _getitem(x: object, key: object) -> Any:
         given = [convert(x), *map(convert, tensors)]
         first = given[0]
         if graph is not None and len(given) == 1 and _is_known(first):
-            return graph.constant(_at(first.op.attributes["value"], keys), "strided_slice")
+            return dressed(graph.constant(_at(first.op.attributes["value"], keys), "strided_slice"))
         return perform("StridedSlice", given, keys=tuple(map(_fixed, keys)))
 
 
@@ -118,7 +118,7 @@ def _is_known(tensor: TfTensor) -> TypeGuard[SymbolicTfTensor]:
     return spec.dtype.kind in "iu" and spec.rank == 1 and 0 < spec.static_shape[0] < 64
 
 
-def _at(array: Any, keys: tuple[Any, ...]) -> Array:
+def _at(array: Array, keys: tuple[Any, ...]) -> Array:
     try:
         return np.array(np.asarray(array)[keys])
     except IndexError as error:
@@ -129,8 +129,8 @@ def _is_tensor(value: object) -> bool:
     return hasattr(value, "spec")
 
 
-def _is_mask(key: Any) -> bool:
-    return _is_tensor(key) and key.dtype.name == "bool"
+def _is_mask(key: object) -> bool:
+    return _is_tensor(key) and spec_of_value(key).dtype == rows.bool_
 
 
 def _masked(x: object, key: object) -> TfTensor:
@@ -143,7 +143,7 @@ TENSOR = "tensor"
 """Stands in keys for a number that is an operand."""
 
 
-def _fixed(key: object) -> Any:
+def _fixed(key: object) -> object:
     if isinstance(key, slice):
         return slice(*(None if v is None else _fixed(v) for v in (key.start, key.stop, key.step)))
     if _is_tensor(key):
@@ -159,7 +159,7 @@ def _fixed(key: object) -> Any:
     )
 
 
-def _index(m: Maker, x: Any, keys: tuple[Any, ...]) -> object:
+def _index(m: Maker, x: object, keys: tuple[Any, ...]) -> object:
     dims = spec_of_value(x).dims
     taken = sum(k is not None and k is not Ellipsis for k in keys)
     if taken > len(dims):
@@ -172,9 +172,9 @@ def _index(m: Maker, x: Any, keys: tuple[Any, ...]) -> object:
         *[slice(None)] * (len(dims) - taken),
         *[k for k in keys[at + 1 :] if k is not Ellipsis],
     )
-    rows_: list[tuple[Any, Any, Any]] = []
-    shape_: list[Any] = []
-    places: list[tuple[int, Any]] = []
+    rows_: list[tuple[Dim, Dim, int]] = []
+    shape_: list[Dim] = []
+    places: list[tuple[int, object]] = []
     axis = 0
     for k in keys:
         if k is None:

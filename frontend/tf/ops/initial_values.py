@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...graph.graph import GraphTensor
 from ...values.dtypes import DTypeLike
-from ..core.bridge import EagerTensor
+from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from . import random_ops as r
 from .creation import constant, eye, named_row, ones, zeros
@@ -19,18 +17,22 @@ from .creation import constant, eye, named_row, ones, zeros
 class Initializer:
     """Makes the first value of a variable of a shape; `dtype` is used where none is given."""
 
-    def __init__(self, dtype: object = None, **_: object) -> None:
+    def __init__(self, dtype: DTypeLike | None = None, **_: object) -> None:
         self.dtype = dtype
 
     def __call__(
-        self, shape: ShapeLike, dtype: object = None, partition_info: object = None, **_: object
-    ) -> Any:
+        self,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        partition_info: object = None,
+        **_: object,
+    ) -> TfTensor:
         """Return the value."""
         wanted = dtype if dtype is not None else self.dtype
         dims = TensorShape(shape).as_list()
         return self.make([int(d or 0) for d in dims], "float32" if wanted is None else wanted)
 
-    def make(self, shape: Sequence[int], dtype: object) -> Any:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return the value of a known shape and type."""
         raise NotImplementedError
 
@@ -38,7 +40,7 @@ class Initializer:
 class Zeros(Initializer):
     """Zeros."""
 
-    def make(self, shape: Sequence[int], dtype: object) -> Any:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return zeros."""
         return zeros(shape, dtype)
 
@@ -46,7 +48,7 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """Ones."""
 
-    def make(self, shape: Sequence[int], dtype: Any) -> Any:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return ones."""
         return ones(shape, dtype)
 
@@ -54,11 +56,11 @@ class Ones(Initializer):
 class Constant(Initializer):
     """The same numbers each time."""
 
-    def __init__(self, value: Any = 0, dtype: object = None, **_: object) -> None:
+    def __init__(self, value: object = 0, dtype: DTypeLike | None = None, **_: object) -> None:
         super().__init__(dtype)
         self.value = value
 
-    def make(self, shape: Sequence[int], dtype: Any) -> GraphTensor | EagerTensor:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return the numbers in the shape."""
         array = np.asarray(self.value)
         full = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
@@ -68,11 +70,11 @@ class Constant(Initializer):
 class Identity(Initializer):
     """A matrix that is one on the diagonal, times a number."""
 
-    def __init__(self, gain: float = 1.0, dtype: object = None, **_: object) -> None:
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike | None = None, **_: object) -> None:
         super().__init__(dtype)
         self.gain = gain
 
-    def make(self, shape: Sequence[int], dtype: Any) -> Any:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Return the matrix."""
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
@@ -85,15 +87,21 @@ class Random(Initializer):
     stateless = True
     """Whether a seed means numbers; in the first version it is that of an operation."""
 
-    def __init__(self, seed: Any = None, dtype: object = None, **_: object) -> None:
+    def __init__(
+        self, seed: int | None = None, dtype: DTypeLike | None = None, **_: object
+    ) -> None:
         super().__init__(dtype)
         self.seed = seed
 
-    def drawn(self, name: str, shape: Sequence[int], a: object, b: object, dtype: object) -> Any:
-        """Draw by the function of a name, with two numbers that say how."""
-        if self.stateless and isinstance(self.seed, int):
-            return getattr(r, f"stateless_{name}")(shape, [self.seed, 0], a, b, dtype)
-        return getattr(r, name)(shape, a, b, dtype, self.seed)
+    def drawn(
+        self, name: str, shape: Sequence[int], a: object, b: object, dtype: DTypeLike | None
+    ) -> TfTensor:
+        """Draw by the method of a name, with two numbers that say how."""
+        fixed = self.stateless and isinstance(self.seed, int)
+        label = name if name.startswith("truncated") else f"random_{name}"
+        source = r.Stateless([self.seed, 0]) if fixed else r.Seeded(self.seed, label)
+        draw: Callable[..., TfTensor] = getattr(source, name)
+        return draw(shape, a, b, dtype)
 
 
 def first_version(kind: type[Random]) -> type[Random]:
@@ -108,14 +116,14 @@ class RandomUniform(Random):
         self,
         minval: float = -0.05,
         maxval: float = 0.05,
-        seed: Any = None,
-        dtype: object = None,
+        seed: int | None = None,
+        dtype: DTypeLike | None = None,
         **_: object,
     ) -> None:
         super().__init__(seed, dtype)
         self.minval, self.maxval = minval, maxval
 
-    def make(self, shape: Sequence[int], dtype: object) -> Any:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Draw."""
         return self.drawn("uniform", shape, self.minval, self.maxval, dtype)
 
@@ -129,14 +137,14 @@ class RandomNormal(Random):
         self,
         mean: float = 0.0,
         stddev: float = 0.05,
-        seed: Any = None,
-        dtype: object = None,
+        seed: int | None = None,
+        dtype: DTypeLike | None = None,
         **_: object,
     ) -> None:
         super().__init__(seed, dtype)
         self.mean, self.stddev = mean, stddev
 
-    def make(self, shape: Sequence[int], dtype: object) -> Any:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Draw."""
         return self.drawn(self.name, shape, self.mean, self.stddev, dtype)
 
@@ -152,8 +160,14 @@ class V1RandomNormal(RandomNormal):
 
     stateless = False
 
-    def __init__(self, mean: float = 0.0, stddev: float = 1.0, seed: Any = None, **more: Any):
-        super().__init__(mean, stddev, seed, **more)
+    def __init__(
+        self,
+        mean: float = 0.0,
+        stddev: float = 1.0,
+        seed: int | None = None,
+        dtype: DTypeLike | None = None,
+    ):
+        super().__init__(mean, stddev, seed, dtype)
 
 
 class V1TruncatedNormal(V1RandomNormal):
@@ -179,7 +193,7 @@ class VarianceScaling(Random):
         scale: float = 1.0,
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
-        seed: Any = None,
+        seed: int | None = None,
         dtype: DTypeLike | None = None,
         **_: object,
     ) -> None:
@@ -188,7 +202,7 @@ class VarianceScaling(Random):
             raise ValueError(f"scale {scale} with mode {mode!r}")
         self.scale, self.mode, self.distribution = scale, mode, distribution
 
-    def make(self, shape: Sequence[int], dtype: object) -> Any:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Draw."""
         into, out = fans(shape)
         fan = {"fan_in": into, "fan_out": out, "fan_avg": (into + out) / 2}[self.mode]
@@ -205,7 +219,9 @@ class VarianceScaling(Random):
 
 def _scaling(scale: float, mode: str, distribution: str, doc: str) -> type[VarianceScaling]:
     class Made(VarianceScaling):
-        def __init__(self, seed: Any = None, dtype: Any = None, **_: object) -> None:
+        def __init__(
+            self, seed: int | None = None, dtype: DTypeLike | None = None, **_: object
+        ) -> None:
             super().__init__(scale, mode, distribution, seed, dtype)
 
     Made.__doc__ = doc
@@ -224,12 +240,16 @@ class Orthogonal(Random):
     """A matrix whose rows or columns are orthogonal, times a number."""
 
     def __init__(
-        self, gain: float = 1.0, seed: Any = None, dtype: object = None, **_: object
+        self,
+        gain: float = 1.0,
+        seed: int | None = None,
+        dtype: DTypeLike | None = None,
+        **_: object,
     ) -> None:
         super().__init__(seed, dtype)
         self.gain = gain
 
-    def make(self, shape: Sequence[int], dtype: Any) -> GraphTensor | EagerTensor:
+    def make(self, shape: Sequence[int], dtype: DTypeLike | None) -> TfTensor:
         """Factorise a matrix of random numbers."""
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional.")

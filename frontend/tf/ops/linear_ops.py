@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ....ir.families import spec_of_value
 from ....ir.types.dims import product
 from ....ir.types.tensor import Array
 from ...eager.remembered import remember_all
+from ...eager.tensor import Tensor
 from ..core.bridge import TfTensor
 from ..core.calls import op
 from ..core.values import static
@@ -22,11 +23,11 @@ from .nn_ops import band_part
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 
 
-def _known(x: object) -> Any:
+def _known(x: object) -> Array | None:
     """Return the array of a value that is computed now, None of one that is being staged."""
     if isinstance(x, np.ndarray):
         return x
-    return x.numpy() if hasattr(x, "numpy") and getattr(x, "eager", False) else None
+    return np.asarray(x) if isinstance(x, Tensor) and x.eager and not x.watched else None
 
 
 def _refuse_singular(x: object) -> None:
@@ -167,7 +168,7 @@ def tensor_diag_part(m: Maker, input: object) -> object:
     return m.reshape(m.gather(m.reshape(input, shape=(n * n,)), place, axis=0), shape=half)
 
 
-def cross(a: object, b: object, name: str | None = None) -> Any:
+def cross(a: object, b: object, name: str | None = None) -> TfTensor:
     """Return the vector products along the last axis, which has three elements."""
     from .array_ops import roll  # noqa: PLC0415
 
@@ -179,10 +180,10 @@ def cross(a: object, b: object, name: str | None = None) -> Any:
     return subtract(left, right, name=name)
 
 
-def slogdet(input: object, name: str | None = None) -> Any:
+def slogdet(input: object, name: str | None = None) -> LogMatrixDeterminant:
     """Return sign and logarithm of the absolute value of determinants."""
     found = det(input)
-    log: Callable[..., Any] = FUNCTIONS["log"]
+    log = FUNCTIONS["log"]
     return LogMatrixDeterminant(FUNCTIONS["sign"](found), log(FUNCTIONS["abs"](found), name=name))
 
 
@@ -207,7 +208,7 @@ def adjoint(matrix: object, name: str | None = None) -> TfTensor:
 def logdet(matrix: object, name: str | None = None) -> TfTensor:
     """Return the logarithm of the determinants of positive definite matrices."""
     diagonal = diag_part(cholesky(matrix))
-    log: Callable[..., Any] = FUNCTIONS["log"]
+    log = FUNCTIONS["log"]
     return 2.0 * REDUCTIONS["reduce_sum"](log(diagonal), axis=[-1], name=name)
 
 

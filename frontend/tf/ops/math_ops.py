@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -34,7 +33,7 @@ STEPS = (
 
 def _unary(type_: str, gv: str) -> Callable[..., TfTensor]:
     @op(type_, "x", strict=False, differentiable=gv not in STEPS)
-    def function(m: Maker, x: Any) -> object:
+    def function(m: Maker, x: object) -> object:
         """Apply the function to each element."""
         row = spec_of_value(x).dtype
         if row.kind == "c" and gv in COMPLEX:
@@ -48,7 +47,7 @@ def _unary(type_: str, gv: str) -> Callable[..., TfTensor]:
     return function
 
 
-COMPLEX: dict[str, Callable[..., Any]] = {
+COMPLEX: dict[str, Callable[..., TfTensor]] = {
     **{n: getattr(np, n) for n in ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh")},
     "tanh": np.tanh,
     "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
@@ -83,7 +82,7 @@ def _binary(type_: str, gv: str, label: str = "") -> Callable[..., TfTensor]:
     known = {"differentiable": gv not in STEPS, "refuses": gv in REFUSING}
 
     @op(type_, "x", "y", label=label, **known)
-    def function(m: Maker, x: Any, y: object) -> object:
+    def function(m: Maker, x: object, y: object) -> object:
         """Combine the elements of two tensors of one type."""
         if gv in DIVISIONS:
             require_no_zeros(m, y)
@@ -126,7 +125,7 @@ BINARY = {
     "right_shift": ("RightShift", "shift_right", ""),
 }  # fmt: skip
 TYPES = {"negative": "Neg", "reciprocal": "Reciprocal", "is_nan": "IsNan"}
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., TfTensor]] = {
     **{n: _unary(TYPES.get(n, n.title().replace("_", "")), gv) for n, gv in UNARY.items()},
     **{n: _binary(t, gv, label) for n, (t, gv, label) in BINARY.items()},
 }
@@ -155,7 +154,7 @@ def truncatemod(m: Maker, x: object, y: object) -> object:
 
 
 @op("RealDiv", "x", "y", label="truediv")
-def truediv(m: Maker, x: object, y: object) -> Any:
+def truediv(m: Maker, x: object, y: object) -> object:
     """Divide; integers become floats first."""
     row = spec_of_value(x).dtype
     if row.kind not in "fc":
@@ -190,7 +189,7 @@ def _real_part(x: object) -> Abstract | Array:
     return np.ascontiguousarray(np.asarray(x).real)
 
 
-def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> Any:
+def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:
     """Convert the elements to another type; out of range integers wrap."""
     row = row_of(dtype)
     with InGraph(graph_of([x])):
@@ -203,7 +202,7 @@ def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> Any:
 OPERATORS["cast"] = cast
 
 
-def saturate_cast(value: object, dtype: DTypeLike | None, name: str | None = None) -> Any:
+def saturate_cast(value: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:
     """Convert the elements to another type, whose range limits them."""
     x, row = convert(value), row_of(dtype)
     assert row is not None, "a type was given"
@@ -252,7 +251,7 @@ def _axes(x: object, axis: object) -> tuple[int, ...]:
 def _reduction(type_: str, gv: str) -> Callable[..., TfTensor]:
     @op(type_, "input_tensor", strict=False, shapes=shapes_of.reduced())
     def function(
-        m: Maker, input_tensor: Any, axis: object = None, keepdims: bool = False
+        m: Maker, input_tensor: object, axis: object = None, keepdims: bool = False
     ) -> object:
         """Reduce along axes, all of them if none is given."""
         axes = _axes(input_tensor, axis)
@@ -339,7 +338,7 @@ def reduce_euclidean_norm(
 def _extreme(type_: str, gv: str) -> Callable[..., TfTensor]:
     @op(type_, "input", strict=False, differentiable=False)
     def function(
-        m: Maker, input: Any, axis: object = 0, output_type: DTypeLike | None = "int64"
+        m: Maker, input: object, axis: object = 0, output_type: DTypeLike | None = "int64"
     ) -> object:
         """Return where the extreme element is along an axis."""
         if spec_of_value(input).dtype.kind == "b":
@@ -357,7 +356,7 @@ argmax, argmin = _extreme("ArgMax", "argmax"), _extreme("ArgMin", "argmin")
 def _scan(type_: str, gv: str) -> Callable[..., TfTensor]:
     @op(type_, "x", strict=False)
     def function(
-        m: Maker, x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False
+        m: Maker, x: object, axis: int = 0, exclusive: bool = False, reverse: bool = False
     ) -> object:
         """Combine the elements up to each along an axis."""
         return getattr(m, gv)(x, axis=axis, exclusive=exclusive, reverse=reverse)
@@ -379,7 +378,7 @@ def matmul(
     adjoint_b: bool = False,
     output_type: DTypeLike | None = None,
     **_: object,
-) -> Any:
+) -> object:
     """Multiply matrices."""
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise TypeError("Only one of transpose and adjoint can be True.")
@@ -418,7 +417,7 @@ def _complex_product(m: Maker, a: object, b: object, turn_a: bool, turn_b: bool)
     return np.matmul(left.mT if turn_a else left, right.mT if turn_b else right)
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Any]:
+def identity_n(input: Iterable[object], name: str | None = None) -> list[TfTensor]:
     """Return the tensors themselves, as values of their own."""
     return [identity(x) for x in input]
 
@@ -429,7 +428,7 @@ def _parts(
     """Return a function of complex numbers that numpy carries out."""
 
     @op(type_, "input", strict=False, differentiable=None)
-    def made(m: Maker, input: object) -> Any:
+    def made(m: Maker, input: object) -> object:
         """Compute on the host."""
         spec = spec_of_value(input)
         if is_unknown(input):
@@ -458,7 +457,7 @@ def complex_(m: Maker, real: object, imag: object) -> object:
     return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
 
 
-def absolute(x: object, name: str | None = None) -> Any:
+def absolute(x: object, name: str | None = None) -> TfTensor:
     """Return the size of each element, of complex numbers too."""
     value = convert(x)
     function = _complex_abs if value.spec.dtype.kind == "c" else _real_abs
@@ -469,8 +468,8 @@ _real_abs = FUNCTIONS["abs"]
 FUNCTIONS["abs"] = absolute
 
 
-def _logic(name: str) -> Callable[..., Any]:
-    def function(a: Any, b: object) -> Any:
+def _logic(name: str) -> Callable[..., TfTensor]:
+    def function(a: object, b: object) -> TfTensor:
         x, y = same(a, b)
         kind = "logical" if x.spec.dtype == rows.bool_ else "bitwise"
         return FUNCTIONS[f"{kind}_{name}"](x, y)
@@ -478,34 +477,34 @@ def _logic(name: str) -> Callable[..., Any]:
     return function
 
 
-def _compare(name: str) -> Callable[..., Any]:
-    def function(a: Any, b: object) -> Any:
+def _compare(name: str) -> Callable[..., TfTensor | bool]:
+    def function(a: object, b: object) -> TfTensor | bool:
         if b is None:
             return name == "not_equal"
         if isinstance(a, GraphTensor) and not isinstance(a.graph, FuncGraph):
             return (a is b) == (name == "equal")  # tensors of the first version's graphs
         x, y = same(a, b)
-        dims = x.spec.shape, y.spec.shape
-        if None not in dims and not _broadcast(*dims):
+        a_dims, b_dims = x.spec.shape, y.spec.shape
+        if a_dims is not None and b_dims is not None and not _broadcast(a_dims, b_dims):
             return convert(np.array(name == "not_equal"))
         return FUNCTIONS[name](x, y)
 
     return function
 
 
-def _broadcast(a: Any, b: Any) -> bool:
+def _broadcast(a: Sequence[object], b: Sequence[object]) -> bool:
     """Say whether shapes may fit together."""
     pairs = zip(reversed(a), reversed(b), strict=False)
     return all(x == y or 1 in (x, y) or not isinstance(x, int) or not isinstance(y, int)
                for x, y in pairs)  # fmt: skip
 
 
-def _invert(x: object) -> Any:
+def _invert(x: object) -> TfTensor:
     x = convert(x)
     return FUNCTIONS["logical_not" if x.spec.dtype == rows.bool_ else "invert"](x)
 
 
-def _named(function: Callable[..., object], name: str) -> Callable[..., Any]:
+def _named(function: Callable[..., TfTensor], name: str) -> Callable[..., TfTensor]:
     return lambda a, b: function(a, b, name=name)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from ..core.values import InGraph, axis_in, convert, graph_of, same, static
 
 def _unary(type_: str, gv: str, **attributes: object) -> Callable[..., TfTensor]:
     @op(type_, "features", strict=False)
-    def function(m: Maker, features: Any) -> object:
+    def function(m: Maker, features: object) -> object:
         """Apply the activation to each element."""
         return getattr(m, gv)(features, **attributes)
 
@@ -138,7 +137,7 @@ def sigmoid_cross_entropy_with_logits(m: Maker, labels: object, logits: object) 
 
 
 @op("BiasAdd", "value", "bias", shapes=shapes_of.like())
-def bias_add(m: Maker, value: object, bias: object, data_format: Any = None) -> object:
+def bias_add(m: Maker, value: object, bias: object, data_format: str | None = None) -> object:
     """Add a vector along the channels."""
     spec, count = spec_of_value(value), spec_of_value(bias).dims
     first = data_format is not None and data_format.startswith("NC")
@@ -187,14 +186,14 @@ def _global_norm(m: Maker, *xs: object) -> object:
     return m.sqrt(total)
 
 
-def global_norm(t_list: Any, name: str | None = None) -> TfTensor:
+def global_norm(t_list: Iterable[object], name: str | None = None) -> TfTensor:
     """Return the norm of several tensors together."""
     return perform("GlobalNorm", [convert(t) for t in t_list if t is not None], name=name)
 
 
 def clip_by_global_norm(
     t_list: object, clip_norm: object, use_norm: object = None, name: str | None = None
-) -> Any:
+) -> tuple[list[TfTensor | None], object]:
     """Scale several tensors down together."""
     if not isinstance(t_list, Sequence):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
@@ -203,7 +202,7 @@ def clip_by_global_norm(
     return [None if t is None else convert(t) * scale for t in t_list], norm
 
 
-def _maximum(a: object, b: object) -> Any:
+def _maximum(a: object, b: object) -> TfTensor:
     from .math_ops import FUNCTIONS  # noqa: PLC0415
 
     return FUNCTIONS["maximum"](a, b)

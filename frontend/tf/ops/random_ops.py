@@ -22,7 +22,7 @@ from ...eager.tensor import Tensor, apply
 from ...function.traces import ACTIVE
 from ...graph.frame import Frame
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph, GraphTensor, Kind, Operation, spec_with_unknowns
+from ...graph.graph import Graph, Kind, Operation, spec_with_unknowns
 from ...graph.inference import Abstract, is_unknown
 from ...values.context import STATE, entered
 from ...values.dtypes import DTypeLike
@@ -47,7 +47,7 @@ class Seeds:
     value: int | None = None
     numbers: ClassVar[Random] = Random()
     """Gives seeds to eager draws that have none."""
-    used: ClassVar[dict[Any, int]] = {}
+    used: ClassVar[dict[tuple[str, str, tuple[int, int]], int]] = {}
     """How many counters were used, by the kind of draw and its seeds."""
 
 
@@ -86,7 +86,7 @@ def _counters(type_: str, dims: Sequence[int]) -> int:
     return STRIDE * prod(dims)
 
 
-Drawing = Any
+Drawing = Callable[..., Any]
 DRAWS: dict[str, Drawing] = {}
 """By type: a function of a `Maker`, a key, a shape, an element type and options."""
 
@@ -120,8 +120,13 @@ class Draw(Kind):
 
 
 def draw(
-    type_: str, shape: Any, row: rows.DType, seed: Any, name: Any, **options: Any
-) -> GraphTensor | TfTensor:
+    type_: str,
+    shape: object,
+    row: rows.DType,
+    seed: int | None,
+    name: str | None,
+    **options: object,
+) -> TfTensor:
     """Draw numbers now, or add the operation to a graph."""
     graph = STATE.context
     if isinstance(graph, Graph):
@@ -142,7 +147,7 @@ def drawn_now(
     return dressed(DRAWS[type_](Maker(apply), key, tuple(dims), row, **options))
 
 
-def _draw_in(graph: Graph, kind: Draw, shape: ShapeLike, name: Any) -> GraphTensor:
+def _draw_in(graph: Graph, kind: Draw, shape: object, name: str | None) -> TfTensor:
     known = static(shape)
     dims = None
     if isinstance(known, list | tuple):
@@ -152,7 +157,7 @@ def _draw_in(graph: Graph, kind: Draw, shape: ShapeLike, name: Any) -> GraphTens
     if dims is None and (found := sizes_of(owned)) is not None:
         dims = tuple(d if isinstance(d, int) else None for d in found)
     op = graph.add(kind, [owned], {"shape": dims}, name=name)
-    return op.outputs[0]
+    return dressed(op.outputs[0])
 
 
 def row_given(dtype: DTypeLike | None) -> rows.DType:
@@ -163,9 +168,14 @@ def row_given(dtype: DTypeLike | None) -> rows.DType:
 
 
 def _integers(
-    m: Maker, key: object, dims: tuple[int, ...], row: rows.DType, low: Any, high: Any
+    m: Maker,
+    key: object,
+    dims: tuple[int, ...],
+    row: rows.DType,
+    low: float | None,
+    high: float | None,
 ) -> object:
-    limits = None if low is None else (m.number(low, row), m.number(high, row))
+    limits = None if low is None or high is None else (m.number(low, row), m.number(high, row))
     return ir.integers(m.emit, key, dims, row, limits)
 
 
@@ -185,7 +195,7 @@ DRAWS.update(
 class Source:
     """Where numbers are drawn: by seeds of operations, of arguments, or a generator's state."""
 
-    def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> Any:
+    def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> TfTensor:
         """Return numbers of a type of draw."""
         raise NotImplementedError("a source draws")
 
@@ -195,7 +205,7 @@ class Source:
         minval: object = 0,
         maxval: object = None,
         dtype: DTypeLike | None = "float32",
-    ) -> Any:
+    ) -> TfTensor:
         """Draw evenly between two bounds."""
         row, low, high = row_given(dtype), static(minval), static(maxval)
         if row.is_integer:
@@ -218,7 +228,7 @@ class Source:
         mean: object = 0.0,
         stddev: object = 1.0,
         dtype: DTypeLike | None = "float32",
-    ) -> Any:
+    ) -> TfTensor:
         """Draw from the normal distribution."""
         made = self.draw("RandomStandardNormal", shape, row_given(dtype))
         return made * convert(stddev, dtype) + convert(mean, dtype)
@@ -229,7 +239,7 @@ class Source:
         mean: object = 0.0,
         stddev: object = 1.0,
         dtype: DTypeLike | None = "float32",
-    ) -> Any:
+    ) -> TfTensor:
         """Draw from the normal distribution, within two deviations."""
         made = self.draw("TruncatedNormal", shape, row_given(dtype))
         return made * convert(stddev, dtype) + convert(mean, dtype)
@@ -238,24 +248,22 @@ class Source:
 class Seeded(Source):
     """Draws of operations that may have a seed."""
 
-    def __init__(self, seed: Any, name: str) -> None:
+    def __init__(self, seed: int | None, name: str | None) -> None:
         self.seed, self.name = seed, name
 
-    def draw(
-        self, type_: str, shape: object, row: rows.DType, **options: object
-    ) -> GraphTensor | TfTensor:
+    def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> TfTensor:
         """Draw numbers now, or add the operation to a graph."""
         return draw(type_, shape, row, self.seed, self.name, **options)
 
 
 def uniform(
     shape: object,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = "float32",
-    seed: Any = None,
+    minval: object = 0,
+    maxval: object = None,
+    dtype: DTypeLike | None = "float32",
+    seed: int | None = None,
     name: str = "random_uniform",
-) -> Any:
+) -> TfTensor:
     """Draw evenly between two bounds."""
     return Seeded(seed, name).uniform(shape, minval, maxval, dtype)
 
@@ -265,9 +273,9 @@ def normal(
     mean: object = 0.0,
     stddev: object = 1.0,
     dtype: DTypeLike | None = "float32",
-    seed: object = None,
+    seed: int | None = None,
     name: str = "random_normal",
-) -> Any:
+) -> TfTensor:
     """Draw from the normal distribution."""
     return Seeded(seed, name).normal(shape, mean, stddev, dtype)
 
@@ -277,21 +285,21 @@ def truncated_normal(
     mean: object = 0.0,
     stddev: object = 1.0,
     dtype: DTypeLike | None = "float32",
-    seed: object = None,
+    seed: int | None = None,
     name: str = "truncated_normal",
-) -> Any:
+) -> TfTensor:
     """Draw from the normal distribution, within two deviations."""
     return Seeded(seed, name).truncated_normal(shape, mean, stddev, dtype)
 
 
-def eager_normal(shape: Sequence[int], seed: object) -> Array:
+def eager_normal(shape: Sequence[int], seed: int | None) -> Array:
     """Return numbers of the normal distribution as an array, at once."""
     with entered(None):
         made: Array = normal(list(shape), dtype="float64", seed=seed).numpy()
     return made
 
 
-def shuffle(value: object, seed: object = None, name: str = "shuffle") -> TfTensor:
+def shuffle(value: object, seed: int | None = None, name: str = "shuffle") -> TfTensor:
     """Put the slices of a tensor in a random order."""
     from .array_ops import shape  # noqa: PLC0415
     from .gathering import gather  # noqa: PLC0415
@@ -344,7 +352,7 @@ def words_of(m: Maker, numbers: object) -> object:
 class Stateless(Source):
     """Draws that depend on their arguments alone; the numbers are TensorFlow's."""
 
-    def __init__(self, seed: Any) -> None:
+    def __init__(self, seed: object) -> None:
         self.seed = seed
 
     def draw(self, type_: str, shape: object, row: rows.DType, **options: object) -> TfTensor:
@@ -359,12 +367,16 @@ def key_of_seed(seed: object) -> TfTensor:
     return perform("StatelessRandomGetKeyCounter", [convert(seed)])
 
 
-def from_key(shape: object, key: TfTensor, type_: str, row: rows.DType, **options: Any) -> TfTensor:
+def from_key(
+    shape: object, key: TfTensor, type_: str, row: rows.DType, **options: object
+) -> TfTensor:
     """Return the numbers that a key gives: now if the shape is known, else when it is run."""
     dims = static(shape)
     if isinstance(key, EagerTensor) and not isinstance(dims, Tensor):
         return drawn_now(type_, key, _dims_of(TensorShape(dims).as_list()), row, **options)
-    return perform("Philox", [convert(shape, "int32"), key], drawn=type_, row=row, **options)
+    return perform(
+        "Philox", [convert(shape, "int32"), key], name=None, drawn=type_, row=row, **options
+    )
 
 
 def stateless_uniform(
@@ -374,7 +386,7 @@ def stateless_uniform(
     maxval: object = None,
     dtype: DTypeLike | None = "float32",
     **_: object,
-) -> Any:
+) -> TfTensor:
     """Draw what the seed says, evenly; the numbers are TensorFlow's."""
     row = row_given(dtype)
     if row.is_integer and (minval is None) != (maxval is None):
@@ -394,7 +406,7 @@ def stateless_normal(
     stddev: object = 1.0,
     dtype: DTypeLike | None = "float32",
     **_: object,
-) -> Any:
+) -> TfTensor:
     """Draw what the seed says, from the normal distribution; the numbers are TensorFlow's."""
     return Stateless(seed).normal(shape, mean, stddev, dtype)
 
@@ -406,7 +418,7 @@ def stateless_truncated_normal(
     stddev: object = 1.0,
     dtype: DTypeLike | None = "float32",
     **_: object,
-) -> Any:
+) -> TfTensor:
     """Draw what the seed says, from the normal distribution within two deviations."""
     return Stateless(seed).truncated_normal(shape, mean, stddev, dtype)
 
@@ -431,7 +443,11 @@ def _classes(
 
 
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = "int64", seed: Any = None, name: Any = None
+    logits: object,
+    num_samples: object,
+    dtype: DTypeLike | None = "int64",
+    seed: int | None = None,
+    name: str | None = None,
 ) -> TfTensor:
     """Draw classes of each row of logarithms of their chances; the numbers are TensorFlow's."""
     with InGraph(graph_of([logits])):
@@ -450,13 +466,13 @@ def stateless_categorical(
         return _classes(Stateless(seed), logits, num_samples, dtype)
 
 
-def split(seed: object, num: int = 2, alg: object = "auto_select") -> Any:
+def split(seed: object, num: int = 2, alg: object = "auto_select") -> TfTensor:
     """Return seeds that a seed gives."""
     kind = convert(seed).dtype
     return stateless_uniform([num, 2], seed, None, None, kind)
 
 
-def fold_in(seed: object, data: object, alg: object = "auto_select") -> Any:
+def fold_in(seed: object, data: object, alg: object = "auto_select") -> TfTensor:
     """Return the seed that a seed and a number give."""
     from .math_ops import cast  # noqa: PLC0415
 

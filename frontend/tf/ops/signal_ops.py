@@ -6,28 +6,28 @@ The transforms are numpy's, carried out on the host; their gradients are transfo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from ....ir.op import Array
-from ...graph.graph import GraphTensor
 from ...graph.kinds import PyFunction
 from ...values.dtypes import DTypeLike
-from ..core.bridge import EagerTensor, TfTensor, custom_gradient, wrap
+from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
 from ..core.values import InGraph, convert, graph_of, shape_spec, static
 from .array_ops import pad, reshape, roll, transpose
 from .creation import constant, zeros
 from .gathering import gather
 from .math_ops import REDUCTIONS, cast, matmul, real
 
+Gradient: TypeAlias = Callable[[TfTensor], TfTensor]
 COMPLEX = {"float32": "complex64", "float64": "complex128"}
 REAL = {wide: narrow for narrow, wide in COMPLEX.items()}
 
 
 def _host(
-    function: Callable[[Array], Array], x: Any, dims: Sequence[Any], dtype: str
-) -> EagerTensor | GraphTensor:
+    function: Callable[[Array], Array], x: TfTensor, dims: Sequence[int], dtype: str
+) -> TfTensor:
     """Carry out a function of an array whose result has these extents and this type."""
     spec = shape_spec(dtype, dims)
 
@@ -36,28 +36,28 @@ def _host(
 
     graph = graph_of([x])
     if graph is None:
-        return wrap(on_host(x.numpy())[0])
+        return wrap(on_host(np.asarray(x))[0])
     with InGraph(graph):
         kind = PyFunction(on_host, [spec.dtype], pure=True)
         kind.type = "FFT"
-        return graph.add(kind, [graph.owned(x)], specs=[spec]).outputs[0]
+        return dressed(graph.add(kind, [graph.owned(x)], specs=[spec]).outputs[0])
 
 
-def _turned(name: str, x: Any, axes: tuple[int, ...]) -> EagerTensor | GraphTensor:
+def _turned(name: str, x: TfTensor, axes: tuple[int, ...]) -> TfTensor:
     """Return what numpy's transform of complex numbers along axes gives."""
     function = getattr(np.fft, name)
     return _host(lambda a: function(a, axes=axes), x, x.shape.known(), x.dtype.name)
 
 
-def _full(name: str, other: str, rank: int) -> Callable[..., Any]:
+def _full(name: str, other: str, rank: int) -> Callable[..., TfTensor]:
     """Return a transform of complex numbers along the last axes."""
     axes = tuple(range(-rank, 0))
 
     @custom_gradient
-    def function(x: Any) -> Any:
+    def function(x: TfTensor) -> tuple[TfTensor, Gradient]:
         made = _turned(name, x, axes)
 
-        def gradient(grad: Any) -> Any:
+        def gradient(grad: TfTensor) -> TfTensor:
             count = REDUCTIONS["reduce_prod"](constant(x.shape.known()[-rank:], "float64"))
             size = cast(count, x.dtype)
             back = _turned(other, grad, axes)
@@ -65,7 +65,7 @@ def _full(name: str, other: str, rank: int) -> Callable[..., Any]:
 
         return made, gradient
 
-    def public(input: object, name: str | None = None) -> Any:
+    def public(input: object, name: str | None = None) -> TfTensor:
         """Transform complex numbers along the last axes."""
         x = convert(input)
         if x.dtype.name not in REAL:
@@ -80,7 +80,7 @@ fft2d, ifft2d = _full("fftn", "ifftn", 2), _full("ifftn", "fftn", 2)
 fft3d, ifft3d = _full("fftn", "ifftn", 3), _full("ifftn", "fftn", 3)
 
 
-def _fitted(x: Any, lengths: Sequence[int], rank: int) -> TfTensor:
+def _fitted(x: TfTensor, lengths: Sequence[int], rank: int) -> TfTensor:
     """Return a tensor whose last axes have these extents: cut off, or filled with zeros."""
     dims = x.shape.known()[-rank:]
     key = tuple(slice(0, n) for n in lengths)
@@ -89,25 +89,25 @@ def _fitted(x: Any, lengths: Sequence[int], rank: int) -> TfTensor:
 
 
 @custom_gradient
-def _half(x: Any) -> Any:
+def _half(x: TfTensor) -> tuple[TfTensor, Gradient]:
     dims, kind = x.shape.known(), x.dtype.name
     n = dims[-1]
     made = _host(np.fft.rfft, x, [*dims[:-1], n // 2 + 1], COMPLEX[kind])
 
-    def gradient(grad: object) -> TfTensor:
+    def gradient(grad: TfTensor) -> TfTensor:
         filled = _fitted(grad, [n], 1)
         return real(_turned("ifftn", filled, (-1,))) * float(n)
 
     return made, gradient
 
 
-def _half_inverse(n: int) -> Callable[..., Any]:
+def _half_inverse(n: int) -> Callable[..., TfTensor]:
     @custom_gradient
-    def function(x: Any) -> Any:
+    def function(x: TfTensor) -> tuple[TfTensor, Gradient]:
         dims, kind = x.shape.known(), REAL[x.dtype.name]
         made = _host(lambda a: np.fft.irfft(a, n), x, [*dims[:-1], n], kind)
 
-        def gradient(grad: Any) -> Any:
+        def gradient(grad: TfTensor) -> TfTensor:
             weights = np.full(n // 2 + 1, 2.0 / n, kind)
             weights[0] = 1.0 / n
             if n % 2 == 0:
@@ -123,8 +123,10 @@ def _lengths(fft_length: object, given: Sequence[int]) -> list[int]:
     return list(given) if fft_length is None else [int(n) for n in np.ravel(static(fft_length))]
 
 
-def _rfft(rank: int) -> Callable[..., Any]:
-    def public(input_tensor: object, fft_length: object = None, name: str | None = None) -> Any:
+def _rfft(rank: int) -> Callable[..., TfTensor]:
+    def public(
+        input_tensor: object, fft_length: object = None, name: str | None = None
+    ) -> TfTensor:
         """Transform real numbers: the half of the result that says all."""
         x = convert(input_tensor)
         if x.dtype.name not in COMPLEX:
@@ -136,7 +138,7 @@ def _rfft(rank: int) -> Callable[..., Any]:
     return public
 
 
-def _along(x: Any, transform: Callable[..., object], rank: int) -> Any:
+def _along(x: TfTensor, transform: Callable[..., TfTensor], rank: int) -> TfTensor:
     """Apply a transform along the axes before the last one, one by one."""
     count = len(x.shape)
     for at in range(count - rank, count - 1):
@@ -146,8 +148,10 @@ def _along(x: Any, transform: Callable[..., object], rank: int) -> Any:
     return x
 
 
-def _irfft(rank: int) -> Callable[..., Any]:
-    def public(input_tensor: object, fft_length: object = None, name: str | None = None) -> Any:
+def _irfft(rank: int) -> Callable[..., TfTensor]:
+    def public(
+        input_tensor: object, fft_length: object = None, name: str | None = None
+    ) -> TfTensor:
         """Return the real numbers whose transform is given by its half."""
         x = convert(input_tensor)
         dims = x.shape.known()[-rank:]
@@ -176,13 +180,13 @@ def _shifted(sign: int) -> Callable[..., TfTensor]:
 fftshift, ifftshift = _shifted(1), _shifted(-1)
 
 
-def _window(first: float) -> Callable[..., GraphTensor | EagerTensor]:
+def _window(first: float) -> Callable[..., TfTensor]:
     def public(
         window_length: object,
         periodic: bool = True,
         dtype: DTypeLike | None = "float32",
         name: str | None = None,
-    ) -> GraphTensor | EagerTensor:
+    ) -> TfTensor:
         """Return a window of one raised cosine."""
         count = int(static(window_length))
         if count == 1:
@@ -221,7 +225,7 @@ def frame(
     return gather(x, constant(places), axis=at, name=name)
 
 
-def overlap_and_add(signal: object, frame_step: object, name: str | None = None) -> Any:
+def overlap_and_add(signal: object, frame_step: object, name: str | None = None) -> TfTensor:
     """Add up pieces that overlap: what `frame` did is undone."""
     x, step = convert(signal), int(static(frame_step))
     *outer, count, length = x.shape.known()
@@ -238,10 +242,10 @@ def stft(
     frame_length: int,
     frame_step: int,
     fft_length: int | None = None,
-    window_fn: Any = hann_window,
+    window_fn: Callable[..., TfTensor] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Transform each piece of a signal, seen through a window."""
     pieces = frame(signals, frame_length, frame_step, pad_end)
     if window_fn is not None:
@@ -253,7 +257,7 @@ def stft(
 def dct(
     input: object,
     type: int = 2,
-    n: Any = None,
+    n: int | None = None,
     axis: int = -1,
     norm: object = None,
     name: str | None = None,

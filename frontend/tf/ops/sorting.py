@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def argsort(
 
 def _host(
     type_: str, *operands: str, **known: object
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., object]], Callable[..., TfTensor]]:
     return op(type_, *operands, strict=False, differentiable=False, **known)
 
 
@@ -158,7 +158,7 @@ def _dense(
     return (counts if found.ndim > 1 else counts[0]).astype(dtype.numpy)
 
 
-def _count(values: Any, weights: Any, least: int) -> Array:
+def _count(values: Array, weights: Array | None, least: int) -> Array:
     if not values.size:
         return np.zeros(least, np.int64)
     if (values < 0).any():
@@ -166,20 +166,20 @@ def _count(values: Any, weights: Any, least: int) -> Array:
     return np.bincount(values.ravel(), weights, minlength=least)
 
 
-def _cut(counts: Any, most: int | None) -> Any:
+def _cut(counts: Array, most: int | None) -> Array:
     return counts if most is None else counts[:most]
 
 
 def bincount(
     arr: object,
-    weights: Any = None,
+    weights: object = None,
     minlength: object = None,
     maxlength: object = None,
     dtype: DTypeLike | None = "int32",
     name: str | None = None,
     axis: int | None = None,
     binary_output: bool = False,
-) -> Any:
+) -> TfTensor:
     """Count each number, or add up the weights of each number."""
     least = 0 if minlength is None else int(static(minlength))
     most = None if maxlength is None else int(static(maxlength))
@@ -192,7 +192,9 @@ def bincount(
 
 
 @rule("SearchSorted", label="searchsorted", differentiable=False)
-def _searchsorted(m: Maker, sequence: object, values: object, side: Any, dtype: DType) -> object:
+def _searchsorted(
+    m: Maker, sequence: object, values: object, side: Literal["left", "right"], dtype: DType
+) -> object:
     if is_unknown(sequence) or is_unknown(values):
         return Abstract(spec_of_value(values).with_dtype(dtype))
     ordered, sought = np.asarray(sequence), np.asarray(values)
@@ -237,7 +239,7 @@ def sequence_mask(
     maxlen: object = None,
     dtype: DTypeLike | None = "bool",
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Mark the first elements of each row; how many there are may be known only when it runs."""
     width = static(maxlen)
     if not isinstance(width, Tensor):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -36,17 +35,17 @@ class Wide:
     def __init__(self, make: Maker) -> None:
         self.make = make
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*values: object) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        def call(*values: object) -> object:
             return getattr(self.make, name)(*map(self.value, values))
 
         return call
 
-    def value(self, x: object) -> Any:
+    def value(self, x: object) -> object:
         """Return a number as a value."""
         return self.make.number(x, rows.f64) if isinstance(x, float | int) else x
 
-    def series(self, x: object, terms: Sequence[float]) -> Any:
+    def series(self, x: object, terms: Sequence[float]) -> object:
         """Return the polynomial with these coefficients, the lowest first."""
         total = self.value(terms[-1])
         for term in reversed(terms[:-1]):
@@ -54,7 +53,12 @@ class Wide:
         return total
 
 
-def _reflected(m: Maker, x: object, above: Any, mirror: Any) -> object:
+def _reflected(
+    m: Maker,
+    x: object,
+    above: Callable[[Wide, object], object],
+    mirror: Callable[[Wide, object, object], object],
+) -> object:
     """Return `above(x)` from 1/2 up, and `mirror(x, above(1 - x))` below."""
     w, row = Wide(m), spec_of_value(x).dtype
     wide = m.to(x, rows.f64)
@@ -184,7 +188,7 @@ def _lower(a: float, x: float) -> float:
 
 def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
     @op(type_, "a", "x", differentiable=None)
-    def function(m: Maker, a: Any, x: object) -> object:
+    def function(m: Maker, a: object, x: object) -> object:
         """Compute on the host."""
         left, right = np.broadcast_arrays(np.asarray(a), np.asarray(x))
         made = [_lower(float(p), float(q)) for p, q in zip(left.flat, right.flat, strict=True)]
@@ -227,7 +231,7 @@ def erfcinv(x: object, name: str | None = None) -> TfTensor:
     return erfinv(1.0 - convert(x), name=name)
 
 
-def ndtri(x: object, name: str | None = None) -> Any:
+def ndtri(x: object, name: str | None = None) -> TfTensor:
     """Return the quantiles of the normal distribution."""
     return FUNCTIONS["multiply"](erfinv(2.0 * convert(x) - 1.0), math.sqrt(2), name=name)
 
@@ -240,7 +244,7 @@ def erfc(m: Maker, x: object) -> object:
     return m.to(m.sub(m.number(1, rows.f64), m.erf(wide)), row)
 
 
-def log_sigmoid(x: object, name: str | None = None) -> Any:
+def log_sigmoid(x: object, name: str | None = None) -> TfTensor:
     """Return the logarithm of the logistic function."""
     negative = FUNCTIONS["negative"]
     return negative(FUNCTIONS["softplus"](negative(x)), name=name)
@@ -261,8 +265,8 @@ def divide_no_nan(m: Maker, x: object, y: object) -> object:
     return m.select(zero, m.number(0, row), m.div(x, m.select(zero, m.number(1, row), y)))
 
 
-def _times_log(shift: float) -> Callable[..., Any]:
-    def made(m: Maker, x: object, y: object) -> Any:
+def _times_log(shift: float) -> Callable[..., object]:
+    def made(m: Maker, x: object, y: object) -> object:
         """Return x log y (log1p y), 0 where x is 0."""
         row = spec_of_value(x).dtype
         zero = m.equal(x, m.number(0, row))
@@ -299,15 +303,15 @@ def reciprocal_no_nan(x: object, name: str | None = None) -> TfTensor:
     return divide_no_nan(ones_like(value), value, name=name)
 
 
-def lbeta(x: object, name: str | None = None) -> Any:
+def lbeta(x: object, name: str | None = None) -> TfTensor:
     """Return the logarithm of the absolute value of the beta function along the last axis."""
     total = REDUCTIONS["reduce_sum"]
     return FUNCTIONS["subtract"](total(lgamma(x), axis=-1), lgamma(total(x, axis=-1)), name=name)
 
 
 def weighted_cross_entropy_with_logits(
-    labels: object, logits: object, pos_weight: Any, name: str | None = None
-) -> Any:
+    labels: object, logits: object, pos_weight: float | TfTensor, name: str | None = None
+) -> TfTensor:
     """Return the cross entropy of labels and sigmoid, where a label of 1 counts more."""
     x = convert(logits)
     wanted = convert(labels, x.dtype)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -32,7 +31,7 @@ def texts(function: Callable[..., object], *arrays: object) -> Array:
     return made
 
 
-def _unknown(xs: Any, dtype: DType) -> Abstract | None:
+def _unknown(xs: Iterable[object], dtype: DType) -> Abstract | None:
     """Return what is known of results of values that are not, None if they are."""
     found = [x for x in xs if isinstance(x, Abstract) and x.value is None]
     if not found:
@@ -48,7 +47,7 @@ def _join(m: Maker, *xs: object, separator: str) -> object:
     return open_ or texts(lambda *parts: separator.encode().join(parts), *xs)
 
 
-def join(inputs: Any, separator: str = "", name: str | None = None) -> TfTensor:
+def join(inputs: Sequence[object], separator: str = "", name: str | None = None) -> TfTensor:
     """Put the texts at each place together."""
     with InGraph(graph_of(list(inputs))):
         if not inputs:
@@ -58,10 +57,10 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> TfTensor:
 
 
 def _each(
-    type_: str, function: Callable[[Any], Any], dtype: DType = TEXT
+    type_: str, function: Callable[[bytes], object], dtype: DType = TEXT
 ) -> Callable[..., TfTensor]:
     @op(type_, "input", strict=False, differentiable=False)
-    def made(m: Maker, input: object) -> Any:
+    def made(m: Maker, input: object) -> object:
         """Compute of each text."""
         open_ = _unknown([input], dtype)
         if open_ is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ....ir.compose import functions as c
 from ....ir.compose.functions import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ....ir.types.dims import DimExpr
+from ....ir.types.dims import Dim, DimExpr
 from ...eager.remembered import remember_all
 from ...graph.graph import GraphTensor
 from ...values.run_errors import UnimplementedError
@@ -38,7 +38,17 @@ def _pair(value: object, channels_last: bool, rank: int = 2) -> tuple[int, ...]:
     return tuple(listed)
 
 
-def _pads(padding: Any, sizes: Any, window: Any, strides: Any, dilations: Any) -> Any:
+Padding: TypeAlias = str | Sequence[Sequence[int]]
+"""How edges are filled: `SAME`, `VALID`, or how much before and behind each axis."""
+
+
+def _pads(
+    padding: Padding,
+    sizes: Sequence[Any],
+    window: Sequence[Any],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+) -> tuple[tuple[Dim, Dim], ...]:
     """Return what is put before and behind each axis."""
     if not isinstance(padding, str):
         return tuple((int(a), int(b)) for a, b in list(padding)[1:-1])
@@ -64,10 +74,10 @@ def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
     @op(type_, "input", "filters", shapes=shapes_of.windows(rank))
     def function(
         m: Maker,
-        input: Any,
+        input: object,
         filters: object,
         strides: object = 1,
-        padding: object = "VALID",
+        padding: Padding = "VALID",
         data_format: str | None = None,
         dilations: object = 1,
     ) -> object:
@@ -101,11 +111,11 @@ def conv1d(
     input: object,
     filters: object,
     stride: object = 1,
-    padding: object = "VALID",
+    padding: Padding = "VALID",
     data_format: str = "NWC",
     dilations: object = None,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Slide filters [width, in, out] over sequences."""
     return _conv1d(input, filters, stride, padding, data_format, dilations, name=name)
 
@@ -139,7 +149,7 @@ def depthwise_conv2d(
     input: object,
     filter: object,
     strides: object = 1,
-    padding: object = "VALID",
+    padding: Padding = "VALID",
     data_format: str | None = None,
     dilations: object = 1,
 ) -> object:
@@ -159,7 +169,13 @@ def depthwise_conv2d(
 @rule("Conv2DBackpropInput", label="conv2d_transpose", shapes=shapes_of.backward)
 @rule("Conv3DBackpropInputV2", label="conv3d_transpose", shapes=shapes_of.backward)
 def _conv_transpose(
-    m: Maker, x: Any, f: Any, *sizes_: Any, wanted: Any, strides: Any, padding: Any
+    m: Maker,
+    x: object,
+    f: object,
+    *sizes_: object,
+    wanted: Any,
+    strides: object,
+    padding: Padding,
 ) -> object:
     wanted = tuple(ints(sizes_[0])) if sizes_ else wanted
     window = spec_of_value(f).dims[:-2]
@@ -196,11 +212,11 @@ def _transposed(label: str, type_: str) -> Callable[..., TfTensor]:
     """Return the function that is the gradient of a convolution."""
 
     def function(
-        input: Any,
+        input: object,
         filters: object,
         output_shape: ShapeLike,
         strides: object = 1,
-        padding: object = "SAME",
+        padding: Padding = "SAME",
         data_format: str | None = None,
         dilations: object = None,
         name: str | None = None,
@@ -230,11 +246,11 @@ def convolution(
     input: object,
     filters: object,
     strides: object = None,
-    padding: object = "VALID",
+    padding: Padding = "VALID",
     data_format: str | None = None,
     dilations: object = None,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Slide filters over images of as many axes as the filters have."""
     rank = len(convert(filters).shape) - 2
     functions: dict[int, Callable[..., TfTensor]] = {1: conv1d, 2: conv2d, 3: conv3d}
@@ -249,7 +265,7 @@ def conv_transpose(
     filters: object,
     output_shape: object,
     strides: object,
-    padding: object = "SAME",
+    padding: Padding = "SAME",
     data_format: str | None = None,
     dilations: object = None,
     name: str | None = None,
@@ -266,7 +282,7 @@ def pool(
     window_shape: object,
     pooling_type: str,
     strides: object = None,
-    padding: object = "VALID",
+    padding: Padding = "VALID",
     data_format: str | None = None,
     dilations: object = None,
     name: str | None = None,
@@ -299,10 +315,10 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
     @op(type_, "input", strict=False, label=type_.removesuffix("ND"), shapes=stated)
     def function(
         m: Maker,
-        input: Any,
+        input: object,
         ksize: object,
         strides: object,
-        padding: object = "VALID",
+        padding: Padding = "VALID",
         data_format: str | None = None,
     ) -> object:
         """Combine the elements of windows."""
@@ -349,13 +365,13 @@ def depth_to_space(m: Maker, input: object, block_size: int, data_format: str = 
 
 def batch_normalization(
     x: object,
-    mean: Any,
+    mean: TfTensor,
     variance: object,
-    offset: Any,
+    offset: TfTensor | None,
     scale: object,
     variance_epsilon: float,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Centre and scale by given moments."""
     factor = FUNCTIONS["rsqrt"](convert(variance) + variance_epsilon)
     factor = factor if scale is None else factor * scale
@@ -399,8 +415,12 @@ def local_response_normalization(
 
 
 def dropout(
-    x: Any, rate: Any = 0.5, noise_shape: object = None, seed: object = None, name: object = None
-) -> Any:
+    x: object,
+    rate: float | TfTensor = 0.5,
+    noise_shape: object = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> TfTensor:
     """Set elements to 0 by chance, and scale the others up."""
     from .array_ops import shape, where  # noqa: PLC0415
     from .creation import zeros_like  # noqa: PLC0415

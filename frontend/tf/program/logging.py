@@ -27,7 +27,7 @@ def logger() -> _python.Logger:
 def _at(level: int) -> Any:
     """Return the function that writes messages of a weight."""
 
-    def write(msg: Any, *args: Any, **options: Any) -> None:
+    def write(msg: str | None, *args: Any, **options: Any) -> None:
         """Write a message."""
         logger().log(level, msg, *args, **options)
 

@@ -78,7 +78,7 @@ class TestCase(unittest.TestCase):
     def cached_session(
         self,
         graph: object = None,
-        config: Any = None,
+        config: object = None,
         use_gpu: bool = True,
         force_gpu: bool = False,
     ) -> Iterator[Any]:
@@ -167,7 +167,7 @@ class TestCase(unittest.TestCase):
                 rtol, atol = max(rtol, relative), max(atol, absolute)
         self.assertAllClose(x, y, rtol, atol, msg)
 
-    def assertNotAllClose(self, a: Any, b: Any, **options: Any) -> None:
+    def assertNotAllClose(self, a: object, b: object, **options: Any) -> None:
         """Fail if two structures of numbers are close."""
         with self.assertRaises(AssertionError):
             self.assertAllClose(a, b, **options)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...values import nest
 from ..core.bridge import TfTensor
-from ..core.shapes import TensorShape
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
 from ..layers.base import Layer, extent
 from ..ops import array_ops as _a
@@ -37,14 +37,14 @@ class RNNCell(Layer):
     state_size: Any
     output_size: Any
 
-    def __call__(self, inputs: object, state: Any, scope: str | None = None) -> Any:  # type: ignore[override]
+    def __call__(self, inputs: object, state: object, scope: str | None = None) -> Any:  # type: ignore[override]
         """Return output and next state; the variables have names within a scope."""
         return super().__call__(inputs, state, scope=scope)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make the variables; a cell of one's own may make them in `call`."""
 
-    def zero_state(self, batch_size: Any, dtype: object) -> Any:
+    def zero_state(self, batch_size: object, dtype: object) -> Any:
         """Return the state to begin with."""
         return nest.map_structure(
             lambda size: zeros([batch_size, *TensorShape(size).as_list()], dtype), self.state_size
@@ -67,7 +67,7 @@ class Recurrent(RNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Callable[[Any], Any] | None = None,
+        activation: Callable[[object], object] | None = None,
         reuse: Any = None,
         name: str | None = None,
         dtype: object = None,
@@ -87,14 +87,14 @@ class Recurrent(RNNCell):
         return self._num_units
 
 
-def _joined(x: Any, y: object, kernel: object, bias: object) -> TfTensor:
+def _joined(x: TfTensor, y: object, kernel: object, bias: object) -> TfTensor:
     return bias_add(_m.matmul(_a.concat([x, y], 1), kernel), bias)
 
 
 class BasicRNNCell(Recurrent):
     """One matrix for input and state."""
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make kernel and bias."""
         units = self._num_units
         self._kernel = self.add_weight("kernel", [extent(input_shape, -1, self) + units, units])
@@ -114,7 +114,7 @@ class GRUCell(Recurrent):
         num_units: int,
         activation: Any = None,
         reuse: Any = None,
-        kernel_initializer: Any = None,
+        kernel_initializer: object = None,
         bias_initializer: object = None,
         name: str | None = None,
         dtype: object = None,
@@ -123,7 +123,7 @@ class GRUCell(Recurrent):
         super().__init__(num_units, activation, reuse, name, dtype, **more)
         self._first, self._first_bias = kernel_initializer, bias_initializer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make kernels and biases of the gates and of what is new."""
         units, first = self._num_units, self._first
         both = extent(input_shape, -1, self) + units
@@ -166,7 +166,7 @@ class BasicLSTMCell(Recurrent):
         units = self._num_units
         return LSTMStateTuple(units, units) if self._is_tuple else 2 * units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make kernel and bias of all gates."""
         units = self._num_units
         both = extent(input_shape, -1, self) + units
@@ -224,7 +224,7 @@ class LSTMCell(Recurrent):
         pair = LSTMStateTuple(self._num_units, self.output_size)
         return pair if self._is_tuple else sum(pair)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make kernel and bias of all gates, peepholes and the projection."""
         units, first, add = self._num_units, self._first, self.add_weight
         both = extent(input_shape, -1, self) + self.output_size
@@ -257,5 +257,5 @@ class LSTMCell(Recurrent):
         return made, pair
 
 
-def _limited(value: object, limit: float | None) -> object:
+def _limited(value: TfTensor, limit: float | None) -> TfTensor:
     return value if limit is None else clip_by_value(value, -limit, limit)

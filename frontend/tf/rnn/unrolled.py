@@ -28,7 +28,7 @@ def _turned(x: Any) -> TfTensor:
     return _a.transpose(x, [1, 0, *range(2, x.shape.rank)])
 
 
-def _batch(x: Any, axis: int) -> Any:
+def _batch(x: TfTensor, axis: int) -> Any:
     known = x.shape.as_list()[axis]
     return known if known is not None else _a.shape(x)[axis]
 
@@ -106,7 +106,7 @@ def _loop(
     count = _batch(nest.flatten(rows)[0], 0)
     arrays = [_empty(count, x) for x in nest.flatten(shown)]
 
-    def body(time: Any, before: Any, made: Any) -> Any:
+    def body(time: Any, before: object, made: Any) -> Any:
         with scopes_are(known), variable_scope(scope, reuse=True):
             out, after = cell(nest.map_structure(lambda x: gather(x, time), rows), before)
         if lengths is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...values import nest
+from ..core.bridge import TfTensor
 from ..core.values import static
 from ..graph.scopes import variable_scope
 from ..graph.state import device
@@ -89,11 +90,11 @@ class Wrapper(RNNCell):
 
     weights = variables
 
-    def __call__(self, inputs: object, state: Any, scope: object = None) -> Any:  # type: ignore[override]
+    def __call__(self, inputs: object, state: object, scope: object = None) -> Any:  # type: ignore[override]
         """Return output and next state; a wrapper adds nothing to names."""
         return self.wrapped(inputs, state, scope)
 
-    def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
+    def wrapped(self, inputs: object, state: object, scope: object) -> Any:
         """Return output and next state."""
         raise NotImplementedError(type(self).__name__)
 
@@ -104,13 +105,13 @@ class DropoutWrapper(Wrapper):
     def __init__(
         self,
         cell: RNNCell,
-        input_keep_prob: Any = 1.0,
-        output_keep_prob: Any = 1.0,
-        state_keep_prob: Any = 1.0,
+        input_keep_prob: object = 1.0,
+        output_keep_prob: object = 1.0,
+        state_keep_prob: object = 1.0,
         variational_recurrent: bool = False,
         input_size: object = None,
         dtype: object = None,
-        seed: object = None,
+        seed: int | None = None,
         dropout_state_filter_visitor: object = None,
     ) -> None:
         super().__init__(cell)
@@ -120,7 +121,7 @@ class DropoutWrapper(Wrapper):
         self._kept = input_keep_prob, state_keep_prob, output_keep_prob
         self._seed = seed
 
-    def _dropped(self, value: Any, keep: Any) -> Any:
+    def _dropped(self, value: TfTensor, keep: Any) -> Any:
         known = static(keep)
         if isinstance(known, int | float) and known == 1:
             return value
@@ -140,7 +141,9 @@ class DropoutWrapper(Wrapper):
 class ResidualWrapper(Wrapper):
     """Adds the input to the output."""
 
-    def __init__(self, cell: RNNCell, residual_fn: Callable[[Any, Any], Any] | None = None) -> None:
+    def __init__(
+        self, cell: RNNCell, residual_fn: Callable[[object, object], object] | None = None
+    ) -> None:
         super().__init__(cell)
         self._residual = residual_fn
 
@@ -156,7 +159,7 @@ class ResidualWrapper(Wrapper):
 class DeviceWrapper(Wrapper):
     """Lets a cell run on a device."""
 
-    def __init__(self, cell: RNNCell, device: Any) -> None:
+    def __init__(self, cell: RNNCell, device: object) -> None:
         super().__init__(cell)
         self._device = device
 

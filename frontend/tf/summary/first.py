@@ -195,8 +195,8 @@ class FileWriter:
 
     def __init__(
         self,
-        logdir: Any,
-        graph: Any = None,
+        logdir: object,
+        graph: object = None,
         max_queue: int = 10,
         flush_secs: float = 120,
         graph_def: object = None,

@@ -19,10 +19,10 @@ from ...formats.events import EventFile
 from ...formats.messages import Event, GraphDef, RunMetadata, Summary, SummaryMetadata
 from ...function.function import CALLED
 from ...graph.func_graph import FuncGraph
-from ...graph.graph import Graph, GraphTensor
+from ...graph.graph import Graph
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import EagerTensor, wrap
+from ..core.bridge import TfTensor, dressed, wrap
 from ..core.values import InGraph, convert, graph_of
 from ..graph.state import SCOPE, get_default_graph
 from ..io.pictures import png_bytes
@@ -109,7 +109,7 @@ def create_file_writer(
     logdir: object,
     max_queue: Any = None,
     flush_millis: Any = None,
-    filename_suffix: Any = None,
+    filename_suffix: str | None = None,
     name: str | None = None,
     experimental_trackable: bool = False,
     experimental_mesh: object = None,
@@ -171,7 +171,7 @@ def tag_of(name: str) -> str:
 
 def put(
     tensors: Sequence[object], step: Any, make: Callable[..., Any], name: str = "summary"
-) -> EagerTensor | GraphTensor:
+) -> TfTensor:
     """Write what a function gives for arrays: an event without time and step.
 
     Return whether something was written: in a graph, each time that it runs.
@@ -201,12 +201,12 @@ def put(
         kind = ArrayKind("WriteSummary", compute, lambda _: [TRUTH], effect=True)
         made = graph.add(kind, [graph.owned(x) for x in given], name=name).outputs[0]
         graph.add_to_collection(OLD_OPERATIONS, made)
-    return made
+    return dressed(made)
 
 
 def write(
-    tag: str, tensor: object, step: object = None, metadata: Any = None, name: str | None = None
-) -> EagerTensor | GraphTensor:
+    tag: str, tensor: object, step: object = None, metadata: object = None, name: str | None = None
+) -> TfTensor:
     """Write a tensor, with what says how it is shown."""
     shown = SummaryMetadata()
     if metadata is not None:
@@ -219,7 +219,7 @@ def write(
 
 def written(
     name: str, data: object, step: object, shown: object, make: Callable[[Array], Array]
-) -> EagerTensor | GraphTensor:
+) -> TfTensor:
     """Write what a function makes of an array, with what says how it is shown."""
     tag = tag_of(name)
     return put([data], step, lambda x: {"summary": s.of_tensor(tag, make(np.asarray(x)), shown)})
@@ -227,7 +227,7 @@ def written(
 
 def scalar(
     name: str, data: object, step: object = None, description: str | None = None
-) -> EagerTensor | GraphTensor:
+) -> TfTensor:
     """Write a number."""
     shown = s.metadata("scalars", s.SCALARS, description or "")
 
@@ -242,7 +242,7 @@ def scalar(
 def histogram(
     name: str, data: object, step: object = None, buckets: int | None = None,
     description: str | None = None,
-) -> EagerTensor | GraphTensor:  # fmt: skip
+) -> TfTensor:  # fmt: skip
     """Write the distribution of numbers."""
     count = 30 if buckets is None else int(buckets)
     shown = s.metadata("histograms", s.TENSORS, description or "")
@@ -255,7 +255,7 @@ def image(
     step: object = None,
     max_outputs: int = 3,
     description: str | None = None,
-) -> EagerTensor | GraphTensor:
+) -> TfTensor:
     """Write images: batch, height, width, channels; floats are between 0 and 1."""
     shown = s.metadata("images", s.BLOBS, description or "")
 
@@ -273,9 +273,7 @@ def image(
     return written(name, data, step, shown, make)
 
 
-def text(
-    name: str, data: object, step: object = None, description: str | None = None
-) -> EagerTensor | GraphTensor:
+def text(name: str, data: object, step: object = None, description: str | None = None) -> TfTensor:
     """Write texts."""
     return written(name, data, step, s.metadata("text", s.TENSORS, description or ""), lambda x: x)
 
@@ -288,7 +286,7 @@ def audio(
     max_outputs: int = 3,
     encoding: str | None = None,
     description: str | None = None,
-) -> EagerTensor | GraphTensor:
+) -> TfTensor:
     """Write sounds: batch, frames, channels."""
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")
@@ -304,7 +302,7 @@ def audio(
     return written(name, data, step, s.metadata("audio", s.BLOBS, description or ""), make)
 
 
-def graph(graph_data: object) -> EagerTensor | GraphTensor:
+def graph(graph_data: object) -> TfTensor:
     """Write a graph."""
     if STATE.context is not None:
         raise RuntimeError("tf.summary.graph() is not supported in graph mode.")
@@ -315,9 +313,7 @@ def graph(graph_data: object) -> EagerTensor | GraphTensor:
     return put([], 0, lambda: {"graph_def": data})
 
 
-def write_raw_pb(
-    tensor: object, step: object = None, name: str | None = None
-) -> EagerTensor | GraphTensor:
+def write_raw_pb(tensor: object, step: object = None, name: str | None = None) -> TfTensor:
     """Write a summary that is given as bytes."""
     return put([tensor], step, lambda x: {"summary": Summary.FromString(np.asarray(x).item())})
 

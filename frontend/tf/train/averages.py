@@ -23,8 +23,8 @@ class ExponentialMovingAverage:
 
     def __init__(
         self,
-        decay: Any,
-        num_updates: Any = None,
+        decay: object,
+        num_updates: object = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:

@@ -39,7 +39,7 @@ class NumpyState:
         """Return the elements."""
         return np.array(self.array)
 
-    def assign(self, value: Any) -> None:
+    def assign(self, value: Array) -> None:
         """Change the elements."""
         self.array[...] = value
 

@@ -46,7 +46,7 @@ class MonitoredTrainingSession:
     def _now(self) -> int:
         return int(self._session.run(self._step))
 
-    def run(self, fetches: object, feed_dict: Mapping[Any, Any] | None = None) -> Any:
+    def run(self, fetches: object, feed_dict: Mapping[object, object] | None = None) -> Any:
         """Return what the fetches are; save if it is time to."""
         made = self._session.run(fetches, feed_dict)
         step = self._now()
@@ -68,7 +68,7 @@ class MonitoredTrainingSession:
         """Ask for the end."""
         self._stop = True
 
-    def __exit__(self, kind: Any, error: object, trace: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is None:
             self._save(self._now())
         self._session.close()

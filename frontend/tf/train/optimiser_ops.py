@@ -93,8 +93,8 @@ class Optimizer:
                     kept[name] = Variable(value, trainable=False, name=label)
             else:
                 with entered(None):
-                    value = np.full(variable.state.value.shape, start, variable.spec.dtype.numpy)
-                    kept[name] = Variable(value, trainable=False, name=label)
+                    full = np.full(variable.state.value.shape, start, variable.spec.dtype.numpy)
+                    kept[name] = Variable(full, trainable=False, name=label)
             settle()
         return kept[name]
 
@@ -308,10 +308,7 @@ class KerasRules(Optimizer):
         if self.clipnorm is not None:
             return [clip_by_norm(convert(g), self.clipnorm) for g in grads]
         if self.global_clipnorm is not None:
-            found: list[Any] = clip_by_global_norm(
-                [convert(g) for g in grads], self.global_clipnorm
-            )[0]
-            return found
+            return clip_by_global_norm([convert(g) for g in grads], self.global_clipnorm)[0]
         if self.clipvalue is not None:
             low, high = -self.clipvalue, self.clipvalue
             return [clip_by_value(convert(g), low, high) for g in grads]

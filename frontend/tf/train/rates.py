@@ -141,7 +141,7 @@ class CosineDecay(Schedule):
         falling = self._wave(step - float(self.warmup), self.target)
         return where(step < float(self.warmup), rising, falling)
 
-    def _wave(self, step: Any, first: Any) -> Any:
+    def _wave(self, step: TfTensor, first: Any) -> Any:
         passed = minimum(step, float(self.steps)) / self.steps
         wave = (FUNCTIONS["cos"](passed * math.pi) + 1.0) * 0.5
         return (wave * (1.0 - self.alpha) + self.alpha) * first

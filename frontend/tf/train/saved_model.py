@@ -231,7 +231,7 @@ class Loaded(Module):
         self.signatures: dict[str, Any] = {}
         self._held: list[Any] = []
 
-    def __call__(self, *args: Any, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call what was saved as `__call__`."""
         found = vars(self).get("__call__")
         if found is None:
@@ -425,7 +425,7 @@ class _Signature:
             return made
         return {f"output_{i}": x for i, x in enumerate(nest.flatten(made))}
 
-    def __call__(self, *args: Any, **kwargs: object) -> dict[str, Any]:
+    def __call__(self, *args: object, **kwargs: object) -> dict[str, Any]:
         """Return the results for arguments."""
         if len(args) > 1:
             raise TypeError("a signature takes its arguments by name")

@@ -124,7 +124,7 @@ class Saver:
         save_path: str,
         global_step: Any = None,
         write_meta_graph: bool = True,
-        **_: Any,
+        **_: object,
     ) -> str:
         """Write the values; return the path with the step in it."""
         path = save_path
