@@ -44,6 +44,7 @@ from ..values.dtypes import (
 )
 from .core.bridge import Common as Tensor
 from .core.bridge import custom_gradient
+from .core.names import device, name_scope
 from .core.shapes import TensorShape, broadcast_static_shape
 from .core.specs import TensorSpec, type_spec_from_value
 from .core.values import convert_to_tensor
@@ -79,10 +80,8 @@ from .graph.state import TfGraph as Graph
 from .graph.state import (
     Variable,
     control_dependencies,
-    device,
     function,
     group,
-    name_scope,
     no_op,
     placeholder,
 )

@@ -30,9 +30,10 @@ from ...values.context import STATE
 from ...values.devices import MACHINE, processors
 from ...values.run_errors import UnimplementedError
 from ..core.bridge import dressed
+from ..core.names import device
 from ..core.values import convert
 from ..data.dataset import Dataset
-from ..graph.state import TfFunction, device
+from ..graph.state import TfFunction
 from ..ops.math_ops import REDUCTIONS
 from .lockstep import Lockstep
 from .replicas import (

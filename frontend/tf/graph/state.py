@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,8 +20,8 @@ from ...graph.graph import Graph, GraphTensor, Operation, op_of
 from ...graph.kinds import NoOp, Placeholder, PlaceholderWithDefault
 from ...graph.variables import IS_INITIALIZED, Handle
 from ...values import nest
-from ...values.context import STATE, entered, running_on
-from ...values.devices import CPU, HOST, MACHINE, parse_device, wanted_device
+from ...values.context import STATE, entered
+from ...values.devices import HOST
 from ...values.dtypes import DTypeLike
 from ...values.given import Index
 from ..core.bridge import (
@@ -38,6 +37,7 @@ from ..core.bridge import (
     wrap,
 )
 from ..core.calls import perform
+from ..core.names import SCOPE
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
 from ..core.values import InGraph, InvalidShapesError, convert, graph_of, shape_spec
@@ -599,90 +599,6 @@ def control_dependencies(inputs: Any) -> Iterator[None]:
     graph = STATE.context
     with graph.control_dependencies(inputs) if isinstance(graph, Graph) else nullcontext():
         yield
-
-
-class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
-    """Puts operations under a name."""
-
-    needs_text = True
-
-    def __init__(
-        self, name: str | None, default_name: str | None = None, values: object = None
-    ) -> None:
-        if self.needs_text and not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")
-        self._name = default_name if name is None else name
-        self._entered: list[AbstractContextManager[str]] = []
-
-    @property
-    def name(self) -> str | None:
-        """Return the name."""
-        return self._name
-
-    def __enter__(self) -> str:
-        self._entered.append(_scoped(self._name))
-        return self._entered[-1].__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._entered.pop().__exit__(*error)
-
-
-@contextmanager
-def _scoped(name: str | None) -> Iterator[str]:
-    graph = STATE.context
-    if isinstance(graph, Graph):
-        with graph.name_scope(name) as scope:
-            yield scope
-        return
-    before = SCOPE.name
-    SCOPE.name = name if name and name.endswith("/") else f"{before}{name}/" if name else ""
-    try:
-        yield SCOPE.name
-    finally:
-        SCOPE.name = before
-
-
-class EagerScope(threading.local):
-    """The scope of eager code, with a slash behind: variables are named by it."""
-
-    name = ""
-
-
-SCOPE = EagerScope()
-
-
-@contextmanager
-def device(name: object) -> Iterator[None]:
-    """Ask for a device.
-
-    Eagerly one that is not there is refused, unless placement is soft: then it is the processor.
-    """
-    graph = STATE.context
-    if isinstance(graph, Graph):
-        with graph.on_device(_device_name(name)):
-            yield
-        return
-    if callable(name):
-        raise RuntimeError("tf.device does not support functions.")
-    if not name:
-        with running_on(None, soft=MACHINE.soft):
-            yield
-        return
-    wish = parse_device(_device_name(name))
-    outer = STATE.device
-    if outer is not None and wish.kind is None:
-        wish = parse_device(f"/{outer}").merge(wish)
-    place = wanted_device(str(wish))
-    several = MACHINE.processors > 1 or place != CPU or outer is not None
-    with running_on(place, soft=MACHINE.soft) if several else nullcontext():
-        yield
-
-
-def _device_name(name: object) -> str:
-    """Return the name of a device as graphs show it: the short form is written out."""
-    name = getattr(name, "to_string", lambda: name)()
-    short = re.fullmatch(r"/?(cpu|gpu):(\d+|\*)", str(name or ""), re.IGNORECASE)
-    return f"/device:{short[1].upper()}:{short[2]}" if short else str(name or "")
 
 
 def tuple_(

@@ -13,6 +13,7 @@ from ....ir.types.tensor import Array, TensorSpec
 from ...formats import messages as _msg
 from ...graph.graph import GraphTensor, Kind
 from ...values.context import default_session
+from ..core import names as _names
 from ..core.dimensions import Behaviour, Dimension, dimension_value
 from ..core.shapes import dimension_at_index
 from ..core.values import convert, shape_spec
@@ -172,7 +173,7 @@ def wrap_function(fn: Any, signature: object, name: str | None = None) -> Any:
     return _st.function(shared, input_signature=signature).get_concrete_function()
 
 
-class name_scope(_st.name_scope):  # noqa: N801  (TensorFlow's name)
+class name_scope(_names.name_scope):  # noqa: N801  (TensorFlow's name)
     """Puts operations under a name; None is the scope of the whole graph."""
 
     needs_text = False

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...values import nest
 from ..core.bridge import TfTensor
+from ..core.names import device
 from ..core.values import static
 from ..graph.scopes import variable_scope
-from ..graph.state import device
 from ..ops import array_ops as _a
 from ..ops.window_ops import dropout
 from .cells import LSTMStateTuple, RNNCell

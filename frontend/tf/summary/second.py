@@ -23,8 +23,9 @@ from ...graph.graph import Graph
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, dressed, wrap
+from ..core.names import SCOPE, name_scope
 from ..core.values import InGraph, convert, graph_of
-from ..graph.state import SCOPE, get_default_graph
+from ..graph.state import get_default_graph
 from ..io.pictures import png_bytes
 from ..program import profiler as profiles
 from ..runs.graph_messages import graph_message
@@ -330,8 +331,6 @@ def summary_scope(
     name: str, default_name: str = "summary", values: object = None
 ) -> Iterator[tuple[str, str]]:
     """Give the tag of a summary, and the scope of its operations."""
-    from ..graph.state import name_scope  # noqa: PLC0415
-
     tag = tag_of(name or default_name)
     with name_scope(name or default_name) as scope:
         yield tag, scope

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..graph.state import name_scope
+from ..core.names import name_scope
 from .checkpoints import settle
 
 

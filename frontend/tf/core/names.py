@@ -1,0 +1,102 @@
+"""Names and devices that code asks for: `tf.name_scope` and `tf.device`, eagerly and in graphs."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import TracebackType
+
+from ...graph.graph import Graph
+from ...values.context import STATE, running_on
+from ...values.devices import CPU, MACHINE, parse_device, wanted_device
+
+
+class name_scope:  # noqa: N801  (TensorFlow's name; it is used like a function)
+    """Puts operations under a name."""
+
+    needs_text = True
+
+    def __init__(
+        self, name: str | None, default_name: str | None = None, values: object = None
+    ) -> None:
+        if self.needs_text and not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = default_name if name is None else name
+        self._entered: list[AbstractContextManager[str]] = []
+
+    @property
+    def name(self) -> str | None:
+        """Return the name."""
+        return self._name
+
+    def __enter__(self) -> str:
+        self._entered.append(_scoped(self._name))
+        return self._entered[-1].__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._entered.pop().__exit__(kind, error, trace)
+
+
+@contextmanager
+def _scoped(name: str | None) -> Iterator[str]:
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        with graph.name_scope(name) as scope:
+            yield scope
+        return
+    before = SCOPE.name
+    SCOPE.name = name if name and name.endswith("/") else f"{before}{name}/" if name else ""
+    try:
+        yield SCOPE.name
+    finally:
+        SCOPE.name = before
+
+
+class EagerScope(threading.local):
+    """The scope of eager code, with a slash behind: variables are named by it."""
+
+    name = ""
+
+
+SCOPE = EagerScope()
+
+
+@contextmanager
+def device(name: object) -> Iterator[None]:
+    """Ask for a device.
+
+    Eagerly one that is not there is refused, unless placement is soft: then it is the processor.
+    """
+    graph = STATE.context
+    if isinstance(graph, Graph):
+        with graph.on_device(_device_name(name)):
+            yield
+        return
+    if callable(name):
+        raise RuntimeError("tf.device does not support functions.")
+    if not name:
+        with running_on(None, soft=MACHINE.soft):
+            yield
+        return
+    wish = parse_device(_device_name(name))
+    outer = STATE.device
+    if outer is not None and wish.kind is None:
+        wish = parse_device(f"/{outer}").merge(wish)
+    place = wanted_device(str(wish))
+    several = MACHINE.processors > 1 or place != CPU or outer is not None
+    with running_on(place, soft=MACHINE.soft) if several else nullcontext():
+        yield
+
+
+def _device_name(name: object) -> str:
+    """Return the name of a device as graphs show it: the short form is written out."""
+    name = getattr(name, "to_string", lambda: name)()
+    short = re.fullmatch(r"/?(cpu|gpu):(\d+|\*)", str(name or ""), re.IGNORECASE)
+    return f"/device:{short[1].upper()}:{short[2]}" if short else str(name or "")
