@@ -59,9 +59,10 @@ class Again(Frame):
 
     def host(self, function: Any, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Sequence[Any]:
         """Return what the function gave."""
-        if not self.done or self.done[0].function is not function:
+        found = next((each for each in self.done if each.function is function), None)
+        if found is None:
             return super().host(function, inputs, dtypes)
-        found = self.done.pop(0)
+        self.done.remove(found)
         for variable, value in found.variables:
             variable.put_in(self.store, value)
         return found.results
@@ -120,6 +121,16 @@ class HostStep(PythonCall):
                 tensor.see(value.shape)
                 raise ShapesChangedError(self.op.name)
         return [*results, *(value for _, value in behind)]
+
+    def prepared(self, *arrays: Array) -> Callable[[], Sequence[Array]]:
+        """Return what calls it with arrays, in whatever thread; this one's run takes note of it."""
+        noted = RUNS.done
+
+        def call() -> Sequence[Array]:
+            RUNS.done = noted
+            return self(*arrays)
+
+        return call
 
     def carried_out(self, inputs: Sequence[Array]) -> Sequence[Any]:
         """Return what the function gives; its errors name the operation."""

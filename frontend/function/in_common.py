@@ -55,6 +55,8 @@ class Shared:
         """Whether what did not hold is a result of a program that writes no variables too."""
         self.has_host = False
         """Whether the program may have host steps."""
+        self.apart: frozenset[Operation] = frozenset()
+        """The calls of Python that may go on beside others."""
         self.calls: list[HostStep] = []
         """What the program calls."""
         self.slow: dict[Operation, str] = {}

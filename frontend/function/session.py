@@ -4,21 +4,23 @@
         s.run([loss, train], {x: batch})
 
 What a set of fetches and feeds needs is found once and kept. A session holds the values of the
-graph's variables; threads may run it at once, each write to a variable is one step.
+graph's variables. Threads may run it at once: steps that change the same variables take turns,
+others overlap. A step that waits for queues or calls Python changes one variable after the other.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ...ir.op import Array
 from ...ir.types.dtypes import DType
-from ...runtime.deadline import DEADLINE, LateError
+from ...runtime.deadline import DEADLINE
 from ...runtime.queues import Queue
 from ...runtime.tracing import EARS, OWN, span
 from ..eager.recorded import unboxed
@@ -35,6 +37,7 @@ from ..graph.graph import (
 )
 from ..graph.kinds import DEAD, MissingFeedError
 from ..graph.placement import available_with, check_placement
+from ..graph.variables import Held
 from ..models.pieces import on_host
 from ..values.context import stack
 from ..values.run_errors import InvalidArgumentError
@@ -61,8 +64,7 @@ class KnownFetch:
         native = self.plan.compiled.get(tuple([array.shape for array in arrays]))
         if native.__class__ is not Staged:
             return None
-        with session.store.lock:
-            found: list[Any] = native.run(session.store, arrays)
+        found: list[Any] = native.run(session.store, arrays)
         return found
 
 
@@ -86,7 +88,7 @@ class Session:
         self._plans: dict[Any, Plan] = {}
         self._known: dict[Any, KnownFetch] = {}
         """Runs of compiled plans by the fetch and the keys of feeds, as they are given."""
-        self._lock = self.store.lock
+        self._making = threading.RLock()
         self._closed = False
         self._before: list[Any] = []
 
@@ -110,8 +112,7 @@ class Session:
             tensor = self._feed_key(key)
             given[tensor] = self._feed_value(tensor, value)
         plan = self._plan(wanted, list(given))
-        locked = nullcontext() if plan.waits or plan.calls_python else self._held()
-        with locked, span("step", ", ".join(f.name for f in wanted) or "nothing"):
+        with span("step", ", ".join(f.name for f in wanted) or "nothing"):
             try:
                 values = self._run(plan, list(given.values()))
             except MissingFeedError as error:
@@ -128,21 +129,14 @@ class Session:
         found = iter([None if v is None else fetched(unboxed(v)) for v in values])
         return rebuild(found)
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Hold the lock of the values; raise if it is not given in time."""
-        left = DEADLINE.left()
-        if not self._lock.acquire(timeout=-1 if left is None else left):
-            raise LateError
-        try:
-            yield
-        finally:
-            self._lock.release()
-
     def _plan(self, fetches: Sequence[Any], feeds: Sequence[GraphTensor]) -> Plan:
         key = (tuple(map(id, fetches)), tuple(map(id, feeds)))
         plan = self._plans.get(key)
-        if plan is None:
+        if plan is not None:
+            return plan
+        with self._making:
+            if key in self._plans:
+                return self._plans[key]
             plan = Plan(fetches, feeds)
             plan.wishes = self.wishes
             there = available_with(self.processors)
@@ -167,7 +161,8 @@ class Session:
         native = None if never else compiled_for(plan, values, after or 0, where)
         if native is not None:
             return [on_host(value) for value in native.run(self.store, values)]
-        return plan.run(frame, values)
+        with nullcontext() if plan.waits or plan.calls_python else Held(plan.changed):
+            return plan.run(frame, values)
 
     def _missing(self, op: Operation) -> InvalidArgumentError:
         spec = op.outputs[0].spec
@@ -276,9 +271,9 @@ class Session:
     def close(self) -> None:
         """Run nothing any more."""
         self._closed = True
-        for held in self.store.queues.values():
-            if isinstance(held, Queue):
-                held.abandon()
+        for queue in self.store.queues.values():
+            if isinstance(queue, Queue):
+                queue.abandon()
         self._plans.clear()
         self._known.clear()
 

@@ -31,7 +31,7 @@ from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, NotSeenError, NotStageableError, Store
 from ..graph.func_graph import touched_in
-from ..graph.variables import Handle, VariableState, changed_in_place
+from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
 from ..models.pieces import SteppedModel, on_host
 from ..models.threads import all_threads, threads_for
@@ -117,6 +117,7 @@ class Staged:
         frame = StagingFrame(main.body.block, shared, top=True)
         frame.device = where.device if where is not None else ""
         shared.fault = FaultVariable()
+        shared.apart = plan.apart if plan.wishes.overlap else frozenset()
         shared.reports = options is None or hides
         shared.has_host = options is None and not (where is not None and where.device)
         touched = touched_in(plan.ops)
@@ -141,32 +142,54 @@ class Staged:
         if hides and self.written.fault is not None:
             set_requirements(module, [*self.written.fault.known])
         program = Program(module, shared.weights)
-        given = [] if has_host_steps(program) else frame.arguments
-        places = {v: len(specs) + i for i, v in enumerate(given)}
+        self._in_place(program, frame.arguments, len(specs))
+        self.written.forget()
+        frame.forget()
+        self.plan, self.calls, self.slow = plan, shared.calls, shared.slow
+        self.model = loaded(program, options or wished(plan.wishes))
+        self.call = self.model.updating() if self.updated else self.model.call
+
+    def _in_place(self, program: Program, arguments: Sequence[Any], before: int) -> None:
+        """Let variables be written where they lie, if code can: they are arguments and results."""
+        main = program.main
+        types, results = main.function_type.inputs.data, main.function_type.outputs.data
+        given = [] if has_host_steps(program) else arguments
+        places = {v: before + i for i, v in enumerate(given)}
         over = {
             self.count + i: places[v]
             for i, v in enumerate(self.written.variables)
             if isinstance(v, VariableState)
             and v in places
-            and results[self.count + i].type == main.body.block.args[places[v]].type
+            and results[self.count + i] == types[places[v]]
         }
         lay_over(main, over)
-        self.written.forget()
-        self.updated = [i - len(specs) for i in over.values()]
+        self.updated = [i - before for i in over.values()]
         """Which of the arguments are variables that are written in place."""
-        frame.forget()
-        self.plan, self.calls, self.slow = plan, shared.calls, shared.slow
-        self.model = loaded(program, options or wished(plan.wishes))
-        self.call = self.model.updating() if over else self.model.call
+        written = {*self.written.variables}
+        self.outside = [i for i, v in enumerate(arguments) if v not in written]
+        """Which are not written at all: they are read before other steps are kept waiting."""
 
     def run(self, store: Store, arrays: Sequence[object]) -> list[Any]:
         """Return the outputs."""
         if self.calls:
             return self._run_calls(store, arrays)
-        if not self.updated:
+        if not self.written.count:
             return self._run(store, arrays)
-        with changed_in_place([self.arguments[i]() for i in self.updated], store):  # type: ignore[operator]
-            return self._run(store, arrays)
+        written = [handle() for handle in self.written.handles]
+        state: list[Any] = [None] * len(self.arguments)
+        for i in self.outside:
+            state[i] = self._argument(i, store)
+        in_place: list[Any] = [self.arguments[i]() for i in self.updated]  # type: ignore[operator]
+        others = [each for each in written if each not in in_place]
+        with ChangedInPlace(in_place, others, store):
+            return self._run(store, arrays, state)
+
+    def _argument(self, i: int, store: Store) -> Any:
+        """Return the value of an argument now: a variable's, or the key of a random draw."""
+        argument = self.arguments[i]
+        if isinstance(argument, tuple):
+            return Frame(store).key(*argument)
+        return argument().value_in(store)
 
     def _run_calls(self, store: Store, arrays: Sequence[object]) -> list[Any]:
         """Run with host steps: operation by operation if one gives another shape than before."""
@@ -192,11 +215,12 @@ class Staged:
     is_stale = False
     """Whether a host step has given other shapes than those that this was made for."""
 
-    def _run(self, store: Store, arrays: Sequence[object]) -> list[Any]:
-        more = [
-            Frame(store).key(*x) if isinstance(x, tuple) else x().value_in(store)
-            for x in self.arguments
-        ]
+    def _run(
+        self, store: Store, arrays: Sequence[object], state: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """Run; of the arguments behind the arrays, some may be known already."""
+        known = state or [None] * len(self.arguments)
+        more = [self._argument(i, store) if x is None else x for i, x in enumerate(known)]
         if isinstance(self.model, SteppedModel):
             found = list(self.model.run_in_place([*arrays, *more]))
         else:
@@ -283,15 +307,27 @@ def compiled_for(
         if known < after:
             plan.compiled[shapes] = known + 1
             return None
-        is_text = any(x.dtype.kind == "O" for x in arrays)
+        if not plan.making.acquire(blocking=not after):
+            return None  # another thread compiles it; meanwhile this one goes on as before
         try:
-            known = None if is_text else staged(plan, [spec_of_array(x) for x in arrays])
-        except NotSeenError:
-            plan.early += 1
-            plan.compiled[shapes] = -(2 ** min(plan.early, 12))
-            return None
-        plan.compiled[shapes] = known
+            known = plan.compiled.get(shapes)
+            return compiled_now(plan, arrays, shapes) if isinstance(known, int | None) else known
+        finally:
+            plan.making.release()
     return known
+
+
+def compiled_now(plan: Plan, arrays: Sequence[Any], shapes: object) -> Staged | None:
+    """Return the plan compiled for arrays of these shapes; keep it, or that it cannot be."""
+    is_text = any(x.dtype.kind == "O" for x in arrays)
+    try:
+        made = None if is_text else staged(plan, [spec_of_array(x) for x in arrays])
+    except NotSeenError:
+        plan.early += 1
+        plan.compiled[shapes] = -(2 ** min(plan.early, 12))
+        return None
+    plan.compiled[shapes] = made
+    return made
 
 
 @paused()

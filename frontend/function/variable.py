@@ -31,6 +31,7 @@ from ..graph.variables import (
     SCATTER_SUB,
     AssignVariable,
     Handle,
+    Held,
     ReadVariable,
     VariableState,
 )
@@ -227,7 +228,7 @@ class Variable(Operators):
             return self if read and isinstance(graph, FuncGraph) else result
         arrays = [v.numpy() for v in values]
         state, store = self.state, ACTIVE[-1]
-        with store.lock:
+        with Held([state]):
             if kind.change is None:
                 state.put_in(store, np.array(arrays[0]))
             else:

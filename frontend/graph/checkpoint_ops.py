@@ -23,7 +23,7 @@ from ..files.weights import read_metadata, read_safetensors, write_safetensors
 from ..values.run_errors import DataLossError, InvalidArgumentError, NotFoundError
 from .frame import Frame, OutsideError
 from .graph import Kind, Operation
-from .variables import VariableState
+from .variables import Held, VariableState
 
 SUFFIX = ".safetensors"
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -231,6 +231,10 @@ class Files(Kind):
         self.use(frame, path_of(inputs[0]))
         return ()
 
+    def changed(self, op: Operation) -> Sequence[VariableState]:
+        """Return the variables, which are of one step."""
+        return [*self.states.values()]
+
     def use(self, frame: Frame, path: str) -> None:
         """Use a file."""
         raise NotImplementedError
@@ -243,7 +247,7 @@ class SaveVariables(Files):
 
     def use(self, frame: Frame, path: str) -> None:
         """Read all variables between two steps, and write them."""
-        with frame.store.lock:
+        with Held([*self.states.values()]):
             values = {n: np.array(s.value_in(frame.store)) for n, s in self.states.items()}
         write(path, values)
 
@@ -263,7 +267,7 @@ class RestoreVariables(Files):
                 f"checkpoint {path}"
             )
         refuse_unfit(path, found, {name: state.spec for name, state in self.states.items()})
-        with frame.store.lock:
+        with Held([*self.states.values()]):
             for name, state in self.states.items():
                 state.put_in(frame.store, found[name])
 

@@ -6,10 +6,13 @@ a frame gives is the meaning of a graph; `staged.py` compiles whole plans to the
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from heapq import heappop, heappush
 from math import prod
+from queue import SimpleQueue
 from time import perf_counter_ns
 from typing import Any
 
@@ -20,11 +23,12 @@ from ...runtime.deadline import DEADLINE
 from ...runtime.queues import CHANGES, WouldWaitError
 from ...runtime.tracing import EARS, note
 from ..eager.recorded import unboxed
+from ..models.later import Later
 from ..values.run_errors import InvalidArgumentError, OpError
 from .frame import Frame, Store
 from .graph import GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
-from .placement import asks
+from .placement import asks, graphs_in
 
 
 class RunError(InvalidArgumentError, RequirementError):
@@ -56,6 +60,8 @@ class Wishes:
     """Passes that are left out."""
     threads: int = 0
     """The most threads that share the work of a run; 0: as everywhere."""
+    overlap: bool = True
+    """Whether a session calls several Python functions at the same time."""
     after: int | None = 0
     """A session compiles it when it was run so often with feeds of the same shapes; None: never."""
 
@@ -79,6 +85,8 @@ class Plan:
         """Whether it may wait for another step: a lock must not be held meanwhile."""
         self.calls_python = any(does(op.kind, "is_python") for op in self.ops)
         """Whether it calls Python, which may run another step of the session and wait for it."""
+        self.making = threading.RLock()
+        """Held while it is compiled."""
         self.refusal = ""
         """Why the plan is not compiled, if it was tried."""
         self.early = 0
@@ -86,6 +94,11 @@ class Plan:
         self.compiled: dict[Any, Any] = {}
         """By shapes: the compiled plan, how often it was run before that, or None."""
         self.wishes = Wishes()
+
+    @cached_property
+    def changed(self) -> list[Any]:
+        """Return the variables that a run changes, or reads as of one moment."""
+        return list(dict.fromkeys(changed_by(self.ops)))
 
     @cached_property
     def size(self) -> int:
@@ -103,6 +116,8 @@ class Plan:
         outer, devices = frame.device, frame.placed(ops)
         if self.waits and frame.order is None and ops[0].graph.is_open:
             self.run_waiting(frame, env, devices)
+        elif self.beside and self.wishes.overlap and not frame.is_staging and frame.order is None:
+            self.run_beside(frame, env)
         else:
             for op in ops if frame.order is None else by_counts(ops, frame.order):
                 if devices:
@@ -135,6 +150,49 @@ class Plan:
             if len(held) == len(before):
                 CHANGES.wait(seen)
         frame.patient = True
+
+    @cached_property
+    def beside(self) -> frozenset[Operation]:
+        """Return the calls of Python that may go on at the same time: in a graph of a session.
+
+        In a function they are in order.
+        """
+        found = [op for op in self.ops if op.kind.is_python and op.graph.is_open]
+        return frozenset(found if len(found) > 1 else ())
+
+    @cached_property
+    def apart(self) -> frozenset[Operation]:
+        """Return those that wait for nothing but their operands, nor do these."""
+        bound: set[Operation] = set()
+        for op in self.ops:
+            if op.control_inputs or not bound.isdisjoint(self.makers(op)):
+                bound.add(op)
+        return frozenset(op for op in self.beside if op not in bound)
+
+    def run_beside(self, frame: Frame, env: dict[GraphTensor, object]) -> None:
+        """Run operations as they get ready, calls of Python beside each other.
+
+        Of those that are ready, the first one made is next.
+        """
+        ended: SimpleQueue[Operation] = SimpleQueue()
+        left = Waiting(self.ops, self.makers)
+        going: dict[Operation, Later] = {}
+        try:
+            while left.ready or going:
+                if left.ready:
+                    op = left.next()
+                    step = partial(self.step, frame, op, env)
+                    if op in self.beside:
+                        going[op] = Later(step, partial(ended.put, op))
+                        continue
+                    step()
+                else:
+                    op = ended.get()
+                    going.pop(op).result()
+                left.done(op)
+        finally:
+            for each in going.values():
+                each.wait()
 
     def makers(self, op: Operation) -> list[Operation]:
         """Return the operations that must be carried out before another one."""
@@ -208,6 +266,36 @@ class Plan:
                         tensor.see(np.shape(unboxed(value)))
 
 
+class Waiting:
+    """Operations that wait for others, and those that do no more."""
+
+    def __init__(
+        self, ops: Sequence[Operation], makers: Callable[[Operation], Sequence[Operation]]
+    ) -> None:
+        places = {op: place for place, op in enumerate(ops)}
+        self.ops, self.places = ops, places
+        self.behind: dict[Operation, list[Operation]] = {}
+        self.counts: dict[Operation, int] = {}
+        for op in ops:
+            before = {each for each in makers(op) if each in places}
+            self.counts[op] = len(before)
+            for each in before:
+                self.behind.setdefault(each, []).append(op)
+        self.ready = [place for place, op in enumerate(ops) if not self.counts[op]]
+        """The places of those that are ready, the least first."""
+
+    def next(self) -> Operation:
+        """Return the first that is ready, and take it away."""
+        return self.ops[heappop(self.ready)]
+
+    def done(self, op: Operation) -> None:
+        """See which others get ready by one that is carried out."""
+        for each in self.behind.get(op, ()):
+            self.counts[each] -= 1
+            if not self.counts[each]:
+                heappush(self.ready, self.places[each])
+
+
 def is_array(value: Any) -> bool:
     """Say whether a value of a run has elements: not one of a way that was not taken."""
     return value is not None and value is not DEAD and isinstance(unboxed(value), np.ndarray)
@@ -225,6 +313,14 @@ def does(kind: object, what: str) -> bool:
     parts = [getattr(kind, name, None) for name in ("graph", "test", "body")]
     graphs = [*(part for part in parts if part is not None), *getattr(kind, "branches", ())]
     return any(does(op.kind, what) for graph in graphs for op in graph.operations)
+
+
+def changed_by(ops: Sequence[Operation]) -> Iterator[Any]:
+    """Give the variables that operations change, also in what they call."""
+    for op in ops:
+        yield from op.kind.changed(op)
+        for graph in graphs_in(op):
+            yield from changed_by(graph.operations)
 
 
 def by_counts(ops: Sequence[Operation], choose: Callable[[int], int]) -> Iterator[Operation]:

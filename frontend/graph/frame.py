@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -48,6 +49,26 @@ class Typed(Protocol):
         """Return element type and shape."""
 
 
+class Turn:
+    """Lets one step at a time change something."""
+
+    def __init__(self) -> None:
+        self.number = next(_NUMBERS)
+        """Where it stands among all, for locks are taken in this order."""
+        self.lock = threading.RLock()
+        self.changing = False
+        """Whether the value is changed in place now: who reads it waits."""
+
+
+class Guarded:
+    """What one step at a time may change."""
+
+    turn: Turn
+
+
+_NUMBERS = count()
+
+
 class Store:
     """Where the values of variables are: a session's, or that of the process."""
 
@@ -55,7 +76,7 @@ class Store:
         self.values: dict[Any, Array] = {}
         self.queues: dict[Any, Any] = {}
         self.lock = threading.RLock()
-        """Held while a variable is changed, and by steps that need not wait for others."""
+        """Held while something is looked up or made; nobody waits while having it."""
         self.draws: dict[Any, int] = {}
         """How many counters each random operation has used."""
         self.initialise: Callable[[Store, Any], None] | None = None
@@ -95,8 +116,9 @@ class Frame:
 
     def next_key(self, op: object, seeds: tuple[int, int], count: int) -> Any:
         """Return the key of a random draw by the counters that were used before."""
-        used = self.store.draws.get(op, 0)
-        self.store.draws[op] = used + count
+        with self.store.lock:
+            used = self.store.draws.get(op, 0)
+            self.store.draws[op] = used + count
         return drawn_key(seeds, used)
 
     def carry_out(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:

@@ -19,7 +19,7 @@ from ...ir.types.tensor import TensorSpec
 from ..eager.backward import key_of
 from ..eager.tensor import Tensor
 from .execute import Plan
-from .frame import Frame
+from .frame import Frame, Guarded, Turn
 from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
 from .kinds import CONSTANT, EVERYWHERE, Placeholder
 from .symbolic import leaked
@@ -170,7 +170,7 @@ FAULT = object()
 """Stands among variables for whether a requirement did not hold."""
 
 
-class Draws:
+class Draws(Guarded):
     """How many counters a random operation has used, as a variable of programs that run it."""
 
     is_eager = False
@@ -178,6 +178,7 @@ class Draws:
 
     def __init__(self, op: Operation) -> None:
         self.op, self.name = op, f"draws of {op.name}"
+        self.turn = Turn()
 
     def owner(self) -> None:
         """Say that there is no object for it."""

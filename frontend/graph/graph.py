@@ -99,6 +99,10 @@ class Kind:
         """Return the variables that are read by running the operation."""
         return ()
 
+    def changed(self, op: Operation) -> Sequence[Any]:
+        """Return the variables that the operation itself changes, or reads as of one moment."""
+        return ()
+
     def gradient(
         self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
     ) -> Sequence[Any] | None:

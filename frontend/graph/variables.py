@@ -7,10 +7,9 @@ sessions share.
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,9 @@ from ...ir.op import REGISTRY, Array
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.artifact import ALIGNMENT
 from ...runtime.buffer import address, aligned_array, is_plain
+from ...runtime.deadline import DEADLINE, LateError
 from ..values.run_errors import FailedPreconditionError
+from .frame import Guarded, Turn
 from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ OWN = 3
 """References to an array that only one place has: that one, a name here, and the call's own."""
 
 
-class VariableState:
+class VariableState(Guarded):
     """What graphs know of a variable: name, spec, and where its value is."""
 
     def __init__(
@@ -46,8 +47,8 @@ class VariableState:
         """The Python object, if it is still there."""
         self.initial: Operation | None = None
         """What gives the first value in a session."""
-        self.changing: threading.RLock | None = None
-        """Held by the step that changes the value in place, if one does now."""
+        self.turn = TURNS.setdefault((container, name), Turn()) if container else Turn()
+        """By which steps that change the value take turns."""
 
     def key(self) -> Any:
         """Return what a store keeps the value under."""
@@ -59,10 +60,10 @@ class VariableState:
 
     def value_in(self, store: Store) -> Array:
         """Return the value, or say that there is none; not while it is changed in place."""
-        value, seen = self._present(store), None
-        while (changing := self.changing) is not None and changing is not seen:
-            with changing:  # a step that begins from here on sees that the value is read
-                value, seen = self._present(store), changing
+        value = self._present(store)
+        if self.turn.changing:  # a step that begins from here on sees that the value is read
+            with Held([self]):
+                value = self._present(store)
         return value
 
     def _present(self, store: Store) -> Array:
@@ -71,7 +72,9 @@ class VariableState:
             return self.value
         found = self.where(store).get(self.key())
         if found is None and store.initialise is not None and self.initial is not None:
-            store.initialise(store, self.initial)
+            with Held([self]):
+                if not self.has_value(store):
+                    store.initialise(store, self.initial)
             found = self.where(store).get(self.key())
         if found is None:
             raise FailedPreconditionError(
@@ -109,28 +112,68 @@ class VariableState:
 
 CONTAINERS: dict[str, dict[Any, Array]] = {}
 """The values of variables in named containers, shared by all sessions of the process."""
+TURNS: dict[tuple[str, str], Turn] = {}
+"""By container and name: the turns of such a variable, which graphs share as its value."""
 
 
-_BEGINNING = threading.Lock()
-"""Held by a step until it has all the variables that it will change in place."""
+class Held:
+    """Lets no other step change variables; raises if they are not free in time.
+
+    All take the locks in the same order, and wait for nothing else while they have them, so that
+    steps do not wait for each other in a circle.
+    """
+
+    __slots__ = ("taken", "turns")
+
+    def __init__(self, states: Sequence[Guarded]) -> None:
+        self.turns = [state.turn for state in states]
+        if len(self.turns) > 1:
+            self.turns.sort(key=attrgetter("number"))
+
+    def __enter__(self) -> None:
+        self.taken = 0
+        for turn in self.turns:
+            if not turn.lock.acquire(blocking=False):
+                left = DEADLINE.left()
+                if not turn.lock.acquire(timeout=-1 if left is None else left):
+                    Held.__exit__(self)
+                    raise LateError
+            self.taken += 1
+
+    def __exit__(self, *error: object) -> None:
+        for turn in self.turns[: self.taken]:
+            turn.lock.release()
 
 
-@contextmanager
-def changed_in_place(states: Sequence[VariableState], store: Store) -> Iterator[None]:
-    """Give each variable a value that nobody else has, and let readers wait."""
-    lock = threading.RLock()
-    with lock:
-        with _BEGINNING:
-            for state in states:
-                state.value_in(store)  # waits for another step
-                state.changing = lock
+class ChangedInPlace(Held):
+    """Gives each variable a value that nobody else has, and lets readers wait.
+
+    The `others` get other values: nobody else changes them meanwhile.
+    """
+
+    __slots__ = ("states", "store")
+
+    def __init__(
+        self, states: Sequence[VariableState], others: Sequence[Guarded], store: Store
+    ) -> None:
+        super().__init__([*states, *others])
+        self.states, self.store = states, store
+
+    def __enter__(self) -> None:
+        super().__enter__()
         try:
-            for state in states:
-                state.own(store)
-            yield
-        finally:
-            for state in states:
-                state.changing = None
+            for state in self.states:
+                state.value_in(self.store)  # it has one
+                state.turn.changing = True
+                state.own(self.store)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        for state in self.states:
+            state.turn.changing = False
+        super().__exit__()
 
 
 class DeadVariableError(FailedPreconditionError):
@@ -213,12 +256,16 @@ class AssignVariable(Kind):
     def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
         """Write."""
         state = op.attributes["variable"]()
-        with frame.store.lock:
+        with Held(() if frame.is_staging else (state,)):
             made = inputs[0]
             if self.change is not None:
                 made = self.change(frame.emit, frame.read(state), *inputs)
             frame.write(state, made)
         return (made,)
+
+    def changed(self, op: Operation) -> Sequence[VariableState]:
+        """Return the variable."""
+        return (op.attributes["variable"](),)
 
     def variables(self, op: Operation) -> Sequence[Any]:
         """Return the variable, if its old value matters."""

@@ -23,13 +23,14 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...codegen.compile import Options
 from ...errors import CompileError, RuntimeInputError, unbounded
 from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
-from ...ir.host import host_steps, refuse_host_steps, symbols_in
+from ...ir.host import host_steps, refuse_host_steps, symbols_in, symbols_of
 from ...ir.interpret.graph import bind_symbols
+from ...ir.ops.host.python_step import PythonStep
 from ...ir.program import argument_names, functions, result_names, set_level, set_ranges
 from ...ir.types import dims
 from ...ir.types.dims import Range
@@ -44,6 +45,7 @@ from ...runtime.tracing import span
 from ...runtime.values import ValueInfo, to_value
 from .compiled import CompiledModel, compile_piece, load_compiled
 from .gpu import DeviceModel, load_on_gpu
+from .later import Later
 
 ROOM = 1 << 42
 """Bytes of address space that the values of all pieces may take where sizes have no bound."""
@@ -222,6 +224,46 @@ class Stepper(Interpreter):
             return piece.run(here)
         with span("host step", op.name.removeprefix("gv.")):
             return super().operation(op, here, values)
+
+    def run(self, block: Block, values: dict[SSAValue, Any]) -> Sequence[Any]:
+        """Run the operations of a block; calls of Python that may go on beside what follows."""
+        steps = [op for op in block.ops if isinstance(op, PythonStep) and op.call.is_apart]
+        return self.run_beside(block, values) if len(steps) > 1 else super().run(block, values)
+
+    def run_beside(self, block: Block, values: dict[SSAValue, Any]) -> Sequence[Any]:
+        """Run operations in order, each when its operands are there."""
+        going: dict[PythonStep, Later] = {}
+        try:
+            for op in block.ops:
+                for value in op.operands:
+                    if value.owner in going:
+                        self.ended(going, value.owner, values)
+                operands = [values[operand] for operand in op.operands]
+                if isinstance(op, PythonStep) and op.call.is_apart:
+                    here = [on_host(operand) for operand in operands]
+                    going[op] = Later(op.call.prepared(*here))
+                elif op is block.last_op:
+                    for each in [*going]:
+                        self.ended(going, each, values)
+                    return operands
+                else:
+                    sizes = symbols_of(op) if going else ()
+                    if isinstance(op, PythonStep) or not self.symbols.keys() >= {*sizes}:
+                        for each in [*going]:  # it is behind them, or has a size that one tells
+                            self.ended(going, each, values)
+                    results = self.operation(op, operands, values)
+                    values.update(zip(op.results, results, strict=True))
+        finally:
+            for later in going.values():
+                later.wait()
+        raise AssertionError("a block ends in a terminator")
+
+    def ended(
+        self, going: dict[PythonStep, Later], op: Any, values: dict[SSAValue, Any]
+    ) -> None:
+        """Take the results of a call of Python, which is waited for."""
+        results = op.bound(self, going.pop(op).result())
+        values.update(zip(op.results, results, strict=True))
 
     def at(self, driver: Driver | None, value: SSAValue, found: object) -> Any:
         """Return what a value is on a device, or in memory: as it is, or copied there once."""

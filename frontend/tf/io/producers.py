@@ -11,6 +11,7 @@ from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
 from ...graph.frame import Frame
 from ...graph.graph import Graph, Operation
+from ...graph.variables import Held
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.bridge import TfTensor
@@ -46,12 +47,17 @@ class CountUpTo(ArrayKind):
         """Count."""
         if frame.is_staging:
             return super().run(frame, op, inputs)
-        with frame.store.lock:
+        with Held([self.variable.state]):
             value = np.array(self.variable.state.value_in(frame.store))
             if value >= self.limit:
                 raise OutOfRangeError(f"Reached limit of {self.limit}")
             frame.write(self.variable.state, value + value.dtype.type(1))
         return (value,)
+
+
+    def changed(self, op: Operation) -> Sequence[Any]:
+        """Return the variable."""
+        return (self.variable.state,)
 
 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:

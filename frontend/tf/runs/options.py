@@ -17,7 +17,6 @@ from ...graph.execute import Wishes
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
 
 HOLDS: dict[str, Callable[[Any], bool]] = {
-    "inter_op_parallelism_threads": lambda count: True,  # operations run one after the other
     "isolate_session_state": lambda wanted: True,  # each session has values of its own
     "graph_options.infer_shapes": lambda wanted: True,  # they are inferred when an edge is made
     "graph_options.place_pruned_graph": lambda wanted: True,  # what is not run is not placed
@@ -39,6 +38,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
 ACTED = (
     *("allow_soft_placement", "log_device_placement", "intra_op_parallelism_threads"),
     *("operation_timeout_in_ms", "device_count", "graph_options.build_cost_model"),
+    "inter_op_parallelism_threads",
     "graph_options.optimizer_options.opt_level",
     "graph_options.optimizer_options.global_jit_level",
     "graph_options.rewrite_options.constant_folding",
@@ -145,6 +145,7 @@ def wishes_of(message: Any) -> Wishes:
     return Wishes(
         level="O0" if plain else "O2",
         disable=tuple(off),
+        overlap=message.inter_op_parallelism_threads != 1,
         threads=message.intra_op_parallelism_threads,
         after=when.get(optimizer.global_jit_level, 0),
     )

@@ -33,6 +33,8 @@ class PythonCall:
         self.function, self.specs, self.backward = function, list(specs), backward
         self.name = f"python{next(_NUMBERS)}"
         self.ways_back: dict[Any, PythonCall] = {}
+        self.is_apart = False
+        """Whether it may go on beside others: it waits for its operands only."""
         CALLS[self.name] = self
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
@@ -40,6 +42,10 @@ class PythonCall:
         made = self.function(*arrays)
         listed = made if isinstance(made, tuple | list) else (made,)
         return [np.asarray(x) for x in listed][: len(self.specs)]
+
+    def prepared(self, *arrays: Array) -> Callable[[], Sequence[Array]]:
+        """Return what calls it with arrays, in whatever thread."""
+        return lambda: self(*arrays)
 
     def way_back(self, call: Call, grads: Sequence[Any]) -> Sequence[Any]:
         """Return the gradients of operands, by another call."""
@@ -88,9 +94,17 @@ class PythonStep(HostOp):
         """Call what the function has for that."""
         return CALLS[call.attributes["function"]].way_back(call, grads)
 
+    @property
+    def call(self) -> PythonCall:
+        """Return what is called."""
+        return CALLS[self.plain_attributes()["function"]]
+
     def interpret(self, machine: Any, operands: Sequence[Any], values: Any) -> Sequence[Any]:
         """Call the function, whose errors are its own; bind the sizes."""
-        results = CALLS[self.plain_attributes()["function"]](*operands)
+        return self.bound(machine, self.call(*operands))
+
+    def bound(self, machine: Any, results: Sequence[Any]) -> Sequence[Any]:
+        """Return the results; bind the sizes."""
         for spec, result in zip(self.result_specs, results, strict=True):
             machine.bind(spec, result, label(self), self)
         return results

@@ -8,6 +8,7 @@ import pytest
 
 from gravure import tf
 from gravure.frontend.function.staged import Staged
+from gravure.frontend.graph.variables import Held
 
 v1 = tf.compat.v1
 FULL = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE)
@@ -127,11 +128,14 @@ def test_b9_a_loop_that_does_not_end_is_stopped(graph):
 
 def test_b9_a_step_waits_for_another_one_no_longer_than_it_may(graph):
     x, y = small()
+    v = v1.Variable(0.0)
+    y = y + v.assign_add(1.0)
     session = v1.Session()
+    session.run(v.initializer)
     inside, done = threading.Event(), threading.Event()
 
     def hold():
-        with session.store.lock:
+        with Held([v.state]):
             inside.set()
             done.wait(10)
 

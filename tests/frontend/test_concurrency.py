@@ -1,0 +1,182 @@
+"""Steps of a session overlap, and calls of Python within a step; what is changed takes turns."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gravure import tf
+from gravure.frontend.graph.variables import Held
+
+v1 = tf.compat.v1
+TIMES = 8
+"""So often a step is run: first operation by operation, then compiled."""
+
+
+def together(*functions: Any) -> list[Any]:
+    """Return what functions give that are called in threads, within half a minute."""
+    found: list[Any] = [None] * len(functions)
+
+    def call(place: int) -> None:
+        try:
+            found[place] = functions[place]()
+        except BaseException as error:
+            found[place] = error
+
+    threads = [threading.Thread(target=call, args=(n,), daemon=True) for n in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in threads), "they wait for each other"
+    for each in found:
+        if isinstance(each, BaseException):
+            raise each
+    return found
+
+
+def test_h5_python_functions_of_a_step_run_at_once() -> None:
+    meeting = threading.Barrier(2)
+
+    def slow(x: Any) -> Any:
+        meeting.wait(20)  # each waits until the other one is here
+        return np.sin(x)
+
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [3])
+        a = tf.py_function(slow, [x * 2.0], tf.float32)
+        first = tf.exp(a)
+        b = tf.py_function(slow, [x + 1.0], tf.float32)
+        a.set_shape([3])
+        b.set_shape([3])
+        y = first + tf.cos(b)
+        with v1.Session() as session:
+            for n in range(TIMES):
+                given = np.float32([n, 1, 2])
+                expected = np.exp(np.sin(given * 2)) + np.cos(np.sin(given + 1))
+                np.testing.assert_allclose(session.run(y, {x: given}), expected, rtol=1e-5)
+            [plan] = session._plans.values()
+            assert any(not isinstance(made, int) for made in plan.compiled.values())
+            assert plan.refusal == ""
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_functions_are_in_the_order_that_is_asked_for(threads: int) -> None:
+    seen: list[str] = []
+    at_once: list[int] = [0, 0]
+    lock = threading.Lock()
+
+    def noted(name: str) -> Any:
+        def call(x: Any) -> Any:
+            with lock:
+                at_once[0] += 1
+                at_once[1] = max(at_once)
+            seen.append(name)
+            with lock:
+                at_once[0] -= 1
+            return x + 1.0
+
+        return call
+
+    with tf.Graph().as_default():
+        a = tf.py_function(noted("a"), [1.0], tf.float32)
+        with tf.control_dependencies([a]):
+            b = tf.py_function(noted("b"), [2.0], tf.float32)
+        c = tf.py_function(noted("c"), [b], tf.float32)
+        for each in (a, b, c):
+            each.set_shape([])
+        total = a + b + c
+        config = v1.ConfigProto(inter_op_parallelism_threads=threads)
+        with v1.Session(config=config) as session:
+            for _ in range(TIMES):
+                assert session.run(total) == 9.0
+    assert seen == ["a", "b", "c"] * TIMES
+    assert at_once[1] == 1
+
+
+def test_an_error_of_one_is_that_of_the_step() -> None:
+    done: list[float] = []
+
+    def fails(x: Any) -> Any:
+        raise ZeroDivisionError("here")
+
+    def works(x: Any) -> Any:
+        done.append(float(x))
+        return x
+
+    with tf.Graph().as_default():
+        bad = tf.py_function(fails, [1.0], tf.float32, name="bad")
+        good = tf.py_function(works, [2.0], tf.float32)
+        with v1.Session() as session:
+            for _ in range(TIMES):
+                with pytest.raises(tf.errors.OpError, match="node 'bad': ZeroDivisionError: here"):
+                    session.run([bad, good])
+    assert done == [2.0] * TIMES  # it was not left behind
+
+
+def test_steps_that_change_other_variables_do_not_wait() -> None:
+    with tf.Graph().as_default():
+        v, w = v1.Variable(0.0), v1.Variable(0.0)
+        more, other, plain = v.assign_add(1.0), w.assign_add(1.0), tf.constant(1.0) + 1.0
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            late = v1.RunOptions(timeout_in_ms=20)
+            for _ in range(TIMES):
+                with Held([v.state]):
+                    together(lambda: session.run(other), lambda: session.run(plain))
+                    with pytest.raises(tf.errors.DeadlineExceededError):
+                        together(lambda: session.run(more, options=late))
+            assert session.run([v, w]) == [0.0, float(TIMES)]
+
+
+@pytest.mark.parametrize("size", [1, 1 << 14])
+def test_b7_steps_that_change_the_same_variables_take_turns(size: int) -> None:
+    with tf.Graph().as_default():
+        v, w = v1.Variable(tf.ones([size])), v1.Variable(tf.zeros([size]))
+        one = v.assign_add(w * 0.0 + 1.0)
+        two = w.assign_add(v * 0.0 + 1.0)
+        both = tf.group(v.assign_add(tf.ones([size])), w.assign_add(tf.ones([size])))
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+
+            def steps(step: Any) -> Any:
+                return lambda: [session.run(step) for _ in range(100)]
+
+            together(*map(steps, (one, two, both, both, one)))
+            found = session.run([v, w])
+    np.testing.assert_array_equal(found[0], np.full(size, 401.0))
+    np.testing.assert_array_equal(found[1], np.full(size, 300.0))
+
+
+def test_variables_in_a_container_take_turns_over_graphs() -> None:
+    def steps() -> None:
+        graph = tf.Graph()
+        with graph.as_default(), graph.container("turns"):
+            v = v1.Variable(tf.zeros([1 << 12]), name="v")
+            step = v.assign_add(tf.ones([1 << 12]))
+        with v1.Session(graph=graph) as session:
+            for _ in range(100):
+                session.run(step)
+
+    graph = tf.Graph()
+    with graph.as_default(), graph.container("turns"):
+        v = v1.Variable(tf.zeros([1 << 12]), name="v")
+    try:
+        with v1.Session(graph=graph) as session:
+            session.run(v.initializer)
+            together(steps, steps, steps)
+            np.testing.assert_array_equal(session.run(v), np.full(1 << 12, 300.0))
+    finally:
+        v1.Session.reset("", ["turns"])
+
+
+def test_steps_at_once_draw_different_numbers() -> None:
+    with tf.Graph().as_default():
+        y = tf.random.uniform([], seed=3)
+        with v1.Session() as session:
+            found = together(*[lambda: [float(session.run(y)) for _ in range(50)]] * 4)
+        with v1.Session() as session:
+            alone = [float(session.run(y)) for _ in range(200)]
+    drawn = [x for row in found for x in row]
+    assert sorted(drawn) == sorted(alone)
