@@ -27,6 +27,7 @@ from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.program import functions
 from ..passes.analysis.blocks import operations_of
+from ..passes.analysis.kernels.kinds import KINDS
 from ..target import Target
 from . import kernels
 from .cache import Cache
@@ -37,18 +38,6 @@ from .llvm.emit.kernel import emit_parts
 
 WORTH_A_CHILD = 8
 """Kernels from which a second process pays: it costs ten milliseconds."""
-
-WEIGHTS = {
-    "bottleneck": 12,
-    "depthwise": 10,
-    "pool": 8,
-    "winograd": 6,
-    "conv": 3,
-    "rnn": 3,
-    "row": 2,
-}
-"""How long kinds take to compile, against a map."""
-
 
 UNSEEN = ("sym_name", SOURCE)
 """What is not seen in a kernel's code, but for its name."""
@@ -293,7 +282,7 @@ def name_kernels(program: Program, digests: dict[str, str]) -> None:
 def weight(function: FuncOp) -> int:
     """Return about how long a kernel takes to compile."""
     kind = function.attributes[KIND]
-    return WEIGHTS.get(kind.data, 1) if isinstance(kind, StringAttr) else 1
+    return KINDS[kind.data].compiling if isinstance(kind, StringAttr) else 1
 
 
 def _text(function: FuncOp, name: str) -> str:

@@ -16,13 +16,11 @@ from xdsl.ir import Operation
 from ..ir import TensorSpec
 from ..ir.program import by_name
 from ..ir.types.tensor import spec_of
+from ..passes.analysis.kernels.kinds import KINDS
 from ..target import Target
 from . import kernels
 from .compiled import Compiled
 from .work import LaunchInfo, launches_of
-
-BY_ELEMENT = frozenset({"sort", "scatter", "scan", "argreduce"})
-"""Kinds of which each element's work depends on those before."""
 
 
 def report(compiled: Compiled, sizes: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -62,7 +60,7 @@ def _lanes(op: Operation) -> int:
 def _why_scalar(kernel: FuncOp, info: LaunchInfo, target: Target) -> str:
     if target.lanes <= 1:
         return f"{target.name} has no vectors"
-    if info.kind in BY_ELEMENT:
+    if KINDS[info.kind].in_order:
         return f"a kernel of kind {info.kind} goes element by element"
     specs = [spec_of(kind) for kind in kernel.function_type.outputs]
     last = [spec.dims[-1] for spec in specs if spec.rank]

@@ -44,6 +44,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from .. import extensions
+from .facts import KernelForm, Scaling, Work
 from .reading import Reading
 from .types.attributes import to_attribute, to_python
 from .types.indices import Indices
@@ -214,6 +215,39 @@ class Op(Operation, metaclass=OpKind):
     BIJECTIVE: ClassVar[bool] = False
     """Of an operation with `source_index`: whether it keeps every element, once."""
 
+    INDICES: ClassVar[int | None] = None
+    """Of an operation whose elements are those of operands: how many indices are behind these.
+
+    With `source_index` there are none, and nothing is to be said.
+    """
+
+    COMMUTATIVE: ClassVar[bool] = False
+    """Whether the order of the operands does not matter."""
+
+    IDEMPOTENT: ClassVar[bool] = False
+    """Whether f(f(x)) is f(x)."""
+
+    INVOLUTION: ClassVar[bool] = False
+    """Whether f(f(x)) is x."""
+
+    SCALES: ClassVar[Scaling] = Scaling.NONE
+    """For which numbers s the result is s times as large, if all operands are."""
+
+    WORKLESS: ClassVar[bool] = False
+    """Whether nothing is computed: the result is there, or is another name for the operand."""
+
+    KERNEL: ClassVar[KernelForm | None] = None
+    """The kernel that computes it, where neither `scalar` nor `iteration` say all of it."""
+
+    CONTRACTS: ClassVar[bool] = False
+    """Of an iteration: whether it adds up products of two operands as tiles of threads do."""
+
+    SLIDES: ClassVar[bool] = False
+    """Of what contracts: whether windows slide, so that the result has not the loops' dims."""
+
+    NODE: ClassVar[str | None] = None
+    """What TensorFlow's graphs call it, where that is not the name in capitals: `AddV2`."""
+
     traits = OpTraits(lambda: (Pure(),))
 
     @classmethod
@@ -265,6 +299,20 @@ class Op(Operation, metaclass=OpKind):
     def iteration(cls, *specs: Any, **attributes: Any) -> Any:
         """Return the iteration space and its combiner (an `ir.iteration.Iteration`)."""
         raise NotImplementedError(f"{cls.name} has no iteration space")
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Return what is computed, where no other rule says it; all sizes are numbers."""
+        raise NotImplementedError(f"{cls.name} is counted by its other rules")
+
+    @classmethod
+    def moved(cls, count: int) -> int | None:
+        """Return of how many of its operands' elements the result is made; None if it computes."""
+        if cls.INDICES is None:
+            return count if cls.has("source_index") else None
+        return count - cls.INDICES
 
     @classmethod
     def has(cls, rule: str) -> bool:

@@ -20,7 +20,87 @@ from .types.numerics import in_wide
 from .types.tensor import Array
 
 
-class ScalarMath(Protocol):
+class Functions(Protocol):
+    """Functions of floats that take many steps of arithmetic."""
+
+    def pow(self, a: Any, b: Any, /) -> Any:
+        """Return a to the power of b of floats, by C's rules."""
+
+    def atan2(self, a: Any, b: Any, /) -> Any:
+        """Return the angle of the point (b, a) of floats, by C's rules."""
+
+    def exp(self, x: Any, /) -> Any:
+        """Return e to the power of a float."""
+
+    def exp2(self, x: Any, /) -> Any:
+        """Return 2 to the power of a float."""
+
+    def expm1(self, x: Any, /) -> Any:
+        """Return exp(x) - 1, precise near 0."""
+
+    def log(self, x: Any, /) -> Any:
+        """Return the natural logarithm."""
+
+    def log2(self, x: Any, /) -> Any:
+        """Return the logarithm to base 2."""
+
+    def log10(self, x: Any, /) -> Any:
+        """Return the logarithm to base 10."""
+
+    def log1p(self, x: Any, /) -> Any:
+        """Return log(1 + x), precise near 0."""
+
+    def sin(self, x: Any, /) -> Any:
+        """Return the sine."""
+
+    def cos(self, x: Any, /) -> Any:
+        """Return the cosine."""
+
+    def tan(self, x: Any, /) -> Any:
+        """Return the tangent."""
+
+    def asin(self, x: Any, /) -> Any:
+        """Return the inverse sine."""
+
+    def acos(self, x: Any, /) -> Any:
+        """Return the inverse cosine."""
+
+    def atan(self, x: Any, /) -> Any:
+        """Return the inverse tangent."""
+
+    def sinh(self, x: Any, /) -> Any:
+        """Return the hyperbolic sine."""
+
+    def cosh(self, x: Any, /) -> Any:
+        """Return the hyperbolic cosine."""
+
+    def tanh(self, x: Any, /) -> Any:
+        """Return the hyperbolic tangent."""
+
+    def asinh(self, x: Any, /) -> Any:
+        """Return the inverse hyperbolic sine."""
+
+    def acosh(self, x: Any, /) -> Any:
+        """Return the inverse hyperbolic cosine."""
+
+    def atanh(self, x: Any, /) -> Any:
+        """Return the inverse hyperbolic tangent."""
+
+    def erf(self, x: Any, /) -> Any:
+        """Return the error function."""
+
+
+class Roots(Protocol):
+    """Functions of floats that are one slow step."""
+
+    def sqrt(self, x: Any, /) -> Any:
+        """Return the square root."""
+
+    def rsqrt(self, x: Any, /) -> Any:
+        """Return one over the square root."""
+
+
+class ScalarMath(Functions, Roots, Protocol):
     """Operations on elements. Two operands have one type; nothing converts by itself.
 
     Floats narrower than f32 are computed in f32; whether the steps of one rule are rounded to
@@ -66,12 +146,6 @@ class ScalarMath(Protocol):
     def fma(self, a: Any, b: Any, c: Any, /) -> Any:
         """Return a * b + c of floats, rounded once or twice as the machine likes."""
 
-    def pow(self, a: Any, b: Any, /) -> Any:
-        """Return a to the power of b of floats, by C's rules."""
-
-    def atan2(self, a: Any, b: Any, /) -> Any:
-        """Return the angle of the point (b, a) of floats, by C's rules."""
-
     def minimum(self, a: Any, b: Any, /) -> Any:
         """Return the smaller; NaN if either is."""
 
@@ -83,72 +157,6 @@ class ScalarMath(Protocol):
 
     def abs(self, x: Any, /) -> Any:
         """Return the absolute value; of the lowest integer, itself."""
-
-    def exp(self, x: Any, /) -> Any:
-        """Return e to the power of a float."""
-
-    def exp2(self, x: Any, /) -> Any:
-        """Return 2 to the power of a float."""
-
-    def expm1(self, x: Any, /) -> Any:
-        """Return exp(x) - 1, precise near 0."""
-
-    def log(self, x: Any, /) -> Any:
-        """Return the natural logarithm."""
-
-    def log2(self, x: Any, /) -> Any:
-        """Return the logarithm to base 2."""
-
-    def log10(self, x: Any, /) -> Any:
-        """Return the logarithm to base 10."""
-
-    def log1p(self, x: Any, /) -> Any:
-        """Return log(1 + x), precise near 0."""
-
-    def sqrt(self, x: Any, /) -> Any:
-        """Return the square root."""
-
-    def rsqrt(self, x: Any, /) -> Any:
-        """Return one over the square root."""
-
-    def sin(self, x: Any, /) -> Any:
-        """Return the sine."""
-
-    def cos(self, x: Any, /) -> Any:
-        """Return the cosine."""
-
-    def tan(self, x: Any, /) -> Any:
-        """Return the tangent."""
-
-    def asin(self, x: Any, /) -> Any:
-        """Return the inverse sine."""
-
-    def acos(self, x: Any, /) -> Any:
-        """Return the inverse cosine."""
-
-    def atan(self, x: Any, /) -> Any:
-        """Return the inverse tangent."""
-
-    def sinh(self, x: Any, /) -> Any:
-        """Return the hyperbolic sine."""
-
-    def cosh(self, x: Any, /) -> Any:
-        """Return the hyperbolic cosine."""
-
-    def tanh(self, x: Any, /) -> Any:
-        """Return the hyperbolic tangent."""
-
-    def asinh(self, x: Any, /) -> Any:
-        """Return the inverse hyperbolic sine."""
-
-    def acosh(self, x: Any, /) -> Any:
-        """Return the inverse hyperbolic cosine."""
-
-    def atanh(self, x: Any, /) -> Any:
-        """Return the inverse hyperbolic tangent."""
-
-    def erf(self, x: Any, /) -> Any:
-        """Return the error function."""
 
     def floor(self, x: Any, /) -> Any:
         """Round a float down."""
@@ -201,6 +209,13 @@ class ScalarMath(Protocol):
     def shift_right(self, a: Any, b: Any, /) -> Any:
         """Return an integer shifted by b (read as unsigned), filled with the sign if signed."""
 
+
+def _steps(vocabulary: type) -> frozenset[str]:
+    return frozenset(name for name in vars(vocabulary) if not name.startswith("_"))
+
+
+FUNCTIONS, ROOTS = _steps(Functions), _steps(Roots)
+"""The names of the steps that are functions, and roots."""
 
 PREDICATES: dict[str, Callable[..., Any]] = {
     "eq": np.equal,

@@ -21,7 +21,7 @@ from ..errors import UnsupportedOp
 from ..ir import REGISTRY, Call, GraphEmit, Op, Program
 from ..ir.verify import place
 from .analysis.effects import all_operations
-from .analysis.kernels.kinds import KINDS, kind_of
+from .analysis.kernels.kinds import kind_of
 from .base import Pass
 from .pack_weights import target_of
 
@@ -55,15 +55,15 @@ class Decompose(Pass):
 
 def lacks_kernel(op: Operation, can: Capabilities) -> bool:
     """Say whether there is a kernel for an operation, but not for its element type."""
-    if not isinstance(op, Op) or op.name not in KINDS or not op.has("decompose"):
+    if not isinstance(op, Op) or op.KERNEL is None or not op.has("decompose"):
         return False
     return kind_of(op, can) is None
 
 
 def only_decomposes(op: type[Op]) -> bool:
     """Say whether an operation has a decomposition and no other lowering."""
-    others = op.HOST is not None or op.has("scalar") or op.has("iteration") or op.name in KINDS
-    return op.has("decompose") and not others
+    others = op.has("scalar") or op.has("iteration") or op.KERNEL is not None
+    return op.has("decompose") and op.HOST is None and not others
 
 
 def decompose(op: Op) -> list[Op]:

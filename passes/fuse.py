@@ -39,13 +39,22 @@ from ..ir import (
     uses_of,
 )
 from ..ir.ops.control.control import Control
-from ..ir.ops.structure import Kernel, Yield
+from ..ir.ops.structure import Constant, Kernel, Weight, Yield
 from ..ir.program import functions, laid_over, set_level
 from ..ir.types.indices import NeedSplit, Token, of
 from ..ir.types.shapes import normalize_axes
 from ..ir.types.tensor import TensorSpec, spec_of
 from .analysis.blocks import blocks_of
-from .analysis.kernels.kinds import BUFFERED, CONVERTED, EPILOGUE, PROLOGUE, WALKED, kind_of
+from .analysis.kernels.kinds import (
+    KINDS,
+    Behind,
+    Reads,
+    converts,
+    kind_of,
+    strides_of,
+    takes_any,
+    takes_formulas,
+)
 from .analysis.kernels.reads import (
     is_cheap,
     is_elementwise,
@@ -55,7 +64,7 @@ from .analysis.kernels.reads import (
 )
 from .analysis.orders import segments
 from .analysis.rewrite import is_unused
-from .analysis.walks import PRODUCTS, WALKS, Walks, is_move, source_index
+from .analysis.walks import Walks, is_move, source_index
 from .base import Pass
 from .pack_weights import target_of
 
@@ -216,13 +225,13 @@ class Grouping:
         if len(paths) > (MAX_PATHS if is_cheap(op) else 1):
             return False
         group.paths[op] = paths
-        if group.kind in PROLOGUE:
+        if KINDS[group.kind].reads is Reads.ELEMENTS:
             return group.kind == "map" or not self.ends_rows(op, group.row)
         anchor = group.anchor
         if not any(is_walked(anchor, use) or self.feeds(group, use.operation) for use in uses):
             if self.finishes(op):
                 return False
-            return group.kind != "attention" or is_cheap(op) or not is_row(op)
+            return KINDS[group.kind].behind is not Behind.MOVES or is_cheap(op) or not is_row(op)
         users = [use.operation for use in uses]
         taken = all(self._takes_moves(group, user, op) or is_move(user) for user in users)
         return is_move(op) and taken and (anchor is None or self.walks(group, anchor, op))
@@ -237,7 +246,7 @@ class Grouping:
             value = inner[0]
             if not value.results[0].has_one_use():
                 return False
-        return kind_of(value, self.can) in EPILOGUE - {"attention"}
+        return takes_formulas(kind_of(value, self.can))
 
     def ends_rows(self, op: Op, row: object) -> bool:
         """Say whether an operation combines rows that were reduced with what they are of.
@@ -260,11 +269,10 @@ class Grouping:
 
     def _takes_moves(self, group: Group, user: Operation, op: Op) -> bool:
         """Say whether a user is a product that walks an operand through moves: not panels."""
-        if user is not group.anchor or group.kind not in ("gemm", "contract", "attention"):
-            return False
-        if group.kind == "gemm" and user.name != "gv.matmul":
-            return user.operands[1].owner is not op
-        return user.name in (*PRODUCTS, *WALKED)
+        strides = strides_of(user)
+        if user is not group.anchor or strides != 1:
+            return user is group.anchor and strides > 1
+        return group.kind == "gemm" and user.operands[1].owner is not op
 
     def paths(self, group: Group, uses: Sequence[Use]) -> frozenset[object]:
         """Return the distinct ways in which the root reads what is used: one per chain of moves.
@@ -299,14 +307,14 @@ class Grouping:
         kind = kind_of(op, self.can)
         if kind == "row":
             return self.options.rows and self.joins_row(group, op)
-        if kind not in EPILOGUE or not self.options.epilogues:
+        if kind is None or not takes_any(kind) or not self.options.epilogues:
             return False
         if group.root.results[0] in self.updates:
             return False  # a tile is stored before it is finished: not where its operand lies
         if group.kind != "map" or len(op.results) != 1 or not self.on_path(group, op, kind):
             return False
         same = group.root.result_specs[0].dtype == op.result_specs[0].dtype
-        if not (same or op.name in CONVERTED) or not self.walks(group, op):
+        if not (same or converts(op)) or not self.walks(group, op):
             return False
         group.kind, group.anchor = kind, op
         return True
@@ -314,13 +322,13 @@ class Grouping:
     def walks(self, group: Group, anchor: Op, *more: Op) -> bool:
         """Say whether an anchor's kernel can walk what it has to, in the group and `more` moves."""
         inside = {*group.members, anchor, *more}
-        return anchor.name not in WALKS or Walks(group.root, anchor, inside).fit()
+        return not strides_of(anchor) or Walks(group.root, anchor, inside).fit()
 
     def on_path(self, group: Group, op: Op, kind: str) -> bool:
         """Say whether every element of the operation is used once, by one element of the root."""
         like = op.result_specs[0]
-        moves = kind == "gemm"
-        only_moves = kind == "attention"
+        moves = KINDS[kind].behind is Behind.BOTH
+        only_moves = KINDS[kind].behind is Behind.MOVES
         value: Operation = op
         while value is not group.root:
             users = {use._operation for use in uses_of(value)}
@@ -433,7 +441,7 @@ class Grouping:
 
     def needs_buffer(self, group: Group, op: Operation) -> bool:
         """Say whether a member's operands must lie in memory, even if they are one number."""
-        if group.kind not in BUFFERED:
+        if KINDS[group.kind].reads is not Reads.MEMORY:
             return False
         return op is group.anchor or self.feeds(group, op)
 
@@ -501,7 +509,9 @@ def laid_over_values(block: Block) -> set[SSAValue]:
 
 def is_walked(anchor: Op | None, use: Use) -> bool:
     """Say whether a use is that of an operand that the anchor walks in memory."""
-    return use.operation is anchor and use.index < WALKED.get(use.operation.name, use.index + 1)
+    if anchor is None or use.operation is not anchor:
+        return False
+    return anchor.KERNEL is None or anchor.KERNEL.walked is None or use.index < anchor.KERNEL.walked
 
 
 def is_laid_out(op: Operation) -> bool:
@@ -546,7 +556,7 @@ def finished_product(op: Op) -> Op | None:
         if not isinstance(owner, Op) or narrows(owner) or not owner.results[0].has_one_use():
             continue
         seen += 1
-        if owner.name in CONVERTED:
+        if converts(owner):
             return owner
         if is_elementwise(owner):
             stack += [v for v, s in zip(owner.operands, owner.specs, strict=True) if s.rank > 1]
@@ -555,9 +565,7 @@ def finished_product(op: Op) -> Op | None:
 
 def _outside(op: Op) -> bool:
     """Say whether an operation stays outside of kernels."""
-    return op.name in ("gv.weight", "gv.if", "gv.while") or (
-        op.name == "gv.constant" and not is_splat(op)
-    )
+    return isinstance(op, Weight | Control) or (isinstance(op, Constant) and not is_splat(op))
 
 
 def _copied(owner: object) -> bool:

@@ -42,7 +42,7 @@ from ..ir.types.tensor import spec_of
 from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.kernels.choices import decide, shape_class
-from .analysis.kernels.kinds import ROW_REDUCTIONS, kind_of
+from .analysis.kernels.kinds import is_row_reduction, kind_of
 from .base import Pass
 from .pack_weights import target_of
 
@@ -77,7 +77,7 @@ class SplitReductions(Pass):
         target = target_of(program)
         for function in functions(program.module):
             for op in list(operations_of(function)):
-                if isinstance(op, Op) and op.name in ROW_REDUCTIONS and op.name != "gv.mean":
+                if isinstance(op, Op) and is_row_reduction(op):
                     (self.split if target.can.share_blocks else self.split_rows)(op)
                 elif isinstance(op, Op) and op.name == "gv.attention":
                     self.split_keys(op, program.ranges, target)

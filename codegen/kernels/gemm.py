@@ -33,6 +33,7 @@ from ...ir.types.dims import Dim, ceil_divide, floor_divide, product
 from ...ir.types.dtypes import DType
 from ...ir.types.indices import Indices, Linear, Token, flatten, is_walked_as_one, tokens_of
 from ...ir.types.tensor import TensorSpec, spec_of
+from ...passes.analysis.kernels.kinds import strides_of
 from ...passes.analysis.kernels.tiles import DEEP, lanes_in, rows_for, vectors_for
 from ...passes.analysis.walks import Axis, index_of_product
 from ...target import Target
@@ -44,7 +45,6 @@ from .builder.read import ElementReader, Tracer
 from .builder.space import Group, Space, merge
 from .left import LeftBlock, block_rows
 
-PRODUCTS = ("gv.matmul", "gv.matmul_packed", "gv.matmul_blocked")
 LARGE = 64
 """Depth and columns, in vectors, from which B is packed although it could be used in place: the
 narrower the panels, the fewer sets of the cache do their rows lie in."""
@@ -79,7 +79,7 @@ class Gemm:
     def __init__(self, kernel: FuncOp, target: Target) -> None:
         self.target = target
         (self.root,) = returned_values(kernel)
-        self.anchor = next(op for op in kernel.body.block.ops if op.name in PRODUCTS)
+        self.anchor = next(op for op in kernel.body.block.ops if strides_of(op))
         assert isinstance(self.anchor, Op), "a product is an operation"
         self.packed = self.anchor.name != "gv.matmul"
         self.dtype: DType = self.anchor.result_specs[0].dtype

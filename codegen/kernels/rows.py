@@ -28,7 +28,9 @@ from ...ir.types.dtypes import f32
 from ...ir.types.indices import Indices, Linear, flatten
 from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import spec_of
-from ...passes.analysis.kernels.kinds import ROW_REDUCTIONS
+from ...passes.analysis.cost import counted
+from ...passes.analysis.kernels.kinds import is_row_reduction
+from ...passes.analysis.kernels.reads import is_elementwise
 from ...target import Target
 from .builder.combine import (
     COMBINERS,
@@ -51,14 +53,6 @@ UNROLL = 4
 CACHED_BYTES = 64 << 10
 """Rows longer than this are computed again instead of kept: they would not stay in L1."""
 
-DEAR = frozenset(
-    {
-        "gv.exp", "gv.exp2", "gv.expm1", "gv.log", "gv.log1p", "gv.tanh", "gv.erf", "gv.sigmoid",
-        "gv.gelu", "gv.silu", "gv.softplus", "gv.pow", "gv.sin", "gv.cos", "gv.mish", "gv.elu",
-    }
-)  # fmt: skip
-"""Operations that are rather kept than computed twice."""
-
 
 class Rows:
     """Builds one row kernel."""
@@ -67,7 +61,7 @@ class Rows:
         self.target, self.lanes = target, target.lanes
         (self.root,) = returned_values(kernel)
         ops = [op for op in kernel.body.block.ops if isinstance(op, Op)]
-        self.reductions = [op for op in ops if op.name in ROW_REDUCTIONS]
+        self.reductions = [op for op in ops if is_row_reduction(op)]
         self.ops: list[Op] = ops
         first = self.reductions[0]
         self.shape = first.specs[0].dims
@@ -313,7 +307,7 @@ class Rows:
                 continue
             seen.add(one)
             spec = spec_of(one.type)
-            if owner.name in DEAR and spec.dims == self.shape and spec.dtype.name == "f32":
+            if spec.dims == self.shape and spec.dtype.name == "f32" and is_dear(owner):
                 found.append(one)
             stack.extend(owner.operands)
         return found
@@ -349,6 +343,11 @@ class Rows:
         offset = self.loops.add(self.position(), self.places[value])
         read = self.loops.load(self.scratch, offset, self.lanes, self.reader.mask, constant=False)
         return Element(read, spec_of(value.type).dtype, self.lanes)
+
+
+def is_dear(op: Operation) -> bool:
+    """Say whether an operation calls functions: it is rather kept than computed twice."""
+    return isinstance(op, Op) and is_elementwise(op) and counted(op).functions > 0
 
 
 def operand_of(value: SSAValue, number: int) -> SSAValue:

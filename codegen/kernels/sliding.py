@@ -20,11 +20,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
 from ...ir import Op
 from ...ir.iteration import Iteration
+from ...ir.levels import KIND
 from ...ir.types.dims import Dim, floor_divide, product
 from ...ir.types.indices import Indices, Linear, Opaque, flatten, number, of
 from ...ir.types.tensor import spec_of
@@ -41,7 +43,6 @@ from .builder.space import Group, Space
 from .builder.window import Window
 from .map import fitting_lanes, walk_vectors
 
-KINDS = ("gv.depthwise_packed", "gv.max_pool", "gv.sum_pool")
 TYPES = ("f32", "f64", "i32", "u8", "i8")
 MAX_CODE = 256
 """Taps times distinct ranges of kernel rows: beyond, the code would not pay."""
@@ -53,8 +54,10 @@ GROUPS = 4
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a depthwise convolution or a pooling."""
-    anchor = next(op for op in kernel.body.block.ops if op.name in KINDS)
-    assert isinstance(anchor, Op), "windows are an operation"
+    kind = kernel.attributes[KIND]
+    assert isinstance(kind, StringAttr), f"{KIND} is {kind}"
+    ops = [op for op in kernel.body.block.ops if isinstance(op, Op)]
+    anchor = next(op for op in ops if op.KERNEL is not None and op.KERNEL.kind == kind.data)
     if not target.can.walk_vectors or not is_plane(anchor):
         return reduce.lower(kernel, target)
     (root,) = returned_values(kernel)

@@ -6,6 +6,7 @@ import math as python_math
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ..facts import Scaling
 from ..families import FLOATS, INTEGERS, REAL, Unary, unary_samples
 from ..op import register
 from ..samples import Sample
@@ -41,6 +42,8 @@ class Relu(Unary):
     """Each element, 0 where it is negative."""
 
     name = "gv.relu"
+    SCALES: ClassVar = Scaling.POSITIVE
+    IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Relu"
     KINDS: ClassVar = REAL
     SAMPLES: ClassVar = unary_samples(*FLOATS, *INTEGERS)
@@ -163,6 +166,7 @@ class LeakyRelu(Unary):
     """Each element, multiplied by alpha where it is negative."""
 
     name = "gv.leaky_relu"
+    SCALES: ClassVar = Scaling.POSITIVE
     ONNX: ClassVar = "LeakyRelu"
 
     @classmethod

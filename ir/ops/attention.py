@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..compose.functions import HIDDEN, Maker, causal_bias, move_axis
+from ..facts import KernelForm
 from ..families import spec_of_value
 from ..op import Array, Call, Op, register
 from ..samples import Sample
@@ -18,6 +19,8 @@ from ..types.shapes import UnequalError, broadcast
 from ..types.tensor import TensorSpec, spec_of_array
 
 FLOATS = (f32, f16, bf16)
+FUSED = KernelForm("attention", slow_needs=lambda can: can.attend_halves, strides=3, walked=3)
+"""Queries, keys and values are walked; a bias is read as elements."""
 
 
 @register
@@ -33,6 +36,7 @@ class Attention(Op):
     """
 
     name = "gv.attention"
+    KERNEL: ClassVar = FUSED
     SAMPLES: ClassVar = (
         Sample(((2, 3, 5, 8), (2, 3, 7, 8), (2, 3, 7, 4)), {"scale": 0.25}, FLOATS),
         Sample(((2, 9, 20), (2, 40, 20), (2, 40, 33), (2, 9, 40)), {"scale": 0.5, "softcap": 2.0}),
@@ -103,6 +107,7 @@ class AttentionParts(Op):
     """
 
     name = "gv.attention_parts"
+    KERNEL: ClassVar = FUSED
     SAMPLES: ClassVar = (
         Sample(((2, 3, 2, 8), (2, 3, 70, 8), (2, 3, 70, 4)), {"step": 32}, FLOATS),
         Sample(

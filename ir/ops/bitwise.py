@@ -16,6 +16,7 @@ class BitwiseNot(Unary):
     """All bits changed."""
 
     name = "gv.bitwise_not"
+    INVOLUTION: ClassVar = True
     ONNX: ClassVar = "BitwiseNot"
     KINDS: ClassVar = INTEGER
     FUNCTION: ClassVar = np.invert
@@ -34,6 +35,7 @@ class BitwiseAnd(Bitwise):
     """The bits set in both."""
 
     name = "gv.bitwise_and"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseAnd"
     FUNCTION: ClassVar = np.bitwise_and
 
@@ -43,6 +45,7 @@ class BitwiseOr(Bitwise):
     """The bits set in one of both."""
 
     name = "gv.bitwise_or"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseOr"
     FUNCTION: ClassVar = np.bitwise_or
 
@@ -52,6 +55,7 @@ class BitwiseXor(Bitwise):
     """The bits set in exactly one of both."""
 
     name = "gv.bitwise_xor"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseXor"
     FUNCTION: ClassVar = np.bitwise_xor
 

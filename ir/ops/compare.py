@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..facts import Scaling
 from ..families import (
     ANY,
     BOOL,
@@ -51,6 +52,7 @@ class Equal(Comparison):
     """Whether elements are equal."""
 
     name = "gv.equal"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Equal"
     KINDS: ClassVar = ANY
     FUNCTION: ClassVar = np.equal
@@ -63,6 +65,7 @@ class NotEqual(Comparison):
     """Whether elements differ; true where an operand is NaN."""
 
     name = "gv.not_equal"
+    COMMUTATIVE: ClassVar = True
     KINDS: ClassVar = ANY
     FUNCTION: ClassVar = np.not_equal
     SAMPLES: ClassVar = Equal.SAMPLES
@@ -168,6 +171,7 @@ class LogicalNot(Unary):
     """The opposite of each bool."""
 
     name = "gv.logical_not"
+    INVOLUTION: ClassVar = True
     ONNX: ClassVar = "Not"
     KINDS: ClassVar = BOOL
     FUNCTION: ClassVar = np.logical_not
@@ -186,6 +190,7 @@ class LogicalAnd(Logical):
     """Whether both elements hold."""
 
     name = "gv.logical_and"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "And"
     FUNCTION: ClassVar = np.logical_and
 
@@ -195,6 +200,7 @@ class LogicalOr(Logical):
     """Whether one of the elements holds."""
 
     name = "gv.logical_or"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Or"
     FUNCTION: ClassVar = np.logical_or
 
@@ -204,6 +210,7 @@ class LogicalXor(Logical):
     """Whether exactly one of the elements holds."""
 
     name = "gv.logical_xor"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Xor"
     FUNCTION: ClassVar = np.logical_xor
 
@@ -250,6 +257,7 @@ class Clip(Elementwise):
     """Each element kept between two others; the upper one where they contradict."""
 
     name = "gv.clip"
+    SCALES: ClassVar = Scaling.POSITIVE
     KINDS: ClassVar = REAL
     SAMPLES: ClassVar = (
         Sample(((3, 9), (), ()), {}, (*FLOATS, *INTEGERS), (), -4, 4, (None, (-3, 1), (0, 3))),

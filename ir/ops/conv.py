@@ -47,6 +47,8 @@ class Conv(Op):
     """
 
     name = "gv.conv"
+    SLIDES: ClassVar = True
+    CONTRACTS: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 3, 6, 5), (4, 3, 3, 2)), _moves(2), (f32, f64, f16, bf16, i32)),
         Sample(((1, 2, 7, 6), (3, 2, 3, 3)), _moves(2, pads=((1, 1), (1, 1)), strides=(2, 2))),

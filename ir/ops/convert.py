@@ -147,6 +147,7 @@ class Floor(Rounding):
     """The next whole number below."""
 
     name = "gv.floor"
+    IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Floor"
     FUNCTION: ClassVar = np.floor
 
@@ -156,6 +157,7 @@ class Ceil(Rounding):
     """The next whole number above."""
 
     name = "gv.ceil"
+    IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Ceil"
     FUNCTION: ClassVar = np.ceil
 
@@ -165,6 +167,7 @@ class Round(Rounding):
     """The nearest whole number, the even one of two."""
 
     name = "gv.round"
+    IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Round"
     FUNCTION: ClassVar = np.rint
 
@@ -174,4 +177,5 @@ class Trunc(Rounding):
     """The next whole number towards zero."""
 
     name = "gv.trunc"
+    IDEMPOTENT: ClassVar = True
     FUNCTION: ClassVar = np.trunc

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..facts import Scaling
 from ..families import FLOATS, INTEGERS, NUMBER, REAL, Binary, Unary, binary_samples, unary_samples
 from ..op import REGISTRY, Array, Call, register
 from ..scalar_math import Term
@@ -19,6 +20,9 @@ class Add(Binary):
     """The sum of two tensors; integers wrap."""
 
     name = "gv.add"
+    NODE: ClassVar = "AddV2"
+    SCALES: ClassVar = Scaling.ALL
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Add"
     KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = np.add
@@ -35,6 +39,7 @@ class Sub(Binary):
     """The difference of two tensors; integers wrap."""
 
     name = "gv.sub"
+    SCALES: ClassVar = Scaling.ALL
     ONNX: ClassVar = "Sub"
     KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = np.subtract
@@ -51,6 +56,7 @@ class Mul(Binary):
     """The product of two tensors, element by element; integers wrap."""
 
     name = "gv.mul"
+    COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Mul"
     KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = np.multiply
@@ -71,6 +77,7 @@ class Div(Binary):
     """The quotient of two tensors; of integers, rounded towards zero, and 0 where divided by 0."""
 
     name = "gv.div"
+    NODE: ClassVar = "RealDiv"
     ONNX: ClassVar = "Div"
     KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = _divide
@@ -186,6 +193,8 @@ class Minimum(Binary):
     """The smaller of two tensors, element by element; NaN where either is NaN."""
 
     name = "gv.minimum"
+    SCALES: ClassVar = Scaling.POSITIVE
+    COMMUTATIVE: ClassVar = True
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = numerics.smaller
     SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS)
@@ -201,6 +210,8 @@ class Maximum(Binary):
     """The larger of two tensors, element by element; NaN where either is NaN."""
 
     name = "gv.maximum"
+    SCALES: ClassVar = Scaling.POSITIVE
+    COMMUTATIVE: ClassVar = True
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = numerics.larger
     SAMPLES: ClassVar = binary_samples(*FLOATS, *INTEGERS)
@@ -216,6 +227,8 @@ class Neg(Unary):
     """The opposite of each element; integers wrap."""
 
     name = "gv.neg"
+    SCALES: ClassVar = Scaling.ALL
+    INVOLUTION: ClassVar = True
     ONNX: ClassVar = "Neg"
     KINDS: ClassVar = NUMBER
     FUNCTION: ClassVar = np.negative
@@ -232,6 +245,8 @@ class Abs(Unary):
     """The absolute value; the lowest integer is its own."""
 
     name = "gv.abs"
+    SCALES: ClassVar = Scaling.POSITIVE
+    IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Abs"
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = np.absolute
@@ -248,6 +263,7 @@ class Sign(Unary):
     """-1, 0 or 1; NaN of NaN."""
 
     name = "gv.sign"
+    IDEMPOTENT: ClassVar = True
     ONNX: ClassVar = "Sign"
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = np.sign

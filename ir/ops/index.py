@@ -69,6 +69,7 @@ class Gather(Op):
     """The slices of an axis at indices; the indices' axes stand in the axis's place."""
 
     name = "gv.gather"
+    INDICES: ClassVar = 1
     SAMPLES: ClassVar = (
         indexed(((4, 3), (2, 5)), 1, {"axis": 0}, MOVED),
         indexed(((3, 4, 2), (6,)), 1, {"axis": 1}),
@@ -136,6 +137,7 @@ class GatherElements(Op):
     """The elements at indices along an axis, each at its own place along the others."""
 
     name = "gv.gather_elements"
+    INDICES: ClassVar = 1
     SAMPLES: ClassVar = (
         indexed(((4, 3), (2, 3)), 1, {"axis": 0}, MOVED),
         indexed(((3, 4, 2), (2, 6, 1)), 1, {"axis": 1}, index_dtype=i32),
@@ -180,6 +182,7 @@ class GatherNd(Op):
     """
 
     name = "gv.gather_nd"
+    INDICES: ClassVar = 1
     ONNX: ClassVar = "GatherND"
     SAMPLES: ClassVar = (
         indexed(((4, 3), (5, 2)), 1, {}, MOVED, span=(-3, 2)),

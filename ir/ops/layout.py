@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from ..compose.functions import cut, dilate, flip, pad_index, resize_edges, sum_along
 from ..demands import at_most, expect_elements, may_equal, same
+from ..facts import KernelForm
 from ..families import expect_same, spec_of_value, unbroadcast
 from ..op import Array, Call, Op, register
 from ..reading import Reading
@@ -35,6 +36,7 @@ class Reshape(Op):
     """The same elements in row-major order in another shape."""
 
     name = "gv.reshape"
+    WORKLESS: ClassVar = True
     BIJECTIVE: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 6),), {"shape": (3, 4)}, MOVED),
@@ -170,6 +172,8 @@ class Concat(Op):
     """Tensors joined along an axis."""
 
     name = "gv.concat"
+    KERNEL: ClassVar = KernelForm("concat")
+    INDICES: ClassVar = 0
     SAMPLES: ClassVar = (
         Sample(((2, 3), (2, 1), (2, 4)), {"axis": 1}, MOVED),
         Sample(((2, 3), (0, 3), (1, 3)), {"axis": 0}),
@@ -478,6 +482,7 @@ class Extent(Op):
     """The values of dimensions, as a tensor of one axis."""
 
     name = "gv.extent"
+    WORKLESS: ClassVar = True
     CHEAP: ClassVar = True
     SAMPLES: ClassVar = (Sample((), {"values": (2, 3)}), Sample((), {"values": ()}))
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..compose.functions import Emit, Maker
+from ..facts import KernelForm
 from ..families import REAL, expect, expect_same, spec_of_value, unbroadcast
 from ..gradient.tape import Composite
 from ..iteration import Affine, Iteration, dim
@@ -29,6 +30,9 @@ class Matmul(Op):
     """
 
     name = "gv.matmul"
+    CONTRACTS: ClassVar = True
+    NODE: ClassVar = "MatMul"
+    KERNEL: ClassVar = KernelForm("gemm", slow="contract", strides=2)
     SAMPLES: ClassVar = (
         Sample(((3, 5), (5, 4)), {}, (f32, f64, f16, bf16, i32, i64, i8)),
         Sample(((5, 3), (4, 5)), {"transpose_lhs": True, "transpose_rhs": True}, (f32, bf16)),

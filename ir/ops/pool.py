@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..compose.functions import Emit, Maker, channels_first, channels_last, cut, resize_edges
+from ..facts import KernelForm
 from ..families import FLOAT, REAL, EmitMath, expect, spec_of_value
 from ..gradient.tape import Composite
 from ..iteration import Iteration, dim
@@ -99,6 +100,7 @@ class WindowFold(Pool):
     """A pool that puts the elements together one by one with a combiner."""
 
     COMBINER: ClassVar[str]
+    KERNEL: ClassVar = KernelForm("pool")
 
     @classmethod
     def iteration(cls, x: TensorSpec, *, window: tuple[int, ...], **attributes: Any) -> Iteration:

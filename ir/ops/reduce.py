@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..facts import KernelForm
 from ..families import BOOL, FLOAT, FLOATS, INTEGERS, NUMBER, REAL, EmitMath, expect
 from ..iteration import Affine, Iteration, dim
 from ..op import REGISTRY, Array, Call, Op, register
@@ -89,6 +90,7 @@ class Fold(Reduction):
 
     COMBINER: ClassVar[str]
     """The combiner of the iteration."""
+    KERNEL: ClassVar = KernelForm("reduce", rows="row")
 
     @classmethod
     def iteration(cls, x: TensorSpec, *, axes: tuple[int, ...], keepdims: bool) -> Iteration:
@@ -331,6 +333,7 @@ class LogSumExp(Reduction):
 class ArgExtreme(Op):
     """The place of the largest or smallest element along an axis; of a NaN if there is one."""
 
+    KERNEL: ClassVar = KernelForm("argreduce")
     SAMPLES: ClassVar = (
         Sample(((4, 19),), {"axis": 1}, (*FLOATS, *INTEGERS), low=-9, high=9),
         Sample(((2, 9, 3),), {"axis": -2, "keepdims": True, "last": True}, (*FLOATS, *INTEGERS)),

@@ -10,10 +10,12 @@ step to the first. No layer here has a gradient yet.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ..facts import Work
 from ..families import FLOAT, expect, expect_same
 from ..op import Array, Op, register
 from ..samples import Sample
@@ -33,6 +35,23 @@ class Recurrent(Op):
 
     GATES: ClassVar[int]
     STATES: ClassVar[int] = 1
+    FUNCTIONS: ClassVar[int]
+    """Functions for each element of a state."""
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count the products of every step with the weights of input and state."""
+        x, *weights = (spec.static_shape for spec in operands)
+        macs = prod(x[:2]) * sum(prod(w) for w in weights[:2])
+        return Work.products(macs) + cls.work_of_gates(results[0])
+
+    @classmethod
+    def work_of_gates(cls, states: TensorSpec) -> Work:
+        """Count the functions of all gates, and about what is added and multiplied around them."""
+        count = prod(states.static_shape)
+        return Work(flops=(2 * cls.GATES + 4) * count, functions=cls.FUNCTIONS * count)
 
     @classmethod
     def result(cls, *specs: TensorSpec, direction: str) -> Sequence[TensorSpec]:
@@ -141,6 +160,7 @@ class Lstm(Recurrent):
 
     name = "gv.lstm"
     GATES: ClassVar = 4
+    FUNCTIONS: ClassVar = 5
     STATES: ClassVar = 2
     SAMPLES: ClassVar = _samples(4, 2)
 
@@ -181,6 +201,7 @@ class Gru(Recurrent):
 
     name = "gv.gru"
     GATES: ClassVar = 3
+    FUNCTIONS: ClassVar = 3
     SAMPLES: ClassVar = _samples(3, 1, {"linear_before_reset": True})
 
     @classmethod
@@ -225,6 +246,7 @@ class Rnn(Recurrent):
 
     name = "gv.rnn"
     GATES: ClassVar = 1
+    FUNCTIONS: ClassVar = 1
     SAMPLES: ClassVar = _samples(1, 1, {"activation": "relu"})
 
     @classmethod

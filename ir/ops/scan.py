@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..facts import KernelForm, Work
 from ..families import FLOATS, INTEGERS, REAL, EmitMath, expect
 from ..op import Array, Call, Op, register
 from ..samples import Sample
@@ -27,6 +29,7 @@ class Scan(Op):
     """`add` or `mul`."""
     FUNCTION: ClassVar[Callable[..., Any]]
     """numpy's running combination."""
+    KERNEL: ClassVar = KernelForm("scan")
     SAMPLES: ClassVar = (
         Sample(((3, 19),), {"axis": 1}, (*FLOATS, *INTEGERS)),
         Sample(((2, 5, 3),), {"axis": -2, "exclusive": True}, FLOATS),
@@ -63,6 +66,13 @@ class Scan(Op):
             made = np.concatenate([first, made], axis=-1)[..., : made.shape[-1]]
         made = np.ascontiguousarray(np.moveaxis(made[..., ::-1] if reverse else made, -1, axis))
         return (round_to(made, dtype) if dtype.is_float else made,)
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Combine once for each element."""
+        return Work(flops=prod(results[0].static_shape))
 
 
 @register

@@ -7,11 +7,13 @@ happen in the row-major order of the updates, so that of equal indices the last 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compose.functions import Maker
+from ..facts import KernelForm, Work
 from ..families import EmitMath, expect_same
 from ..op import Array, Call, Op, register
 from ..samples import Sample
@@ -46,6 +48,8 @@ class Scatter(Op):
     Where updates replace elements, an index that occurs twice makes the gradient arbitrary.
     """
 
+    KERNEL: ClassVar = KernelForm("scatter")
+
     @classmethod
     def check_updates(cls, x: TensorSpec, updates: TensorSpec, reduction: str) -> None:
         """Raise `TypeError` for updates of another type or an unknown reduction."""
@@ -54,6 +58,14 @@ class Scatter(Op):
             raise TypeError(f"reduction {reduction!r}, expected none, {', '.join(REDUCTIONS)}")
         if reduction != "none" and x.dtype.kind not in "iuf":
             raise TypeError(f"reduction {reduction!r} of {x.dtype}, expected numbers")
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Combine each update, unless it replaces."""
+        combines = attributes["reduction"] != "none"
+        return Work(flops=prod(operands[2].static_shape) if combines else 0)
 
     @classmethod
     def write(cls, x: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:

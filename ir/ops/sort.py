@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compose.functions import Maker
 from ..demands import at_most
+from ..facts import KernelForm, Work
 from ..families import REAL, expect
 from ..op import Array, Call, Op, register
 from ..samples import Sample
@@ -41,6 +43,7 @@ class TopK(Op):
     """
 
     name = "gv.top_k"
+    KERNEL: ClassVar = KernelForm("sort")
     SAMPLES: ClassVar = (
         Sample(((4, 9),), {"k": 3, "axis": 1}, SORTED, low=-9, high=9),
         Sample(((9, 4),), {"k": 2, "axis": 0, "largest": False}, SORTED, low=-9, high=9),
@@ -76,6 +79,15 @@ class TopK(Op):
         order = order_of(widen(x), axis, descending=largest)
         first = order.take(range(k), axis).astype(np.int64)
         return (np.take_along_axis(x, first, axis), first)
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Compare each element as often as a heap is deep."""
+        shape = operands[0].static_shape
+        depth = max(shape[attributes["axis"]], 1).bit_length()
+        return Work(flops=prod(shape) * depth)
 
     @classmethod
     def gradient(cls, call: Call, *grads: Any) -> Sequence[Any]:

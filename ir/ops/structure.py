@@ -27,6 +27,8 @@ class Constant(Op):
     """A tensor that is known at compile time and small enough for the text."""
 
     name = "gv.constant"
+    NODE: ClassVar = "Const"
+    WORKLESS: ClassVar = True
     CHEAP: ClassVar = True
 
     @classmethod
@@ -57,6 +59,7 @@ class Weight(Op):
     """A tensor whose data is in the program's store under a name."""
 
     name = "gv.weight"
+    WORKLESS: ClassVar = True
 
     @classmethod
     def infer(cls, *, weight: Symbol, dtype: DType, shape: tuple[Dim, ...]) -> Sequence[TensorSpec]:
@@ -73,6 +76,7 @@ class Yield(Op):
     """Ends a region and gives its results."""
 
     name = "gv.yield"
+    WORKLESS: ClassVar = True
     PURE: ClassVar = False
 
     @classmethod
@@ -150,6 +154,7 @@ class Buffer(Op):
     """A tensor's place in memory: `offset` bytes into a space (`workspace` or `weights`)."""
 
     name = "gv.buffer"
+    WORKLESS: ClassVar = True
     LEVEL: ClassVar = "planned"
     FREE: ClassVar = frozenset({"offset"})
 
@@ -202,6 +207,7 @@ class View(Op):
     """The same memory as a tensor of another shape."""
 
     name = "gv.view"
+    WORKLESS: ClassVar = True
     LEVEL: ClassVar = "planned"
 
     @classmethod

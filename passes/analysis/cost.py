@@ -1,8 +1,8 @@
 """Count what operations do: multiplications with addition, arithmetic, functions, bytes.
 
 The numbers come from the operations' own rules: the formula of an element is run on a `math` that
-counts, and a loop nest has as many points as its extents say. So a new operation is counted
-without being named here. Only operations that have neither rule stand in a table.
+counts, and a loop nest has as many points as its extents say; what has neither says its `work`
+itself. So a new operation is counted without being named here.
 
     matmul of [M, K] and [K, N]     M * N * K multiplications with addition, twice that many flops
 
@@ -13,7 +13,7 @@ tanh, a square root) are counted by themselves, since what they cost is up to th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -21,40 +21,29 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 
 from ...ir import Dim, DType, Op
-from ...ir.ops.laid_out.winograd import form_of
+from ...ir.facts import Work
+from ...ir.scalar_math import FUNCTIONS, ROOTS
 from ...ir.types import dims, dtypes
 from ...ir.types.tensor import TensorSpec, spec_of
 from ..decompose import decompose
 
-FREE = frozenset({"constant", "cast", "dtype_of"})
-FUNCTIONS = frozenset(
-    {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "sin", "cos"}
-    | {"tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf"}
-    | {"pow", "atan2"}
-)
-
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Work):
     """What is done once: all numbers are exact for the sizes they were counted for."""
 
-    macs: int = 0
-    """Multiplications whose product is added to a sum."""
-    flops: int = 0
-    """Arithmetic on elements; each of `macs` is two of these."""
-    functions: int = 0
-    """Calls of functions such as exp, not counted as flops."""
     read: int = 0
     """Bytes of operands, each counted once."""
     written: int = 0
     """Bytes of results."""
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+    def __add__(self, other: Work) -> Cost:
+        mine, theirs = vars(self), vars(other)
+        return Cost(**{name: number + theirs.get(name, 0) for name, number in mine.items()})
 
     def as_json(self) -> dict[str, int]:
         """Return the numbers by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return dict(vars(self))
 
 
 def cost_of_function(function: FuncOp, sizes: Mapping[str, int]) -> Cost:
@@ -80,7 +69,7 @@ def cost_of_kernel(function: FuncOp, sizes: Mapping[str, int]) -> Cost:
 def _read(argument: SSAValue, size: _Sizes) -> int:
     whole = size.bytes([spec_of(argument.type)])
     users = [use.operation for use in argument.uses]
-    chosen = [op for op in users if isinstance(op, Op) and op.name in SELECTIONS]
+    chosen = [op for op in users if isinstance(op, Op) and op.moved(1) is not None]
     if len(chosen) < len(users):
         return whole
     return min(whole, sum(size.bytes(op.result_specs) for op in chosen))
@@ -88,22 +77,28 @@ def _read(argument: SSAValue, size: _Sizes) -> int:
 
 def cost_of(op: Op, sizes: Mapping[str, int]) -> Cost:
     """Return the cost of one operation; what it only holds in regions is not in it."""
-    if op.name in MOVES or op.regions:
+    if op.WORKLESS or op.regions:
         return Cost()
     size = _Sizes(sizes)
     bytes_ = Cost(read=size.bytes(op.specs), written=size.bytes(op.result_specs))
+    if op.has("work"):
+        known = [size.known(op.specs), size.known(op.result_specs)]
+        return bytes_ + type(op).work(*known, **op.plain_attributes())
     if op.has("scalar"):
-        counter = CountingMath()
-        _run(type(op).scalar, counter, op.specs, op.plain_attributes())
-        return counter.times(size.of(op.result_specs[0].dims)) + bytes_
+        return bytes_ + counted(op).times(size.of(op.result_specs[0].dims))
     if op.has("iteration"):
-        return _iteration(op, size) + bytes_
-    if op.name in TABLE:
-        return TABLE[op.name](op, size) + bytes_
+        return bytes_ + _iteration(op, size)
     if op.has("decompose"):
         parts = total(cost_of(part, sizes) for part in _parts(op))
-        return Cost(parts.macs, parts.flops, parts.functions) + bytes_
+        return bytes_ + Work(parts.macs, parts.flops, parts.functions)
     return bytes_
+
+
+def counted(op: Op) -> CountingMath:
+    """Return what the formula of an element-wise operation asks for."""
+    counter = CountingMath()
+    type(op).scalar(counter, *(spec.dtype for spec in op.specs), **op.plain_attributes())
+    return counter
 
 
 def total(costs: Iterable[Cost]) -> Cost:
@@ -151,15 +146,20 @@ class CountingMath:
         self.counts["select"] = self.counts.get("select", 0) + 1
         return a
 
-    def times(self, elements: int) -> Cost:
+    @property
+    def functions(self) -> int:
+        """Return how many functions are called, roots aside."""
+        return sum(number for name, number in self.counts.items() if name in FUNCTIONS)
+
+    def times(self, elements: int) -> Work:
         """Return what was counted, so many times."""
         flops = functions = 0
         for name, number in self.counts.items():
-            if name in FUNCTIONS:
+            if name in FUNCTIONS or name in ROOTS:
                 functions += number
             else:
                 flops += number * (2 if name == "fma" else 1)
-        return Cost(flops=flops * elements, functions=functions * elements)
+        return Work(flops=flops * elements, functions=functions * elements)
 
 
 class _Sizes:
@@ -176,17 +176,12 @@ class _Sizes:
         """Return the bytes of tensors."""
         return sum(self.of(spec.dims) * spec.dtype.size for spec in specs)
 
-
-def _run(
-    rule: Callable[..., Any],
-    counter: CountingMath,
-    specs: Iterable[TensorSpec],
-    attributes: Mapping[str, Any],
-) -> None:
-    rule(counter, *(spec.dtype for spec in specs), **attributes)
+    def known(self, specs: Iterable[TensorSpec]) -> list[TensorSpec]:
+        """Return tensors of these sizes."""
+        return [s.with_shape([dims.evaluate(d, self.values) for d in s.dims]) for s in specs]
 
 
-def _iteration(op: Op, size: _Sizes) -> Cost:
+def _iteration(op: Op, size: _Sizes) -> Work:
     nest = type(op).iteration(*op.specs, **op.plain_attributes())
     parallel = size.of(nest.parallel)
     points = parallel * size.of(nest.reduce)
@@ -195,7 +190,7 @@ def _iteration(op: Op, size: _Sizes) -> Cost:
     if nest.finish is not None:
         nest.finish(finish, op.result_specs[0].dtype)
     is_product = nest.combiner == "add" and "mul" in body.counts
-    combined = Cost(macs=points if is_product else 0, flops=points)
+    combined = Work(macs=points if is_product else 0, flops=points)
     return body.times(points) + finish.times(parallel) + combined
 
 
@@ -210,88 +205,3 @@ def _parts(op: Op) -> list[Op]:
     block.add_op(copy)
     decompose(copy)
     return [part for part in block.ops if isinstance(part, Op)]
-
-
-MOVES = frozenset({"gv.constant", "gv.weight", "gv.reshape", "gv.yield", "gv.view", "gv.buffer"})
-"""What is no work: values that are there, and other names for them."""
-
-SELECTIONS = frozenset({"gv.slice", "gv.gather", "gv.gather_elements", "gv.gather_nd"})
-"""What reads as much of its first operand as it returns."""
-
-GATES = {"gv.lstm": (5, 4), "gv.gru": (3, 3), "gv.rnn": (1, 1)}
-"""Functions and gates for each element of a state."""
-
-Rule = Callable[[Op, _Sizes], Cost]
-
-
-def _products(macs: int) -> Cost:
-    return Cost(macs=macs, flops=2 * macs)
-
-
-def _packed(op: Op, size: _Sizes) -> Cost:
-    """Count K products for each element of the result: panels are [P, K, tile]."""
-    inner = size.of(op.specs[1].dims[1:2])
-    return _products(size.of(op.result_specs[0].dims) * inner)
-
-
-def _conv_weights(op: Op, size: _Sizes) -> Cost:
-    """Count a product for each weight and place: images are [N, *P, O]."""
-    places = size.of(op.specs[1].dims[:-1])
-    return _products(size.of(op.result_specs[0].dims) * places)
-
-
-def _winograd(op: Op, size: _Sizes) -> Cost:
-    """Count the products of each place of each tile, whole tiles."""
-    flags = op.plain_attributes()
-    form = form_of(flags["tile"], flags["stride"])
-    images, rows, columns, filters = (size.of((d,)) for d in op.result_specs[0].dims)
-    tiles = images * -(-rows // form.tile) * -(-columns // form.tile)
-    return _products(tiles * form.seen**2 * filters * size.of(op.specs[1].dims[2:3]))
-
-
-def _recurrent(op: Op, size: _Sizes) -> Cost:
-    """Count the products of every step with the weights of input and state."""
-    x, *weights = op.specs
-    products = _products(size.of(x.dims[:2]) * sum(size.of(w.dims) for w in weights[:2]))
-    return products + _gates(op, size)
-
-
-def _state(op: Op, size: _Sizes) -> Cost:
-    """Count the state's part, for gates [T, B, G * H] and states [T, B, H]."""
-    products = _products(size.of(op.specs[0].dims) * size.of(op.result_specs[0].dims[2:]))
-    return products + _gates(op, size)
-
-
-def _gates(op: Op, size: _Sizes) -> Cost:
-    """Count the functions of all gates, and about what is added and multiplied around them."""
-    functions, gates = GATES[op.name.removesuffix("_packed")]
-    states = size.of(op.result_specs[0].dims)
-    return Cost(flops=(2 * gates + 4) * states, functions=functions * states)
-
-
-def _each(op: Op, size: _Sizes) -> Cost:
-    return Cost(flops=size.of(op.result_specs[0].dims))
-
-
-def _scatter(op: Op, size: _Sizes) -> Cost:
-    adds = op.plain_attributes()["reduction"] != "none"
-    return Cost(flops=size.of(op.specs[2].dims) if adds else 0)
-
-
-def _top_k(op: Op, size: _Sizes) -> Cost:
-    spec, axis = op.specs[0], op.plain_attributes()["axis"]
-    depth = max(size.of((spec.dims[axis],)), 1).bit_length()
-    return Cost(flops=size.of(spec.dims) * depth)
-
-
-TABLE: Mapping[str, Rule] = {
-    **dict.fromkeys(("gv.matmul_packed", "gv.conv_packed"), _packed),
-    "gv.conv_weights_packed": _conv_weights,
-    "gv.winograd_packed": _winograd,
-    **dict.fromkeys(("gv.lstm", "gv.gru", "gv.rnn"), _recurrent),
-    **dict.fromkeys(("gv.lstm_packed", "gv.gru_packed", "gv.rnn_packed"), _state),
-    **dict.fromkeys(("gv.cumsum", "gv.cumprod"), _each),
-    **dict.fromkeys(("gv.scatter_elements", "gv.scatter_nd"), _scatter),
-    "gv.top_k": _top_k,
-}
-"""Operations without a formula and a loop nest."""

@@ -13,6 +13,7 @@ from typing import TypeVar
 from xdsl.ir import Operation
 
 from ...ir import Op
+from ...ir.ops.attention import Attention, AttentionParts
 from ...ir.types.dims import Dim, floor_divide, product
 from ...ir.types.indices import (
     Indices,
@@ -27,6 +28,7 @@ from ...ir.types.indices import (
     tokens_of,
 )
 from ...ir.types.tensor import spec_of
+from .kernels.kinds import strides_of
 
 
 def is_move(op: Operation) -> bool:
@@ -143,7 +145,7 @@ class Walks:
     @property
     def is_attention(self) -> bool:
         """Say whether the anchor is one, or a part of one."""
-        return self.anchor.name in ATTENTIONS
+        return isinstance(self.anchor, Attention | AttentionParts)
 
     def moves_behind(self) -> list[Op]:
         """Return the moves from the root back to the anchor."""
@@ -180,9 +182,7 @@ class Walks:
 
     def walked(self) -> range:
         """Return the operands that are walked in memory; panels are where they are."""
-        if self.is_attention:
-            return range(OPERANDS_OF_ATTENTION)
-        return range(2 if self.anchor.name in PRODUCTS else 1)
+        return range(strides_of(self.anchor))
 
     def source(self, moves: Sequence[Op], index: Indices) -> Indices | None:
         """Return the index before moves, the last one first; None where that is not linear."""
@@ -231,9 +231,3 @@ class Walks:
         )  # fmt: skip
         return all(is_walked_as_one(t, each) for t, both in walked for each in both)
 
-
-PRODUCTS = ("gv.matmul", "gv.matmul_wide")
-"""Products that walk both operands in memory."""
-ATTENTIONS = ("gv.attention", "gv.attention_parts")
-WALKS = frozenset((*PRODUCTS, *ATTENTIONS, "gv.matmul_packed", "gv.matmul_blocked"))
-"""Anchors that walk operands in strides through the moves before them."""

@@ -22,17 +22,11 @@ from ...kernels.builder.read import ElementReader, Tracer
 from ...kernels.builder.space import Group, Space, merge
 from ...kernels.map import place
 
-PRODUCTS = ("gv.matmul", "gv.matmul_wide", "gv.matmul_grouped")
-"""Operations whose result has the loop dims of the root of their kernel."""
-
-CONTRACTIONS = (*PRODUCTS, "gv.conv", "gv.conv_turned", "gv.conv_weights")
-"""Operations that sum products of two operands."""
-
 
 def anchor_of(kernel: FuncOp) -> Op | None:
     """Return the operation of a kernel that this template computes; None if there is none."""
     for op in kernel.body.block.ops:
-        if isinstance(op, Op) and op.name in CONTRACTIONS:
+        if isinstance(op, Op) and op.CONTRACTS:
             return op
     return None
 
@@ -69,7 +63,7 @@ class Nest:
     @property
     def follows_root(self) -> bool:
         """Say whether the loop dims are those of the root, and the product's follow from them."""
-        return self.anchor.name in PRODUCTS
+        return self.anchor.CONTRACTS and not self.anchor.SLIDES
 
     def root_index(self, index: Indices) -> Indices:
         """Return the index of the root."""

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...facts import KernelForm
 from ...op import Array, Op, register
 from ...samples import Sample
 from ...types.dims import Dim, ceil_divide
@@ -37,6 +38,7 @@ class MatmulBlocked(Op):
     """
 
     name = "gv.matmul_blocked"
+    KERNEL: ClassVar = KernelForm("blocked", strides=1)
     SAMPLES: ClassVar = (
         Sample(
             ((2, 64), (1, 8, 16), (2, 2), (2, 2), (1, 2, 16)), {"columns": 10},

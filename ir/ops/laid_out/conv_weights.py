@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...facts import KernelForm, Work
 from ...families import FLOAT, expect, expect_same
 from ...iteration import Affine, Iteration, dim
 from ...op import REGISTRY, Array, Call, Op, register
@@ -41,6 +42,8 @@ class ConvWeights(Op):
     """
 
     name = "gv.conv_weights"
+    SLIDES: ClassVar = True
+    CONTRACTS: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((2, 3, 6, 5), (2, 4, 4, 4)), _moves((3, 2)), (f32, f64, bf16)),
         Sample(((1, 2, 7, 6), (1, 3, 4, 3)), _moves((3, 3), pads=((1, 1), (1, 1)), strides=(2, 2))),
@@ -168,6 +171,7 @@ class ConvWeightsPacked(Op):
     """
 
     name = "gv.conv_weights_packed"
+    KERNEL: ClassVar = KernelForm("conv_weights")
     SAMPLES: ClassVar = (
         Sample(
             ((2, 5, 6, 3), (2, 5, 6, 16)),
@@ -198,6 +202,14 @@ class ConvWeightsPacked(Op):
         """Transpose what `gv.conv_weights` gives."""
         (made,) = ConvWeights.evaluate(x, grad, groups=1, channels_last=True, **attributes)
         return (np.ascontiguousarray(np.moveaxis(made, (1, 0), (-2, -1))),)
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count a product for each weight and place: images are [N, *P, O]."""
+        places = prod(operands[1].static_shape[:-1])
+        return Work.products(prod(results[0].static_shape) * places)
 
 
 __all__ = ["ConvWeights", "ConvWeightsPacked"]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...compose.functions import Maker
+from ...facts import KernelForm
 from ...op import Array, Call, Op, register
 from ...samples import Sample
 from ...types.dtypes import bf16, f16, f32, i32, i64
@@ -28,6 +29,8 @@ class MatmulGrouped(Op):
     """
 
     name = "gv.matmul_grouped"
+    CONTRACTS: ClassVar = True
+    KERNEL: ClassVar = KernelForm("contract", needs=lambda can: can.group_products)
     SAMPLES: ClassVar = (
         Sample(((20, 8), (3, 8, 12), (3,)), {}, (f32, f16, bf16), **COUNTED),
         Sample(((9, 5), (2, 5, 3), (2,)), operand_dtypes=(None, None, i32), ranges=COUNTS),

@@ -7,10 +7,12 @@ zero beyond the last column. Packing itself is pad, reshape and transpose.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ...facts import KernelForm, Work
 from ...iteration import Affine, Iteration, dim
 from ...op import REGISTRY, Array, Op, register
 from ...samples import Sample
@@ -78,6 +80,7 @@ class MatmulPacked(Op):
     """
 
     name = "gv.matmul_packed"
+    KERNEL: ClassVar = KernelForm("gemm", strides=1, converts=True)
     SAMPLES: ClassVar = (
         Sample(((5, 6), (2, 6, 4)), {"columns": 7}),
         Sample(((2, 3, 6), (1, 6, 16)), {"columns": 10}),
@@ -119,6 +122,13 @@ class MatmulPacked(Op):
             lhs, unpack(panels, columns), transpose_lhs=False, transpose_rhs=False
         )
 
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count the rows of a panel for each element of the result."""
+        return Work.products(prod(results[0].static_shape) * operands[1].static_shape[1])
+
 
 @register
 class ConvPacked(Op):
@@ -129,6 +139,7 @@ class ConvPacked(Op):
     """
 
     name = "gv.conv_packed"
+    KERNEL: ClassVar = KernelForm("conv", converts=True)
     SAMPLES: ClassVar = (
         Sample(
             ((2, 5, 6, 3), (1, 27, 8)),
@@ -187,12 +198,20 @@ class ConvPacked(Op):
             groups=groups, channels_last=True,
         )  # fmt: skip
 
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count the rows of a panel for each element of the result."""
+        return Work.products(prod(results[0].static_shape) * operands[1].static_shape[1])
+
 
 @register
 class DepthwisePacked(Op):
     """A depthwise convolution of [N, *S, C] with weights [*K, C]; of u8 by i8 in i32."""
 
     name = "gv.depthwise_packed"
+    KERNEL: ClassVar = KernelForm("depthwise", converts=True)
     SAMPLES: ClassVar = (
         Sample(
             ((2, 6, 5, 8), (3, 3, 8)),

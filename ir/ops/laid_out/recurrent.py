@@ -9,17 +9,19 @@ the last one [B, H]. `reverse` goes from the last step to the first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ...facts import KernelForm, Work
 from ...families import expect_same
 from ...op import Array, Op, register
 from ...samples import Sample
 from ...types.dims import ceil_divide
 from ...types.dtypes import f32, f64
 from ...types.tensor import TensorSpec
-from ..rnn import Recurrent, Step, double, gru_cell, lstm_cell, rnn_cell
+from ..rnn import Gru, Lstm, Recurrent, Rnn, Step, double, gru_cell, lstm_cell, rnn_cell
 from .packed import unpack
 
 
@@ -27,6 +29,20 @@ class PackedRecurrent(Op):
     """A layer of one direction that only has the state's part left."""
 
     STATES: ClassVar[int] = 1
+    LAYER: ClassVar[type[Recurrent]]
+    """The layer that this is the state's part of."""
+    PANELS: ClassVar[tuple[int, ...]]
+    """How many gates each operand behind the gates has the panels of."""
+    KERNEL: ClassVar = KernelForm("rnn")
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count the state's part, for gates [T, B, G * H] and states [T, B, H]."""
+        units = results[0].static_shape[2]
+        products = Work.products(prod(operands[0].static_shape) * units)
+        return products + cls.LAYER.work_of_gates(results[0])
 
     @classmethod
     def result(
@@ -97,6 +113,8 @@ class LstmPacked(PackedRecurrent):
     """Long short-term memory; gates are input, output, forget, cell. Also gives the last cells."""
 
     name = "gv.lstm_packed"
+    LAYER: ClassVar = Lstm
+    PANELS: ClassVar = (4,)
     STATES: ClassVar = 2
     SAMPLES: ClassVar = _samples([(2, 5, 16)], [STATE, STATE], 4)
 
@@ -134,6 +152,8 @@ class GruPacked(PackedRecurrent):
     """
 
     name = "gv.gru_packed"
+    LAYER: ClassVar = Gru
+    PANELS: ClassVar = (2, 1)
     SAMPLES: ClassVar = _samples(
         [(1, 5, 16), (1, 5, 16), (5,)], [STATE], 3, {"linear_before_reset": True}
     )
@@ -176,6 +196,8 @@ class RnnPacked(PackedRecurrent):
     """A plain recurrent layer: activation(gates + h r)."""
 
     name = "gv.rnn_packed"
+    LAYER: ClassVar = Rnn
+    PANELS: ClassVar = (1,)
     SAMPLES: ClassVar = _samples([(1, 5, 16)], [STATE], 1, {"activation": "relu"})
 
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...facts import KernelForm
 from ...iteration import Iteration
 from ...op import Array, Op, register
 from ...samples import Sample
@@ -21,6 +22,9 @@ class ConvTurned(Op):
     """A convolution of a channels-last tensor [N, *S, C] with weights [*K, C / groups, O]."""
 
     name = "gv.conv_turned"
+    SLIDES: ClassVar = True
+    CONTRACTS: ClassVar = True
+    KERNEL: ClassVar = KernelForm("contract")
     SAMPLES: ClassVar = (
         Sample(
             ((2, 5, 6, 3), (3, 3, 3, 8)),

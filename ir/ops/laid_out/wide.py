@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...facts import KernelForm
 from ...iteration import Iteration
 from ...op import REGISTRY, Array, Op, register
 from ...samples import Sample
@@ -32,6 +33,8 @@ class MatmulWide(Op):
     """
 
     name = "gv.matmul_wide"
+    CONTRACTS: ClassVar = True
+    KERNEL: ClassVar = KernelForm("contract", strides=2, converts=True)
     SAMPLES: ClassVar = (
         Sample(((3, 16), (16, 8)), {}, (f16, bf16, i8, u8)),
         Sample(((9, 40), (24, 40)), {"transpose_rhs": True}, (f16, bf16, f32, i8, u8)),

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ...facts import KernelForm, Work
 from ...op import REGISTRY, Array, Op, register
 from ...samples import Sample
 from ...types.dims import Dim, ceil_divide
@@ -118,6 +119,7 @@ class WinogradPacked(Op):
     """A 3x3 convolution of [N, H, W, C] with weights [P, planes, C, width], by square tiles."""
 
     name = "gv.winograd_packed"
+    KERNEL: ClassVar = KernelForm("winograd")
     SAMPLES: ClassVar = (
         Sample(((1, 6, 7, 3), (2, 36, 3, 4)), {"columns": 7, "pads": ((1, 1), (1, 0)), "tile": 4}),
         Sample(((2, 4, 9, 2), (1, 16, 2, 4)), {"columns": 4, "pads": ((0, 0), (2, 1)), "tile": 2}),
@@ -183,6 +185,16 @@ class WinogradPacked(Op):
         made = np.einsum("pa,abnyxo,qb->nypxqo", form.result, made, form.result, optimize=True)
         made = made.reshape(count, tiles[0] * tile, tiles[1] * tile, columns)
         return (round_to(made[:, : sizes[0], : sizes[1]], spec_of_array(x).dtype),)
+
+    @classmethod
+    def work(
+        cls, operands: Sequence[TensorSpec], results: Sequence[TensorSpec], **attributes: Any
+    ) -> Work:
+        """Count the products of each place of each tile, whole tiles."""
+        form = form_of(attributes["tile"], attributes["stride"])
+        images, rows, columns, filters = results[0].static_shape
+        tiles = images * -(-rows // form.tile) * -(-columns // form.tile)
+        return Work.products(tiles * form.seen**2 * filters * operands[1].static_shape[2])
 
 
 __all__ = ["Form", "WinogradPacked", "form_of", "transform_weights"]

@@ -19,7 +19,7 @@ from ...base import Observer, Step
 from ...fuse import MAX_MEMBERS, MAX_PATHS, Fuse, Group, Grouping
 from ...pack_weights import target_of
 from ..blocks import blocks_of
-from .kinds import EPILOGUE, PROLOGUE, kind_of
+from .kinds import KINDS, Reads, kind_of, takes_any
 from .reads import is_cheap, is_readable, is_splat
 
 
@@ -109,7 +109,7 @@ class Explained(Grouping):
             paths = len(self.paths(group, uses[id(group)]))
             if paths > (MAX_PATHS if is_cheap(op) else 1):
                 return f"it would be computed {paths} times: its users read it at several places"
-        kinds = [group.kind for group in groups if group.kind not in PROLOGUE]
+        kinds = [g.kind for g in groups if KINDS[g.kind].reads is not Reads.ELEMENTS]
         kind = kinds[0] if kinds else groups[0].kind
         return f"a kernel of kind {kind} walks its operands in memory"
 
@@ -118,7 +118,7 @@ class Explained(Grouping):
         kind = kind_of(op, self.can)
         if kind == "row":
             return self.why_not_row(op, group)
-        if kind not in EPILOGUE:
+        if kind is None or not takes_any(kind):
             return f"a kernel of kind {kind} stores its result as it is"
         in_place = group.root.results[0] in self.updates
         if in_place or group.kind != "map":

@@ -1,95 +1,138 @@
-"""The kind of kernel that an operation with its own loop nest becomes."""
+"""The kinds of kernels, in one table: what each reads, what may be put behind it, how it runs.
+
+Which kind an operation becomes is up to its class (`KERNEL`, else its iteration). The loops of a
+kind are its template, the file of its name in `codegen/kernels/`, beside which GPUs may have
+another in `codegen/ptx/`. What a kernel costs is counted from its operations (`analysis/cost.py`),
+and that it stays inside of its buffers is proven from its loops (`passes/check_bounds.py`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
 from ....capabilities import PLAIN, Capabilities
+from ....errors import UnsupportedOp
 from ....ir import Op
+from ....ir.facts import KernelForm
 from ....ir.types.dtypes import DType
 from ....ir.types.shapes import normalize_axes
 
-KINDS: dict[str, str] = {
-    "gv.matmul_packed": "gemm",
-    "gv.matmul_blocked": "blocked",
-    "gv.conv_packed": "conv",
-    "gv.conv_weights_packed": "conv_weights",
-    "gv.conv_turned": "contract",
-    "gv.matmul_wide": "contract",
-    "gv.matmul_grouped": "contract",
-    "gv.depthwise_packed": "depthwise",
-    "gv.winograd_packed": "winograd",
-    "gv.concat": "concat",
-    "gv.cumsum": "scan",
-    "gv.cumprod": "scan",
-    "gv.argmax": "argreduce",
-    "gv.argmin": "argreduce",
-    "gv.scatter_elements": "scatter",
-    "gv.scatter_nd": "scatter",
-    "gv.lstm_packed": "rnn",
-    "gv.gru_packed": "rnn",
-    "gv.rnn_packed": "rnn",
-    "gv.top_k": "sort",
-    "gv.attention": "attention",
-    "gv.attention_parts": "attention",
+
+class Behind(Enum):
+    """What a result may pass through before it is stored."""
+
+    NOTHING = "nothing"
+    ELEMENTS = "formulas of elements"
+    MOVES = "moves"
+    BOTH = "formulas of elements and moves"
+
+
+class Reads(Enum):
+    """How operands are read."""
+
+    ELEMENTS = "element by element: producers are computed where they are read"
+    ARGUMENTS = "from arguments and constants"
+    MEMORY = "from memory, even one element"
+
+
+class Over(Enum):
+    """Over which operand a result may be written."""
+
+    NONE = "none"
+    ELEMENT = "read no later than the element is written"
+    TILE = "read behind a register tile, just before that is stored"
+    CHANGED = "the one that is changed"
+
+
+@dataclass(frozen=True)
+class KernelKind:
+    """What fusion, memory and compilation know of the kernels of a kind."""
+
+    reads: Reads = Reads.MEMORY
+    """How operands are read."""
+    behind: Behind = Behind.NOTHING
+    """What may be fused behind it."""
+    over: Over = Over.NONE
+    """How it may save a buffer."""
+    in_order: bool = False
+    """Whether each element's work depends on those before, so that there are no vectors."""
+    compiling: int = 1
+    """How long it takes to compile, against a map."""
+
+
+KINDS: Mapping[str, KernelKind] = {
+    "map": KernelKind(Reads.ELEMENTS, over=Over.ELEMENT),
+    "row": KernelKind(Reads.ELEMENTS, over=Over.ELEMENT, compiling=2),
+    "reduce": KernelKind(Reads.ELEMENTS, behind=Behind.ELEMENTS),
+    "concat": KernelKind(Reads.ELEMENTS),
+    "scan": KernelKind(Reads.ELEMENTS, in_order=True),
+    "argreduce": KernelKind(Reads.ELEMENTS, in_order=True),
+    "scatter": KernelKind(Reads.ELEMENTS, over=Over.CHANGED, in_order=True),
+    "sort": KernelKind(Reads.ELEMENTS, in_order=True),
+    "pool": KernelKind(Reads.ARGUMENTS, behind=Behind.ELEMENTS, compiling=8),
+    "gemm": KernelKind(behind=Behind.BOTH, over=Over.TILE),
+    "blocked": KernelKind(behind=Behind.ELEMENTS),
+    "contract": KernelKind(behind=Behind.ELEMENTS),
+    "conv": KernelKind(behind=Behind.ELEMENTS, over=Over.TILE, compiling=3),
+    "conv_weights": KernelKind(),
+    "depthwise": KernelKind(behind=Behind.ELEMENTS, compiling=10),
+    "winograd": KernelKind(behind=Behind.ELEMENTS, compiling=6),
+    "bottleneck": KernelKind(compiling=12),
+    "rnn": KernelKind(compiling=3),
+    "attention": KernelKind(behind=Behind.MOVES),
 }
-"""Operations that have a template of their own; all others go by their iteration space."""
+"""All kinds: that of a `gv.kernel` is one of these."""
 
-EPILOGUE = frozenset(
-    {"gemm", "blocked", "conv", "depthwise", "winograd", "pool", "reduce", "contract", "attention"}
-)
-"""Kinds whose result may pass through others before it is stored: of attention, only moves."""
-
-CONVERTED = frozenset(
-    {"gv.matmul_packed", "gv.matmul_wide", "gv.conv_packed", "gv.depthwise_packed"}
-)
-"""Operations behind which a result may become another element type before it is stored."""
-
-BUFFERED = frozenset(
-    {
-        "gemm",
-        "blocked",
-        "conv",
-        "conv_weights",
-        "depthwise",
-        "winograd",
-        "rnn",
-        "contract",
-        "attention",
-    }
-)
-"""Kinds whose operands are walked in memory."""
-
-WALKED = {"gv.attention": 3, "gv.attention_parts": 3}
-"""How many operands of an operation are walked in memory, where the others are read as elements."""
-
-BY_BLOCKS = ("gv.matmul_grouped",)
-"""What only blocks of a GPU share; for processors it decomposes."""
-
-PROLOGUE = frozenset({"map", "row", "reduce", "concat", "scan", "argreduce", "scatter", "sort"})
-"""Kinds that read their operands element by element, so that producers may be read in place."""
-
-ROW_REDUCTIONS = frozenset({"gv.sum", "gv.prod", "gv.max", "gv.min", "gv.mean", "gv.any", "gv.all"})
-WINDOWS = frozenset({"gv.max_pool", "gv.avg_pool", "gv.sum_pool"})
+REDUCED = KernelForm("reduce")
+"""The kernel of an iteration that says nothing else."""
 FAST_FLOATS = ("f32", "f64")
 
 
 def kind_of(op: Op, can: Capabilities = PLAIN) -> str | None:
     """Return the kind, or None where there is no kernel for the operation."""
-    if op.name in KINDS:
-        return KINDS[op.name] if _is_there(op, can) else None
-    if op.name in ROW_REDUCTIONS:
-        return "row" if _trailing(op, columns=can.reduce_columns) else "reduce"
-    if op.name == "gv.matmul":
-        return "gemm" if _fast(op.specs[0].dtype) else "contract"
-    if op.name in WINDOWS:
-        return "pool"
-    return "reduce" if op.has("iteration") else None
+    form = form_of(op)
+    if form is None:
+        return None
+    if form.kind not in KINDS:
+        raise UnsupportedOp(f"{op.name}: kernel {form.kind!r}, expected one of {', '.join(KINDS)}")
+    fast = not op.operands or _fast(op.specs[0].dtype)
+    if not (form.needs(can) and (fast or form.slow_needs(can))):
+        return None
+    if form.rows is not None and _trailing(op, columns=can.reduce_columns):
+        return form.rows
+    return form.kind if fast or form.slow is None else form.slow
 
 
-def _is_there(op: Op, can: Capabilities) -> bool:
-    """Say whether the template of an operation can take this one."""
-    if op.name in BY_BLOCKS:
-        return can.group_products
-    return op.name not in WALKED or can.attend_halves or _fast(op.specs[0].dtype)
+def form_of(op: Op) -> KernelForm | None:
+    """Return the kernel that an operation has, by its class or its iteration."""
+    return op.KERNEL or (REDUCED if op.has("iteration") else None)
+
+
+def is_row_reduction(op: object) -> bool:
+    """Say whether an operation reduces along axes, which may be a row each."""
+    return isinstance(op, Op) and op.KERNEL is not None and op.KERNEL.rows is not None
+
+
+def strides_of(op: object) -> int:
+    """Return how many operands an operation walks in strides through the moves before them."""
+    return op.KERNEL.strides if isinstance(op, Op) and op.KERNEL is not None else 0
+
+
+def takes_formulas(kind: str | None) -> bool:
+    """Say whether the result of a kind may pass through formulas of elements."""
+    return kind is not None and KINDS[kind].behind in (Behind.ELEMENTS, Behind.BOTH)
+
+
+def takes_any(kind: str | None) -> bool:
+    """Say whether anything may be fused behind a kind."""
+    return kind is not None and KINDS[kind].behind is not Behind.NOTHING
+
+
+def converts(op: Op) -> bool:
+    """Say whether the result may become another element type before it is stored."""
+    return op.KERNEL is not None and op.KERNEL.converts
 
 
 def _fast(dtype: DType) -> bool:

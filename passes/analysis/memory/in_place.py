@@ -10,14 +10,9 @@ from ....ir import Op, operations, uses_of
 from ....ir.levels import KIND
 from ....ir.ops.structure import Yield
 from ....ir.types.tensor import spec_of
+from ..kernels.kinds import KINDS, Over
 from ..kernels.reads import is_elementwise
 from ..kernels.short import written_over
-
-SAFE_KINDS = ("map", "row")
-"""Kinds whose template reads an operand's element no later than it writes that element."""
-
-PRODUCTS = ("gemm", "conv")
-"""Kinds that may read an operand behind a register tile, just before it is stored."""
 
 
 def overwritable(kernel: FuncOp, result: int) -> list[int]:
@@ -25,11 +20,12 @@ def overwritable(kernel: FuncOp, result: int) -> list[int]:
     kind = kernel.attributes.get(KIND)
     last = kernel.body.block.last_op
     assert isinstance(last, ReturnOp), "a kernel function returns"
-    if isinstance(kind, StringAttr) and kind.data == "scatter":
+    over = KINDS[kind.data].over if isinstance(kind, StringAttr) else Over.NONE
+    if over is Over.CHANGED:
         return changed_by(last.operands[result].owner, kernel)
-    if isinstance(kind, StringAttr) and kind.data in PRODUCTS:
+    if over is Over.TILE:
         return written_over(kernel)
-    if not isinstance(kind, StringAttr) or kind.data not in SAFE_KINDS:
+    if over is Over.NONE:
         return []
     spec = spec_of(last.operands[result].type)
     strays = straying(kernel.body.block, spec.dims)
