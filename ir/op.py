@@ -245,6 +245,12 @@ class Op(Operation, metaclass=OpKind):
     SLIDES: ClassVar[bool] = False
     """Of what contracts: whether windows slide, so that the result has not the loops' dims."""
 
+    AS_CALL: ClassVar[bool] = True
+    """Whether graph text writes it as a call of its name."""
+
+    ON_BOOLS: ClassVar[type[Op] | None] = None
+    """The operation that this one is on bools, where it has none itself."""
+
     NODE: ClassVar[str | None] = None
     """What TensorFlow's graphs call it, where that is not the name in capitals: `AddV2`."""
 

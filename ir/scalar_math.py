@@ -325,6 +325,17 @@ class Slot:
     sample: Array
 
 
+class UnknownStepError(LookupError):
+    """A formula has a step that a math object does not know."""
+
+
+class SomeMath:
+    """The base of math objects that know some steps: the others raise `UnknownStepError`."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnknownStepError(name)
+
+
 class Formula:
     """`ScalarMath` that writes down the steps of a formula; called on arrays, it does them."""
 

@@ -29,6 +29,7 @@ from ..ir.types.dims import Dim
 from ..ir.types.dtypes import DType, bf16, f16, f32
 from .analysis.blocks import operations_of
 from .analysis.constants import constant_of, is_scalar, scalar_of
+from .analysis.kernels.reads import is_elementwise
 from .analysis.positions import hides_later, shows_earlier
 from .analysis.rewrite import producer, spec
 from .base import Pass
@@ -247,7 +248,6 @@ def bias_of(value: SSAValue) -> tuple[SSAValue, Bias] | None:
 
 def is_shaped_product(value: SSAValue) -> bool:
     """Say whether a value is a product, or one that was scaled, capped, hidden or added to."""
-    shaping = ("gv.add", "gv.select", "gv.mul", "gv.div", "gv.tanh")
     waiting = [value]
     while waiting:
         op = waiting.pop().owner
@@ -255,7 +255,7 @@ def is_shaped_product(value: SSAValue) -> bool:
             continue
         if op.name == "gv.matmul":
             return True
-        if op.name in shaping:
+        if is_elementwise(op):
             waiting += [x for x in op.operands if x.type == value.type]
     return False
 

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, get_type_hints
 from xdsl.dialects.builtin import ModuleOp
 
 from ..errors import CompileError, GravureError
-from ..ir import Program
+from ..ir import Op, Program
 
 
 class PipelineError(GravureError, ValueError):
@@ -61,8 +61,8 @@ class Pass:
     LEVEL: ClassVar[str] = ""
     """The level that the program must be on; any if empty."""
 
-    FOR: ClassVar[frozenset[str]] = frozenset()
-    """The operations of which there must be one, or the pass is left out; none: always run."""
+    FOR: ClassVar[tuple[type[Op], ...]] = ()
+    """Classes of operations of which one must be there, or the pass is left out; none: it stays."""
 
     NUMERICS: ClassVar[str] = "exact"
     """What the pass may do to results, one of `CONTRACTS`."""

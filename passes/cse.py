@@ -23,15 +23,6 @@ from ..ir.program import functions
 from .analysis.numbers import Numbers
 from .base import Pass
 
-COMMUTATIVE = frozenset(
-    f"gv.{name}"
-    for name in (
-        *("add", "mul", "minimum", "maximum", "equal", "not_equal"),
-        *("logical_and", "logical_or", "logical_xor"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor"),
-    )
-)
-
 
 @dataclass(frozen=True)
 class CSE(Pass):
@@ -85,7 +76,7 @@ class Merger:
     def key(self, op: Op) -> Any:
         """Return what equal operations have in common."""
         operands = [id(operand) for operand in operands_of(op)]
-        if op.name in COMMUTATIVE:
+        if op.COMMUTATIVE:
             operands.sort()
         properties = op.properties
         if not properties:

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ..ir import DEVICE, Op, Program
 from ..ir.host import is_host
 from .base import Pass
-from .cut_host import FREE, Segment
+from .cut_host import Segment, is_source
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class CutDevices(Pass):
         last = block.last_op
         assert last is not None, "a block ends in a terminator"
         stages = edges_before(block)
-        free = [op for op in block.ops if op.name in FREE]
+        free = [op for op in block.ops if is_source(op)]
         groups: dict[tuple[int, str], list[Operation]] = {}
         for op in list(block.ops):
             block.detach_op(op)
-            if op is not last and op.name not in FREE:
+            if op is not last and not is_source(op):
                 groups.setdefault((stages[op], device_of(op)), []).append(op)
         kept = free
         for (_, device), ops in sorted(groups.items(), key=lambda row: row[0]):
@@ -51,7 +51,7 @@ class CutDevices(Pass):
         block.add_ops([*kept, last])
         for op in kept:
             op.attributes.pop(DEVICE, None)
-            if op.name in FREE and all(result.first_use is None for result in op.results):
+            if is_source(op) and all(result.first_use is None for result in op.results):
                 block.erase_op(op)
 
     def outlined(self, ops: Sequence[Operation], device: str, program: Program) -> list[Operation]:
@@ -83,7 +83,7 @@ def edges_before(block: Block) -> dict[Operation, int]:
         steps = [
             found[each] + (device_of(each) != device_of(op))
             for each in before
-            if each.name not in FREE
+            if not is_source(each)
         ]
         found[op] = max(steps, default=0)
         made.update(dict.fromkeys(op.results, op))

@@ -26,13 +26,7 @@ from ..ir.program import finish, functions, new_function
 from ..ir.types import dims
 from .base import Pass
 
-FREE = ("gv.constant", "gv.weight", "gv.extent")
-"""What is copied into every function that uses it."""
-
 PYTHON = "gv.python_step"
-
-VIEW = "gv.reshape"
-"""What computes nothing."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +56,15 @@ class CutHost(Pass):
         for number in range(stages.count):
             ops = [op for op in stages.ops if stages.of[op] == number and op is not last]
             group = [op for op in ops if isinstance(op, Op) and not is_host(op)]
-            kept += (op for op in group if op.name in FREE)
-            if any(op.name not in (*FREE, VIEW) for op in group):
+            kept += (op for op in group if is_source(op))
+            if not all(op.WORKLESS for op in group):
                 kept += self.outlined(group, module)
             else:
-                kept += (op for op in group if op.name == VIEW)
+                kept += (op for op in group if not is_source(op))
             kept += (op for op in ops if is_host(op))
         block.add_ops([*kept, last])
         for op in kept:
-            if op.name in FREE and all(result.first_use is None for result in op.results):
+            if is_source(op) and all(result.first_use is None for result in op.results):
                 block.erase_op(op)
 
     def outlined(self, group: Sequence[Op], module: ModuleOp) -> list[Operation]:
@@ -114,7 +108,7 @@ class Segment:
     """Operations that become one function, and what calls it."""
 
     def __init__(self, name: str, group: Sequence[Op]) -> None:
-        self.name, self.ops = name, [op for op in group if op.name not in FREE]
+        self.name, self.ops = name, [op for op in group if not is_source(op)]
         self.own = set(self.ops)
         made = {result for op in self.ops for result in op.results}
         operands = dict.fromkeys(v for op in self.ops for v in op.operands if v not in made)
@@ -163,7 +157,12 @@ class Segment:
 
 def is_free(value: SSAValue) -> bool:
     """Say whether a value is copied instead of passed on."""
-    return isinstance(value.owner, Op) and value.owner.name in FREE
+    return is_source(value.owner)
+
+
+def is_source(op: object) -> bool:
+    """Say whether an operation is a value that is there: it is copied into what uses it."""
+    return isinstance(op, Op) and op.WORKLESS and not op.operands
 
 
 def distinct(names: Sequence[str]) -> list[str]:

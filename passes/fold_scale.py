@@ -18,6 +18,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ..ir import Op, Program, operands_of
+from ..ir.facts import Scaling
+from ..ir.ops.elementwise import Add, Sub
 from .analysis.constants import Known, scalar_of
 from .analysis.kernels.linear import find_linear, is_infinite, shaped
 from .analysis.rewrite import Rewriter, producer, spec
@@ -25,9 +27,6 @@ from .base import Pass
 
 FARTHEST = 12
 """The most operations that a factor goes back over."""
-SUMS = ("gv.add", "gv.sub")
-BOUNDS = ("gv.relu", "gv.clip", "gv.maximum", "gv.minimum")
-"""Operations that a positive factor may come before or after."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Moving:
 
     def summand(self, op: Op) -> int | None:
         """Return which operand of a sum or bound is not fixed, if all others are."""
-        if op.name not in SUMS and not (op.name in BOUNDS and self.is_positive):
+        if op.SCALES is Scaling.NONE or (op.SCALES is Scaling.POSITIVE and not self.is_positive):
             return None
         fixed = [self.known.is_fixed(v) for v in op.operands]
         return fixed.index(False) if fixed.count(False) == 1 else None
@@ -117,7 +116,7 @@ class Moving:
         for value, factor in ((0, 1), (1, 0)):
             wide = producer(op.operands[value], "cast")
             total = wide.operands[0] if wide is not None else None
-            while total is not None and isinstance(total.owner, Op) and total.owner.name in SUMS:
+            while total is not None and isinstance(total.owner, Add | Sub):
                 total = total.owner.operands[0]
             is_sum = total is not None and (producer(total, "matmul") or producer(total, "conv"))
             if is_sum and self.known.is_fixed(op.operands[factor]):

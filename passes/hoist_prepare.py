@@ -48,7 +48,7 @@ class HoistPrepare(Pass):
     """Move what depends on weights only into `@prepare`."""
 
     LEVEL = "graph"
-    FOR = frozenset({"gv.weight"})
+    FOR = (Weight,)
 
     def apply(self, program: Program) -> None:
         """Move from each public function, then write the results of `@prepare`."""

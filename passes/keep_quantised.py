@@ -20,12 +20,10 @@ from xdsl.ir import Operation, SSAValue
 from ..ir import Op, Program
 from ..ir.types.dtypes import DType, f32, i8, i32, u8
 from .analysis.constants import scalar_of
+from .analysis.kernels.reads import is_elementwise
 from .analysis.rewrite import Rewriter, producer, spec
 from .base import Pass
 from .integer_products import Levels, is_one, read
-
-STEPS = ("gv.div", "gv.round", "gv.add", "gv.clip", "gv.relu")
-"""Operations that quantisation is made of."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ def parts_of_concat(op: Op, rewriter: Rewriter) -> SSAValue | None:
         if inner.name == "gv.concat":
             parts = [rebuilt(chain, part, rewriter) for part in inner.operands]
             return rewriter("concat", *parts, **inner.plain_attributes())
-        if inner.name not in STEPS or not all(is_one(other) for other in inner.operands[1:]):
+        if not is_elementwise(inner) or not all(is_one(other) for other in inner.operands[1:]):
             return None
         chain.append(inner)
         value = inner.operands[0]

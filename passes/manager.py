@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .. import knobs
 from ..errors import CompileError, GravureError
-from ..ir import InvalidModuleError, Program, verify
+from ..ir import REGISTRY, InvalidModuleError, Program, verify
 from .base import Observer, Pass, PassError, PipelineError, Report, Step, count_operations
 from .instruments import from_environment
 from .pipelines import DESCENTS
@@ -206,7 +206,7 @@ class _Runner:
                                if made == rewrite.LEVEL),
             )  # fmt: skip
         rewrite.counts.clear()
-        if str(rewrite) in self.idle or (rewrite.FOR and rewrite.FOR.isdisjoint(self.names)):
+        if str(rewrite) in self.idle or not self.concerns(rewrite):
             return
         try:
             rewrite.apply(self.program)
@@ -215,6 +215,11 @@ class _Runner:
             raise
         except Exception as error:
             self.fail(step, f"{type(error).__name__}: {error}", error)
+
+    def concerns(self, rewrite: Pass) -> bool:
+        """Say whether there are operations that a pass is for."""
+        found = (REGISTRY[name] for name in self.names if name in REGISTRY)
+        return not rewrite.FOR or any(issubclass(op, rewrite.FOR) for op in found)
 
     def note(self, rewrite: Pass) -> None:
         """Count the operations anew if the pass changed anything."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from xdsl.ir import BlockArgument
 
 from ..ir import Op, Program
+from ..ir.ops.laid_out.packed import DepthwisePacked
 from ..ir.ops.structure import Kernel
 from ..ir.program import functions
 from ..ir.types.dims import product
@@ -41,7 +42,7 @@ class MergeBottlenecks(Pass):
     """Compute an expansion, windows and a projection row by row."""
 
     LEVEL = "fused"
-    FOR = frozenset({"gv.depthwise_packed"})
+    FOR = (DepthwisePacked,)
 
     def apply(self, program: Program) -> None:
         """Merge in every function."""

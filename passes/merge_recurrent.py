@@ -21,7 +21,7 @@ from ..ir.ops.structure import Kernel
 from ..ir.program import functions
 from ..ir.types.tensor import spec_of
 from .analysis.blocks import blocks_of
-from .analysis.kernels.recurrent import GATES, goes_along, input_product
+from .analysis.kernels.recurrent import goes_along, input_product
 from .base import Pass
 from .merge_maps import merge
 from .pack_weights import target_of
@@ -32,7 +32,7 @@ class MergeRecurrent(Pass):
     """Compute the input's part of a recurrent layer's gates in the loops of its steps."""
 
     LEVEL = "fused"
-    FOR = frozenset(GATES)
+    FOR = (PackedRecurrent,)
 
     def apply(self, program: Program) -> None:
         """Merge in every function."""

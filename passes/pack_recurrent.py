@@ -42,7 +42,7 @@ class PackRecurrent(Pass):
 
     NUMERICS = "reassociating"
     LEVEL = "graph"
-    FOR = frozenset({"gv.lstm", "gv.gru", "gv.rnn"})
+    FOR = (Recurrent,)
 
     def apply(self, program: Program) -> None:
         """Rewrite in every function."""

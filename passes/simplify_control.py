@@ -37,7 +37,7 @@ class SimplifyControl(Pass):
     """Take out of choices and loops what does not change in them, and what nobody needs."""
 
     LEVEL = "graph"
-    FOR = frozenset({"gv.if", "gv.while"})
+    FOR = (Control,)
 
     def apply(self, program: Program) -> None:
         """Simplify until nothing changes: from outside in, then from inside out."""

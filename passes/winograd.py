@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import isqrt
 
 from ..ir import GraphEmit, Op, Program, replace
+from ..ir.ops.conv import Conv
 from ..ir.ops.laid_out.winograd import Form, WinogradPacked, form_of, transform_weights
 from ..ir.types.dims import Dim, Range, evaluate, symbols
 from ..target import Target
@@ -54,7 +55,7 @@ class Winograd(Pass):
 
     NUMERICS = "approximate"
     LEVEL = "graph"
-    FOR = frozenset({"gv.conv"})
+    FOR = (Conv,)
     channels: int = 32
     """The fewest channels, of source and result."""
     largest: int = 4

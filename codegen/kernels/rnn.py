@@ -29,12 +29,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, Op
 from ...ir.dialects import kernel as gvk
+from ...ir.ops.laid_out.recurrent import GruPacked, LstmPacked, PackedRecurrent, RnnPacked
 from ...ir.types.dtypes import DType
 from ...ir.types.indices import Token
 from ...passes.analysis.kernels.recurrent import keeps, panels_of, parts_of
@@ -54,7 +56,15 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a recurrent layer."""
     anchor = returned_values(kernel)[-1].owner
     assert isinstance(anchor, Op), "the root is an operation"
-    return LAYERS[anchor.name](kernel, anchor, target).build()
+    return layer_of(anchor, LAYERS)(kernel, anchor, target).build()
+
+
+LayerT = TypeVar("LayerT", bound="Layer")
+
+
+def layer_of(anchor: Op, layers: Sequence[type[LayerT]]) -> type[LayerT]:
+    """Return which of the layers an operation is."""
+    return next(layer for layer in layers if isinstance(anchor, layer.OF))
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,8 @@ class Block:
 class LayerKernel:
     """Builds one kernel; subclasses say what a step does."""
 
+    OF: ClassVar[type[PackedRecurrent]]
+    """The operation that is such a layer."""
     STATES = 1
 
     def __init__(self, kernel: FuncOp, anchor: Op, target: Target) -> None:
@@ -343,6 +355,7 @@ class LayerKernel:
 class Lstm(LayerKernel):
     """Long short-term memory."""
 
+    OF = LstmPacked
     STATES = 2
 
     def cell(self, block: Block, row: Index) -> None:
@@ -356,6 +369,8 @@ class Lstm(LayerKernel):
 
 class Gru(LayerKernel):
     """Gated recurrent unit."""
+
+    OF = GruPacked
 
     def step(self, block: Block) -> None:
         """Compute the gates, then the new state."""
@@ -392,6 +407,8 @@ class Gru(LayerKernel):
 class Rnn(LayerKernel):
     """A plain recurrent layer."""
 
+    OF = RnnPacked
+
     def cell(self, block: Block, row: Index) -> None:
         """Apply the activation."""
         total, math = self.gate(block, row, 0), self.math
@@ -401,9 +418,13 @@ class Rnn(LayerKernel):
             self.finish(block, row, math.maximum(total, math.constant(0, self.dtype)))
 
 
+<<<<<<< HEAD
 LAYERS: dict[str, type[LayerKernel]] = {
     "gv.lstm_packed": Lstm,
     "gv.gru_packed": Gru,
     "gv.rnn_packed": Rnn,
 }
 """The layer that an operation is."""
+=======
+LAYERS: tuple[type[Layer], ...] = (Lstm, Gru, Rnn)
+>>>>>>> c21529b (Ask classes instead of lists of names: what scales, commutes, moves, is there already; positions and polynomials from formulas)

@@ -28,9 +28,9 @@ from ...ir.types.dtypes import f32
 from ...ir.types.indices import Indices, Linear, flatten
 from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import spec_of
-from ...passes.analysis.cost import counted
 from ...passes.analysis.kernels.kinds import is_row_reduction
 from ...passes.analysis.kernels.reads import is_elementwise
+from ...passes.analysis.steps import counted
 from ...target import Target
 from .builder.combine import (
     COMBINERS,

@@ -29,7 +29,11 @@ from ..kernels.builder.loops import Index
 from ..kernels.builder.plan import returned_values
 from ..kernels.builder.read import ElementReader
 from ..kernels.builder.space import Space
+<<<<<<< HEAD
 from ..kernels.rnn import Block, Gru, LayerKernel, Lstm, Product, Rnn
+=======
+from ..kernels.rnn import Block, Gru, Layer, Lstm, Product, Rnn, layer_of
+>>>>>>> c21529b (Ask classes instead of lists of names: what scales, commutes, moves, is there already; positions and polynomials from formulas)
 from .products.tile import shared
 
 MOST_THREADS = 512
@@ -127,16 +131,11 @@ class GpuRnn(Together, Rnn):
     """A plain recurrent layer."""
 
 
-LAYERS: dict[str, type[Together]] = {
-    "gv.lstm_packed": GpuLstm,
-    "gv.gru_packed": GpuGru,
-    "gv.rnn_packed": GpuRnn,
-}
-"""The layer that an operation is."""
+LAYERS: tuple[type[Together], ...] = (GpuLstm, GpuGru, GpuRnn)
 
 
 def lower(kernel: FuncOp, target: Target) -> FuncOp:
     """Return the loops of a recurrent layer."""
     anchor = returned_values(kernel)[0].owner
     assert isinstance(anchor, Op), "the root is an operation"
-    return LAYERS[anchor.name](kernel, anchor, target).build()
+    return layer_of(anchor, LAYERS)(kernel, anchor, target).build()

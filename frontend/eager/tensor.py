@@ -133,21 +133,12 @@ def cast(x: Tensor, row: DType) -> Tensor:
     return made
 
 
-_LOGICAL: dict[str, type[Op]] = {
-    "gv.bitwise_and": REGISTRY["gv.logical_and"],
-    "gv.bitwise_or": REGISTRY["gv.logical_or"],
-    "gv.bitwise_xor": REGISTRY["gv.logical_xor"],
-    "gv.bitwise_not": REGISTRY["gv.logical_not"],
-}
-"""What the operations on bits are on bools."""
-
-
 def operate(op: type[Op], *values: object) -> Any:
     """Carry out an operation on values of any types: they are promoted to one that it takes."""
     tensors = promoted(*values)
     kind = tensors[0].row.kind
     if kind == "b":
-        op = _LOGICAL.get(op.name, op)
+        op = op.ON_BOOLS or op
     kinds: str = getattr(op, "KINDS", "biufc")
     if kind in "biu" and (kind not in kinds or op is _DIVIDE):
         tensors = [cast(x, rows.f32) for x in tensors]

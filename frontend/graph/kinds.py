@@ -38,24 +38,13 @@ def names_of_results(made: object) -> tuple[Any, ...]:
     return tuple(made) if isinstance(made, tuple | list) else (made,)
 
 
-CAMEL = {
-    "gv.add": "AddV2",
-    "gv.sum": "Sum",
-    "gv.matmul": "MatMul",
-    "gv.sub": "Sub",
-    "gv.mul": "Mul",
-    "gv.div": "RealDiv",
-    "gv.constant": "Const",
-}
-
-
 class Primitive(Kind):
     """One operation of the IR."""
 
     def __init__(self, op: type[Op]) -> None:
         self.op = op
         words = op.name.removeprefix("gv.").split("_")
-        self.type = CAMEL.get(op.name, "".join(word.capitalize() for word in words))
+        self.type = op.NODE or "".join(word.capitalize() for word in words)
         self.stateful = not op.PURE
         self.devices = ("CPU",) if op.HOST else EVERYWHERE
 

@@ -60,8 +60,7 @@ def inline(block: Block, target: Block) -> None:
 
 def size(block: Block) -> int:
     """Return how many operations compute something in a block."""
-    free = ("gv.constant", "gv.weight", "gv.yield", "gv.reshape", "gv.extent")
-    return sum(op.name not in free for op in block.walk())
+    return sum(not (isinstance(op, Op) and op.WORKLESS) for op in block.walk())
 
 
 def _is_outside(value: SSAValue, block: Block) -> bool:

@@ -90,8 +90,6 @@ HELPERS: dict[str, Callable[..., Any]] = {
 BAD = (TypeError, ValueError, ArithmeticError, LookupError)
 """What rules of operations raise on attributes that make no sense."""
 
-_INTERNAL = frozenset({"gv.constant", "gv.weight", "gv.yield", "gv.kernel"})
-
 
 class FunctionScope:
     """Gives the expressions of one function their values."""
@@ -203,7 +201,7 @@ class FunctionScope:
         if len(attributes) < len(keywords):
             raise WrongError(node.at, f"{node.name}: an attribute is given twice")
         op = REGISTRY.get(f"gv.{node.name}")
-        if op is not None and op.name not in _INTERNAL and op.LEVEL == "graph":
+        if op is not None and op.AS_CALL and op.LEVEL == "graph":
             return self._call_op(op, operands, attributes, node)
         if node.name in HELPERS:
             return self._call_helper(node, operands, attributes)

@@ -9,6 +9,7 @@ import numpy as np
 from ..families import INTEGER, INTEGERS, Binary, Unary, binary_samples, unary_samples
 from ..op import register
 from ..types import numerics
+from .compare import LogicalAnd, LogicalNot, LogicalOr, LogicalXor
 
 
 @register
@@ -16,6 +17,7 @@ class BitwiseNot(Unary):
     """All bits changed."""
 
     name = "gv.bitwise_not"
+    ON_BOOLS: ClassVar = LogicalNot
     INVOLUTION: ClassVar = True
     ONNX: ClassVar = "BitwiseNot"
     KINDS: ClassVar = INTEGER
@@ -35,6 +37,7 @@ class BitwiseAnd(Bitwise):
     """The bits set in both."""
 
     name = "gv.bitwise_and"
+    ON_BOOLS: ClassVar = LogicalAnd
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseAnd"
     FUNCTION: ClassVar = np.bitwise_and
@@ -45,6 +48,7 @@ class BitwiseOr(Bitwise):
     """The bits set in one of both."""
 
     name = "gv.bitwise_or"
+    ON_BOOLS: ClassVar = LogicalOr
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseOr"
     FUNCTION: ClassVar = np.bitwise_or
@@ -55,6 +59,7 @@ class BitwiseXor(Bitwise):
     """The bits set in exactly one of both."""
 
     name = "gv.bitwise_xor"
+    ON_BOOLS: ClassVar = LogicalXor
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseXor"
     FUNCTION: ClassVar = np.bitwise_xor

@@ -27,6 +27,7 @@ class Constant(Op):
     """A tensor that is known at compile time and small enough for the text."""
 
     name = "gv.constant"
+    AS_CALL: ClassVar = False
     NODE: ClassVar = "Const"
     WORKLESS: ClassVar = True
     CHEAP: ClassVar = True
@@ -59,6 +60,7 @@ class Weight(Op):
     """A tensor whose data is in the program's store under a name."""
 
     name = "gv.weight"
+    AS_CALL: ClassVar = False
     WORKLESS: ClassVar = True
 
     @classmethod
@@ -76,6 +78,7 @@ class Yield(Op):
     """Ends a region and gives its results."""
 
     name = "gv.yield"
+    AS_CALL: ClassVar = False
     WORKLESS: ClassVar = True
     PURE: ClassVar = False
 
@@ -97,6 +100,7 @@ class Kernel(Op):
     """
 
     name = "gv.kernel"
+    AS_CALL: ClassVar = False
     LEVEL: ClassVar = "fused"
 
     @classmethod

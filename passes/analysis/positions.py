@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...ir import Array, Dim, DimExpr, Op
+from ...ir import Array, Dim, DimExpr, DType, Op
 from ...ir.compose.functions import HIDDEN
+from ...ir.ops.compare import Comparison
+from ...ir.scalar_math import SomeMath, UnknownStepError
+from ...ir.types.indices import Indices, Linear, NeedSplit, Token, broadcast_index, number, of
+from ...ir.types.tensor import spec_of
 from .constants import constant_of, scalar_of
+from .kernels.reads import is_elementwise
 from .rewrite import producer
+from .walks import is_move, source_index
 
 
 class Position(NamedTuple):
@@ -75,11 +82,9 @@ def _hides(bias: Array, rows: int, columns: int) -> bool:
     return bool(np.all(matrix[seen] == 0) and np.all(matrix[~seen] <= HIDDEN))
 
 
-LIMITS = {"less": (-1, True), "less_equal": (0, True), "greater": (0, False),
-          "greater_equal": (-1, False)}  # fmt: skip
+LIMITS = {"lt": (-1, True), "le": (0, True), "gt": (0, False), "ge": (-1, False)}
 """For x ? 0: the y of `x <= y`, or of its opposite; and which of the two it is."""
-MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less",
-            "greater_equal": "less_equal"}  # fmt: skip
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 def _limit(condition: SSAValue) -> tuple[Dim, bool] | None:
@@ -92,9 +97,9 @@ def _limit(condition: SSAValue) -> tuple[Dim, bool] | None:
     if part is not None:
         return _cut(part)
     op = condition.owner
-    name = op.name.removeprefix("gv.") if isinstance(op, Op) else ""
-    if name not in LIMITS or not isinstance(op, Op):
+    if not isinstance(op, Comparison) or op.PREDICATE not in LIMITS:
         return None
+    name = op.PREDICATE
     one, other = (position(operand) for operand in op.operands)
     if one is None or other is None:
         return None
@@ -131,67 +136,111 @@ def _cut(part: Op) -> tuple[Dim, bool] | None:
 
 def position(value: SSAValue) -> Position | None:
     """Return how whole numbers depend on their position; axes before the last two do not count."""
-    number, known, op = scalar_of(value), constant_of(value), value.owner
-    if isinstance(number, int):
-        return Position(0, 0, number)
-    if known is not None:
-        return _counted(known)
-    return RULES[op.name](op) if isinstance(op, Op) and op.name in RULES else None
-
-
-def _iota(op: Op) -> Position | None:
-    flags = op.plain_attributes()
-    return _along(flags["axis"] - len(flags["shape"]), 0)
-
-
-def _extent(op: Op) -> Position | None:
-    values = op.plain_attributes()["values"]
-    return Position(0, 0, values[0]) if len(values) == 1 else None
-
-
-def _same(op: Op) -> Position | None:
-    return position(op.operands[0])
-
-
-def _sum(op: Op) -> Position | None:
-    a, b = (position(operand) for operand in op.operands)
-    sign = 1 if op.name == "gv.add" else -1
-    if a is None or b is None:
+    tokens = [Token(dim) for dim in spec_of(value.type).dims]
+    index = tuple(number(0) if t.extent == 1 else of(t) for t in tokens)
+    try:
+        found = Places(POSITIONS).element(value, index)
+    except (UnknownStepError, NeedSplit):
         return None
-    return Position(a.row + b.row * sign, a.column + b.column * sign, a.offset + b.offset * sign)
+    steps = [found.coefficient(token) for token in tokens[-2:]]
+    column, row, *_ = [*steps[::-1], 0, 0]
+    if any(term not in tokens[-2:] for term, _ in found.terms):
+        return None
+    return Position(row, column, found.constant) if {row, column} <= {-1, 0, 1} else None
 
 
-def _reshape(op: Op) -> Position | None:
-    """Return the position behind a reshape that only adds or drops axes of 1."""
-    found, source, dims = position(op.operands[0]), op.specs[0].dims, op.result_specs[0].dims
-    wide = [axis - len(dims) for axis, dim in enumerate(dims) if dim != 1]
-    before = [axis - len(source) for axis, dim in enumerate(source) if dim != 1]
-    if found is None or not wide or wide == before:
-        return found
-    one = len(wide) == len(before) == 1 and found.row + found.column == 1
-    return _along(wide[0], found.offset) if one else None
+@dataclass(frozen=True)
+class Places:
+    """A `Reading` whose elements are whole numbers that are linear in an index."""
+
+    math: PlaceMath
+
+    def element(self, value: SSAValue, index: Indices) -> Linear:
+        """Return the element at an index by the rules of what makes the value."""
+        known, array, op = scalar_of(value), constant_of(value), value.owner
+        if isinstance(known, int):
+            return number(known)
+        if array is not None:
+            return counted(array, index)
+        if not isinstance(op, Op):
+            raise UnknownStepError("an argument")
+        return self.made(op, index)
+
+    def made(self, op: Op, index: Indices) -> Linear:
+        """Return an element of what an operation makes."""
+        made: Linear | None
+        if op.has("element_at"):
+            made = op.element_at(self, index, *op.operands, **op.plain_attributes())
+        elif is_move(op):
+            source = source_index(op, index)
+            made = None if source is None else self.element(op.operands[0], source)
+        elif is_elementwise(op):
+            wide = op.result_specs[0]
+            places = [broadcast_index(index, spec, wide) for spec in op.specs]
+            read = [self.element(v, at) for v, at in zip(op.operands, places, strict=True)]
+            made = type(op).scalar(self.math, *read, **op.plain_attributes())
+        else:
+            made = None
+        if made is None:
+            raise UnknownStepError(op.name)
+        return made
+
+    def counted(self, index: Linear, dtype: DType) -> Linear:
+        """Return the index."""
+        return index
+
+    def size(self, dim: Dim) -> Linear:
+        """Return the dimension."""
+        return number(dim)
+
+    def place(self, at: Linear, extent: Dim) -> Linear:
+        """Refuse: a clamped number is not linear."""
+        raise UnknownStepError("a clamped place")
+
+    def picked(self, at: Linear, extent: Dim) -> Linear:
+        """Refuse: a clamped number is not linear."""
+        raise UnknownStepError("a clamped index")
+
+    def within(
+        self, value: SSAValue, index: Indices, guarded: Sequence[bool], fill: float
+    ) -> Linear:
+        """Refuse: what is beside an edge is not linear."""
+        raise UnknownStepError("a guarded element")
 
 
-RULES: Mapping[str, Callable[[Op], Position | None]] = {
-    "gv.iota": _iota,
-    "gv.extent": _extent,
-    "gv.cast": _same,
-    "gv.broadcast_to": _same,
-    "gv.add": _sum,
-    "gv.sub": _sum,
-    "gv.reshape": _reshape,
-}
+class PlaceMath(SomeMath):
+    """A `ScalarMath` of whole numbers that are linear in an index."""
+
+    def constant(self, value: int, dtype: DType) -> Linear:
+        """Return a number."""
+        return number(value)
+
+    def cast(self, x: Linear, dtype: DType) -> Linear:
+        """Return the number itself, of any type of numbers."""
+        if dtype.kind not in "iuf":
+            raise UnknownStepError(f"a cast to {dtype}")
+        return x
+
+    def add(self, a: Linear, b: Linear) -> Linear:
+        """Add."""
+        return a + b
+
+    def sub(self, a: Linear, b: Linear) -> Linear:
+        """Subtract."""
+        return a + b * -1
+
+    def neg(self, a: Linear) -> Linear:
+        """Turn the sign."""
+        return a * -1
 
 
-def _along(axis: int, offset: Dim) -> Position | None:
-    """Return the position along an axis, counted from the end."""
-    return {-1: Position(0, 1, offset), -2: Position(1, 0, offset)}.get(axis)
+POSITIONS = PlaceMath()
 
 
-def _counted(known: Array) -> Position | None:
-    """Return the position of numbers that count up along one axis."""
-    wide = [axis - known.ndim for axis, extent in enumerate(known.shape) if extent != 1]
+def counted(known: Array, index: Indices) -> Linear:
+    """Return the element of numbers that count up along one axis."""
+    wide = [axis for axis, extent in enumerate(known.shape) if extent != 1]
     flat = known.reshape(-1)
     if len(wide) != 1 or flat.dtype.kind not in "iu" or not np.all(np.diff(flat) == 1):
-        return None
-    return _along(wide[0], int(flat[0]))
+        raise UnknownStepError("numbers that do not count up")
+    return index[wide[0]] + int(flat[0])

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from ...ir import Op
+from ...ir import DType, Op
 from ...ir.build import operands_of
+from ...ir.scalar_math import SomeMath, UnknownStepError
 from ..analysis.constants import scalar_of
 from ..analysis.rewrite import spec
+from ..analysis.steps import counted
 
 Polynomial: TypeAlias = dict[tuple[int, int], float]
 """The coefficient of x**i * y**j by (i, j)."""
@@ -72,8 +74,7 @@ class _Reader:
         if number is not None:
             return {(0, 0): float(number)} if isinstance(number, int | float) else None
         op = value.owner
-        rule = _POLYNOMIALS.get(op.name) if isinstance(op, Op) and left else None
-        if rule is None or isinstance(op, Block):
+        if not isinstance(op, Op) or not left or not is_arithmetic(op):
             return None
         parts = []
         for operand in operands_of(op):
@@ -81,50 +82,92 @@ class _Reader:
             if part is None:  # most are none: the rest of them need not be read
                 return None
             parts.append(part)
-        return rule(*parts)
+        return combined(op, parts)
 
 
-def _sum(a: Polynomial, b: Polynomial) -> Polynomial:
-    return {key: a.get(key, 0.0) + b.get(key, 0.0) for key in {**a, **b}}
-
-
-def _negative(a: Polynomial) -> Polynomial:
-    return {key: -value for key, value in a.items()}
-
-
-def _product(a: Polynomial, b: Polynomial) -> Polynomial | None:
-    made: Polynomial = {}
-    for (i, j), p in a.items():
-        for (k, m), q in b.items():
-            made[i + k, j + m] = made.get((i + k, j + m), 0.0) + p * q
-    return made if all(max(key) <= HIGHEST for key in made) else None
-
-
-def _quotient(a: Polynomial, b: Polynomial) -> Polynomial | None:
-    divisor = b.get((0, 0), 0.0)
-    if b.keys() != {(0, 0)} or divisor == 0:
+def combined(op: Op, parts: Sequence[Polynomial]) -> Polynomial | None:
+    """Return what the formula of an operation makes of polynomials."""
+    math = PolynomialMath(op.specs[0].dtype)
+    try:
+        found: Polynomial = type(op).scalar(math, *parts, **op.plain_attributes())
+    except UnknownStepError:
         return None
-    return {key: value / divisor for key, value in a.items()}
+    return found
 
 
-def _power(a: Polynomial, b: Polynomial) -> Polynomial | None:
-    exponent = b.get((0, 0), 0.0)
-    if b.keys() != {(0, 0)} or exponent not in (1, 2, 3):
-        return None
-    made: Polynomial | None = a
-    for _ in range(int(exponent) - 1):
-        made = None if made is None else _product(made, a)
-    return made
+class PolynomialMath(SomeMath):
+    """A `ScalarMath` whose elements are polynomials of x and y."""
+
+    def __init__(self, dtype: DType) -> None:
+        self.dtype = dtype
+
+    def dtype_of(self, x: Polynomial) -> DType:
+        """Return the type of the elements."""
+        return self.dtype
+
+    def constant(self, value: float, dtype: DType) -> Polynomial:
+        """Return a number."""
+        return {(0, 0): float(value)}
+
+    def add(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """Add coefficients."""
+        return {key: a.get(key, 0.0) + b.get(key, 0.0) for key in {**a, **b}}
+
+    def neg(self, a: Polynomial) -> Polynomial:
+        """Turn every sign."""
+        return {key: -value for key, value in a.items()}
+
+    def sub(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """Add the opposite."""
+        return self.add(a, self.neg(b))
+
+    def mul(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """Multiply each by each, up to the highest power of a pattern."""
+        made: Polynomial = {}
+        for (i, j), p in a.items():
+            for (k, m), q in b.items():
+                made[i + k, j + m] = made.get((i + k, j + m), 0.0) + p * q
+        if any(max(key) > HIGHEST for key in made):
+            raise UnknownStepError(f"a power above {HIGHEST}")
+        return made
+
+    def div(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """Divide by a number."""
+        divisor = self.number(b)
+        if divisor == 0:
+            raise UnknownStepError("a quotient by zero")
+        return {key: value / divisor for key, value in a.items()}
+
+    def pow(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """Multiply as often as a small number says."""
+        exponent = self.number(b)
+        if exponent not in (1, 2, 3):
+            raise UnknownStepError(f"the power {exponent}")
+        made = a
+        for _ in range(int(exponent) - 1):
+            made = self.mul(made, a)
+        return made
+
+    def number(self, a: Polynomial) -> float:
+        """Return what a polynomial is, if that is a number."""
+        if a.keys() != {(0, 0)}:
+            raise UnknownStepError("a number that is none")
+        return a[0, 0]
 
 
-_POLYNOMIALS: dict[str, Callable[..., Polynomial | None]] = {
-    "gv.add": _sum,
-    "gv.sub": lambda a, b: _sum(a, _negative(b)),
-    "gv.mul": _product,
-    "gv.div": _quotient,
-    "gv.neg": _negative,
-    "gv.pow": _power,
-}
+def is_arithmetic(op: Op) -> bool:
+    """Say whether the formula of an operation only has steps that polynomials have."""
+    if not op.has("scalar"):
+        return False
+    key = type(op), op.specs[0].dtype, *op.properties.values()
+    if key not in _ARITHMETIC:
+        steps = counted(op).counts.keys()
+        _ARITHMETIC[key] = bool(steps) and steps <= vars(PolynomialMath).keys()
+    return _ARITHMETIC[key]
+
+
+_ARITHMETIC: dict[tuple[object, ...], bool] = {}
+"""What was asked before: a formula follows from the element type and the attributes."""
 
 
 def is_polynomial(value: SSAValue, wanted: Polynomial, x: SSAValue, y: SSAValue | None) -> bool:
@@ -148,7 +191,7 @@ def arguments(value: SSAValue) -> Iterator[SSAValue]:
         seen.add(found)
         yield found
         op = found.owner
-        if isinstance(op, Op) and op.name in _POLYNOMIALS and depth < DEEPEST:
+        if isinstance(op, Op) and depth < DEEPEST and is_arithmetic(op):
             waiting += [(operand, depth + 1) for operand in op.operands]
 
 
@@ -173,7 +216,7 @@ def climb(value: SSAValue) -> Iterator[Op]:
 def root_of(value: SSAValue, wanted: Polynomial, x: SSAValue) -> Op | None:
     """Return the operation above `value` whose result is this polynomial of x and the value."""
     for op in climb(value):
-        if op.name not in _POLYNOMIALS:
+        if not is_arithmetic(op):
             return None
         result = op.results[0]
         if result.type == x.type and is_polynomial(result, wanted, x, value):

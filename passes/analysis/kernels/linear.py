@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from ....ir import Op
+from ....ir.ops.conv import Conv, ConvTranspose
+from ....ir.ops.matrix import Matmul
 from ....ir.types.dims import Dim
 from ..constants import Known, scalar_of
 from ..rewrite import Rewriter, spec
-
-LINEAR = ("gv.matmul", "gv.conv", "gv.conv_transpose")
-"""Operations by which a factor of a weight is a factor of the result."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +79,13 @@ class Linear:
 def find_linear(value: SSAValue, known: Known) -> Linear | None:
     """Return how a value is made, if by a linear operation that nothing else uses."""
     op = value.owner
-    if not isinstance(op, Op) or op.name not in LINEAR or not value.has_one_use():
-        return None
-    if not spec(value).dtype.is_float:
+    if not value.has_one_use() or not spec(value).dtype.is_float:
         return None
     rank = spec(value).rank
-    if op.name in ("gv.conv", "gv.conv_transpose"):
+    if isinstance(op, Conv | ConvTranspose):
         axis = rank - 1 if op.plain_attributes()["channels_last"] else 1
         return Linear(op, 1, axis) if known.is_fixed(op.operands[1]) else None
-    if op.name == "gv.matmul":
+    if isinstance(op, Matmul):
         for index in (1, 0):
             if known.is_fixed(op.operands[index]):
                 return Linear(op, index, rank - 2 + index)

@@ -8,12 +8,10 @@ from typing import NamedTuple
 from xdsl.ir import BlockArgument, SSAValue
 
 from ....ir import Op
+from ....ir.ops.laid_out.recurrent import PackedRecurrent
 from ....ir.types.tensor import TensorSpec, spec_of
 from ....target import Target
 from .tiles import lanes_of
-
-GATES = {"gv.lstm_packed": (4,), "gv.gru_packed": (2, 1), "gv.rnn_packed": (1,)}
-"""How many gates each operand that is panels has; they stand behind the gates' first part."""
 
 WORTH_SHARING = 1 << 14
 """Multiplications of a step from which threads share it."""
@@ -21,7 +19,13 @@ WORTH_SHARING = 1 << 14
 
 def panels_of(layer: Op) -> list[tuple[int, ...]]:
     """Return the shapes of the weights of a layer's state."""
-    return [spec.static_shape for spec in layer.specs[1 : 1 + len(GATES[layer.name])]]
+    return [spec.static_shape for spec in layer.specs[1 : 1 + len(gates_of(layer))]]
+
+
+def gates_of(layer: Op) -> tuple[int, ...]:
+    """Return how many gates each operand that is panels has; they stand behind the first part."""
+    assert isinstance(layer, PackedRecurrent), f"{layer.name} goes through time"
+    return layer.PANELS
 
 
 def keeps(layer: Op) -> bool:
@@ -39,7 +43,7 @@ def parts_of(layer: Op) -> int:
     parts, rest = divmod(units, tile)
     fits = all(
         each == tile and count == parts * number
-        for number, (count, _, each) in zip(GATES[layer.name], shapes, strict=True)
+        for number, (count, _, each) in zip(gates_of(layer), shapes, strict=True)
     )
     work = sum(count for count, _, _ in shapes) * units * tile
     steps = layer.specs[0].dims[0]
