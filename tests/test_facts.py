@@ -19,7 +19,7 @@ ASIDE = (
     "frontend/tf",
     "passes/analysis/kernels/kinds.py",
 )
-"""What is about names of operations elsewhere; the kinds of kernels, some of which are called so."""
+"""What is about names from elsewhere, and the kinds of kernels, of which some are called so."""
 FEW = 3
 """Up to so many names, this one excluded, are no list."""
 

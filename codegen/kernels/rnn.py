@@ -59,7 +59,7 @@ def lower(kernel: FuncOp, target: Target) -> FuncOp:
     return layer_of(anchor, LAYERS)(kernel, anchor, target).build()
 
 
-LayerT = TypeVar("LayerT", bound="Layer")
+LayerT = TypeVar("LayerT", bound="LayerKernel")
 
 
 def layer_of(anchor: Op, layers: Sequence[type[LayerT]]) -> type[LayerT]:
@@ -418,13 +418,4 @@ class Rnn(LayerKernel):
             self.finish(block, row, math.maximum(total, math.constant(0, self.dtype)))
 
 
-<<<<<<< HEAD
-LAYERS: dict[str, type[LayerKernel]] = {
-    "gv.lstm_packed": Lstm,
-    "gv.gru_packed": Gru,
-    "gv.rnn_packed": Rnn,
-}
-"""The layer that an operation is."""
-=======
-LAYERS: tuple[type[Layer], ...] = (Lstm, Gru, Rnn)
->>>>>>> c21529b (Ask classes instead of lists of names: what scales, commutes, moves, is there already; positions and polynomials from formulas)
+LAYERS: tuple[type[LayerKernel], ...] = (Lstm, Gru, Rnn)

@@ -29,11 +29,7 @@ from ..kernels.builder.loops import Index
 from ..kernels.builder.plan import returned_values
 from ..kernels.builder.read import ElementReader
 from ..kernels.builder.space import Space
-<<<<<<< HEAD
-from ..kernels.rnn import Block, Gru, LayerKernel, Lstm, Product, Rnn
-=======
-from ..kernels.rnn import Block, Gru, Layer, Lstm, Product, Rnn, layer_of
->>>>>>> c21529b (Ask classes instead of lists of names: what scales, commutes, moves, is there already; positions and polynomials from formulas)
+from ..kernels.rnn import Block, Gru, LayerKernel, Lstm, Product, Rnn, layer_of
 from .products.tile import shared
 
 MOST_THREADS = 512
