@@ -146,7 +146,8 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "data io summary", "distribute", "names",
     ),
     "ir": (
-        "types dialects", "collection iteration placement program reading samples scalar_math",
+        "types dialects",
+        "collection facts iteration placement program reading samples scalar_math",
         "narrow op", "build demands families interpret levels",
         "compose gradient host verify windows", "ops", "text whole",
     ),

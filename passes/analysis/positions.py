@@ -142,11 +142,11 @@ def position(value: SSAValue) -> Position | None:
         found = Places(POSITIONS).element(value, index)
     except (UnknownStepError, NeedSplit):
         return None
-    steps = [found.coefficient(token) for token in tokens[-2:]]
-    column, row, *_ = [*steps[::-1], 0, 0]
-    if any(term not in tokens[-2:] for term, _ in found.terms):
+    steps = dict(found.terms)
+    column, row = [*(steps.pop(token, 0) for token in reversed(tokens[-2:])), 0, 0][:2]
+    if steps or not isinstance(row, int) or not isinstance(column, int):
         return None
-    return Position(row, column, found.constant) if {row, column} <= {-1, 0, 1} else None
+    return Position(row, column, found.constant)
 
 
 @dataclass(frozen=True)

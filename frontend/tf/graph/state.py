@@ -613,5 +613,4 @@ def tuple_(
     given = [t for t in tensors if t is not None]
     wait = graph.control_dependencies([*given, *(control_inputs or ())])
     with graph.name_scope(name or "tuple"), wait:
-        label = "control_dependency"
-        return [None if t is None else identity(t, name=label) for t in tensors]
+        return [t if t is None else identity(t, name="control_dependency") for t in tensors]
