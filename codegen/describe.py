@@ -238,9 +238,7 @@ def _size_demand(demand: Demand) -> SizeDemand:
     return SizeDemand(_extent(demand.small), _extent(demand.large), demand.text)
 
 
-def _launch(
-    op: Launch, kernel: FuncOp, places: Places, scratch: int | None, work: Work
-) -> Step:
+def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None, work: Work) -> Step:
     sizes = op.sizes
     arguments: list[Argument] = [places.pointer(operand) for operand in op.operands]
     if scratch is not None:

@@ -248,17 +248,3 @@ class _Runner:
         )
         error.reproducer = path
         raise error from cause
-
-
-__all__ = [
-    "Observer",
-    "Pass",
-    "PipelineError",
-    "Report",
-    "Step",
-    "available",
-    "load",
-    "parse_pipeline",
-    "print_pipeline",
-    "run",
-]

@@ -94,14 +94,18 @@ class Scanned(Stream):
         return made[size:]
 
 
-class Limited(Stream):
-    """The first elements, so many; all for a negative number."""
+class Counting(Stream):
+    """What counts elements down."""
 
     KEEPS = ("left",)
 
     def __init__(self, run: Run, stage: Stage, count: object) -> None:
         super().__init__(run, stage)
         self.left = integer(count)
+
+
+class Limited(Counting):
+    """The first elements, so many; all for a negative number."""
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
@@ -119,14 +123,8 @@ class Limited(Stream):
         return made
 
 
-class Skipped(Stream):
+class Skipped(Counting):
     """What is left without the first elements; nothing for a negative number."""
-
-    KEEPS = ("left",)
-
-    def __init__(self, run: Run, stage: Stage, count: object) -> None:
-        super().__init__(run, stage)
-        self.left = integer(count)
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:

@@ -91,6 +91,18 @@ class Shared(IRDLOperation):
             raise VerifyException(f"expected a multiple of 16, found at = {self.at.value.data}")
 
 
+class Await(IRDLOperation):
+    """What waits for all that this thread began but the last `open` ones."""
+
+    open = prop_def(IntegerAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+    def __init__(self, open: int) -> None:
+        Operation.__init__(self, properties={"open": IntegerAttr(open, 64)})
+
+
 class Signal(IRDLOperation):
     """What has no operands, and which no access to memory may pass."""
 
@@ -184,17 +196,10 @@ class CloseCopies(Signal):
 
 
 @irdl_op_definition
-class AwaitCopies(IRDLOperation):
+class AwaitCopies(Await):
     """Wait until all of this thread's groups of copies are there but the last `open` ones."""
 
     name = "gvk.await_copies"
-    open = prop_def(IntegerAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-    def __init__(self, open: int) -> None:
-        Operation.__init__(self, properties={"open": IntegerAttr(open, 64)})
 
 
 @irdl_op_definition

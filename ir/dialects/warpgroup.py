@@ -42,7 +42,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from .gpu import Signal
+from .gpu import Await, Signal
 
 MOST_BATCH = 3
 """Axes of a tensor map beside row and depth."""
@@ -256,17 +256,10 @@ class FenceShared(Signal):
 
 
 @irdl_op_definition
-class AwaitStores(IRDLOperation):
+class AwaitStores(Await):
     """Wait, a whole warpgroup, until all its tiles but the last `open` ones are read."""
 
     name = "gvk.await_stores"
-    open = prop_def(IntegerAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "attr-dict"
-
-    def __init__(self, open: int) -> None:
-        Operation.__init__(self, properties={"open": IntegerAttr(open, 64)})
 
 
 @irdl_op_definition

@@ -81,8 +81,18 @@ def _transposed(make: Maker, x: Any) -> Any:
     return make.transpose(x, order=(*range(rank - 2), rank - 1, rank - 2))
 
 
+class OfMatrices(Op):
+    """Square matrices made from as many square matrices."""
+
+    @classmethod
+    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
+        """Return the operand's spec."""
+        rows_of(x)
+        return (x,)
+
+
 @register
-class Inverse(Op):
+class Inverse(OfMatrices):
     """The inverses of matrices."""
 
     name = "gv.inverse"
@@ -91,12 +101,6 @@ class Inverse(Op):
         Sample(((2, 2, 2),), {}, (f32,), low=0.5, high=3.0, tolerance=1e-3),
         Sample(((1, 1),), {}, (f64,), low=0.5),
     )
-
-    @classmethod
-    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
-        """Return the operand's spec."""
-        rows_of(x)
-        return (x,)
 
     @classmethod
     def evaluate(cls, x: Array) -> Sequence[Array]:
@@ -203,7 +207,7 @@ class Solve(Op):
 
 
 @register
-class Cholesky(Op):
+class Cholesky(OfMatrices):
     """The lower triangles whose product with their transposes gives symmetric positive matrices.
 
     Only the lower part of the operand counts.
@@ -214,12 +218,6 @@ class Cholesky(Op):
         Sample(((1, 1),), {}, _DTYPES, low=0.5, high=4.0),
         Sample(((3, 1, 1),), {}, (f32,), low=0.5, high=4.0),
     )
-
-    @classmethod
-    def infer(cls, x: TensorSpec) -> Sequence[TensorSpec]:
-        """Return the operand's spec."""
-        rows_of(x)
-        return (x,)
 
     @classmethod
     def evaluate(cls, x: Array) -> Sequence[Array]:

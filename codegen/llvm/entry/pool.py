@@ -50,7 +50,20 @@ _CLOBBERS = "~{rcx},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}"
 _FUTEX = f'asm sideeffect "syscall", "={{ax}},{{ax}},{{di}},{{si}},{{dx}},{{r10}},{_CLOBBERS}"'
 _YIELD = f'asm sideeffect "syscall", "={{ax}},{{ax}},{_CLOBBERS}"'
 
-POOL = """
+STAY = """  %long = icmp uge i32 %tries, SPIN
+  br i1 %long, label %let, label %pause
+pause:
+  call void asm sideeffect "pause", "~{dirflag},~{fpsr},~{flags}"()
+  br label %again
+let:
+  %yielded = call i64 YIELD(i64 24)
+  br label %again
+again:
+  br label %watch
+"""
+"""Let a moment go by: `pause`, and after many of them let others run; then `watch` again."""
+POOL = (
+    """
 define i64 @TAG_pool_bytes(i32 %threads) nounwind {
 entry:
   %none = icmp slt i32 %threads, 1
@@ -167,17 +180,9 @@ idle:
   br i1 %tired, label %rest, label %stay
 stay:
   %more.tries = add i32 %tries, 1
-  %long = icmp uge i32 %tries, SPIN
-  br i1 %long, label %let, label %pause
-pause:
-  call void asm sideeffect "pause", "~{dirflag},~{fpsr},~{flags}"()
-  br label %again
-let:
-  %yielded = call i64 YIELD(i64 24)
-  br label %again
-again:
-  br label %watch
-rest:
+"""
+    + STAY
+    + """rest:
   %slept = atomicrmw xchg ptr %asleep.at, i32 1 seq_cst
   call void @TAG.pool.sleep(ptr %box, i32 %known)
   %woke = atomicrmw xchg ptr %asleep.at, i32 0 seq_cst
@@ -250,17 +255,9 @@ idle:
   %tired = icmp uge i32 %tries, LIMIT
   br i1 %tired, label %mark, label %stay
 stay:
-  %long = icmp uge i32 %tries, SPIN
-  br i1 %long, label %let, label %pause
-pause:
-  call void asm sideeffect "pause", "~{dirflag},~{fpsr},~{flags}"()
-  br label %again
-let:
-  %yielded = call i64 YIELD(i64 24)
-  br label %again
-again:
-  br label %watch
-mark:
+"""
+    + STAY
+    + """mark:
   %marked = atomicrmw xchg ptr %waited.at, i32 1 seq_cst
   %now = load atomic i32, ptr %done.at seq_cst, align 4
   %still = icmp ne i32 %now, %epoch
@@ -356,6 +353,7 @@ end.alone:
   ret void
 }
 """
+)
 
 
 def emit_pool(tag: str) -> str:

@@ -14,7 +14,24 @@ it relies on it. Whatever is not as expected, an argument or a status, is left t
 
 from __future__ import annotations
 
-AGAIN = """
+RUN = """  %release = load ptr, ptr %release.at
+  %keep = icmp eq ptr %release, null
+  br i1 %keep, label %locked, label %unlocked
+locked:
+  %first = call i32 @TAG_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)
+  br label %end
+unlocked:
+  %thread = call ptr %release()
+  %second = call i32 @TAG_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)
+  %acquire = load ptr, ptr %acquire.at
+  call void %acquire(ptr %thread)
+  br label %end
+end:
+  %status = phi i32 [ %first, %locked ], [ %second, %unlocked ]
+"""
+"""Run the model; where there is a function to release Python's lock, without it."""
+AGAIN = (
+    """
 declare i32 @TAG_run(ptr, ptr, ptr, ptr)
 declare i32 @TAG_output_shapes(ptr, ptr)
 define ptr @TAG_python_again(ptr %self, ptr %nothing) nounwind {
@@ -40,21 +57,9 @@ begin:
   %outputs = load ptr, ptr %outputs.at
   %workspace = load ptr, ptr %workspace.at
   %context = load ptr, ptr %context.at
-  %release = load ptr, ptr %release.at
-  %keep = icmp eq ptr %release, null
-  br i1 %keep, label %locked, label %unlocked
-locked:
-  %first = call i32 @TAG_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)
-  br label %end
-unlocked:
-  %thread = call ptr %release()
-  %second = call i32 @TAG_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)
-  %acquire = load ptr, ptr %acquire.at
-  call void %acquire(ptr %thread)
-  br label %end
-end:
-  %status = phi i32 [ %first, %locked ], [ %second, %unlocked ]
-  store i64 0, ptr %busy.at
+"""
+    + RUN
+    + """  store i64 0, ptr %busy.at
   %good = icmp eq i32 %status, 0
   br i1 %good, label %success, label %failed
 success:
@@ -69,8 +74,10 @@ failed:
   ret ptr %answer
 }
 """
+)
 
-CALL = """
+CALL = (
+    """
 define ptr @TAG_python_call(ptr %self, ptr %arguments, i64 %count) nounwind {
 entry:
   %pointer.at = getelementptr i8, ptr %self, i64 16
@@ -237,21 +244,9 @@ finished:
 run:
   %workspace = load ptr, ptr %workspace.at
   %context = load ptr, ptr %context.at
-  %release = load ptr, ptr %release.at
-  %keep = icmp eq ptr %release, null
-  br i1 %keep, label %locked, label %unlocked
-locked:
-  %first = call i32 @TAG_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)
-  br label %end
-unlocked:
-  %thread = call ptr %release()
-  %second = call i32 @TAG_run(ptr %inputs, ptr %outputs, ptr %workspace, ptr %context)
-  %acquire = load ptr, ptr %acquire.at
-  call void %acquire(ptr %thread)
-  br label %end
-end:
-  %status = phi i32 [ %first, %locked ], [ %second, %unlocked ]
-  %good = icmp eq i32 %status, 0
+"""
+    + RUN
+    + """  %good = icmp eq i32 %status, 0
   br i1 %good, label %success, label %undo
 success:
   %single = icmp eq i64 %makings, 1
@@ -312,6 +307,7 @@ slow:
   ret ptr %answer
 }
 """
+)
 
 
 def emit_python_call(tag: str) -> str:

@@ -80,31 +80,47 @@ def mean(
 ) -> Pair:
     """Return the mean of all values so far."""
     with variable_scope(name, "mean"):
-        each = _m.cast(convert(values), "float32")
-        weight = _weighed(each, weights)
-        above, below = kept("total"), kept("count")
-        steps = [above.assign_add(total(each * weight)), below.assign_add(total(weight))]
-        made = divide_no_nan(above.read_value(), below.read_value())
-        return _listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
+        return _listed(_mean(values, weights), metrics_collections, updates_collections)
+
+
+def _mean(values: object, weights: object) -> Pair:
+    each = _m.cast(convert(values), "float32")
+    weight = _weighed(each, weights)
+    above, below = kept("total"), kept("count")
+    steps = [above.assign_add(total(each * weight)), below.assign_add(total(weight))]
+    return divide_no_nan(above.read_value(), below.read_value()), divide_no_nan(*steps)
+
+
+def _compared(label: str) -> Callable[[Callable[[object, object, object], Pair]], Any]:
+    """Make a metric of a function of labels, predictions and weights: with a scope and lists."""
+
+    def decorate(function: Callable[[object, object, object], Pair]) -> Any:
+        def metric(
+            labels: object,
+            predictions: object,
+            weights: object = None,
+            metrics_collections: object = None,
+            updates_collections: object = None,
+            name: str | None = None,
+        ) -> Pair:
+            """Return the value over all batches so far, and the operation that adds a batch."""
+            with variable_scope(name, label):
+                made = function(labels, predictions, weights)
+                return _listed(made, metrics_collections, updates_collections)
+
+        return metric
+
+    return decorate
 
 
 def _of(function: Callable[[object, object], object], label: str, *, root: bool = False) -> Any:
     """Return the metric that is the mean of a function of labels and predictions."""
 
-    def metric(
-        labels: object,
-        predictions: object,
-        weights: object = None,
-        metrics_collections: object = None,
-        updates_collections: object = None,
-        name: str | None = None,
-    ) -> Pair:
-        """Return the mean over all batches so far."""
-        x, y = _alike(labels, predictions)
-        made = mean(function(x, y), weights, name=name or label)
-        if root:
-            made = (_m.FUNCTIONS["sqrt"](made[0]), _m.FUNCTIONS["sqrt"](made[1]))
-        return _listed(made, metrics_collections, updates_collections)
+    @_compared(label)
+    def metric(labels: object, predictions: object, weights: object) -> Pair:
+        made = _mean(function(*_alike(labels, predictions)), weights)
+        sqrt = _m.FUNCTIONS["sqrt"]
+        return (sqrt(made[0]), sqrt(made[1])) if root else made
 
     return metric
 
@@ -168,19 +184,11 @@ def _cells(labels: object, predictions: object, weights: object, cell: str) -> T
 def _counted(cell: str) -> Any:
     """Return the metric that counts a cell."""
 
-    def metric(
-        labels: object,
-        predictions: object,
-        weights: object = None,
-        metrics_collections: object = None,
-        updates_collections: object = None,
-        name: str | None = None,
-    ) -> Pair:
-        """Return how many there were so far."""
-        with variable_scope(name, cell):
-            count = kept("count")
-            step = count.assign_add(_cells(labels, predictions, weights, cell))
-            return _listed((count.read_value(), step), metrics_collections, updates_collections)
+    @_compared(cell)
+    def metric(labels: object, predictions: object, weights: object) -> Pair:
+        count = kept("count")
+        step = count.assign_add(_cells(labels, predictions, weights, cell))
+        return count.read_value(), step
 
     return metric
 
@@ -192,20 +200,11 @@ COUNTS = {cell: _counted(cell) for cell in CELLS}
 def _share(label: str, other: str) -> Any:
     """Return the share of true positives among them and another cell."""
 
-    def metric(
-        labels: object,
-        predictions: object,
-        weights: object = None,
-        metrics_collections: object = None,
-        updates_collections: object = None,
-        name: str | None = None,
-    ) -> Pair:
-        """Return the share over all batches so far."""
-        with variable_scope(name, label):
-            hits, hit = COUNTS["true_positives"](labels, predictions, weights)
-            rest, miss = COUNTS[other](labels, predictions, weights)
-            made = divide_no_nan(hits, hits + rest), divide_no_nan(hit, hit + miss)
-            return _listed(made, metrics_collections, updates_collections)
+    @_compared(label)
+    def metric(labels: object, predictions: object, weights: object) -> Pair:
+        hits, hit = COUNTS["true_positives"](labels, predictions, weights)
+        rest, miss = COUNTS[other](labels, predictions, weights)
+        return divide_no_nan(hits, hits + rest), divide_no_nan(hit, hit + miss)
 
     return metric
 

@@ -313,8 +313,6 @@ profiler = Space(
         **{n: getattr(_pr, n) for n in ("Profile", "ProfilerOptions", "start", "stop", "warmup")},
         Trace=_pr.named,
         server=Space("profiler.experimental.server", start=_pr.no_server),
-        client=Space(
-            "profiler.experimental.client", trace=_pr.no_server, monitor=_pr.no_server
-        ),
+        client=Space("profiler.experimental.client", trace=_pr.no_server, monitor=_pr.no_server),
     ),
 )

@@ -143,6 +143,11 @@ class GRUCell(Recurrent):
         return made, made
 
 
+def _paired(memory: object, output: object, *, as_tuple: bool) -> object:
+    """Return the state of an LSTM: both in a tuple, or one beside the other."""
+    return LSTMStateTuple(memory, output) if as_tuple else _a.concat([memory, output], 1)
+
+
 class BasicLSTMCell(Recurrent):
     """A memory that gates write, keep and read."""
 
@@ -181,8 +186,7 @@ class BasicLSTMCell(Recurrent):
         fresh = sigmoid(write) * self._activation(new)
         memory = memory * sigmoid(keep + self._forget) + fresh
         made = self._activation(memory) * sigmoid(read)
-        pair = LSTMStateTuple(memory, made) if self._is_tuple else _a.concat([memory, made], 1)
-        return made, pair
+        return made, _paired(memory, made, as_tuple=self._is_tuple)
 
 
 class LSTMCell(Recurrent):
@@ -253,8 +257,7 @@ class LSTMCell(Recurrent):
         made = sigmoid(read) * self._activation(memory)
         if self._projected is not None:
             made = _limited(_m.matmul(made, self._projection), self._projected_clip)
-        pair = LSTMStateTuple(memory, made) if self._is_tuple else _a.concat([memory, made], 1)
-        return made, pair
+        return made, _paired(memory, made, as_tuple=self._is_tuple)
 
 
 def _limited(value: TfTensor, limit: float | None) -> TfTensor:
