@@ -28,14 +28,14 @@ from .eager.above import Above
 if TYPE_CHECKING:
     from .eager.tensor import Tensor
     from .values.devices import Device
-    from .values.given import Index
+    from .values.given import Index, TensorLike
 
 
 class _Rooms:
     """What tensors need of the rooms above them, imported when it is first used."""
 
     @cached_property
-    def stack(self) -> Callable[[Sequence[object]], Tensor]:
+    def stack(self) -> Callable[[Sequence[TensorLike]], Tensor]:
         """Join tensors of one shape along a new axis."""
         from .array.manipulation import stack  # noqa: PLC0415
 

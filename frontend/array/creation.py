@@ -7,7 +7,8 @@ nothing large is stored.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,16 +16,14 @@ from ...ir.compose.functions import Maker, triangle
 from ...ir.types import dtypes as rows
 from ...ir.types.dims import Dim, DimExpr
 from ...ir.types.dtypes import DType
+from ...ir.types.tensor import Array
 from ..eager.operators import Operators
 from ..eager.tensor import Tensor, apply, as_tensor, cast
 from ..values.arrays import is_number, to_array
 from ..values.context import STATE
 from ..values.devices import placing
 from ..values.dtypes import DTypeLike, as_dtype, default_of
-from ..values.given import DeviceLike, TensorLike
-
-Shape = Any
-"""A number or a sequence of numbers, or of the symbolic sizes that `shape` gives."""
+from ..values.given import DeviceLike, ShapeLike, SupportsDLPack, TensorLike
 
 
 @placing
@@ -53,8 +52,8 @@ def asarray(
     return Tensor(np.array(made.numpy())) if copy and shares else made
 
 
-def _array(obj: Any, row: DType | None) -> Any:
-    if hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray | np.generic):
+def _array(obj: object, row: DType | None) -> Array:
+    if isinstance(obj, SupportsDLPack) and not isinstance(obj, np.ndarray | np.generic):
         return from_dlpack(obj).numpy()
     if row is not None and row.is_integer and isinstance(obj, int):
         np.array(obj, row.numpy)  # raises OverflowError
@@ -62,7 +61,7 @@ def _array(obj: Any, row: DType | None) -> Any:
     return to_array(array, row)
 
 
-def _shares(made: Tensor, obj: Any) -> bool:
+def _shares(made: Tensor, obj: Tensor | Array) -> bool:
     array = obj if isinstance(obj, np.ndarray) else obj._array
     return bool(np.may_share_memory(made._array, array)) or not array.size
 
@@ -73,28 +72,47 @@ def _holds_tensors(value: TensorLike) -> bool:
     return isinstance(value, Operators)
 
 
+@runtime_checkable
+class _Viewed(SupportsDLPack, Protocol):
+    """A tensor of torch."""
+
+    def view(self, dtype: object) -> SupportsDLPack:
+        """Return the same memory as elements of another type."""
+
+
 @placing
-def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(
+    x: SupportsDLPack, /, *, device: DeviceLike = None, copy: bool | None = None
+) -> Tensor:
     """Return the tensor of another library on the same memory."""
     try:
         array = np.from_dlpack(x, copy=copy)
     except (RuntimeError, BufferError):
         torch = sys.modules.get(type(x).__module__)
-        if torch is None or "bfloat16" not in str(getattr(x, "dtype", "")):
+        named = "bfloat16" in str(getattr(x, "dtype", ""))
+        if torch is None or not named or not isinstance(x, _Viewed):
             raise
         array = np.from_dlpack(x.view(torch.uint16), copy=copy).view(rows.bf16.numpy)
     return Tensor(array)
 
 
-def _shape(shape: Shape) -> tuple[Dim, ...]:
+def _shape(shape: ShapeLike) -> tuple[Dim, ...]:
     """Return the sizes that a shape means."""
-    if isinstance(shape, int | np.integer | DimExpr):
-        return (shape,) if isinstance(shape, DimExpr) else (int(shape),)
-    return tuple(d if isinstance(d, DimExpr) else int(d) for d in shape)
+    if isinstance(shape, DimExpr):
+        return (shape,)
+    if isinstance(shape, Iterable):
+        return tuple(d if isinstance(d, DimExpr) else int(d) for d in shape)
+    return (int(shape),)
 
 
 @placing
-def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full(
+    shape: ShapeLike,
+    fill_value: TensorLike,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Tensor:
     """Return a tensor of one value."""
     value = fill_value
     if dtype is not None:
@@ -104,7 +122,7 @@ def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None
     return _filled(value, row, _shape(shape))
 
 
-def _filled(value: Any, row: DType, shape: tuple[Dim, ...]) -> Tensor:
+def _filled(value: object, row: DType, shape: tuple[Dim, ...]) -> Tensor:
     static = all(isinstance(d, int) for d in shape)
     if is_number(value) and static and STATE.context is None:
         if row.is_integer and isinstance(value, int):
@@ -116,17 +134,17 @@ def _filled(value: Any, row: DType, shape: tuple[Dim, ...]) -> Tensor:
     return made
 
 
-def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
+def zeros(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
     """Return a tensor of zeros."""
     return full(shape, 0.0 if dtype is None else 0, dtype=dtype, device=device)
 
 
-def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
+def ones(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
     """Return a tensor of ones."""
     return full(shape, 1.0 if dtype is None else 1, dtype=dtype, device=device)
 
 
-def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
+def empty(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Tensor:
     """Return a tensor whose elements are to be overwritten; they are zeros."""
     return zeros(shape, dtype=dtype, device=device)
 
@@ -134,7 +152,7 @@ def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike = 
 def full_like(
     x: TensorLike,
     /,
-    fill_value: object,
+    fill_value: TensorLike,
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike = None,
@@ -173,8 +191,8 @@ def arange(
     stop: Any = None,
     step: Any = 1,
     *,
-    dtype: object = None,
-    device: object = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
 ) -> Tensor:
     """Return start, start + step, ... before stop; with one number, from 0 up to it."""
     low, high = (0, start) if stop is None else (start, stop)
@@ -192,7 +210,7 @@ def arange(
     return _counted(len(range(low, high, step)), low, step, row)
 
 
-def _numpy_of(row: DType) -> Any:
+def _numpy_of(row: DType) -> np.dtype[Any] | None:
     return None if row in (rows.bf16, rows.bool_) else row.numpy
 
 
@@ -211,8 +229,8 @@ def linspace(
     /,
     num: int,
     *,
-    dtype: object = None,
-    device: object = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
     endpoint: bool = True,
 ) -> Tensor:
     """Return evenly spaced numbers from start to stop, with or without the latter."""
@@ -224,18 +242,18 @@ def linspace(
 
 @placing
 def eye(
-    n_rows: Any,
-    n_cols: Any = None,
+    n_rows: Dim,
+    n_cols: Dim | None = None,
     /,
     *,
     k: int = 0,
-    dtype: object = None,
-    device: object = None,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
 ) -> Tensor:
     """Return a matrix with ones on a diagonal."""
     row = rows.f32 if dtype is None else as_dtype(dtype).row
     columns = n_rows if n_cols is None else n_cols
-    if STATE.context is None:
+    if isinstance(n_rows, int) and isinstance(columns, int) and STATE.context is None:
         return Tensor(np.eye(n_rows, columns, k).astype(row.numpy))
     make = Maker(apply)
     row_index = make.iota(shape=(n_rows, columns), axis=0, dtype=rows.i64)

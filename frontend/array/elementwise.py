@@ -7,25 +7,25 @@ become float32. Of computed values nobody records, plain numpy does the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ...ir.families import EmitMath
-from ...ir.op import REGISTRY
+from ...ir.op import REGISTRY, Array
 from ...ir.scalar_math import Term
 from ...ir.types import dtypes as rows
 from ...runtime.tracing import EARS
 from ..eager.kernels import host, kernels_of
 from ..eager.operators import Operators
 from ..eager.remembered import remember_all, remembered
-from ..eager.tensor import Tensor, apply, as_tensor, cast, computed, operate, promoted
+from ..eager.tensor import Tensor, apply, as_tensor, cast, computed, operate, promoted, single
 from ..values import dtypes
 from ..values.context import STATE
-from ..values.given import TensorLike
+from ..values.dtypes import DTypeLike
+from ..values.given import DeviceLike, TensorLike
 
-Unary = Callable[[Any], Any]
-Binary = Callable[[Any, Any], Any]
+Unary = Callable[[TensorLike], Tensor]
+Binary = Callable[[TensorLike, TensorLike], Tensor]
 
 
 def unary(name: str) -> Unary:
@@ -33,7 +33,7 @@ def unary(name: str) -> Unary:
     op = REGISTRY[f"gv.{name}"]
     kernels = kernels_of(op)
 
-    def function(x: TensorLike, /) -> Any:
+    def function(x: TensorLike, /) -> Tensor:
         if x.__class__ is Tensor and not (STATE.busy or EARS.count):
             kernel = kernels.get(x._array.dtype)
             if kernel is not None:
@@ -45,16 +45,16 @@ def unary(name: str) -> Unary:
     return function
 
 
-def binary(name: str, method: Binary | None = None) -> Binary:
+def binary(name: str, method: Callable[[Tensor, Tensor], Tensor] | None = None) -> Binary:
     """Return the function of two tensors that an operation is."""
     op = REGISTRY[f"gv.{name}"]
 
-    def general(x1: TensorLike, x2: TensorLike, /) -> Any:
+    def general(x1: TensorLike, x2: TensorLike, /) -> Tensor:
         return operate(op, x1, x2)
 
     known = remembered(general)
 
-    def function(x1: TensorLike, x2: TensorLike, /) -> Any:
+    def function(x1: TensorLike, x2: TensorLike, /) -> Tensor:
         if method is not None and x1.__class__ is Tensor and x2.__class__ is Tensor:
             return method(x1, x2)
         return known(x1, x2)
@@ -68,7 +68,7 @@ def whole(name: str) -> Unary:
     """Return a function that rounds floats and leaves integers as they are."""
     of_floats = unary(name)
 
-    def function(x: TensorLike, /) -> Any:
+    def function(x: TensorLike, /) -> Tensor:
         x = as_tensor(x)
         return x if x.row.kind in "biu" else of_floats(x)
 
@@ -77,18 +77,21 @@ def whole(name: str) -> Unary:
     return function
 
 
-def mixed(name: str, formula: Callable[..., Term]) -> Callable[..., Any]:
+def mixed(name: str, formula: Callable[..., Term]) -> Callable[..., Tensor]:
     """Return a function that is numpy's on computed values, else a formula of operations."""
     op = host(name, getattr(np, name))
 
-    def run(*values: object) -> Any:
+    def run(*values: TensorLike) -> Tensor:
+        made: Tensor
         tensors = promoted(*values)
         if tensors[0].row.kind in "biu":
             tensors = [cast(x, rows.f32) for x in tensors]
         if computed(*tensors) and tensors[0].row != rows.bf16:
-            return apply(op, *tensors)
+            made = apply(op, *tensors)
+            return made
         math = EmitMath(apply)
-        return formula(*(Term(math, x) for x in tensors)).value
+        made = formula(*(Term(math, x) for x in tensors)).value
+        return made
 
     return run
 
@@ -122,39 +125,41 @@ logical_and, logical_or = binary("logical_and"), binary("logical_or")
 logical_xor = binary("logical_xor")
 
 
-def positive(x: TensorLike, /) -> Any:
+def positive(x: TensorLike, /) -> Tensor:
     """Return the tensor itself."""
     return as_tensor(x)
 
 
-def square(x: TensorLike, /) -> Any:
+def square(x: TensorLike, /) -> Tensor:
     """Return each element times itself."""
     return operate(REGISTRY["gv.mul"], *[as_tensor(x)] * 2)
 
 
-def conj(x: TensorLike, /) -> Any:
+def conj(x: TensorLike, /) -> Tensor:
     """Return complex conjugates; real numbers are their own."""
     x = as_tensor(x)
-    return apply(host("conj", np.conj), x) if x.row.kind == "c" else x
+    return single(host("conj", np.conj), x) if x.row.kind == "c" else x
 
 
-def real(x: Any, /) -> Any:
+def real(x: TensorLike, /) -> Tensor:
     """Return real parts."""
     x = as_tensor(x)
-    return apply(host("real", _real), x) if x.row.kind == "c" else x
+    return single(host("real", _real), x) if x.row.kind == "c" else x
 
 
-def _real(x: Any) -> Any:
+def _real(x: Array) -> Array:
     return np.array(x.real)
 
 
-def imag(x: Any, /) -> Any:
+def imag(x: TensorLike, /) -> Tensor:
     """Return imaginary parts; 0 for real numbers."""
     x = as_tensor(x)
-    return apply(host("imag", _imag), x) if x.row.kind == "c" else operate(REGISTRY["gv.mul"], x, 0)
+    if x.row.kind == "c":
+        return single(host("imag", _imag), x)
+    return operate(REGISTRY["gv.mul"], x, 0)
 
 
-def _imag(x: Any) -> Any:
+def _imag(x: Array) -> Array:
     return np.array(x.imag)
 
 
@@ -185,37 +190,37 @@ _on_hypot, _on_logaddexp = mixed("hypot", _hypot), mixed("logaddexp", _logaddexp
 _on_signbit, _on_copysign = mixed("signbit", _signbit), mixed("copysign", _copysign)
 
 
-def hypot(x1: TensorLike, x2: TensorLike, /) -> Any:
+def hypot(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return sqrt(x1**2 + x2**2), without overflow in between."""
     return _on_hypot(x1, x2)
 
 
-def logaddexp(x1: TensorLike, x2: TensorLike, /) -> Any:
+def logaddexp(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return log(exp(x1) + exp(x2)), without overflow in between."""
     return _on_logaddexp(x1, x2)
 
 
-def signbit(x: TensorLike, /) -> Any:
+def signbit(x: TensorLike, /) -> Tensor:
     """Return whether elements are negative, which -0.0 is."""
     return _on_signbit(x)
 
 
-def copysign(x1: TensorLike, x2: TensorLike, /) -> Any:
+def copysign(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return the first operand with the signs of the second."""
     return _on_copysign(x1, x2)
 
 
-def nextafter(x1: TensorLike, x2: TensorLike, /) -> Any:
+def nextafter(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return the next number from the first operand towards the second."""
-    return apply(host("nextafter", np.nextafter), *promoted(x1, x2))
+    return single(host("nextafter", np.nextafter), *promoted(x1, x2))
 
 
-def clip(x: Any, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Any:
+def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None = None) -> Tensor:
     """Return each element kept between `min` and `max`, of which either may be left out."""
     x = as_tensor(x)
     for name, bound in (("maximum", min), ("minimum", max)):
         if bound is not None:
-            x = apply(REGISTRY[f"gv.{name}"], x, _bound(bound, x))
+            x = single(REGISTRY[f"gv.{name}"], x, _bound(bound, x))
     return x
 
 
@@ -227,13 +232,15 @@ def _bound(value: TensorLike, x: Tensor) -> Tensor:
     return cast(as_tensor(value, row), row)
 
 
-def where(condition: object, x1: TensorLike, x2: TensorLike, /) -> Any:
+def where(condition: TensorLike, x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """Return elements of `x1` where the condition holds, of `x2` where it does not."""
     flag = cast(as_tensor(condition), rows.bool_)
-    return apply(REGISTRY["gv.select"], flag, *promoted(x1, x2))
+    return single(REGISTRY["gv.select"], flag, *promoted(x1, x2))
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+def astype(
+    x: TensorLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike = None
+) -> Tensor:
     """Return the elements in another type: floats become integers by truncation."""
     x, wanted = as_tensor(x), dtypes.as_dtype(dtype)
     if x.dtype is wanted:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ..eager.kernels import host
 from ..eager.remembered import remember_all
-from ..eager.tensor import Tensor, apply, as_tensor
+from ..eager.tensor import Tensor, as_tensor, single
 from ..values.devices import placing
 from ..values.dtypes import DTypeLike, as_dtype, float32
 from ..values.given import Axes, DeviceLike, TensorLike
@@ -38,8 +37,8 @@ def _along_axis(name: str) -> Callable[..., Tensor]:
 
     def function(
         x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
-    ) -> Any:
-        return apply(op, as_tensor(x), n=n, axis=axis, norm=norm)
+    ) -> Tensor:
+        return single(op, as_tensor(x), n=n, axis=axis, norm=norm)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Transform along an axis by numpy's `{name}`."
@@ -49,11 +48,18 @@ def _along_axis(name: str) -> Callable[..., Tensor]:
 def _along_axes(name: str) -> Callable[..., Tensor]:
     op = host(f"fft.{name}", getattr(np.fft, name))
 
-    def function(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
+    def function(
+        x: TensorLike,
+        /,
+        *,
+        s: Sequence[int] | None = None,
+        axes: Sequence[int] | None = None,
+        norm: str = "backward",
+    ) -> Tensor:
         x = as_tensor(x)
         if s is not None and axes is None:
             axes = tuple(range(x.ndim - len(s), x.ndim))
-        return apply(op, x, s=s, axes=axes, norm=norm)
+        return single(op, x, s=s, axes=axes, norm=norm)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Transform along axes by numpy's `{name}`."

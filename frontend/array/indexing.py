@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import EllipsisType
+from typing import SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,10 @@ from .manipulation import broadcast_shapes, broadcast_to, permute_dims, reshape,
 MAKE: Maker = Maker(apply)
 
 
+Part: TypeAlias = "slice | EllipsisType | Tensor | Dim | None"
+"""One part of a key."""
+
+
 @dataclass
 class Item:
     """One part of a key: an axis that is sliced, one that is new, or an axis with an index."""
@@ -33,7 +38,7 @@ class Item:
     kind: str
     """`slice`, `new` or `index`."""
     bounds: tuple[Dim, Dim, int] = (0, 0, 1)
-    index: Any = None
+    index: Tensor | Dim = 0
     """A tensor of integers, or a number."""
     extent: Dim = 1
 
@@ -44,9 +49,12 @@ def taken(x: Tensor, key: Index) -> Tensor:
     gathers = any(isinstance(item.index, Tensor) for item in items)
     starts, stops, steps = [], [], []
     for item in (i for i in items if i.kind != "new"):
-        low, high, step = _number_bounds(item, x) if _is_number_index(item) else item.bounds
-        if item.kind == "index" and (gathers or isinstance(item.index, Tensor)):
-            low, high, step = 0, item.extent, 1
+        low, high, step = item.bounds
+        if item.kind == "index":
+            at = item.index
+            whole = (0, item.extent, 1)
+            low, high, step = whole if isinstance(at, Tensor) else _number_bounds(at, item.extent)
+            low, high, step = whole if gathers else (low, high, step)
         starts.append(low)
         stops.append(high)
         steps.append(step)
@@ -61,13 +69,8 @@ def taken(x: Tensor, key: Index) -> Tensor:
     return _gathered(part, [i for i in items if i.kind != "drop"], x) if gathers else part
 
 
-def _is_number_index(item: Item) -> bool:
-    return item.kind == "index" and not isinstance(item.index, Tensor)
-
-
-def _number_bounds(item: Item, x: Tensor) -> tuple[Dim, Dim, int]:
+def _number_bounds(at: Dim, extent: Dim) -> tuple[Dim, Dim, int]:
     """Return the slice of one element that a number is."""
-    at, extent = item.index, item.extent
     if isinstance(at, int) and isinstance(extent, int) and not -extent <= at < extent:
         raise IndexError(f"index {at} is out of range for an axis of {extent} elements")
     low = at + extent if isinstance(at, int) and at < 0 else at
@@ -124,7 +127,7 @@ def _checked(item: Item) -> Tensor:
 def _items(x: Tensor, key: Index) -> list[Item]:
     """Return what the parts of a key mean, axis by axis."""
     given = key if isinstance(key, tuple) else (key,)
-    parts: list[Any] = [p for part in given for p in _part(part)]
+    parts: list[Part] = [p for part in given for p in _part(part)]
     used = sum(p is not None and p is not Ellipsis for p in parts)
     dots = sum(p is Ellipsis for p in parts)
     if dots > 1 or used > x.ndim:
@@ -141,12 +144,12 @@ def _items(x: Tensor, key: Index) -> list[Item]:
         axis += 1
         if isinstance(part, slice):
             items.append(Item("slice", _slice_bounds(part, extent), extent=extent))
-        else:
+        elif part is not Ellipsis:
             items.append(Item("index", index=part, extent=extent))
     return items
 
 
-def _part(part: object) -> list[Any]:
+def _part(part: Index) -> Sequence[Part]:
     """Return one part of a key as indices; a bool tensor is as many as it has axes."""
     if part is None or part is Ellipsis or isinstance(part, slice):
         return [part]
@@ -177,5 +180,5 @@ def _slice_bounds(part: slice, extent: Dim) -> tuple[Dim, Dim, int]:
     return bounds(_dim(start), _dim(stop), step, extent, Knowledge())
 
 
-def _dim(value: Any) -> Dim:
+def _dim(value: SupportsIndex | DimExpr) -> Dim:
     return value if isinstance(value, DimExpr) else int(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -54,11 +54,15 @@ class IntegerInfo:
     dtype: DataType
 
 
-def _type_of(value: TensorLike) -> DataType:
+Typed: TypeAlias = "TensorLike | DTypeLike"
+"""An element type, or what has one."""
+
+
+def _type_of(value: Typed) -> DataType:
     return as_tensor(value).dtype if hasattr(value, "shape") else as_dtype(value)
 
 
-def finfo(type: Any, /) -> FloatInfo:
+def finfo(type: Typed, /) -> FloatInfo:
     """Return the limits of a floating-point type, or of a tensor's."""
     dtype = _type_of(type)
     if dtype.kind not in "fc":
@@ -70,7 +74,7 @@ def finfo(type: Any, /) -> FloatInfo:
     return FloatInfo(int(found.bits), eps, most, least, float(found.smallest_normal), part)
 
 
-def iinfo(type: Any, /) -> IntegerInfo:
+def iinfo(type: Typed, /) -> IntegerInfo:
     """Return the limits of an integer type, or of a tensor's."""
     dtype = _type_of(type)
     if dtype.kind not in "iu":
@@ -89,7 +93,7 @@ def isdtype(dtype: DTypeLike | None, kind: object) -> bool:
     return as_dtype(dtype) is as_dtype(kind)
 
 
-def can_cast(from_: Any, to: Any, /) -> bool:
+def can_cast(from_: Typed, to: Typed, /) -> bool:
     """Say whether one type becomes another when they meet."""
     source, target = _type_of(from_), _type_of(to)
     try:
@@ -117,7 +121,7 @@ def result_type(*arrays_and_dtypes: Any) -> DataType:
 class NamespaceInfo:
     """What the namespace offers."""
 
-    def capabilities(self) -> dict[str, Any]:
+    def capabilities(self) -> dict[str, object]:
         """Return what depends on the library."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 

@@ -130,19 +130,19 @@ def inv(x: TensorLike, /) -> Tensor:
     return _applied("inverse", "inv", as_tensor(x))
 
 
-def pinv(x: TensorLike, /, *, rtol: object = None) -> Tensor:
+def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """Return pseudo-inverses; singular values up to `rtol` times the largest count as 0."""
     made: Tensor = _host("pinv", x, **_tolerance(rtol))
     return made
 
 
-def matrix_rank(x: TensorLike, /, *, rtol: object = None) -> Tensor:
+def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """Return how many singular values are more than `rtol` times the largest."""
     made: Tensor = _host("matrix_rank", x, **_tolerance(rtol))
     return made
 
 
-def _tolerance(rtol: object) -> dict[str, Any]:
+def _tolerance(rtol: TensorLike | None) -> dict[str, Any]:
     return {} if rtol is None else {"rtol": as_tensor(rtol).numpy()}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ...ir.types.shapes import broadcast
 from ..eager.kernels import OperandError, host
 from ..eager.remembered import remember_all
 from ..eager.tensor import Tensor, apply, as_tensor, computed, promoted
-from ..values.given import Axes, TensorLike
+from ..values.given import Axes, Axis, Extent, ShapeLike, TensorLike
 
 MAKE: Maker = Maker(apply)
 
@@ -38,7 +39,7 @@ def axes_of(axis: Axes, rank: int) -> tuple[int, ...]:
     return tuple(given)
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Tensor:
+def broadcast_to(x: TensorLike, /, shape: Iterable[Dim]) -> Tensor:
     """Return the tensor repeated along axes of extent 1 and new leading axes."""
     made: Tensor = MAKE.broadcast_to(as_tensor(x), shape=tuple(shape))
     return made
@@ -59,7 +60,7 @@ def broadcast_shapes(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
         raise OperandError(str(error)) from None
 
 
-def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Tensor:
+def concat(arrays: Sequence[TensorLike], /, *, axis: int | None = 0) -> Tensor:
     """Return tensors joined along an axis; with `axis=None`, flattened and joined."""
     tensors = promoted(*map(as_tensor, arrays))
     if axis is None:
@@ -68,7 +69,7 @@ def concat(arrays: Sequence[object], /, *, axis: int | None = 0) -> Tensor:
     return made
 
 
-def stack(arrays: Sequence[object], /, *, axis: int = 0) -> Tensor:
+def stack(arrays: Sequence[TensorLike], /, *, axis: int = 0) -> Tensor:
     """Return tensors of one shape joined along a new axis."""
     tensors = promoted(*map(as_tensor, arrays))
     place = axis_of(axis, tensors[0].ndim + 1)
@@ -125,7 +126,9 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
     return permute_dims(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
+def moveaxis(
+    x: TensorLike, source: Axis | Sequence[Axis], destination: Axis | Sequence[Axis], /
+) -> Tensor:
     """Return the tensor with some axes at other places; the others keep their order."""
     x = as_tensor(x)
     old, new = axes_of(_many(source), x.ndim), axes_of(_many(destination), x.ndim)
@@ -137,11 +140,11 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Tensor:
     return permute_dims(x, tuple(order))
 
 
-def _many(value: Any) -> tuple[int, ...]:
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
+def _many(value: SupportsIndex | Sequence[SupportsIndex]) -> tuple[SupportsIndex, ...]:
+    return tuple(value) if isinstance(value, Sequence) else (value,)
 
 
-def reshape(x: Any, /, shape: object, *, copy: bool | None = None) -> Tensor:
+def reshape(x: TensorLike, /, shape: ShapeLike, *, copy: bool | None = None) -> Tensor:
     """Return the elements in another shape, of which one extent may be -1."""
     x = as_tensor(x)
     wanted = tuple(shape) if isinstance(shape, list | tuple) else (shape,)
@@ -154,16 +157,16 @@ def reshape(x: Any, /, shape: object, *, copy: bool | None = None) -> Tensor:
     return made
 
 
-def _completed(shape: tuple[Any, ...], x: Tensor) -> tuple[Dim, ...]:
+def _completed(shape: tuple[Extent, ...], x: Tensor) -> tuple[Dim, ...]:
     """Return a shape with its -1 replaced by what is left."""
     dims = tuple(d if isinstance(d, DimExpr) else int(d) for d in shape)
     unknown = [axis for axis, d in enumerate(dims) if isinstance(d, int) and d == -1]
     if not unknown:
         return dims
     known = dim_rules.product([d for axis, d in enumerate(dims) if axis not in unknown])
-    size: Any = x.size
-    fits = isinstance(known, DimExpr) or isinstance(size, DimExpr)
-    if len(unknown) > 1 or known == 0 or not (fits or size % known == 0):
+    size = dim_rules.product(x.shape)
+    fits = isinstance(known, DimExpr) or isinstance(size, DimExpr) or not known or not size % known
+    if len(unknown) > 1 or known == 0 or not fits:
         raise OperandError(f"reshape: shape {shape} does not fit {x.spec}")
     rest = dim_rules.floor_divide(size, known)
     return tuple(rest if axis in unknown else d for axis, d in enumerate(dims))
@@ -202,21 +205,29 @@ def tile(x: TensorLike, repetitions: tuple[int, ...], /) -> Tensor:
     return made
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Tensor:
+def roll(
+    x: TensorLike,
+    /,
+    shift: SupportsIndex | Sequence[SupportsIndex],
+    *,
+    axis: Axis | Sequence[Axis] | None = None,
+) -> Tensor:
     """Return the tensor with its elements moved up along axes, the last ones to the front."""
     x = as_tensor(x)
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
-    axes = [axis_of(a, x.ndim) for a in _many(axis)]
+    axes = [axis_of(index(a), x.ndim) for a in _many(axis)]
     shifts = _many(shift) if len(_many(shift)) > 1 else _many(shift) * len(axes)
     rolled: Tensor = x
     for place, steps in zip(axes, shifts, strict=True):
         if x.shape[place] != 0:
-            rolled = compositions.roll(apply, rolled, place, steps)
+            rolled = compositions.roll(apply, rolled, place, index(steps))
     return rolled
 
 
-def pad(x: Any, pads: Any, /, *, mode: str = "constant", value: float = 0.0) -> Tensor:
+def pad(
+    x: TensorLike, pads: Iterable[tuple[Dim, Dim]], /, *, mode: str = "constant", value: float = 0.0
+) -> Tensor:
     """Return the tensor with elements around it: `pads` gives two numbers for each axis."""
     made: Tensor = MAKE.pad(
         as_tensor(x), pads=tuple((a, b) for a, b in pads), mode=mode, value=float(value)

@@ -8,11 +8,12 @@ for each spatial axis.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias, TypedDict, Unpack
 
 from ...ir.compose.functions import Maker
 from ...ir.op import REGISTRY
 from ...ir.types import dtypes as rows
+from ...ir.types.dims import Dim
 from ...ir.windows import spatial_axes
 from ..eager.kernels import OperandError
 from ..eager.remembered import remember_all, remembered
@@ -23,7 +24,8 @@ from .elementwise import clip
 from .manipulation import axes_of, axis_of, reshape
 
 MAKE: Maker = Maker(apply)
-Padding = Any
+Padding: TypeAlias = str | int | Sequence[int | Sequence[int]]
+"""`valid`, `same`, a number, or a number or a pair of them for each spatial axis."""
 Many = int | Sequence[int]
 
 
@@ -75,7 +77,7 @@ def log_softmax(x: TensorLike, /, *, axis: int = -1) -> Tensor:
 
 
 def layer_norm(
-    x: TensorLike, scale: object, bias: object, /, *, axis: int = -1, epsilon: float = 1e-5
+    x: TensorLike, scale: TensorLike, bias: TensorLike, /, *, axis: int = -1, epsilon: float = 1e-5
 ) -> Tensor:
     """Return the axes from `axis` on with mean 0 and variance 1, scaled and shifted."""
     x, scale, bias = promoted(*map(as_tensor, (x, scale, bias)))
@@ -85,7 +87,9 @@ def layer_norm(
     return made
 
 
-def rms_norm(x: TensorLike, scale: object, /, *, axis: int = -1, epsilon: float = 1e-5) -> Tensor:
+def rms_norm(
+    x: TensorLike, scale: TensorLike, /, *, axis: int = -1, epsilon: float = 1e-5
+) -> Tensor:
     """Return the axes from `axis` on divided by the root of their mean square, scaled."""
     x, scale = promoted(*map(as_tensor, (x, scale)))
     made: Tensor = MAKE.rms_norm(x, scale, axis=axis_of(axis, x.ndim), epsilon=float(epsilon))
@@ -93,7 +97,7 @@ def rms_norm(x: TensorLike, scale: object, /, *, axis: int = -1, epsilon: float 
 
 
 def group_norm(
-    x: TensorLike, scale: object, bias: object, /, *, groups: int, epsilon: float = 1e-5
+    x: TensorLike, scale: TensorLike, bias: TensorLike, /, *, groups: int, epsilon: float = 1e-5
 ) -> Tensor:
     """Return [N, C, *S] with groups of channels of mean 0 and variance 1, scaled and shifted."""
     operands = promoted(*map(as_tensor, (x, scale, bias)))
@@ -103,10 +107,10 @@ def group_norm(
 
 def batch_norm(  # noqa: PLR0913  (as many as there are)
     x: TensorLike,
-    scale: object,
-    bias: object,
-    mean: object,
-    variance: object,
+    scale: TensorLike,
+    bias: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
     /,
     *,
     axis: int = 1,
@@ -133,7 +137,7 @@ def moments(
 
 def conv(  # noqa: PLR0913  (as many as there are)
     x: TensorLike,
-    filters: object,
+    filters: TensorLike,
     /,
     *,
     strides: Many = 1,
@@ -156,7 +160,7 @@ def conv(  # noqa: PLR0913  (as many as there are)
 
 def conv_transpose(  # noqa: PLR0913  (as many as there are)
     x: TensorLike,
-    filters: object,
+    filters: TensorLike,
     /,
     *,
     strides: Many = 1,
@@ -183,12 +187,23 @@ def conv_transpose(  # noqa: PLR0913  (as many as there are)
     return made
 
 
-def max_pool(x: Any, /, window: Many, **options: Any) -> Tensor:
+class Windows(TypedDict, total=False):
+    """How windows lie on an image."""
+
+    strides: Many
+    padding: Padding
+    dilations: Many
+    channels_last: bool
+
+
+def max_pool(x: TensorLike, /, window: Many, **options: Unpack[Windows]) -> Tensor:
     """Return the largest element of each window; options as of `avg_pool`."""
     return _pool("max_pool", x, window, **options)
 
 
-def avg_pool(x: Any, /, window: Many, *, count_padding: bool = False, **options: Any) -> Tensor:
+def avg_pool(
+    x: TensorLike, /, window: Many, *, count_padding: bool = False, **options: Unpack[Windows]
+) -> Tensor:
     """Return the mean of each window.
 
     Options: `strides` (by default the window), `padding`, `dilations`, `channels_last`.
@@ -198,14 +213,14 @@ def avg_pool(x: Any, /, window: Many, *, count_padding: bool = False, **options:
 
 def _pool(  # noqa: PLR0913  (as many as there are)
     name: str,
-    x: Any,
+    x: TensorLike,
     window: Many,
     *,
     strides: Many | None = None,
     padding: Padding = "valid",
     dilations: Many = 1,
     channels_last: bool = False,
-    **more: Any,
+    **more: bool,
 ) -> Tensor:
     x = as_tensor(x)
     rank = x.ndim - 2
@@ -235,7 +250,7 @@ def _each(value: Many, rank: int) -> tuple[int, ...]:
     return made
 
 
-def _extents(x: Tensor, channels_last: bool) -> list[Any]:
+def _extents(x: Tensor, channels_last: bool) -> list[Dim]:
     return [x.shape[axis] for axis in spatial_axes(x.ndim, channels_last=channels_last)]
 
 
@@ -249,8 +264,8 @@ def _pairs(padding: Padding, rank: int) -> tuple[tuple[int, int], ...]:
 
 def pads_of(
     padding: Padding,
-    extents: Sequence[Any],
-    kernel: Sequence[Any],
+    extents: Sequence[Dim],
+    kernel: Sequence[int],
     strides: Sequence[int],
     dilations: Sequence[int],
 ) -> tuple[tuple[int, int], ...]:
@@ -278,7 +293,7 @@ def pads_of(
     return tuple(pads)
 
 
-def cross_entropy(logits: Any, labels: object, /, *, axis: int = -1) -> Tensor:
+def cross_entropy(logits: TensorLike, labels: TensorLike, /, *, axis: int = -1) -> Tensor:
     """Return -sum(labels * log_softmax(logits)) along an axis; labels are probabilities."""
     shares = log_softmax(logits, axis=axis)
     weighted = as_tensor(labels, shares.row) * shares
@@ -286,7 +301,7 @@ def cross_entropy(logits: Any, labels: object, /, *, axis: int = -1) -> Tensor:
     return made
 
 
-def sparse_cross_entropy(logits: Any, labels: Any, /) -> Tensor:
+def sparse_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
     """Return -log_softmax(logits)[label] along the last axis; labels are integers."""
     shares, at = log_softmax(logits), as_tensor(labels)
     chosen = MAKE.gather_elements(
@@ -296,7 +311,7 @@ def sparse_cross_entropy(logits: Any, labels: Any, /) -> Tensor:
     return made
 
 
-def binary_cross_entropy(logits: object, labels: object, /) -> Tensor:
+def binary_cross_entropy(logits: TensorLike, labels: TensorLike, /) -> Tensor:
     """Return the cross entropy of labels from 0 to 1 and sigmoid(logits), without overflow."""
     x, z = promoted(as_tensor(logits), labels)
     far = MAKE.log1p(MAKE.exp(MAKE.neg(MAKE.abs(x))))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ...ir.compose.functions import Maker
-from ...ir.op import REGISTRY
+from ...ir.op import REGISTRY, Array
 from ...ir.types import dtypes as rows
 from ..eager.kernels import host
 from ..eager.remembered import remember_all
@@ -135,9 +136,9 @@ def _unique(x: TensorLike, **wanted: bool) -> tuple[Tensor, ...]:
     return made if isinstance(made, tuple) else (made,)
 
 
-def _numpy_unique(x: Any, **wanted: bool) -> Any:
+def _numpy_unique(x: Array, **wanted: bool) -> tuple[Array, ...]:
     """Return numpy's unique values, each NaN by itself, and what else is asked for."""
-    unique: Any = np.unique
+    unique: Callable[..., Array | tuple[Array, ...]] = np.unique
     made = unique(x, equal_nan=False, **wanted)
     if not isinstance(made, tuple):
         return (made,)
@@ -170,7 +171,7 @@ def unique_values(x: TensorLike, /) -> Tensor:
     return _unique(x)[0]
 
 
-def isin(x: TensorLike, values: object, /) -> Tensor:
+def isin(x: TensorLike, values: TensorLike, /) -> Tensor:
     """Return for each element whether it is one of some values."""
     x, known = promoted(as_tensor(x), reshape(as_tensor(values), (-1,)))
     column = broadcast_to(reshape(x, (*x.shape, 1)), (*x.shape, 1))

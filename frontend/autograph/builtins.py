@@ -78,7 +78,7 @@ def zip_(*args: Any, **options: Any) -> Any:
     return zip(*args, **options)  # noqa: B905  (what the user said)
 
 
-OVERLOADS: dict[Any, Callable[..., Any]] = {
+OVERLOADS: dict[object, Callable[..., object]] = {
     builtins.range: range_,
     builtins.len: len_,
     builtins.int: _number(int),

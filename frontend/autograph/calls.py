@@ -101,7 +101,7 @@ def converted(function: FunctionType, *, strict: bool = False) -> FunctionType:
     return made
 
 
-RUNTIME: list[Any] = []
+RUNTIME: list[object] = []
 """The module that converted code calls, which enters itself."""
 
 
@@ -133,7 +133,7 @@ def is_library(function: FunctionType) -> bool:
     return standard and module != "__main__"
 
 
-def with_functions(function: Callable[..., object]) -> Callable[..., Any]:
+def with_functions(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function of gravure's that is given converted functions."""
 
     @functools.wraps(function)
@@ -179,7 +179,7 @@ def mixed(message: str, hint: str) -> MixedControlError:
     return MixedControlError(message, location=short(user_line()), hint=hint)
 
 
-def strictly_converted(function: Callable[..., object]) -> Callable[..., Any]:
+def strictly_converted(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function converted, or raise `UnsupportedFunctionError`."""
     inner = getattr(function, "__func__", function)
     if not isinstance(inner, FunctionType):
@@ -210,13 +210,13 @@ def unsupported(function: object, why: str) -> UnsupportedFunctionError:
 
 def to_trace(
     function: Callable[..., object], features: frozenset[str] = frozenset()
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Return what is traced for a function: converted; a generator is refused by name."""
     if inspect.isgeneratorfunction(function):
         raise unsupported(function, "is a generator, which has no form in a graph: return a list")
     if inspect.iscoroutinefunction(function):
         raise unsupported(function, "is a coroutine, which has no form in a graph")
-    made: Callable[..., Any] = called(function)
+    made: Callable[..., object] = called(function)
     if not features:
         return made
 

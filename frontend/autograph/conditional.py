@@ -73,7 +73,7 @@ def condition_of(graph: Graph, value: object, what: str, *, shape: bool = True) 
 
 def traced_branch(
     graph: Graph, state: State, start: Sequence[object], run: Callable[[], None], label: str
-) -> tuple[FuncGraph, Sequence[Any]]:
+) -> tuple[FuncGraph, Sequence[object]]:
     """Return the graph of a piece of code that begins with some values, and what it ends with."""
     inner: FuncGraph = graph.inner_class()(label, graph, graph.tensor_class)
     with entered(inner):
@@ -109,11 +109,11 @@ def joined(
     ways: Sequence[Branch],
     names: Sequence[str],
     start: Sequence[object],
-) -> list[Any]:
+) -> list[object]:
     """Add the choice between two traced ways; return the values of the variables behind it."""
     main, other = ways
-    outputs: tuple[list[Any], list[Any]] = ([], [])
-    forms: list[tuple[Any, dict[int, int]]] = []
+    outputs: tuple[list[object], list[object]] = ([], [])
+    forms: list[tuple[object, dict[int, int]]] = []
     """What each variable is made of, and which outputs its tensors are."""
     for name, before, *values in zip(names, start, main.values, other.values, strict=False):
         kept = _constant(name, values, before)

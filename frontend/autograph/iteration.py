@@ -118,7 +118,7 @@ def over_tensor(
     staged_loop(graph, state, Turns([zero], test, turn), options)
 
 
-def range_of(tensor: object) -> tuple[Any, Any, Any] | None:
+def range_of(tensor: object) -> tuple[object, object, object] | None:
     """Return start, limit and step of a tensor that is a range of numbers."""
     if isinstance(tensor, TensorRange):
         return tensor.start, tensor.limit, tensor.step

@@ -84,7 +84,7 @@ class GrowingList:
         spec = other.flow.spec
         return GrowingList(zeros_like(here_graph(), spec.with_shape((0, *spec.dims[1:]))))
 
-    def staged_shapes(self) -> list[Any]:
+    def staged_shapes(self) -> list[object]:
         """Return the shape of all elements in all turns of a loop."""
         dims = dims_or_none(self.flow.spec.shape) or ()
         return [(None, *dims[1:])]

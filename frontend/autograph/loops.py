@@ -74,7 +74,7 @@ def here(value: object) -> Any:
     return owned(here_graph(), value)
 
 
-def shapes_by_name(options: Mapping[str, Any], state: State) -> dict[str, Any]:
+def shapes_by_name(options: Mapping[str, Any], state: State) -> dict[str, object]:
     """Return the shapes that the user states, by variable."""
     found: dict[str, Any] = {}
     for variable, shape in options.get("shape_invariants") or ():

@@ -241,7 +241,7 @@ def not_(value: object) -> Any:
     return MAKE.logical_not(condition_of(graph, value, "not", shape=False))
 
 
-COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+COMPARED: dict[str, Callable[[Any, Any], object]] = {
     **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
     **{name: getattr(operator, name) for name in ("is_", "is_not")},
     "contained": lambda a, b: a in b,
@@ -262,7 +262,7 @@ def if_exp(test: object, yes: Give, no: Give, text: str) -> Any:
     graph = graph_for(test)
     if graph is None:
         return yes() if test else no()
-    found: list[Any] = [Undefined(text)]
+    found: list[object] = [Undefined(text)]
 
     def assign(give: Give) -> Callable[[], None]:
         return lambda: found.__setitem__(0, give())

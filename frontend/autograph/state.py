@@ -82,7 +82,7 @@ class MadeOfTensors(Protocol):
     def staged_like(self, other: object) -> Any:
         """Return the object with tensors like another one's, which it has none of yet."""
 
-    def staged_shapes(self) -> list[Any]:
+    def staged_shapes(self) -> list[object]:
         """Return the shapes that its tensors have in all turns of a loop."""
 
 

@@ -6,7 +6,6 @@ They are carried out by the host, at once or as nodes of a graph; they have no g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ class ArrayKind(Kind):
     def __init__(
         self,
         type_: str,
-        compute: Callable[..., Sequence[Any]],
+        compute: Callable[..., Sequence[object]],
         infer: Infer,
         *,
         effect: bool = False,
@@ -36,13 +35,13 @@ class ArrayKind(Kind):
         """Return what is known."""
         return self.inferred(specs)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Call the function."""
         if frame.is_staging:
             raise OutsideError(self.type)
-        made: Sequence[Any] = self.compute(*[np.asarray(x) for x in inputs])
+        made: Sequence[object] = self.compute(*[np.asarray(x) for x in inputs])
         return made
 
-    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:
         """Return nothing."""
         return (None,) * len(op.inputs)

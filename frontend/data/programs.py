@@ -67,7 +67,7 @@ class HostNode:
         """Return what it gives for arrays."""
         if self.compute is None:
             return self.op.kind.run(Frame(store), self.op, inputs)
-        made: Sequence[Any] = self.compute(*inputs)
+        made: Sequence[object] = self.compute(*inputs)
         return made
 
 

@@ -34,7 +34,7 @@ def size() -> int:
     return world().size
 
 
-def all_reduce(x: Any, how: str = "sum") -> Any:
+def all_reduce(x: object, how: str = "sum") -> Any:
     """Return tensors of all ranks reduced, element by element: `sum`, `prod`, `min` or `max`.
 
     Every rank gives the same shape and type, and gets the same result. The order in which
@@ -44,7 +44,7 @@ def all_reduce(x: Any, how: str = "sum") -> Any:
     return talked(AllReduce, x, how=how)
 
 
-def all_gather(x: Any) -> Any:
+def all_gather(x: object) -> Any:
     """Return the tensors of all ranks behind each other, on their first axis, in order.
 
     Every rank gives the same shape (of at least one axis) and type.
@@ -52,7 +52,7 @@ def all_gather(x: Any) -> Any:
     return talked(AllGather, x, ranks=size(), rank=rank())
 
 
-def broadcast(x: Any, root: int = 0) -> Any:
+def broadcast(x: object, root: int = 0) -> Any:
     """Return the tensor of one rank, on all of them; every rank gives the same shape and type."""
     if not 0 <= root < size():
         raise protocol.WorldError(f"broadcast from rank {root}, there are {size()} ranks")
@@ -67,7 +67,7 @@ def barrier() -> None:
         all_reduce(np.zeros((), np.int32))
 
 
-def ordered_sum(parts: Sequence[Any]) -> Any:
+def ordered_sum(parts: Sequence[object]) -> Any:
     """Return the sum of the parts of all ranks, added one by one in order of ranks and parts.
 
     So the result is the same, bit for bit, for any number of ranks that share the same parts

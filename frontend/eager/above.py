@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
+from ..values.given import TensorLike
+
 
 class Rooms(Protocol):
     """Functions of `array/` and of `function/`."""
 
     @property
-    def stack(self) -> Callable[[Sequence[object]], Any]:
+    def stack(self) -> Callable[[Sequence[TensorLike]], Any]:
         """Join tensors of one shape along a new axis."""
 
     @property

@@ -7,10 +7,11 @@ can be differentiated again.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -71,14 +72,26 @@ def _frozen(value: object) -> Any:
     return made
 
 
+class Slices(ABC):
+    """A gradient that is zero but in some rows: these, with their indices."""
+
+    @abstractmethod
+    def to_dense(self) -> Tensor:
+        """Return the whole tensor."""
+
+    @abstractmethod
+    def joined(self, other: Self) -> Self:
+        """Return the rows of both."""
+
+
 Sparse = Callable[[Use, Sequence[Any]], Sequence[Any] | None]
 """Gives the gradients of a use of which some are slices with indices, or None."""
 
 
 def backward(
     uses: Sequence[Use],
-    targets: Iterable[tuple[object, Any]],
-    sources: Sequence[Any],
+    targets: Iterable[tuple[object, object]],
+    sources: Sequence[object],
     sparse: Sparse | None = None,
 ) -> list[Any]:
     """Return the gradient of each source, None where the targets do not depend on it.
@@ -107,28 +120,30 @@ class Uses:
         """Return the keys of the results that have gradients."""
         return [key_of(r) for r in use.results if is_smooth(r)]
 
-    def gradients(self, use: Use, received: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
+    def gradients(
+        self, use: Use, received: Sequence[object], wanted: Sequence[bool]
+    ) -> Sequence[Any]:
         """Return the gradient of each operand by the rule of the use."""
         return _gradients(use, received, self.sparse)
 
-    def added(self, a: Any, b: Any) -> Any:
+    def added(self, a: object, b: object) -> Any:
         """Return the sum of two gradients."""
         return added(a, b)
 
 
 def dense(grad: object) -> Any:
     """Return a gradient as one tensor, if it is slices with indices."""
-    return grad.to_dense() if hasattr(grad, "to_dense") else grad
+    return grad.to_dense() if isinstance(grad, Slices) else grad
 
 
 def added(a: Any, b: Any) -> Any:
     """Return the sum of two gradients; slices with indices are joined."""
-    if hasattr(a, "to_dense") and hasattr(b, "to_dense"):
+    if isinstance(a, Slices) and isinstance(b, Slices):
         return a.joined(b)
     return dense(a) + dense(b)
 
 
-def _gradients(use: Use, received: Sequence[Any], sparse: Sparse | None) -> Sequence[Any]:
+def _gradients(use: Use, received: Sequence[object], sparse: Sparse | None) -> Sequence[object]:
     """Return the gradient of each operand of a use."""
     if use.name != "ReadVariableOp":
         received = list(map(dense, received))

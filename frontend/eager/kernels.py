@@ -38,7 +38,7 @@ class OperandError(GraphError, TypeError, ValueError):
 class HostOp(Op):
     """A function of numpy's that no graph has: it works in eager code only."""
 
-    FUNCTION: ClassVar[Callable[..., Any]]
+    FUNCTION: ClassVar[Callable[..., object]]
 
     @classmethod
     def infer(cls, *xs: TensorSpec, **attributes: object) -> Sequence[TensorSpec]:
@@ -77,7 +77,7 @@ def on_complex(op: type[Op]) -> type[Op]:
     """Return the host operation that stands in for one that complex numbers do not have."""
     name = op.name.removeprefix("gv.")
     numpy_name = _ON_COMPLEX.get(op.name, name)
-    function: Any = complex_math.FUNCTIONS.get(op.name) or getattr(np, numpy_name, None)
+    function: object = complex_math.FUNCTIONS.get(op.name) or getattr(np, numpy_name, None)
     return op if function is None else host(name, function)
 
 

@@ -80,7 +80,7 @@ class Operators:
     eager: ClassVar[bool] = False
     """Whether instances hold their value in `_array`."""
 
-    _operate: Callable[..., Any]
+    _operate: Callable[..., object]
     """`_operate(op, *values)`: promote the values and carry out the operation."""
 
     __add__, __radd__ = _forward("add"), _backward("add")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from ...ir import REGISTRY
 from ...ir.gradient.tape import Tape
 from ...ir.op import Array, Op
 from ...ir.types.tensor import TensorSpec, spec_of_array
+from ..values.context import Emitter
 from .kernels import evaluate
 
 
@@ -49,7 +50,7 @@ def emit_boxes(op: type[Op], *operands: object, **attributes: object) -> Any:
 class Recorded:
     """A recording: values that are watched, what was done with them, and the way back."""
 
-    def __init__(self, emit: Callable[..., object]) -> None:
+    def __init__(self, emit: Emitter) -> None:
         start = emit_boxes if isinstance(emit, Emit) else emit
         self._tape = Tape(start)
         self._emit = start
@@ -61,7 +62,7 @@ class Recorded:
         """Variables and random operations, with the values that this run took, in order."""
 
     @property
-    def emit(self) -> Callable[..., Any]:
+    def emit(self) -> Emitter:
         """Carry out an operation and record it."""
         return self._tape.emit
 
@@ -105,7 +106,7 @@ class Recorded:
         sources = [x if _is_float(x) else None for x in (*self.inputs, *read)]
         found = self._tape.backward(self.outputs, grads, sources)
         of_inputs = list(found[: len(self.inputs)])
-        totals: dict[int, Any] = {}
+        totals: dict[int, object] = {}
         for (variable, _), grad in zip(self.sources, found[len(self.inputs) :], strict=True):
             if grad is not None:
                 known = totals.get(id(variable))
@@ -115,7 +116,7 @@ class Recorded:
         return of_inputs, [totals.get(id(variable)) for variable in variables]
 
 
-def boxed(value: Any) -> Any:
+def boxed(value: object) -> Any:
     """Return a value as an object that a recording knows: an array gets an identity."""
     return Box(value) if isinstance(value, np.ndarray | np.generic) else value
 

@@ -207,8 +207,8 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
 
     @wraps(function)
     def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
-        key: list[Any] = []
-        given: list[Any] = []
+        key: list[object] = []
+        given: list[object] = []
         plain = not (STATE.busy or EARS.everyone) and _read(args, key, given)
         if not plain or (kwargs and not _named(kwargs, key, given)):
             return function(*args, **kwargs)

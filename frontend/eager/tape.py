@@ -49,7 +49,7 @@ class GradientTape:
     def _forget(self) -> None:
         self._uses: list[Use] = []
         self._known: set[object] = set()
-        self._variables: dict[int, Any] = {}
+        self._variables: dict[int, object] = {}
 
     def __enter__(self) -> Self:
         if self._recording:
@@ -98,7 +98,7 @@ class GradientTape:
         """Say whether a value is watched or computed from what is."""
         return key_of(value) in self._known
 
-    def watched_variables(self) -> tuple[Any, ...]:
+    def watched_variables(self) -> tuple[object, ...]:
         """Return the variables that are watched, in the order they were read."""
         return tuple(self._variables.values())
 
@@ -201,11 +201,13 @@ class GradientTape:
         if not self._persistent:
             self._uses = []
 
-    def sparse(self, use: Use, grads: Sequence[object]) -> Sequence[Any] | None:
+    def sparse(self, use: Use, grads: Sequence[object]) -> Sequence[object] | None:
         """Return the gradients of a use of which some are slices with indices, or None."""
         return None
 
-    def _backward(self, given: Iterable[tuple[object, Any]], sources: Sequence[Any]) -> list[Any]:
+    def _backward(
+        self, given: Iterable[tuple[object, object]], sources: Sequence[object]
+    ) -> list[object]:
         return backward(list(self._uses), given, sources, self.sparse)
 
 
@@ -218,7 +220,7 @@ def _value(target: object) -> Any:
 
 def _weighted(
     targets: Sequence[Any], weights: Sequence[Any] | None
-) -> Iterator[tuple[object, Any]]:
+) -> Iterator[tuple[object, object]]:
     """Give the gradient of each target that has one: its weight, or ones."""
     for i, y in enumerate(targets):
         if is_smooth(y):
@@ -227,7 +229,7 @@ def _weighted(
             yield key_of(y), given
 
 
-def _wants_zeros(choice: Any) -> bool:
+def _wants_zeros(choice: object) -> bool:
     text = str(getattr(choice, "value", choice)).lower()
     if text not in ("none", "zero"):
         raise ValueError(f"unconnected_gradients is {choice!r}, expected 'none' or 'zero'")

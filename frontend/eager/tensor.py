@@ -33,7 +33,7 @@ from .kernels import OperandError, evaluate, on_complex
 from .operators import Operators
 
 
-def apply(op: type[Op], *operands: Any, **attributes: Any) -> Any:
+def apply(op: type[Op], *operands: Any, **attributes: object) -> Any:
     """Carry out an operation where the context says; return its result, or the tuple of several.
 
     It is the `emit` of gradient and decomposition rules on tensors.
@@ -47,6 +47,12 @@ def apply(op: type[Op], *operands: Any, **attributes: Any) -> Any:
         return _apply_anywhere(op, operands, attributes)
     made = evaluate(op, arrays, attributes)
     return Tensor(made[0]) if len(made) == 1 else tuple(map(Tensor, made))
+
+
+def single(op: type[Op], *operands: object, **attributes: object) -> Tensor:
+    """Carry out an operation that has one result."""
+    made: Tensor = apply(op, *operands, **attributes)
+    return made
 
 
 def _apply_anywhere(
@@ -133,7 +139,7 @@ def cast(x: Tensor, row: DType) -> Tensor:
     return made
 
 
-def operate(op: type[Op], *values: object) -> Any:
+def operate(op: type[Op], *values: object) -> Tensor:
     """Carry out an operation on values of any types: they are promoted to one that it takes."""
     tensors = promoted(*values)
     kind = tensors[0].row.kind
@@ -144,7 +150,8 @@ def operate(op: type[Op], *values: object) -> Any:
         tensors = [cast(x, rows.f32) for x in tensors]
     if kind == "c" and "c" not in kinds:
         op = on_complex(op)
-    return apply(op, *tensors)
+    made: Tensor = apply(op, *tensors)
+    return made
 
 
 _DIVIDE = REGISTRY["gv.div"]
@@ -216,11 +223,13 @@ class Tensor(Operators):
         made: Tensor = Above.rooms.matrix_transpose(self)
         return made
 
-    def __matmul__(self, other: object) -> Any:
-        return Above.rooms.matmul(self, other)
+    def __matmul__(self, other: object) -> Tensor:
+        made: Tensor = Above.rooms.matmul(self, other)
+        return made
 
-    def __rmatmul__(self, other: object) -> Any:
-        return Above.rooms.matmul(other, self)
+    def __rmatmul__(self, other: object) -> Tensor:
+        made: Tensor = Above.rooms.matmul(other, self)
+        return made
 
     def numpy(self) -> Array:
         """Return the array, which shares memory with the tensor."""
@@ -345,7 +354,7 @@ class Tensor(Operators):
             raise ValueError(f"version {api_version} of the array API, expected 2024.12")
         return sys.modules[__name__.partition(".")[0]]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Tensor, (np.array(self._array),)
 
     def __repr__(self) -> str:

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -70,7 +69,7 @@ def _complex_names(header: Mapping[str, object], name: str) -> list[str]:
     return found
 
 
-def _parted(data: Bytes, name: str) -> tuple[dict[str, Any], Bytes]:
+def _parted(data: Bytes, name: str) -> tuple[dict[str, object], Bytes]:
     """Return the header and the bytes behind it."""
     if data.size < 8:
         raise ParseError(f"{name!r} is not a safetensors file: {data.size} bytes")
@@ -107,7 +106,7 @@ def write_safetensors(
     path: Path, weights: Mapping[str, Array], metadata: Mapping[str, str] | None = None
 ) -> None:
     """Write weights into a file that replaces an old one only when it is complete."""
-    header: dict[str, Any] = {}
+    header: dict[str, object] = {}
     pairs = [name for name, array in weights.items() if array.dtype == np.complex128]
     weights = {
         name: np.asarray(array, order="C").reshape(-1).view(np.float64).reshape(*array.shape, 2)

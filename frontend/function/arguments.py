@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections import OrderedDict
 
 
-def describe(key: Any) -> str:
+def describe(key: object) -> str:
     """Return one part of a key in words."""
     if isinstance(key, tuple) and key and key[0] == "tensor":
         return f"{key[1]}{list(key[2]) if key[2] is not None else '[*]'}"
@@ -108,13 +108,13 @@ class Bound:
         """Return what the arguments are traced by."""
         return structure_key(self.arguments), tuple(self.keys())
 
-    def compared(self, other: Bound) -> list[tuple[str, Any, Any]]:
+    def compared(self, other: Bound) -> list[tuple[str, object, object]]:
         """Return name, own key and the other's key of each argument."""
         mine, theirs = self.keys(), other.keys()
         names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
         return list(zip(names, mine, theirs, strict=False))
 
-    def enter(self, graph: FuncGraph) -> dict[str, Any]:
+    def enter(self, graph: FuncGraph) -> dict[str, object]:
         """Return the arguments for the trace: inputs of the graph for tensors."""
         names = [n for n, v in self.arguments.items() for _ in nest.flatten(v)]
         made = []
@@ -168,7 +168,7 @@ class ByIdentity:
     def __init__(self, value: object) -> None:
         self.number = id(value)
         try:
-            self.ref: Callable[[], Any] = weakref.ref(value)
+            self.ref: Callable[[], object] = weakref.ref(value)
         except TypeError:
             self.ref = lambda: value
 

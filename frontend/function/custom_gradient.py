@@ -33,7 +33,7 @@ class GradientCountError(TapeError, ValueError):
     """A gradient function gives more or fewer gradients than there are operands."""
 
 
-def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(function: Callable[..., Any]) -> Callable[..., object]:
     """Give a function its own gradient (a decorator).
 
     The function returns its result and a function that makes the gradients of its arguments

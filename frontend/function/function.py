@@ -106,12 +106,12 @@ class Function:
         self.made_variables = False
         self.traced = 0
         self.reasons: list[str] = []
-        self._tracing: set[Any] = set()
+        self._tracing: set[object] = set()
         self._making = threading.RLock()
         """Held while a trace is made: other threads wait for it."""
-        self._ready: dict[Any, tuple[ConcreteFunction, Staged]] = {}
+        self._ready: dict[object, tuple[ConcreteFunction, Staged]] = {}
         """Compiled graphs by types and shapes of arguments that are all tensors."""
-        self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        self._bound: weakref.WeakKeyDictionary[object, Function] = weakref.WeakKeyDictionary()
 
     def to_tensor(self, value: Any, dtype: Any = None) -> Tensor:
         """Return an argument as a tensor."""
@@ -272,7 +272,7 @@ class Function:
         graph.finish([x for x in outputs if x is not None])
         return ConcreteFunction(self, bound, graph, made, outputs)
 
-    def to_trace(self) -> Callable[..., Any]:
+    def to_trace(self) -> Callable[..., object]:
         """Return what is called when it is traced: the function, converted if that is wanted."""
         function = self.python_function
         if not self.autograph:
@@ -359,9 +359,9 @@ class Function:
 
 
 def function(
-    python_function: Callable[..., Any] | None = None,
+    python_function: Callable[..., object] | None = None,
     *,
-    input_signature: Sequence[Any] | None = None,
+    input_signature: Sequence[object] | None = None,
     reduce_retracing: bool = False,
     autograph: bool = False,
     features: frozenset[str] = frozenset(),

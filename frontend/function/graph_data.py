@@ -71,7 +71,7 @@ class Writer:
 
     def __init__(self) -> None:
         self.functions: dict[FuncGraph, str] = {}
-        self.bodies: dict[str, Any] = {}
+        self.bodies: dict[str, object] = {}
         self.variables: dict[VariableState, str] = {}
         self.sizes: dict[str, str] = {}
         self.refused: list[str] = []
@@ -193,7 +193,7 @@ class Writer:
         return self.variables.setdefault(state, f"v{len(self.variables)}")
 
 
-def array_data(array: Any) -> dict[str, Any]:
+def array_data(array: Any) -> dict[str, object]:
     """Return the elements of an array as text."""
     if array.dtype.kind == "O":
         texts = [base64.b64encode(x).decode() for x in array.ravel().tolist()]
@@ -349,7 +349,7 @@ class NodeReader:
         return self.variables[name]
 
 
-READERS: dict[str, Callable[[NodeReader, Any], Any]] = {
+READERS: dict[str, Callable[[NodeReader, Any], object]] = {
     "symbol": lambda r, x: Symbol(x),
     "bytes": lambda r, x: base64.b64decode(x),
     "tuple": lambda r, x: tuple(map(r.value, x)),

@@ -78,7 +78,7 @@ def _composite(data: dict[str, object], reader: NodeReader) -> Kind:
     return Composite(RULES[data["type"]], reader.value(data["options"]))
 
 
-def _write_composite(kind: Composite, writer: Writer) -> dict[str, Any]:
+def _write_composite(kind: Composite, writer: Writer) -> dict[str, object]:
     if RULES.get(kind.type) is not kind.rule:
         raise NotSerialisableError("its rule is known to this process only")
     return {"type": kind.type, "options": writer.value(kind.options)}
@@ -144,7 +144,7 @@ register_codec(
 )
 
 
-def graph_data(graph: Graph) -> tuple[dict[str, Any], list[str]]:
+def graph_data(graph: Graph) -> tuple[dict[str, object], list[str]]:
     """Return a graph as plain data, and which nodes have no form in it."""
     writer = Writer()
     return writer.graph(graph), writer.refused
@@ -163,10 +163,10 @@ def text_of(data: dict[str, object], refused: list[str]) -> str:
     return json.dumps(data, indent=1, sort_keys=True)
 
 
-def data_of(text: str | bytes) -> dict[str, Any]:
+def data_of(text: str | bytes) -> dict[str, object]:
     """Return the plain data of a text."""
     try:
-        found: dict[str, Any] = json.loads(text)
+        found: dict[str, object] = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise GraphTextError(f"the text is not that of a graph: {error}") from None
     return found

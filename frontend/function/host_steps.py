@@ -132,7 +132,7 @@ class HostStep(PythonCall):
 
         return call
 
-    def carried_out(self, inputs: Sequence[Array]) -> Sequence[Any]:
+    def carried_out(self, inputs: Sequence[Array]) -> Sequence[object]:
         """Return what the function gives; its errors name the operation."""
         try:
             made = self.function(*inputs)

@@ -35,8 +35,8 @@ from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
 from ...ir.types.values import held, join
 from ...requirements import NUMBERS, Requirement
 from ..eager.recorded import Recorded
-from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
-from ..graph.func_graph import FAULT, Draws, FuncGraph, draws_of, has_effect, touched_by
+from ..graph.frame import Frame, Guard, NotSeenError, NotStageableError, OutsideError, Store
+from ..graph.func_graph import Draws, FuncGraph, draws_of, has_effect, touched_by
 from ..graph.graph import Operation
 from ..graph.kinds import Composite, Primitive
 from ..graph.placement import devices_of
@@ -73,7 +73,7 @@ class StagingFrame(Frame):
         """The variables that are arguments."""
         self.written: dict[Any, None] = {}
 
-    def carry_out(self, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation, as a host step if it has no other form; return its results."""
         outer, self.shared.op = self.shared.op, op
         try:
@@ -81,7 +81,7 @@ class StagingFrame(Frame):
         finally:
             self.shared.op = outer
 
-    def carried_out(self, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def carried_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation that is known as the present one."""
         kind = op.kind
         if kind.stateful or kind.draws or kind.is_python or not isinstance(kind, PLAIN):
@@ -189,7 +189,7 @@ class StagingFrame(Frame):
         Where variables are touched behind a requirement, that one guards them.
         """
         fault = self.shared.fault
-        found = [fault if v is FAULT else v for v in touched_by(graphs)]
+        found = [fault if v is Guard.FAULT else v for v in touched_by(graphs)]
         if fault in self.state and any(isinstance(v, VariableState) for v in found):
             found.append(fault)
         return [v for v in dict.fromkeys(found) if v is not None]
@@ -235,7 +235,7 @@ class StagingFrame(Frame):
         function: Callable[..., object],
         inputs: Sequence[Any],
         backward: Backward | None,
-    ) -> Sequence[Any]:
+    ) -> Sequence[object]:
         """Append a step that Python carries out; return its results."""
         specs = [seen_spec(tensor) for tensor in op.outputs]
         known = [self.shared.named(spec) for spec in specs if spec is not None]
@@ -354,7 +354,7 @@ class StagingFrame(Frame):
         self.arguments.append((op, seeds, count))
         return argument
 
-    def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[Any]:
+    def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[object]:
         """Append a choice: of two by a truth value, of several by a number."""
         index, *given = [self.value(x) for x in inputs]
         touched = self.touched(branches)
@@ -403,7 +403,7 @@ class StagingFrame(Frame):
 
     def growing_loop(
         self, loop: Growing, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
-    ) -> Sequence[Any]:
+    ) -> Sequence[object]:
         """Append a loop whose values change their shapes: a host step around compiled code."""
         if self.recorded is not None:
             raise NotStageableError("the gradient of a loop that changes shapes")
@@ -418,7 +418,7 @@ class StagingFrame(Frame):
 
     def turning_loop(
         self, loop: Turning, carried: Sequence[SSAValue], fixed: Sequence[SSAValue]
-    ) -> Sequence[Any]:
+    ) -> Sequence[object]:
         """Append a loop whose test does more than to test: each turn ends with it."""
         taken = fixed[: len(loop.test.captured)]
         first = self.goes_on(run_inside(loop.test, self, [*carried[: loop.count], *taken])[0])
@@ -542,7 +542,7 @@ class Growing:
     count: int
     """How many values it carries, beside what is touched."""
 
-    def of_test(self, fixed: Sequence[object]) -> Sequence[Any]:
+    def of_test(self, fixed: Sequence[object]) -> Sequence[object]:
         """Return what the test takes of the values that stay."""
         return fixed[: len(self.test.captured)]
 
@@ -655,6 +655,6 @@ def inferred(
     return [spec.type for spec in known.made]
 
 
-def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[object]) -> list[Any]:
+def run_inside(graph: FuncGraph, frame: StagingFrame, values: Sequence[object]) -> list[object]:
     """Run a graph in a frame."""
     return graph.whole_plan().run(frame, values)

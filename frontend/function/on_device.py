@@ -105,7 +105,7 @@ class PlacedTensor(Tensor):
 
     __slots__ = ("place",)
 
-    def __init__(self, array: Any, place: Device) -> None:
+    def __init__(self, array: object, place: Device) -> None:
         super().__init__(array)
         self.place = place
 
@@ -123,7 +123,7 @@ class PlacedTensor(Tensor):
         return moved(self, as_device(device))
 
 
-def on_processor(array: Any, place: Device) -> Tensor:
+def on_processor(array: object, place: Device) -> Tensor:
     """Return what was computed on a device that is the processor."""
     return Tensor(array) if place == CPU else PlacedTensor(array, place)
 
@@ -221,7 +221,7 @@ def run_on_device(
     return [on_processor(each, place) for each in made]
 
 
-KERNELS: dict[Any, DeviceModel | None] = {}
+KERNELS: dict[object, DeviceModel | None] = {}
 """What was compiled for a device, by operation, types and attributes; None: there is no kernel."""
 MOST = 1024
 """How many are kept."""

@@ -85,8 +85,8 @@ class Session:
         """How plans are compiled, and when."""
         self.compiles = 0
         """How many plans were made."""
-        self._plans: dict[Any, Plan] = {}
-        self._known: dict[Any, KnownFetch] = {}
+        self._plans: dict[object, Plan] = {}
+        self._known: dict[object, KnownFetch] = {}
         """Runs of compiled plans by the fetch and the keys of feeds, as they are given."""
         self._making = threading.RLock()
         self._closed = False
@@ -148,7 +148,7 @@ class Session:
     def _placed(self, found: Mapping[Operation, str]) -> None:
         """See where the operations of a plan are."""
 
-    def _run(self, plan: Plan, values: list[Array]) -> list[Any]:
+    def _run(self, plan: Plan, values: list[Array]) -> list[object]:
         """Run a plan: compiled, if it was run often with these shapes."""
         frame = Frame(self.store)
         if self.order is not None:

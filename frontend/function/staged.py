@@ -191,7 +191,7 @@ class Staged:
             return Frame(store).key(*argument)
         return argument().value_in(store)
 
-    def _run_calls(self, store: Store, arrays: Sequence[object]) -> list[Any]:
+    def _run_calls(self, store: Store, arrays: Sequence[object]) -> list[object]:
         """Run with host steps: operation by operation if one gives another shape than before."""
         handles = [x for x in self.arguments if not isinstance(x, tuple)]
         values = [(x(), x().value_in(store)) for x in handles]
@@ -217,7 +217,7 @@ class Staged:
 
     def _run(
         self, store: Store, arrays: Sequence[object], state: Sequence[Any] | None = None
-    ) -> list[Any]:
+    ) -> list[object]:
         """Run; of the arguments behind the arrays, some may be known already."""
         known = state or [None] * len(self.arguments)
         more = [self._argument(i, store) if x is None else x for i, x in enumerate(known)]

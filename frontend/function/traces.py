@@ -142,7 +142,7 @@ class ConcreteFunction:
         return tuple(v for v in self.variables if v.trainable)
 
     @property
-    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def structured_input_signature(self) -> tuple[tuple[object, ...], dict[str, object]]:
         """Return the arguments by position and by name, with specs for tensors."""
         describe_tensor = self.function.spec_of
         inputs = iter(self.graph.inputs)
@@ -205,7 +205,7 @@ class ConcreteFunction:
             made.append(tensor)
         return self.call(made)
 
-    def _of_parameters(self, args: Sequence[object], kwargs: dict[str, object]) -> list[Any]:
+    def _of_parameters(self, args: Sequence[object], kwargs: dict[str, object]) -> list[object]:
         """Return the tensors among the arguments of the function; the others are as traced."""
         bound = self.function.bind(args, kwargs)
         start = f"Binding inputs to function {self.function.label!r} failed due to "
@@ -238,7 +238,7 @@ class ConcreteFunction:
             self.structure, [None if s is None else wrap(next(filled)) for s in self.slots]
         )
 
-    def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[Any]:
+    def call_in(self, graph: Graph, inputs: Sequence[Tensor]) -> Sequence[object]:
         """Add a call to a graph."""
         op = graph.add(self.kind, [graph.owned(x) for x in inputs])
         if STATE.recorders:
@@ -246,7 +246,7 @@ class ConcreteFunction:
             record(op.type, [*inputs, *variables], op.outputs, backward)
         return op.outputs
 
-    def call_now(self, inputs: Sequence[Tensor]) -> Sequence[Any]:
+    def call_now(self, inputs: Sequence[Tensor]) -> Sequence[object]:
         """Run at once; where a tape watches, every operation is seen by it."""
         store, soft = ACTIVE[-1], STATE.soft and MACHINE.soft
         if soft not in self.placed:
@@ -286,7 +286,7 @@ class ConcreteFunction:
         seen = [*inputs, *(owner for owner in owners if owner is not None)]
         return any(recorder.knows(x) for recorder in STATE.recorders for x in seen)
 
-    def call_staged(self, store: Store, inputs: Sequence[Any]) -> Sequence[Any] | None:
+    def call_staged(self, store: Store, inputs: Sequence[Any]) -> Sequence[object] | None:
         """Run the forward program under a tape; None where there is none."""
         if len(STATE.recorders) > 1 or not self.is_dense or wanted_place(inputs).kind != "cpu":
             return None
@@ -327,7 +327,9 @@ class ConcreteFunction:
             tape.watch(sources)
             made = self.graph.run(frame, inputs)
         pairs = [(y, g) for y, g in zip(made, grads, strict=True) if g is not None]
-        found: Sequence[Any] = tape.gradient([y for y, _ in pairs], sources, [g for _, g in pairs])
+        found: Sequence[object] = tape.gradient(
+            [y for y, _ in pairs], sources, [g for _, g in pairs]
+        )
         return found
 
     def way_back(

@@ -211,7 +211,7 @@ class Variable(Operators):
         """Return an array as a tensor."""
         return Tensor(np.asarray(array))
 
-    def _change(self, kind: AssignVariable, *values: Any, read: bool = True) -> Any:
+    def _change(self, kind: AssignVariable, *values: object, read: bool = True) -> Any:
         if STATE.replica is not None:
             return STATE.replica.change(self, kind, values, read)
         return self.change_now(kind, *values, read=read)

@@ -18,7 +18,7 @@ from ..dims.unknown import unknown_dim
 from ..eager.tensor import Tensor
 from ..values import nest
 from ..values.context import STATE, entered, record
-from .frame import Frame
+from .frame import Frame, Stateful, Touched
 from .func_graph import FuncGraph, has_effect, touched_by
 from .gradients import node_backward
 from .graph import Graph, GraphTensor, Kind, Operation, dims_or_none, within
@@ -66,7 +66,7 @@ class GraphChoice(Kind):
         columns = zip(*([t.spec for t in b.outputs] for b in self.branches), strict=True)
         return [merged(column) for column in columns]
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Run one branch."""
         if frame.is_staging:
             return frame.choose(self.branches, inputs)
@@ -77,11 +77,11 @@ class GraphChoice(Kind):
         start = 1 + sum(counts[:chosen])
         return self.branches[chosen].run(frame, inputs[start : start + counts[chosen]])
 
-    def touched(self) -> Sequence[Any]:
+    def touched(self) -> Sequence[Touched]:
         """Return the variables read or written in any branch."""
         return touched_by(self.branches)
 
-    def variables(self, op: Operation) -> Sequence[Any]:
+    def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read in any branch."""
         return [v for b in self.branches for v in b.variables()]
 
@@ -164,7 +164,7 @@ class GraphLoop(Kind):
         """Return the specs of what is carried."""
         return self.specs
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Go round."""
         if frame.is_staging:
             return frame.loop(self.test, self.body, len(self.specs), inputs)
@@ -175,11 +175,11 @@ class GraphLoop(Kind):
             now = self.body.run(frame, [*now, *others])
         return now
 
-    def touched(self) -> Sequence[Any]:
+    def touched(self) -> Sequence[Touched]:
         """Return the variables read or written inside."""
         return touched_by([self.test, self.body])
 
-    def variables(self, op: Operation) -> Sequence[Any]:
+    def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read inside."""
         return [*self.test.variables(), *self.body.variables()]
 

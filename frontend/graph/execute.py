@@ -108,7 +108,7 @@ class Plan:
 
     def run(self, frame: Frame, values: Sequence[object]) -> list[Any]:
         """Return what the fetches are; None for operations."""
-        env: dict[GraphTensor, Any] = {}
+        env: dict[GraphTensor, object] = {}
         for tensor, value in zip(self.feeds, values, strict=True):
             env[tensor] = value
             frame.bind(tensor, value)
@@ -238,7 +238,7 @@ class Plan:
                      device=frame.device or "cpu:0",
                      outputs=[(x.dtype, x.shape) for x in made])  # fmt: skip
 
-    def carry_out(self, frame: Frame, op: Operation, env: dict[GraphTensor, Any]) -> None:
+    def carry_out(self, frame: Frame, op: Operation, env: dict[GraphTensor, object]) -> None:
         """Run one operation, whoever looks on."""
         inputs = [env[tensor] for tensor in op.inputs]
         if not op.kind.takes_dead and self.is_dead(op, inputs, env):
@@ -248,7 +248,7 @@ class Plan:
             if op in self.to_record:
                 inner, record = frame.recording(op)
                 inputs = record.watch(inputs)
-                results: Sequence[Any] = record.results(inner.carry_out(op, inputs))
+                results: Sequence[object] = record.results(inner.carry_out(op, inputs))
             else:
                 results = frame.carry_out(op, inputs)
         except (RunError, MissingFeedError):
@@ -296,12 +296,12 @@ class Waiting:
                 heappush(self.ready, self.places[each])
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Say whether a value of a run has elements: not one of a way that was not taken."""
     return value is not None and value is not DEAD and isinstance(unboxed(value), np.ndarray)
 
 
-def may_wait(kind: Any) -> bool:
+def may_wait(kind: object) -> bool:
     """Say whether a kind, or what it calls, may wait for another step."""
     return does(kind, "waits")
 

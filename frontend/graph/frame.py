@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import count
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
 from ..eager.recorded import EMIT, Box, Recorded
+from ..eager.tensor import Tensor
+from ..values.context import Emitter
 
 
 class NotStageableError(Exception):
@@ -69,15 +72,59 @@ class Guarded:
 _NUMBERS = count()
 
 
+class Stateful(Protocol):
+    """What has a value that runs read and write: a variable, the count of a random operation."""
+
+    name: str
+
+    @property
+    def spec(self) -> TensorSpec:
+        """Return element type and shape."""
+
+    @property
+    def is_eager(self) -> bool:
+        """Say whether the value is that of a Python object."""
+
+    def owner(self) -> Owner | None:
+        """Return the Python object, if there is one."""
+
+    def value_in(self, store: Store) -> Array:
+        """Return the value."""
+
+    def put_in(self, store: Store, value: Array) -> None:
+        """Change the value."""
+
+
+class Guard(Enum):
+    """Stands among what is touched for whether a requirement did not hold."""
+
+    FAULT = "fault"
+
+
+Touched: TypeAlias = "Stateful | Guard"
+"""What a graph reads or writes outside of itself."""
+
+
+class Owner(Protocol):
+    """The Python object of a variable."""
+
+    @property
+    def trainable(self) -> bool:
+        """Say whether it is among what optimisers change."""
+
+    def read_value(self) -> Tensor:
+        """Return the value."""
+
+
 class Store:
     """Where the values of variables are: a session's, or that of the process."""
 
     def __init__(self) -> None:
-        self.values: dict[Any, Array] = {}
-        self.queues: dict[Any, Any] = {}
+        self.values: dict[object, Array] = {}
+        self.queues: dict[object, Any] = {}
         self.lock = threading.RLock()
         """Held while something is looked up or made; nobody waits while having it."""
-        self.draws: dict[Any, int] = {}
+        self.draws: dict[object, int] = {}
         """How many counters each random operation has used."""
         self.initialise: Callable[[Store, Any], None] | None = None
         """Runs what initialises a variable that has no value when it is read, if that is to be."""
@@ -88,7 +135,7 @@ class Frame:
     """One run: how operations are carried out, and what has been computed."""
 
     store: Store
-    emit: Callable[..., Any] = EMIT
+    emit: Emitter = EMIT
     symbols: dict[str, int] = field(default_factory=dict)
     records: dict[object, Recorded] = field(default_factory=dict)
     """Of operations whose gradient is taken in the same run: what was recorded."""
@@ -98,11 +145,11 @@ class Frame:
     is_staging: ClassVar[bool] = False
     """Whether values are those of a program that is being made."""
 
-    def choose(self, branches: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+    def choose(self, branches: Sequence[Any], inputs: Sequence[object]) -> Sequence[object]:
         """Append a choice to the program."""
         raise NotImplementedError("only a program that is being made holds choices")
 
-    def loop(self, test: Any, body: Any, count: int, inputs: Sequence[Any]) -> Sequence[Any]:
+    def loop(self, test: Any, body: Any, count: int, inputs: Sequence[object]) -> Sequence[object]:
         """Append a loop to the program."""
         raise NotImplementedError("only a program that is being made holds loops")
 
@@ -110,29 +157,29 @@ class Frame:
         """Return the devices of operations, where there are others than the processor."""
         return {}
 
-    def key(self, op: object, seeds: tuple[int, int], count: int) -> Any:
+    def key(self, op: object, seeds: tuple[int, int], count: int) -> object:
         """Return the key of a random draw of so many counters, which are used up."""
         return self.outside(op, lambda frame: frame.next_key(op, seeds, count))
 
-    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> Any:
+    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> object:
         """Return the key of a random draw by the counters that were used before."""
         with self.store.lock:
             used = self.store.draws.get(op, 0)
             self.store.draws[op] = used + count
         return drawn_key(seeds, used)
 
-    def carry_out(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+    def carry_out(self, op: Any, inputs: Sequence[object]) -> Sequence[object]:
         """Return the results of an operation of a graph."""
-        made: Sequence[Any] = op.kind.run(self, op, inputs)
+        made: Sequence[object] = op.kind.run(self, op, inputs)
         return made
 
-    def constant(self, value: Array) -> Any:
+    def constant(self, value: Array) -> object:
         """Return a value of a graph as a value of the run."""
         return value
 
     def host(
-        self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Sequence[DType]
-    ) -> Sequence[Any]:
+        self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
+    ) -> Sequence[object]:
         """Call a Python function with arrays."""
         call: PythonCall | None = getattr(function, "call", None)
         if self.recorded is not None and call is not None:
@@ -144,11 +191,11 @@ class Frame:
             return ()
         return tuple(np.asarray(r, d.numpy) for r, d in zip(listed, dtypes, strict=True))
 
-    def detached(self, value: object) -> Any:
+    def detached(self, value: object) -> object:
         """Return a value that is the same, but not known to what records the run."""
         return Box(value.array) if isinstance(value, Box) else value
 
-    replay: list[Any] | None = None
+    replay: list[object] | None = None
     """Values that were read when the same was run before, while it is run once more."""
     order: Callable[[int], int] | None = None
     """Chooses among the operations that are ready, by their count; None: as they were made."""
@@ -160,15 +207,15 @@ class Frame:
     outer: Frame | None = None
     """The frame that this one records an operation of: what it reads, that one reads."""
 
-    def read(self, variable: object) -> Any:
+    def read(self, variable: Stateful) -> object:
         """Return the value that a variable has now."""
         return self.outside(variable, lambda frame: frame.present(variable))
 
-    def present(self, variable: Any) -> Any:
+    def present(self, variable: Stateful) -> object:
         """Return the value that a variable has in the store."""
         return variable.value_in(self.store)
 
-    def outside(self, source: object, present: Callable[[Frame], object]) -> Any:
+    def outside(self, source: object, present: Callable[[Frame], object]) -> object:
         """Return a value from outside, the same as before if the run is repeated."""
         if self.replay is not None:
             value = self.replay.pop(0)
@@ -178,7 +225,7 @@ class Frame:
             value = present(self)
         return value if self.recorded is None else self.recorded.read(source, value)
 
-    def write(self, variable: Any, value: Any) -> None:
+    def write(self, variable: Stateful, value: object) -> None:
         """Give a variable a value."""
         if self.replay is None:
             variable.put_in(self.store, np.asarray(value))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from ...ir.types.tensor import TensorSpec
 from ..eager.backward import key_of
 from ..eager.tensor import Tensor
 from .execute import Plan
-from .frame import Frame, Guarded, Turn
+from .frame import Frame, Guard, Guarded, Stateful, Store, Touched, Turn
 from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
 from .kinds import CONSTANT, EVERYWHERE, Placeholder
 from .symbolic import leaked
@@ -44,8 +43,8 @@ class FuncGraph(Graph):
         self.captured: dict[int, tuple[Tensor, GraphTensor]] = {}
         self.may_create = False
         """Whether variables may be made now."""
-        self.created: list[Any] = []
-        self.values: list[Any] | None = None
+        self.created: list[object] = []
+        self.values: list[object] | None = None
         """The inputs of the call for which this is traced, for initialisers that use them."""
         self.plan: Plan | None = None
         self.waits: list[Operation] = []
@@ -122,15 +121,15 @@ class FuncGraph(Graph):
             self.plan = Plan(self.outputs, self.all_inputs, effects)
         return self.plan
 
-    def run(self, frame: Frame, values: Sequence[object]) -> list[Any]:
+    def run(self, frame: Frame, values: Sequence[object]) -> list[object]:
         """Return the outputs for values of all inputs, in a frame of its own inside `frame`."""
         if frame.is_staging:
             return self.whole_plan().run(frame, values)
         return self.whole_plan().run(replace(frame, symbols={}, records={}), values)
 
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[Stateful]:
         """Return the states of the variables that are read inside."""
-        found: dict[Any, None] = {}
+        found: dict[Stateful, None] = {}
         for op in self.operations:
             found.update(dict.fromkeys(op.kind.variables(op)))
         return list(found)
@@ -146,14 +145,14 @@ def must_run(op: Operation) -> bool:
     return op.kind.checks or has_effect(op)
 
 
-def touched_by(graphs: Sequence[FuncGraph]) -> list[Any]:
+def touched_by(graphs: Sequence[FuncGraph]) -> list[Touched]:
     """Return the variables that graphs read or write, in the order they come."""
     return touched_in([op for graph in graphs for op in graph.operations])
 
 
-def touched_in(ops: Sequence[Operation]) -> list[Any]:
+def touched_in(ops: Sequence[Operation]) -> list[Touched]:
     """Return the variables that operations read or write, in the order they come."""
-    found: dict[Any, None] = {}
+    found: dict[Touched, None] = {}
     for op in ops:
         handle = op.attributes.get("variable")
         if handle is not None:
@@ -161,13 +160,9 @@ def touched_in(ops: Sequence[Operation]) -> list[Any]:
         if op.kind.draws:
             found[draws_of(op)] = None
         if op.kind.refuses:
-            found[FAULT] = None
+            found[Guard.FAULT] = None
         found.update(dict.fromkeys(op.kind.touched()))
     return list(found)
-
-
-FAULT = object()
-"""Stands among variables for whether a requirement did not hold."""
 
 
 class Draws(Guarded):
@@ -183,11 +178,11 @@ class Draws(Guarded):
     def owner(self) -> None:
         """Say that there is no object for it."""
 
-    def value_in(self, store: Any) -> Array:
+    def value_in(self, store: Store) -> Array:
         """Return the count."""
         return np.array(store.draws.get(self.op, 0), np.int64)
 
-    def put_in(self, store: Any, value: Array) -> None:
+    def put_in(self, store: Store, value: Array) -> None:
         """Change the count."""
         store.draws[self.op] = int(value)
 
@@ -215,15 +210,15 @@ class CallGraph(Kind):
         """Return the outputs' specs."""
         return [tensor.spec for tensor in self.graph.outputs]
 
-    def touched(self) -> Sequence[Any]:
+    def touched(self) -> Sequence[Touched]:
         """Return the variables read or written inside."""
         return touched_by([self.graph])
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Run the graph."""
         return self.graph.run(frame, inputs)
 
-    def variables(self, op: Operation) -> Sequence[Any]:
+    def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables read inside."""
         return self.graph.variables()
 

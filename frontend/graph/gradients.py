@@ -20,16 +20,17 @@ from ...ir.gradient.walk import walk_back
 from ...ir.op import Op
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
-from ..eager.backward import dense
+from ..eager.backward import Slices, dense
 from ..eager.recorded import Recorded
 from ..eager.tensor import apply
-from ..values.context import STATE, accessed, record
-from .frame import Frame
+from ..values.context import STATE, Emitter, accessed, record
+from ..values.context import Backward as BackwardRule
+from .frame import Frame, Owner, Stateful
 from .graph import Graph, GraphTensor, Kind, Operation
 from .inference import Abstract, is_unknown
 from .kinds import CONSTANT, EVERYWHERE, Composite, Rule, primitive, register_rule
 
-Override = Callable[..., Any]
+Override = Callable[..., object]
 OVERRIDES: dict[str, Override] = {}
 """Gradient functions by the name that `gradient_overrides` of a graph gives a type."""
 
@@ -40,22 +41,24 @@ class Backward(Kind):
     devices = EVERYWHERE
     stateful = False
 
-    def __init__(self, forward: Operation, wanted: Sequence[int], variables: Sequence[Any]) -> None:
+    def __init__(
+        self, forward: Operation, wanted: Sequence[int], variables: Sequence[Stateful]
+    ) -> None:
         self.type = f"{forward.type}Grad"
         self.forward, self.wanted, self.of_variables = forward, list(wanted), list(variables)
 
     def infer(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
         """Return the specs of the inputs and variables."""
         of_inputs = [self.forward.inputs[i].spec for i in self.wanted]
         return [*of_inputs, *(variable.spec for variable in self.of_variables)]
 
-    def variables(self, op: Operation) -> Sequence[Any]:
+    def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables that the other operation reads."""
         return self.forward.kind.variables(self.forward)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Go back through the recording."""
         count = len(self.forward.inputs)
         record = self.recording(frame, inputs[:count])
@@ -82,7 +85,7 @@ class Backward(Kind):
         return again
 
 
-def zeros_like(frame: Frame, value: object) -> Any:
+def zeros_like(frame: Frame, value: object) -> object:
     """Return zeros of the shape of a value of the run."""
     spec = spec_of_value(value)
     return Maker(frame.emit).filled(0, spec.dtype, spec.dims)
@@ -112,7 +115,7 @@ def add_op(graph: Graph, kind: Kind, inputs: Sequence[GraphTensor], **attributes
     return op.outputs[0] if len(op.outputs) == 1 else tuple(op.outputs)
 
 
-def graph_emit(graph: Graph) -> Callable[..., Any]:
+def graph_emit(graph: Graph) -> Emitter:
     """Return what adds operations of the IR to a graph."""
 
     def emit(op: type[Op], *operands: object, **attributes: object) -> Any:
@@ -150,7 +153,7 @@ def gradients(
 
 def _given(
     ys: Sequence[GraphTensor], grads: Sequence[GraphTensor | None]
-) -> Iterator[tuple[GraphTensor, Any]]:
+) -> Iterator[tuple[GraphTensor, object]]:
     """Give the gradients of the results: ones where there are none."""
     for y, grad in zip(ys, grads, strict=True):
         if y.spec.dtype.kind in "fc":
@@ -164,7 +167,7 @@ def _ones(y: GraphTensor) -> Any:
     return add_op(y.graph, ONES, [y])
 
 
-def node_backward(op: Operation) -> tuple[Callable[..., Sequence[Any]], list[Any]]:
+def node_backward(op: Operation) -> tuple[BackwardRule, list[Owner | None]]:
     """Return the backward function of one operation in its graph, and the variables it reads.
 
     It gives the gradients of the operation's inputs, then of the variables.
@@ -175,7 +178,7 @@ def node_backward(op: Operation) -> tuple[Callable[..., Sequence[Any]], list[Any
         if owner is not None:
             accessed(owner)
 
-    def backward(*grads: Any) -> Sequence[Any]:
+    def backward(*grads: object) -> Sequence[object]:
         nodes = GraphNodes(apply if STATE.recorders else graph_emit(op.graph))
         keys = nodes.operands(op)
         given = [None if g is None else op.graph.owned(g) for g in grads]
@@ -186,12 +189,12 @@ def node_backward(op: Operation) -> tuple[Callable[..., Sequence[Any]], list[Any
     return backward, owners
 
 
-def states_of(op: Operation) -> list[Any]:
+def states_of(op: Operation) -> list[Stateful]:
     """Return the variables that an operation reads, each once."""
     return list(dict.fromkeys(op.kind.variables(op)))
 
 
-def key_of(x: Any) -> Hashable:
+def key_of(x: object) -> Hashable:
     """Return what a tensor or a variable of a graph is known by on the way back."""
     return x if isinstance(x, GraphTensor) else id(x)
 
@@ -201,7 +204,7 @@ class GraphNodes:
     """Operations of a graph as nodes of the walk back: they depend on inputs and variables."""
 
     SUMS_AT_ONCE: ClassVar[bool] = False
-    emit: Callable[..., Any]
+    emit: Emitter
 
     def operands(self, op: Operation) -> Sequence[Hashable]:
         """Return the inputs, and the keys of the variables that are read."""
@@ -216,8 +219,8 @@ class GraphNodes:
         return [t for t in op.outputs if t.spec.dtype.kind in "fc"]
 
     def gradients(
-        self, op: Operation, received: Sequence[Any], wanted: Sequence[bool]
-    ) -> Sequence[Any]:
+        self, op: Operation, received: Sequence[object], wanted: Sequence[bool]
+    ) -> Sequence[object]:
         """Return the gradients of the inputs and of the variables.
 
         They are what replaces the operation's rule, rows with indices, its kind's rule, or those
@@ -229,14 +232,14 @@ class GraphNodes:
         override = op.graph.override_of(op)
         if override is not None:
             made = OVERRIDES[override](op, *grads)
-            found: Any = made if isinstance(made, tuple | list) else (made,)
+            found: Sequence[object] | None = made if isinstance(made, tuple | list) else (made,)
         else:
             found = op.graph.sparse_gradient(op, grads)
             if found is None:
-                kind = op.attributes.get("gradient_with", op.kind)
+                kind: Kind = op.attributes.get("gradient_with", op.kind)
                 found = kind.gradient(op, grads, self.emit)
-            if found is None:
-                return recorded(op, grads, wanted)
+        if found is None:
+            return recorded(op, grads, wanted)
         if len(found) != len(op.inputs):
             raise ValueError(
                 f"the gradient of node {op.name!r} ({op.type}) gives {len(found)} values, "
@@ -244,14 +247,14 @@ class GraphNodes:
             )
         return [*found, *[None] * (len(wanted) - len(found))]
 
-    def added(self, a: Any, b: Any) -> Any:
+    def added(self, a: object, b: object) -> object:
         """Return the sum of two gradients; slices with indices are joined."""
-        if hasattr(a, "to_dense") and hasattr(b, "to_dense"):
+        if isinstance(a, Slices) and isinstance(b, Slices):
             return a.joined(b)
         return self.emit(REGISTRY["gv.add"], dense(a), dense(b))
 
 
-def recorded(op: Operation, grads: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+def recorded(op: Operation, grads: Sequence[object], wanted: Sequence[bool]) -> list[object]:
     """Add the operation that goes back through a recorded run; return what it gives."""
     count, states = len(op.inputs), states_of(op)
     places = [i for i, t in enumerate(op.inputs) if wanted[i] and t.spec.dtype.kind in "fc"]
@@ -259,13 +262,13 @@ def recorded(op: Operation, grads: Sequence[Any], wanted: Sequence[bool]) -> lis
     kind = Backward(op, places, [states[i - count] for i in read])
     node = op.graph.add(
         kind,
-        [*op.inputs, *(g for g in grads if g is not None)],
+        [*op.inputs, *(op.graph.owned(g) for g in grads if g is not None)],
         {"forward": op, "has": tuple(g is not None for g in grads)},
     )
     if STATE.recorders:
         backward, variables = node_backward(node)
         record(node.type, [*node.inputs, *variables], node.outputs, backward)
-    found: list[Any] = [None] * len(wanted)
+    found: list[object] = [None] * len(wanted)
     for place, grad in zip([*places, *read], node.outputs, strict=True):
         found[place] = grad
     return found

@@ -8,7 +8,7 @@ write, a call, a choice, a loop. Sizes that are not known are symbols of their o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -20,10 +20,10 @@ from ...ir.types.tensor import TensorSpec
 from ..dims.unknown import unknown_dim
 from ..eager.kernels import OperandError
 from ..eager.tensor import Tensor, as_tensor, cast
-from ..values.context import Context, default_session
+from ..values.context import Context, Emitter, default_session
 from ..values.devices import parse_device
 from ..values.origin import short, user_line
-from .frame import Frame
+from .frame import Frame, Stateful, Touched
 from .symbolic import SymbolicTensor
 
 
@@ -71,7 +71,7 @@ class Kind:
     """Whether it may wait for another step or thread."""
     is_python: bool = False
     """Whether it calls Python that somebody wrote."""
-    line: Any = None
+    line: object = None
     """In what line it waits behind others of its run, if it does."""
     takes_dead: bool = False
     """Whether it runs although an input comes from a way that was not taken."""
@@ -87,15 +87,15 @@ class Kind:
         """Return the specs of the results, or raise `TypeError`."""
         raise NotImplementedError(self.type)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the results."""
         raise NotImplementedError(self.type)
 
-    def touched(self) -> Sequence[Any]:
+    def touched(self) -> Sequence[Touched]:
         """Return the variables that graphs inside of the kind read or write."""
         return ()
 
-    def variables(self, op: Operation) -> Sequence[Any]:
+    def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variables that are read by running the operation."""
         return ()
 
@@ -104,8 +104,8 @@ class Kind:
         return ()
 
     def gradient(
-        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
-    ) -> Sequence[Any] | None:
+        self, op: Operation, grads: Sequence[object], emit: Emitter
+    ) -> Sequence[object] | None:
         """Return the gradient of each input, or None: it is to be taken by recording a run."""
         return None
 
@@ -228,7 +228,7 @@ class Operation:
 
     def get_attr(self, name: str) -> Any:
         """Return an attribute; `T` is the element type that it was inferred to be for."""
-        options: dict[str, Any] = {**getattr(self.kind, "options", {}), **self.attributes}
+        options: dict[str, object] = {**getattr(self.kind, "options", {}), **self.attributes}
         if name in options:
             return options[name]
         typed = {"T": self.inputs or self.outputs, "dtype": self.outputs}.get(name)
@@ -281,7 +281,7 @@ class Graph(Context):
         self.seed: int | None = None
         self.container_name = ""
         """Where the values of variables lie that are made now; nothing: in each session."""
-        self.collections: dict[str, list[Any]] = {}
+        self.collections: dict[str, list[object]] = {}
         self.lock = threading.RLock()
         self._names: dict[str, int] = {}
         self._scope = ""
@@ -297,7 +297,7 @@ class Graph(Context):
         finally:
             self.container_name = before
 
-    def sparse_gradient(self, op: Operation, grads: Sequence[object]) -> Sequence[Any] | None:
+    def sparse_gradient(self, op: Operation, grads: Sequence[object]) -> Sequence[object] | None:
         """Return the gradients of an operation of which some are slices with indices, or None."""
         return None
 
@@ -305,7 +305,7 @@ class Graph(Context):
         """Return the class of graphs inside of it: branches and bodies."""
         return STANDARD.inner
 
-    def apply(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def apply(self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]) -> Any:
         """Add an operation of the IR."""
         inputs = [self.owned(x) for x in operands]
         try:
@@ -333,7 +333,7 @@ class Graph(Context):
             raise foreign(tensor, self)
         return self.constant(tensor.numpy())
 
-    def constant(self, value: Any, name: str | None = None) -> GraphTensor:
+    def constant(self, value: object, name: str | None = None) -> GraphTensor:
         """Add a constant."""
         return self.add(STANDARD.constant, (), {"value": value}, name=name).outputs[0]
 
@@ -341,7 +341,7 @@ class Graph(Context):
         self,
         kind: Kind,
         inputs: Sequence[GraphTensor],
-        attributes: dict[str, Any] | None = None,
+        attributes: Mapping[str, object] | None = None,
         *,
         specs: Sequence[TensorSpec] | None = None,
         name: str | None = None,
@@ -349,19 +349,17 @@ class Graph(Context):
         """Add an operation; what its outputs are is inferred where it is not given."""
         if self.finalized:
             raise FinalizedGraphError("Graph is finalized and cannot be modified.")
-        attributes = attributes or {}
+        given = dict(attributes or {})
         for tensor in inputs:
             if tensor.graph is not self:
                 raise foreign(tensor, self)
         inferred = None
         if specs is None:
             taken = [tensor.spec for tensor in inputs]
-            specs = kind.infer(taken, attributes)
+            specs = kind.infer(taken, given)
             inferred = Inferred(taken, specs)
         with self.lock:
-            op = Operation(
-                self, self.unique_name(name or kind.label), kind, inputs, attributes, specs
-            )
+            op = Operation(self, self.unique_name(name or kind.label), kind, inputs, given, specs)
             op.inferred = inferred
             for tensor in inputs:
                 tensor.users.append(op)
@@ -496,7 +494,7 @@ class Graph(Context):
         for name in [names] if isinstance(names, str) else names:
             self.add_to_collection(name, value)
 
-    def get_collection(self, name: str) -> list[Any]:
+    def get_collection(self, name: str) -> list[object]:
         """Return a list of the graph."""
         return list(self.collections.get(name, ()))
 
@@ -538,7 +536,7 @@ class Standard:
     constant: Kind
     stop: Kind
     primitive: Callable[[type[Op]], Kind]
-    inner: type[Graph]
+    inner: type[Any]
 
 
 STANDARD = Standard()

@@ -57,7 +57,7 @@ def emit_abstract(op: type[Op], *operands: object, **attributes: object) -> Any:
     if any(x.spec.dtype.kind == "s" for x in made):
         return _infer_text(op, made, attributes)
     specs = op.inferred([x.spec for x in made], attributes)
-    values: Sequence[Any] = (None,) * len(specs)
+    values: Sequence[object] = (None,) * len(specs)
     if all(x.value is not None for x in made) and all(_is_small(s) for s in specs):
         with np.errstate(all="ignore"):
             values = op.evaluate(*[x.value for x in made], **op.complete(attributes))

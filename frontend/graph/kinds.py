@@ -19,7 +19,7 @@ from ...ir.op import Array, Call, Op
 from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec, spec_of_array
-from ..values.context import STATE
+from ..values.context import STATE, Emitter
 from .frame import Frame
 from .graph import STANDARD, Kind, Operation
 from .inference import Given, infer_function, infer_primitive, spec_of
@@ -33,7 +33,7 @@ class NoGradientError(LookupError):
     """An operation on the way from a result to a source has no gradient."""
 
 
-def names_of_results(made: object) -> tuple[Any, ...]:
+def names_of_results(made: object) -> tuple[object, ...]:
     """Return results as a tuple."""
     return tuple(made) if isinstance(made, tuple | list) else (made,)
 
@@ -54,7 +54,7 @@ class Primitive(Kind):
         """Infer by the operation's rule; leave open what sizes leave open."""
         return infer_primitive(self.op, specs, attributes)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Carry the operation out."""
         attributes = op.attributes
         if any(is_symbolic(value) for value in attributes.values()):
@@ -62,8 +62,8 @@ class Primitive(Kind):
         return names_of_results(frame.emit(self.op, *inputs, **attributes))
 
     def gradient(
-        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
-    ) -> Sequence[Any] | None:
+        self, op: Operation, grads: Sequence[object], emit: Emitter
+    ) -> Sequence[object] | None:
         """Apply the operation's rule where everything is known, else record."""
         specs = [tensor.spec for tensor in op.inputs]
         if any(spec.shape is None for spec in (*specs, *(t.spec for t in op.outputs))):
@@ -121,6 +121,13 @@ class Rule:
     """What is known of the results where ranks or values of operands are not."""
 
 
+def known_in(attributes: dict[str, object]) -> dict[int, Array]:
+    """Return the inputs of an operation that are constants, by their place."""
+    found = attributes.get("known", {})
+    assert isinstance(found, dict), "constants by their place"
+    return found
+
+
 RULES: dict[str, Rule] = {}
 """All rules by their type: graphs that are read from text find them here."""
 
@@ -150,10 +157,10 @@ class Composite(Kind):
         return self.rule.label or self.type
 
     def infer(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
         """Infer by the function on specs."""
-        known, rule = attributes.get("known", {}), self.rule.shapes
+        known, rule = known_in(attributes), self.rule.shapes
         stated = None if rule is None else lambda: rule(Given(specs, known, self.options))
         return infer_function(self.call, specs, known, stated)
 
@@ -161,7 +168,7 @@ class Composite(Kind):
         """Return what the function gives."""
         return self.rule.function(make, *values, **self.options)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Call the function."""
         if not frame.is_staging and any(
             isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in inputs
@@ -177,8 +184,8 @@ class Composite(Kind):
             STATE.part = before
 
     def gradient(
-        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
-    ) -> Sequence[Any] | None:
+        self, op: Operation, grads: Sequence[object], emit: Emitter
+    ) -> Sequence[object] | None:
         """Record the function, or say that nothing depends on its inputs smoothly."""
         smooth = self.rule.differentiable
         if smooth is None:
@@ -195,18 +202,16 @@ class Const(Kind):
     type = "Const"
 
     def infer(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
         """Return the spec of the value."""
-        return (spec_of(attributes["value"]),)
+        return (spec_of(np.asarray(attributes["value"])),)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the value."""
         return (frame.constant(op.attributes["value"]),)
 
-    def gradient(
-        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
-    ) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: Emitter) -> Sequence[object]:
         """Return nothing: there are no inputs."""
         return ()
 
@@ -229,20 +234,20 @@ class Placeholder(Kind):
     type = "Placeholder"
 
     def infer(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
         """Return the declared spec."""
-        return (attributes["spec"],)
+        spec = attributes["spec"]
+        assert isinstance(spec, TensorSpec), "a placeholder says its spec"
+        return (spec,)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the default, or fail."""
         if inputs:
             return inputs
         raise MissingFeedError(op)
 
-    def gradient(
-        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
-    ) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: Emitter) -> Sequence[object]:
         """Pass the gradient to the default."""
         return grads[: len(op.inputs)]
 
@@ -265,13 +270,11 @@ class NoOp(Kind):
         """Return nothing."""
         return ()
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Do nothing."""
         return ()
 
-    def gradient(
-        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
-    ) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: Emitter) -> Sequence[object]:
         """Return nothing."""
         return (None,) * len(op.inputs)
 
@@ -290,17 +293,17 @@ class PyFunction(Kind):
         self.stateful = not pure
 
     def infer(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
         """Return the element types; shapes are not known."""
         return tuple(TensorSpec(dtype, None) for dtype in self.dtypes)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Call the function."""
         return frame.host(self.function, inputs, self.dtypes)
 
 
-def zeros(emit: Callable[..., object], spec: TensorSpec) -> Any:
+def zeros(emit: Emitter, spec: TensorSpec) -> object:
     """Make zeros of a static spec."""
     zero = emit(REGISTRY["gv.constant"], value=np.zeros((), spec.dtype.numpy))
     return emit(REGISTRY["gv.broadcast_to"], zero, shape=spec.dims) if spec.dims else zero
@@ -322,13 +325,11 @@ class Stop(Kind):
         """Return the input's spec."""
         return (specs[0],)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the input, unknown to who records."""
         return (frame.detached(inputs[0]),)
 
-    def gradient(
-        self, op: Operation, grads: Sequence[object], emit: Callable[..., object]
-    ) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: Emitter) -> Sequence[object]:
         """Return nothing."""
         return (None,)
 
@@ -357,7 +358,7 @@ class Switch(Kind):
         """Return the input's spec twice."""
         return (specs[0], specs[0])
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Let one output live."""
         if frame.is_staging:
             raise TypeError("raw control flow has no form in a program")
@@ -378,7 +379,7 @@ class Merge(Kind):
         first = specs[0] if len(shapes) == 1 else TensorSpec(specs[0].dtype, None)
         return (first, spec_of_array(np.array(0, np.int32)))
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Pass on what is alive."""
         for place, value in enumerate(inputs):
             if value is not DEAD:
@@ -398,7 +399,7 @@ class Passing(Kind):
         """Return the input's spec."""
         return (specs[0],)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Return the input."""
         return (inputs[0],)
 

@@ -8,7 +8,6 @@ unless it may run elsewhere (`soft`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..values.devices import (
     HOST,
@@ -41,7 +40,7 @@ def check_placement(
 
 def graphs_in(op: Operation) -> list[Graph]:
     """Return the graphs that an operation carries out: what it calls, branches, test and body."""
-    kind: Any = op.kind
+    kind: object = op.kind
     parts = [getattr(kind, name, None) for name in ("graph", "test", "body")]
     return [*(part for part in parts if part is not None), *getattr(kind, "branches", ())]
 

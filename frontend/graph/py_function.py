@@ -32,7 +32,7 @@ class HostFunction:
         dtypes: Sequence[DType],
         *,
         single: bool,
-        wrap: Callable[[Array], Any] = Tensor,
+        wrap: Callable[[Array], Tensor] = Tensor,
         is_smooth: bool = True,
     ) -> None:
         self.function, self.dtypes = function, tuple(dtypes)
@@ -93,7 +93,7 @@ class EagerFunction(PyFunction):
         self.host = function
         self.type = "EagerPyFunc"
 
-    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:
         """Add the node that runs the function under a tape."""
         if not self.host.is_smooth:
             return (None,) * len(op.inputs)
@@ -106,7 +106,7 @@ class EagerFunction(PyFunction):
         specs = [op.inputs[i].spec for i in places]
         given = [graph.owned(g) for g in grads if g is not None]
         made = graph.add(kind, [*op.inputs, *given], specs=specs).outputs
-        found: list[Any] = [None] * len(op.inputs)
+        found: list[object] = [None] * len(op.inputs)
         for place, grad in zip(places, made, strict=True):
             found[place] = grad
         return found

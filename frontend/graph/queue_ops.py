@@ -62,7 +62,7 @@ class QueueSpec:
                 found = store.queues[key] = Queue(self.capacity, self.least, random)
         return found
 
-    def check(self, values: Sequence[Any], front: int) -> None:
+    def check(self, values: Sequence[object], front: int) -> None:
         """Raise unless values have the shapes of elements, behind so many axes."""
         for i, (value, shape) in enumerate(zip(values, self.shapes or (), strict=False)):
             found = np.asarray(value).shape[front:]
@@ -106,14 +106,14 @@ class QueueKind(Kind):
         """Return the specs of the results."""
         return self.specs
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Use the queue of the session."""
         if frame.is_staging:
             raise OutsideError("a queue")
         use = Use(self.queue, self.queue.queue(frame.store), frame.patient)
         return carry_out(self, use, [np.asarray(x) for x in inputs])
 
-    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:
         """Return nothing: what comes out of a queue was put in by another step."""
         return (None,) * len(op.inputs)
 
@@ -131,20 +131,20 @@ def carry_out(kind: QueueKind, use: Use, values: Sequence[object]) -> Sequence[A
         ) from None
 
 
-def _enqueue(use: Use, values: Sequence[object]) -> Sequence[Any]:
+def _enqueue(use: Use, values: Sequence[object]) -> Sequence[object]:
     use.spec.check(values, 0)
     use.queue.put([tuple(values)], wait=use.wait)
     return ()
 
 
-def _enqueue_many(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+def _enqueue_many(use: Use, values: Sequence[object]) -> Sequence[object]:
     use.spec.check(values, 1)
     rows = [tuple(map(np.asarray, row)) for row in zip(*values, strict=True)]
     use.queue.put(rows, wait=use.wait)
     return ()
 
 
-def _dequeue(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+def _dequeue(use: Use, values: Sequence[object]) -> Sequence[object]:
     return use.queue.take(1, wait=use.wait)[0]
 
 

@@ -77,7 +77,7 @@ class Text:
         return self.array
 
 
-def as_values(arrays: Sequence[object]) -> list[Any]:
+def as_values(arrays: Sequence[object]) -> list[object]:
     """Return arrays as values of a rule."""
     return [Text(x) if is_text(x) else x for x in arrays]
 

@@ -8,10 +8,15 @@ sessions share.
 from __future__ import annotations
 
 import weakref
+<<<<<<< HEAD
 from collections.abc import Callable, Sequence
 from operator import attrgetter
+=======
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+>>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,13 +24,17 @@ from ...ir.op import REGISTRY, Array
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.artifact import ALIGNMENT
 from ...runtime.buffer import address, aligned_array, is_plain
+<<<<<<< HEAD
 from ...runtime.deadline import DEADLINE, LateError
+=======
+from ..values.context import Emitter
+>>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
 from ..values.run_errors import FailedPreconditionError
 from .frame import Guarded, Turn
 from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
 
 if TYPE_CHECKING:
-    from .frame import Frame, Store
+    from .frame import Frame, Owner, Stateful, Store
 
 
 OWN = 3
@@ -43,18 +52,18 @@ class VariableState(Guarded):
         """The value of an eager variable."""
         self.is_eager = value is not None
         self.container = container
-        self.owner: Callable[[], Any] = lambda: None
+        self.owner: Callable[[], Owner | None] = lambda: None
         """The Python object, if it is still there."""
         self.initial: Operation | None = None
         """What gives the first value in a session."""
         self.turn = TURNS.setdefault((container, name), Turn()) if container else Turn()
         """By which steps that change the value take turns."""
 
-    def key(self) -> Any:
+    def key(self) -> object:
         """Return what a store keeps the value under."""
         return (self.container, self.name) if self.container else self
 
-    def where(self, store: Store) -> dict[Any, Array]:
+    def where(self, store: Store) -> dict[object, Array]:
         """Return the values among which it is."""
         return CONTAINERS.setdefault(self.container, {}) if self.container else store.values
 
@@ -110,7 +119,7 @@ class VariableState(Guarded):
         return self.is_eager or self.key() in self.where(store)
 
 
-CONTAINERS: dict[str, dict[Any, Array]] = {}
+CONTAINERS: dict[str, dict[object, Array]] = {}
 """The values of variables in named containers, shared by all sessions of the process."""
 TURNS: dict[tuple[str, str], Turn] = {}
 """By container and name: the turns of such a variable, which graphs share as its value."""
@@ -201,6 +210,13 @@ class Handle:
         return found
 
 
+def state_in(attributes: Mapping[str, object]) -> VariableState:
+    """Return the variable that an operation is about."""
+    handle = attributes["variable"]
+    assert isinstance(handle, Handle), "variables are reached by handles"
+    return handle()
+
+
 class ReadVariable(Kind):
     """The value that a variable has when the operation runs."""
 
@@ -213,25 +229,25 @@ class ReadVariable(Kind):
         return "ReadVariableOp"
 
     def infer(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
         """Return the variable's spec."""
-        return (attributes["variable"]().spec,)
+        return (state_in(attributes).spec,)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Read."""
-        return (frame.read(op.attributes["variable"]()),)
+        return (frame.read(state_in(op.attributes)),)
 
-    def variables(self, op: Operation) -> Sequence[Any]:
+    def variables(self, op: Operation) -> Sequence[Stateful]:
         """Return the variable."""
-        return (op.attributes["variable"](),)
+        return (state_in(op.attributes),)
 
-    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:
         """Return nothing: there are no inputs (the walk collects for the variable)."""
         return ()
 
 
-Change = Callable[..., Any]
+Change = Callable[..., object]
 
 
 def _binary(name: str) -> Change:
@@ -248,32 +264,41 @@ class AssignVariable(Kind):
         self.change = change
 
     def infer(
-        self, specs: Sequence[TensorSpec], attributes: dict[str, Any]
+        self, specs: Sequence[TensorSpec], attributes: dict[str, object]
     ) -> Sequence[TensorSpec]:
         """Return the variable's spec."""
-        return (attributes["variable"]().spec,)
+        return (state_in(attributes).spec,)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Write."""
+<<<<<<< HEAD
         state = op.attributes["variable"]()
         with Held(() if frame.is_staging else (state,)):
+=======
+        state = state_in(op.attributes)
+        with frame.store.lock:
+>>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
             made = inputs[0]
             if self.change is not None:
                 made = self.change(frame.emit, frame.read(state), *inputs)
             frame.write(state, made)
         return (made,)
 
+<<<<<<< HEAD
     def changed(self, op: Operation) -> Sequence[VariableState]:
         """Return the variable."""
         return (op.attributes["variable"](),)
 
     def variables(self, op: Operation) -> Sequence[Any]:
+=======
+    def variables(self, op: Operation) -> Sequence[Stateful]:
+>>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
         """Return the variable, if its old value matters."""
-        return (op.attributes["variable"](),) if self.change is not None else ()
+        return (state_in(op.attributes),) if self.change is not None else ()
 
     def gradient(
         self, op: Operation, grads: Sequence[object], emit: object
-    ) -> Sequence[Any] | None:
+    ) -> Sequence[object] | None:
         """Pass the gradient on where the value is what was given."""
         return grads if self.change is None else (None,) * len(op.inputs)
 
@@ -289,15 +314,15 @@ class IsInitialized(Kind):
         """Return one bool."""
         return (spec_of_array(np.array(True)),)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Look."""
-        return (np.array(op.attributes["variable"]().has_value(frame.store)),)
+        return (np.array(state_in(op.attributes).has_value(frame.store)),)
 
 
 def scatter(reduction: str) -> Change:
     """Return the change that writes rows at indices: `none`, `add`, `mul`, `max`, `min`."""
 
-    def change(emit: Any, old: Any, indices: Any, updates: Any) -> Any:
+    def change(emit: Emitter, old: object, indices: object, updates: object) -> object:
         return emit(REGISTRY["gv.scatter_nd"], old, indices, updates, reduction=reduction)
 
     return change

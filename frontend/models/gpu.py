@@ -66,7 +66,7 @@ class DeviceModel(CompiledModel):
         return cls(*from_bytes(Path(path).read_bytes(), os.fspath(path)), device)
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
+    def manifest(self) -> Mapping[str, object]:
         """What the model is and how it was made."""
         return {
             "schema": "gravure.gpu/1",

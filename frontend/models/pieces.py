@@ -211,7 +211,7 @@ class Stepper(Interpreter):
     def __init__(self, whole: Program, pieces: Mapping[str, Piece]) -> None:
         super().__init__(whole.module, whole.weights, {})
         self.pieces = pieces
-        self.copies: dict[tuple[SSAValue, Driver | None], Any] = {}
+        self.copies: dict[tuple[SSAValue, Driver | None], object] = {}
 
     def operation(
         self, op: Operation, operands: Sequence[object], values: dict[SSAValue, object]
@@ -329,7 +329,7 @@ class SteppedModel(CompiledModel):
         return f"<SteppedModel ({arguments}) -> ({results}), {count}>"
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
+    def manifest(self) -> Mapping[str, object]:
         """What the model is."""
         made = [piece.model.manifest for piece in self.pieces.values()]
         return {

@@ -104,7 +104,7 @@ class Node:
         """Append a graph operation; return its result, or the tuple of several."""
         return self.emitter(op, *operands, **attributes)
 
-    def constant(self, value: Any, dtype: DType | None = None) -> SSAValue:
+    def constant(self, value: object, dtype: DType | None = None) -> SSAValue:
         """Return a constant; a large one becomes a weight."""
         array = np.asarray(value) if dtype is None else np.asarray(value, dtype.numpy)
         is_splat = array.size > 1 and not any(array.strides)

@@ -146,7 +146,7 @@ def _value(node: Node, name: str, annotation: str) -> Any:
     return READERS[kind](node, name)
 
 
-READERS: dict[int, Callable[[Node, str], Any]] = {
+READERS: dict[int, Callable[[Node, str], object]] = {
     AttributeProto.INT: Node.integer,
     AttributeProto.FLOAT: Node.number,
     AttributeProto.STRING: Node.text,

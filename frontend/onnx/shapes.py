@@ -255,7 +255,7 @@ SYMBOLIC: dict[str, Rule] = {
 """Rules on elements that may be dimensions. Elements come as int, float, bool or `DimExpr`."""
 
 FLOAT_DIVIDE = _dims(_float_divide)
-REDUCTIONS: dict[str, Callable[..., Any]] = {
+REDUCTIONS: dict[str, Callable[..., object]] = {
     "gv.sum": np.add.reduce,
     "gv.prod": np.multiply.reduce,
 }

@@ -87,7 +87,7 @@ def decided(node: Node, x: Value, ensemble: Ensemble, how: str) -> Value:
         return total if how == "SUM" else make.div(total, count)
     worst = np.inf if how == "MIN" else -np.inf
     table = node.constant(np.where(ensemble.used, ensemble.weights, worst), dtype)
-    reduce: Callable[..., Any] = make.min if how == "MIN" else make.max
+    reduce: Callable[..., object] = make.min if how == "MIN" else make.max
     found = reduce(make.gather(table, leaf, axis=0), axes=(1,))
     nothing = make.equal(found, make.number(worst, dtype))
     return make.select(nothing, make.number(0, dtype), found)

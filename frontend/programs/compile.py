@@ -148,7 +148,7 @@ def options_with(  # noqa: PLR0913  (what the verbs that compile have in common)
     return made
 
 
-def checked(verb: str, options: Mapping[str, Any], own: Sequence[str]) -> dict[str, Any]:
+def checked(verb: str, options: Mapping[str, object], own: Sequence[str]) -> dict[str, Any]:
     """Return options as fields of `Options`; raise `OptionError` for what is none."""
     known = [field.name for field in fields(Options)]
     for name, value in options.items():

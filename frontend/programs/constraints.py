@@ -31,7 +31,7 @@ class Constraint:
     def __str__(self) -> str:
         return f"{self.condition}: {self.cause}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the fields by name."""
         return asdict(self)
 

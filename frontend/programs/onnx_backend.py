@@ -44,7 +44,7 @@ class GravureRep(BackendRep):
         self.names = [value.name for value in inputs]
         self.tensors = {v.name for v in inputs if v.type.WhichOneof("value") == "tensor_type"}
         self.is_static = all(_is_static(value) for value in inputs)
-        self.models: dict[tuple[Any, ...], Model] = {}
+        self.models: dict[tuple[object, ...], Model] = {}
         self.refused: UnsupportedOp | None = None
         if self.is_static:
             try:

@@ -22,7 +22,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 _LIST = re.compile(r"(?:tuple|Sequence)\[(\w+), \.\.\.\]|Sequence\[(\w+)\]")
 
 
-def coerced(op: type[Op], attributes: dict[str, object]) -> dict[str, Any]:
+def coerced(op: type[Op], attributes: dict[str, object]) -> dict[str, object]:
     """Return the attributes as `infer` wants them, or raise `TypeError`."""
     kinds = _annotations(op)
     return {name: _coerced(name, value, kinds.get(name, "")) for name, value in attributes.items()}

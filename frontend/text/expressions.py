@@ -53,7 +53,7 @@ SIGNS: dict[str, str] = {
 ALONE = {"-": "neg", "~": "not"}
 BITWISE = frozenset({"and", "or", "xor", "not"})
 
-WORDS: dict[str, Any] = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
+WORDS: dict[str, object] = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
 
 _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,
@@ -70,7 +70,7 @@ _BITS: dict[str, Callable[[int, int], int]] = {
 }
 _LARGEST = 1 << 63
 
-HELPERS: dict[str, Callable[..., Any]] = {
+HELPERS: dict[str, Callable[..., object]] = {
     "depth_to_space": c.depth_to_space,
     "flatten": c.flatten,
     "flip": c.flip,
@@ -373,7 +373,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else ""
 
 
-def from_front(attributes: dict[str, Any], rank: int) -> dict[str, Any]:
+def from_front(attributes: dict[str, Any], rank: int) -> dict[str, object]:
     """Return the attributes with axes that count from the end counted from the front."""
 
     def turned(axis: object) -> Any:
@@ -395,7 +395,7 @@ def optional_operands(op: type[Op]) -> int:
 
 def _inferred(
     op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object]
-) -> tuple[dict[str, Any], str | None]:
+) -> tuple[dict[str, object], str | None]:
     """Return the attributes with which an operation takes these operands, or what is wrong.
 
     Axes that count from the end are turned where the operation does not do so itself.

@@ -308,7 +308,7 @@ class Builder(Transformer[Token, Any]):
             return low, low
         return low, None if tokens[2] is None else int(tokens[2])
 
-    def parameters(self, *parameters: object) -> Sequence[Any]:
+    def parameters(self, *parameters: object) -> Sequence[object]:
         """Return the parameters."""
         return parameters
 

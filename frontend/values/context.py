@@ -30,11 +30,20 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...ir.op import Op
+from ...ir.types.dtypes import DType
+from ...ir.types.tensor import Array
 
-Backward = Callable[..., Sequence[Any]]
+Backward = Callable[..., Sequence[object]]
 """Gives the gradient of each operand (None: there is none) from those of the results."""
-Rule = Callable[..., Sequence[Any]]
+Rule = Callable[..., Sequence[object]]
 """The same from the `Call` and the gradients of the results, as `Op.gradient` is."""
+
+
+class Emitter(Protocol):
+    """Carries operations out, or appends them to something."""
+
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+        """Return the result, or the tuple of several."""
 
 
 class Context(ABC):
@@ -50,11 +59,11 @@ class Context(ABC):
     """Whether nothing can be added any more: a tensor of it that is used now has leaked."""
 
     @abstractmethod
-    def apply(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def apply(self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]) -> Any:
         """Carry out an operation; return its result, or the tuple of several."""
 
     @abstractmethod
-    def convert(self, value: Any, dtype: Any = None) -> Any:
+    def convert(self, value: object, dtype: DType | None = None) -> object:
         """Return a value from outside (an eager tensor, an array, a number) as a tensor of it."""
 
 
@@ -69,7 +78,7 @@ class Use:
     operands: tuple[Any, ...]
     results: tuple[Any, ...]
     op: type[Op] | None = None
-    attributes: dict[str, Any] | None = None
+    attributes: dict[str, object] | None = None
     backward: Backward | None = None
     rule: Rule | None = None
     name: str = ""
@@ -88,6 +97,16 @@ class Recorder(Protocol):
         """Say whether gradients may be asked for that go through a value."""
 
 
+class Replica(Protocol):
+    """The replica of a step that runs, which changes variables together with the others."""
+
+    def change(self, variable: Any, kind: Any, values: Sequence[Any], read: bool) -> Any:
+        """Change a variable once for all replicas."""
+
+    def apply(self, applied: Callable[[Any], object], pairs: Sequence[Any]) -> object:
+        """Change variables once by the sums of all gradients."""
+
+
 class State(threading.local):
     """The present frame of a thread."""
 
@@ -96,12 +115,12 @@ class State(threading.local):
     context: Context | None = None
     recorders: tuple[Recorder, ...] = ()
     device: Any = None
-    """Where operations run at once (`device.Device`); None: where their operands are."""
+    """Where operations run at once (`devices.Device`); None: where their operands are."""
     soft: bool = True
     """Whether an operation that the device has no kernel for may run on the processor."""
-    replica: Any = None
+    replica: Replica | None = None
     """The replica of a step that runs, which changes variables together with the others."""
-    creating: Callable[[Any], Any] | None = None
+    creating: Callable[[Array], Array] | None = None
     """What makes the first value of an eager variable the one that it is to have."""
     part: str = ""
     """The operation of several that is being carried out, while recorders see its parts."""
@@ -201,7 +220,7 @@ class Entered(threading.local):
     """The sessions that a thread has entered."""
 
     def __init__(self) -> None:
-        self.sessions: list[Any] = []
+        self.sessions: list[object] = []
 
 
 _ENTERED = Entered()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import EllipsisType
-from typing import Protocol, SupportsIndex, TypeAlias, TypeVar
+from typing import Any, Protocol, SupportsIndex, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -25,6 +25,17 @@ class SupportsArray(Protocol):
 
     def __array__(self) -> Array:
         """Return the elements."""
+
+
+@runtime_checkable
+class SupportsDLPack(Protocol):
+    """What gives its memory by DLPack: tensors of other libraries."""
+
+    def __dlpack__(self, *, stream: None = None) -> Any:
+        """Return the capsule."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the kind and the number of the device."""
 
 
 class SupportsTensor(Protocol):

@@ -70,7 +70,7 @@ def check_names(model: ModelProto, name: str) -> None:
                              location=name)  # fmt: skip
 
 
-def _names(model: ModelProto) -> Iterator[Any]:
+def _names(model: ModelProto) -> Iterator[object]:
     """Give every name in a model."""
     yield from (entry.domain for entry in model.opset_import)
     graphs = [model.graph]
@@ -86,7 +86,7 @@ def _names(model: ModelProto) -> Iterator[Any]:
             yield from _node_names(node, graphs)
 
 
-def _graph_names(graph: GraphProto) -> Iterator[Any]:
+def _graph_names(graph: GraphProto) -> Iterator[object]:
     for tensor in graph.initializer:
         yield tensor.name
         for entry in tensor.external_data:
@@ -96,7 +96,7 @@ def _graph_names(graph: GraphProto) -> Iterator[Any]:
         yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
 
 
-def _node_names(node: NodeProto, graphs: list[GraphProto]) -> Iterator[Any]:
+def _node_names(node: NodeProto, graphs: list[GraphProto]) -> Iterator[object]:
     yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
     for attribute in node.attribute:
         yield from (attribute.name, attribute.ref_attr_name, attribute.t.name)

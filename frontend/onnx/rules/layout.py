@@ -34,7 +34,7 @@ def constant(node: Node) -> Value:
     if tensor is not None:
         return node.stored(name, tensor)
     if node.has("value_float") or node.has("value_floats"):
-        found: Any = node.floats("value_floats")
+        found: object = node.floats("value_floats")
         return node.constant(node.number("value_float") if found is None else found, d.f32)
     if node.has("value_int") or node.has("value_ints"):
         found = node.integers("value_ints")

@@ -49,7 +49,7 @@ def grid_sample(node: Node, x: Value, grid: Value) -> Value:
         last = c.cut(node.emit, grid, rank - 1, rank - 3 - i, rank - 2 - i)
         points.append(_placed(node, c.squeeze(node.emit, last, (rank - 1,)), axis, mode))
     image = c.channels_last(node.emit, x)
-    total: Any = None
+    total: object = None
     taps = [_taps(node, point, mode) for point in points]
     for chosen in product(*taps):
         part = _picked(node, image, [place for place, _ in chosen], axes)

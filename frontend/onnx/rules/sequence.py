@@ -40,7 +40,7 @@ def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Any]:
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
     keep = bool(node.integer("keepdims", 1)) or sizes is not None
     extent = node.shape(x)[axis]
-    given: Sequence[Any] = (1,)
+    given: Sequence[object] = (1,)
     if sizes is not None:
         known = node.known(sizes)
         given = () if known is None else known.ravel().tolist()

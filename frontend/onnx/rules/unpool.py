@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 from ....ir import Dim
 from ....ir.compose import functions as c
@@ -27,7 +26,7 @@ def pooled_places(node: Node, x: Value, pooled: Value, windows: Windows) -> Valu
         node.refuse(f"places of windows of {len(taps)} elements, expected at most {MAX_TAPS}")
     counts = node.shape(pooled)
     low = node.dtype(x).minimum
-    found: Any = make.filled(0, d.i64, counts)
+    found: object = make.filled(0, d.i64, counts)
     wide = make.pad(x, pads=((0, 0), (0, 0), *windows.pads), value=float(low))
     for tap in reversed(taps):
         rows = [(0, counts[0], 1), (0, counts[1], 1)]

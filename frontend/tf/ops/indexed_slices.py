@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....ir.types.tensor import TensorSpec
+from ...eager.backward import Slices
 from ...eager.tensor import Tensor
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import Use
@@ -27,7 +28,7 @@ def _of_graph(tensor: TfTensor) -> GraphTensor:
     return tensor
 
 
-class IndexedSlices:
+class IndexedSlices(Slices):
     """Slices along the first axis of a tensor that is zero elsewhere; equal indices add up."""
 
     def __init__(
