@@ -187,7 +187,7 @@ def conv_transpose(  # noqa: PLR0913  (as many as there are)
     return made
 
 
-class Windows(TypedDict, total=False):
+class Sliding(TypedDict, total=False):
     """How windows lie on an image."""
 
     strides: Many
@@ -196,13 +196,13 @@ class Windows(TypedDict, total=False):
     channels_last: bool
 
 
-def max_pool(x: TensorLike, /, window: Many, **options: Unpack[Windows]) -> Tensor:
+def max_pool(x: TensorLike, /, window: Many, **options: Unpack[Sliding]) -> Tensor:
     """Return the largest element of each window; options as of `avg_pool`."""
     return _pool("max_pool", x, window, **options)
 
 
 def avg_pool(
-    x: TensorLike, /, window: Many, *, count_padding: bool = False, **options: Unpack[Windows]
+    x: TensorLike, /, window: Many, *, count_padding: bool = False, **options: Unpack[Sliding]
 ) -> Tensor:
     """Return the mean of each window.
 
