@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from ..values.given import TensorLike
+if TYPE_CHECKING:
+    from ..values.given import TensorLike
 
 
 class Rooms(Protocol):
