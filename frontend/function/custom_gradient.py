@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from ...ir.compose.functions import Maker
 from ...ir.op import Call
@@ -26,6 +26,7 @@ from ..graph.graph import Graph
 from ..values import nest
 from ..values.context import STATE, Use, record, recording
 
+Made = TypeVar("Made")
 _NUMBERS = count(1)
 
 
@@ -33,7 +34,9 @@ class GradientCountError(TapeError, ValueError):
     """A gradient function gives more or fewer gradients than there are operands."""
 
 
-def custom_gradient(function: Callable[..., Any]) -> Callable[..., object]:
+def custom_gradient(
+    function: Callable[..., tuple[Made, Callable[..., Any]]],
+) -> Callable[..., Made]:
     """Give a function its own gradient (a decorator).
 
     The function returns its result and a function that makes the gradients of its arguments
@@ -46,7 +49,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., object]:
     name = getattr(function, "__name__", "a function")
 
     @wraps(function)
-    def run(*arguments: Any, **options: Any) -> Any:
+    def run(*arguments: object, **options: object) -> Made:
         operands = [as_tensor(x) for x in nest.flatten(arguments)]
         seen = Seen()
         with recording(seen):
@@ -59,8 +62,8 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., object]:
                 f"function uses variables: {used}"
             )
 
-        def gradients(*grads: Any) -> list[Any]:
-            more: list[Any] = []
+        def gradients(*grads: object) -> list[object]:
+            more: Sequence[object] = ()
             if used:
                 found, more = rule(*grads, variables=used)
             else:
@@ -75,10 +78,12 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., object]:
         graph = _graph_of(given)
         if graph is not None:
             read = [variable.read_value() for variable in used]
-            return nest.pack(made, _staged(graph, name, gradients, [*operands, *read], given))
-        results = [r.alias() for r in given]
-        record(name, [*operands, *used], results, gradients)
-        return nest.pack(made, results)
+            results = _staged(graph, name, gradients, [*operands, *read], given)
+        else:
+            results = [r.alias() for r in given]
+            record(name, [*operands, *used], results, gradients)
+        packed: Made = nest.pack(made, results)
+        return packed
 
     return run
 
