@@ -8,13 +8,8 @@ sessions share.
 from __future__ import annotations
 
 import weakref
-<<<<<<< HEAD
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-=======
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
->>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
 from sys import getrefcount
 from typing import TYPE_CHECKING
 
@@ -24,11 +19,8 @@ from ...ir.op import REGISTRY, Array
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.artifact import ALIGNMENT
 from ...runtime.buffer import address, aligned_array, is_plain
-<<<<<<< HEAD
 from ...runtime.deadline import DEADLINE, LateError
-=======
 from ..values.context import Emitter
->>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
 from ..values.run_errors import FailedPreconditionError
 from .frame import Guarded, Turn
 from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
@@ -271,28 +263,19 @@ class AssignVariable(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Write."""
-<<<<<<< HEAD
-        state = op.attributes["variable"]()
-        with Held(() if frame.is_staging else (state,)):
-=======
         state = state_in(op.attributes)
-        with frame.store.lock:
->>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
+        with Held(() if frame.is_staging else (state,)):
             made = inputs[0]
             if self.change is not None:
                 made = self.change(frame.emit, frame.read(state), *inputs)
             frame.write(state, made)
         return (made,)
 
-<<<<<<< HEAD
     def changed(self, op: Operation) -> Sequence[VariableState]:
         """Return the variable."""
-        return (op.attributes["variable"](),)
+        return (state_in(op.attributes),)
 
-    def variables(self, op: Operation) -> Sequence[Any]:
-=======
     def variables(self, op: Operation) -> Sequence[Stateful]:
->>>>>>> c0efb62 (Say the types of the array functions, and of what a run of a graph reads and emits)
         """Return the variable, if its old value matters."""
         return (state_in(op.attributes),) if self.change is not None else ()
 
