@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from .. import extensions
 from ..target import Target
 from .cache import default_cache
-from .digests import Stamp, digest_of, tree_digest
+from .digests import Stamp, tree_digest
 
 FORMAT = 2
 """Counted up when what is kept under a key, or the emitter's conventions, change meaning."""
@@ -80,7 +80,7 @@ def key_of(source: str, target: Target) -> str:
 
     `source` is the LLVM text, or anything else that decides it together with the target.
     """
-    stamps = compiler_stamp(), package_stamp(), extensions.stamp(digest_of)
+    stamps = compiler_stamp(), package_stamp(), extensions.stamp(stamp_of)
     machine = f"{target.key} {target.l1} {target.l2} {target.l3}"
     hashed = hashlib.sha256()
     for part in (str(FORMAT), *stamps, machine, source):

@@ -8,9 +8,10 @@ leaves as native code that needs nothing else to run.
 Each level prints to text, reads back, is verified, and can be run by the reference interpreter.
 Read in this order; the docstring of each folder's `__init__.py` is its chapter:
 
-- `errors`, `requirements`, `knobs`, `target`, `capabilities`: what all may import: faults that a
-  user can cause, what is said of values that are wrong, environment variables, and machines as
-  data, with what their kernels can do.
+- `errors`, `requirements`, `knobs`, `target`, `capabilities`, `plugins`: what all may import:
+  faults that a user can cause, what is said of values that are wrong, environment variables,
+  machines as data, with what their kernels can do, and what comes from outside (`extend` has the
+  names that it is written with).
 - `ir`: the operations, the levels, text, verifier, reference interpreter. Imports nothing of ours.
 - `passes`: one rewrite a file, and the pipelines made of them.
 - `codegen`: kernel templates, the LLVM emitter, the writer of libraries.
@@ -73,7 +74,9 @@ if TYPE_CHECKING:
     from .tools.verbs.lists import list_operations as list_operations
     from .tools.verbs.lists import list_passes as list_passes
     from .tools.verbs.lists import list_pipeline as list_pipeline
+    from .tools.verbs.lists import list_plugins as list_plugins
     from .tools.verbs.lists import list_targets as list_targets
+    from .tools.verbs.lists import load_plugin as load_plugin
     from .tools.verbs.optimize import optimize as optimize
     from .tools.verbs.peers import bench_peers as bench_peers
     from .tools.verbs.profile import profile as profile
@@ -96,7 +99,8 @@ _NAMES: dict[str, str] = {
     "tools.verbs.emit": "emit list_stages",
     "tools.verbs.explain": "explain explain_shapes",
     "tools.verbs.inspect": "inspect",
-    "tools.verbs.lists": "list_operations list_passes list_pipeline list_targets",
+    "tools.verbs.lists": "list_operations list_passes list_pipeline list_plugins list_targets "
+    "load_plugin",
     "tools.verbs.optimize": "optimize",
     "tools.verbs.peers": "bench_peers",
     "tools.verbs.profile": "profile",

@@ -40,6 +40,8 @@ class Capabilities:
     """Results may be stored past the caches, and what is read next is fetched ahead."""
     step_out: bool = True
     """Host steps may stand between pieces of a program: all of them work on arrays of Python's."""
+    run_anywhere: bool = False
+    """Programs run in this process, whatever machine it is on."""
     check_sizes: bool = True
     """A run refuses sizes that a kernel cannot take; else what is out of range is clamped."""
 

@@ -40,6 +40,7 @@ CLUSTER = Knob("GRAVURE_CLUSTER", "jobs and addresses of tasks, as JSON: set by 
 DUMP = Knob("GRAVURE_DUMP", "directory that the IR is put into after each pass, numbered")
 ISOLATE = Knob("GRAVURE_ISOLATE", "compile in a process of its own, which may crash alone")
 LAUNCHER = Knob("GRAVURE_LAUNCHER", "the `mpiexec` that started this rank: set by `gravure launch`")
+PLUGINS = Knob("GRAVURE_PLUGINS", "`off`: installed plugins are not looked for")
 THREADS = Knob("GRAVURE_THREADS", "threads that a staged function runs on, instead of all")
 TIME = Knob("GRAVURE_TIME", "print the time that each pass takes")
 TIMEOUT = Knob("GRAVURE_TIMEOUT", "seconds that one rank waits for another, instead of 60")

@@ -23,6 +23,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from . import plugins
 from .capabilities import PLAIN, Capabilities
 from .errors import GravureError
 
@@ -344,6 +345,7 @@ class Target:
     @staticmethod
     def known() -> dict[str, str]:
         """Return every name that `parse` takes (besides triples), with a line about it."""
+        plugins.load_installed()
         rows = {row.name: row.description for row in PROCESSORS.values()}
         return {NATIVE: "this machine", **rows}
 
@@ -360,9 +362,12 @@ class Target:
         if name == NATIVE:
             return change(native(), mattr)
         row = PROCESSORS.get(name)
+        is_triple = "-" in name and not name.startswith("x86-")
+        if row is None and not is_triple and plugins.load_installed():
+            row = PROCESSORS.get(name)
         if row is not None:
             return change(_target(row), mattr)
-        if "-" not in name or name.startswith("x86-"):
+        if not is_triple:
             raise TargetError(f"unknown target {name!r}{_meant(name, cls.known())}")
         architecture, triple = parse_triple(name)
         default = {"x86_64": "x86-64-v2"}.get(architecture.name, architecture.name)

@@ -25,7 +25,7 @@ from .build import (
 )
 from .interpret.graph import Interpreter, interpret
 from .iteration import Affine, Iteration
-from .op import REGISTRY, Array, Call, EagerEmit, Op, register
+from .op import REGISTRY, Array, Call, EagerEmit, Op, find_op, register
 from .program import Program
 from .samples import Sample
 from .text import canonical_hash, context, parse, print_module
@@ -64,6 +64,7 @@ __all__ = [
     "dims",
     "dtypes",
     "erase",
+    "find_op",
     "interpret",
     "memref_of",
     "move_operations",

@@ -43,7 +43,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from .. import extensions
+from .. import extensions, plugins
 from .facts import KernelForm, Scaling, Work
 from .reading import Reading
 from .types.attributes import to_attribute, to_python
@@ -507,15 +507,30 @@ class Op(Operation, metaclass=OpKind):
         )
 
 
+def find_op(name: str) -> type[Op] | None:
+    """Return the operation of a name, which an installed plugin may have; None if there is none."""
+    found = REGISTRY.get(name)
+    if found is None and plugins.load_installed():
+        found = REGISTRY.get(name)
+    return found
+
+
 def register(cls: type[OpT]) -> type[OpT]:
     """Enter the operation in the registry (a class decorator)."""
     if cls.name in REGISTRY:
-        raise ValueError(f"{cls.name} is defined twice")
+        raise extensions.taken("operation", cls.name)
+    if cls.ONNX and extensions.is_outside(cls):
+        _refuse_taken(cls.ONNX)
     if not cls.PURE:
         cls.traits = OpTraits(lambda: ())
     REGISTRY[cls.name] = cls
-    extensions.note(cls, lambda: _forget(cls))
+    extensions.note("operation", cls.name, cls, lambda: _forget(cls))
     return cls
+
+
+def _refuse_taken(operator: str) -> None:
+    if any(operator == op.ONNX for op in REGISTRY.values()):
+        raise extensions.taken("ONNX rule", operator)
 
 
 def _forget(cls: type[Op]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from io import StringIO
 
 from xdsl.context import Context
@@ -23,7 +24,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind, StringLiteral
 
 from ..errors import ParseError
 from .dialects.kernel import Gvk
-from .op import REGISTRY
+from .op import REGISTRY, find_op
 from .types.attributes import ArrayValueAttr, DimAttr, DTypeAttr
 from .types.dtypes import TextType
 from .types.tensor import DimsAttr
@@ -39,11 +40,22 @@ ATTRIBUTES = (
 )
 
 
+class Known(Context):
+    """A context that looks into installed plugins for an operation that nobody has."""
+
+    def get_optional_op(
+        self, name: str, *, dialect_stack: Sequence[str] = ()
+    ) -> type[Operation] | None:
+        """Return the operation of a name; None if there is none."""
+        found = super().get_optional_op(name, dialect_stack=dialect_stack)
+        return find_op(name) if found is None and "." in name else found
+
+
 def context() -> Context:
     """Return a context that knows every dialect of every level."""
     from . import ops  # noqa: F401, PLC0415  (fills the registry)
 
-    ctx = Context()
+    ctx = Known()
     dialects = (
         builtin.Builtin, func.Func, arith.Arith, math.Math, memref.MemRef, scf.Scf, vector.Vector,
     )  # fmt: skip

@@ -56,7 +56,7 @@ class Pass:
     """Base of all passes: `apply` rewrites a program in place."""
 
     name: ClassVar[str] = ""
-    """The file's name with dashes; set for each subclass."""
+    """The file's name with dashes; set for each subclass that does not say it."""
 
     LEVEL: ClassVar[str] = ""
     """The level that the program must be on; any if empty."""
@@ -75,9 +75,10 @@ class Pass:
     """What `count` counted, by name of the statistic: something if anything was changed."""
 
     def __init_subclass__(cls, **rest: Any) -> None:
-        """Name the pass after its file."""
+        """Name the pass after its file, unless it says its name."""
         super().__init_subclass__(**rest)
-        cls.name = cls.__module__.rsplit(".", maxsplit=1)[-1].replace("_", "-")
+        if "name" not in vars(cls):
+            cls.name = cls.__module__.rsplit(".", maxsplit=1)[-1].replace("_", "-")
 
     def apply(self, program: Program) -> None:
         """Rewrite the program's module in place; its weights may be replaced."""

@@ -16,10 +16,11 @@ from importlib import import_module
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from time import perf_counter
+from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from .. import knobs
+from .. import extensions, knobs, plugins
 from ..errors import CompileError, GravureError
 from ..ir import REGISTRY, InvalidModuleError, Program, verify
 from .base import Observer, Pass, PassError, PipelineError, Report, Step, count_operations
@@ -32,21 +33,51 @@ _FIRST_LINE = re.compile(r'\A"""(.*)')
 
 
 def available() -> dict[str, str]:
-    """Return the first line of each pass's file by the pass's name; nothing is imported."""
+    """Return a line about each pass by its name; of gravure's own nothing is imported."""
     found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         first = _FIRST_LINE.match(text)
         if first and _DEFINES_PASS.search(text):
             found[path.stem.replace("_", "-")] = first[1].removesuffix('"""')
-    return found
+    plugins.load_installed()
+    lines = {name: (row.__doc__ or "").partition("\n")[0] for name, row in OUTSIDE.items()}
+    return {**found, **dict(sorted(lines.items()))}
+
+
+PassT = TypeVar("PassT", bound=type[Pass])
+OUTSIDE: dict[str, type[Pass]] = {}
+"""Passes from outside, by name."""
+
+
+def register_pass(cls: PassT) -> PassT:
+    """Enter a pass from outside under its name (a class decorator)."""
+    if cls.name in OUTSIDE or _has_file(cls.name):
+        raise extensions.taken("pass", cls.name)
+    OUTSIDE[cls.name] = cls
+    extensions.note("pass", cls.name, cls, lambda: _forget(cls.name))
+    return cls
+
+
+def _forget(name: str) -> None:
+    del OUTSIDE[name]
+
+
+def _has_file(name: str) -> bool:
+    stem = name.replace("-", "_")
+    return bool(re.fullmatch(r"\w+", stem)) and (Path(__file__).parent / f"{stem}.py").is_file()
 
 
 def load(name: str) -> type[Pass]:
-    """Return the one pass that `name`'s file defines, or raise `PipelineError`."""
+    """Return the pass of a name: the one that its file defines, or one from outside.
+
+    Raises `PipelineError` where there is none.
+    """
     stem = name.replace("-", "_")
-    if not re.fullmatch(r"\w+", stem) or not (Path(__file__).parent / f"{stem}.py").is_file():
-        raise _unknown(name)
+    if not _has_file(name):
+        if name not in OUTSIDE and not (plugins.load_installed() and name in OUTSIDE):
+            raise _unknown(name)
+        return OUTSIDE[name]
     module = import_module(f"{__package__}.{stem}")
     found = [
         value
@@ -241,10 +272,13 @@ class _Runner:
         rest = self.passes[step.index - 1 :]
         before = self.snapshot.replay(self.passes[: step.index - 1])
         path = write_reproducer(before, print_pipeline(rest), step.name, self.reproducer)
+        owner = extensions.owner_of(type(step.rewrite)) or "gravure"
+        found = plugins.blamed(cause)
+        where = f" ({found[1]})" if found else ""
         error = PassError(
-            f"pass {step.name} failed: {reason}",
+            f"pass {step.name} failed: {reason}{where}",
             location=self.program.source,
-            hint=f"this is a mistake in gravure; {path} replays it",
+            hint=f"this is a mistake in {owner}; {path} replays it",
         )
         error.reproducer = path
         raise error from cause

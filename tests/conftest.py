@@ -8,6 +8,7 @@ Cases are parted by `// -----`. A case is a module, and any of these:
     // count: gv.add 1  so many operations of this name must come out
     // error: TEXT      at the end of a line: parsing, verifying or a pass must fail there with TEXT
     // differs: REASON  the functions compute something else afterwards, and that is right
+    // plugin: PATH     a plugin beside the file is loaded for the case
 
 The module is verified after each pass. Without `differs`, each public function is run by the
 reference interpreter before and after each pass, on random and on special values, and must give
@@ -24,6 +25,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -42,10 +44,11 @@ from gravure.ir.program import argument_names
 from gravure.passes import Observer, Step, run
 from gravure.passes.analysis.arguments import KINDS, choose_sizes, make_array
 from gravure.passes.check import Check, difference
+from gravure.plugins import load_file, unload
 
 ROOT = Path(__file__).parent.parent
 HEAD, ARROW, PART, BLESS = "// test:", "// ->", "// -----", "(pytest --bless writes the output)"
-DIRECTIVE = re.compile(r"^// (count|differs): (.+)$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^// (count|differs|plugin): (.+)$", re.MULTILINE)
 ERROR = re.compile(r"// error: (.+)$")
 
 
@@ -126,6 +129,14 @@ class TextCase(pytest.Item):
         self.case = case
 
     def runtest(self) -> None:
+        with ExitStack() as stack:
+            for path in self.case.directives("plugin"):
+                plugin = load_file(self.path.parent / path)
+                stack.callback(unload, plugin)
+            self.run_case()
+
+    def run_case(self) -> None:
+        """Compare what comes out, or expect errors."""
         if self.case.errors():
             self.expect_errors()
             return

@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tools": {"ir", "passes", "codegen", "runtime", "frontend"},
 }
 EVERYWHERE = {
-    *("capabilities", "errors", "extensions", "knobs", "requirements", "target"),
+    *("capabilities", "errors", "extensions", "knobs", "plugins", "requirements", "target"),
     "__version__",
 }
 COMPILER = ("ir/", "passes/", "codegen/", "frontend/", "tools/")

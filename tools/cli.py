@@ -82,9 +82,18 @@ def _run(arguments: list[str], console: Console) -> int:
     console.quiet, console.verbose, console.color = args.quiet, args.verbose, args.color
     console.source = str(getattr(args, "model", ""))
     args.console = console
+    _load_plugins(args.plugin)
     status = args.command.run(args)
     sys.stdout.flush()
     return int(status)
+
+
+def _load_plugins(paths: Sequence[str]) -> None:
+    """Load the plugins that are named."""
+    for path in paths:
+        from ..plugins import load_file
+
+        load_file(Path(path))
 
 
 def _meant(text: str, top: Parser, verb: str) -> str:
@@ -154,6 +163,9 @@ def _configure(verb: argparse.ArgumentParser, module: Command) -> None:
     module.configure(verb)
     operands = " ".join(f"[{each.metavar or each.dest}]" for each in verb._get_positional_actions())
     verb.usage = f"%(prog)s [options] {operands}".rstrip()
+    verb.add_argument_group("plugins").add_argument(
+        "--plugin", action="append", default=[], metavar="FILE", help="load a plugin from a file"
+    )
     talk = verb.add_argument_group("talk")
     talk.add_argument("--json", action="store_true", help="print the result, or the error, as JSON")
     talk.add_argument("-q", "--quiet", action="store_true", help="say nothing but the result")

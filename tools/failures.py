@@ -18,6 +18,7 @@ from pathlib import Path
 from .. import __version__
 from ..errors import GravureError
 from ..knobs import ISOLATE
+from ..plugins import PluginError, blamed
 from .console import RED, Console, escape, to_json
 from .errors import OutputError
 
@@ -129,6 +130,12 @@ def _forget_output() -> None:
 
 
 def _our_mistake(error: BaseException, arguments: Sequence[str], console: Console) -> int:
+    found = blamed(error)
+    if found is not None:
+        plugin, place = found
+        text = f"{plugin.title} failed: {type(error).__name__}: {error}"
+        tell(PluginError(text, location=place), _name(arguments), console)
+        return PluginError.exit_status
     path = write_report(error, arguments)
     made = GravureError(
         f"internal error: {type(error).__name__}: {error}",

@@ -28,7 +28,7 @@ def register_backend(backend: Backend) -> None:
     if not name.isidentifier():
         raise BackendError(f"back end {name!r}: the name is no identifier")
     if name in BACKENDS:
-        raise BackendError(f"back end {name!r} is defined twice")
+        raise extensions.taken("back end", name)
     for row in backend.processors:
         if row.architecture.backend != name:
             raise BackendError(
@@ -42,7 +42,7 @@ def register_backend(backend: Backend) -> None:
         forget()
         del BACKENDS[name]
 
-    extensions.note(type(backend), undo)
+    extensions.note("back end", name, type(backend), undo)
 
 
 def backend_of(target: Target) -> Backend:

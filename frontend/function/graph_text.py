@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ...ir import REGISTRY
+from ...ir import find_op
 from ..graph.control_flow import GraphChoice, GraphLoop
 from ..graph.func_graph import CallGraph
 from ..graph.gradients import Backward
@@ -67,9 +67,10 @@ PLAIN += [Const, Stop, NoOp, Switch, Merge, Placeholder, PlaceholderWithDefault]
 
 
 def _primitive(data: dict[str, object], reader: NodeReader) -> Kind:
-    if data["name"] not in REGISTRY:
+    op = find_op(str(data["name"]))
+    if op is None:
         raise GraphTextError(f"there is no operation {data['name']!r}")
-    return primitive(REGISTRY[data["name"]])
+    return primitive(op)
 
 
 def _composite(data: dict[str, object], reader: NodeReader) -> Kind:

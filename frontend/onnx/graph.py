@@ -28,6 +28,7 @@ from ...ir.program import finish, new_function, set_level, set_ranges
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import of_numpy
 from ...ir.types.values import ANY, OptionalSpec, SequenceSpec, Spec, value_spec
+from ...plugins import blaming
 from ..dims.assume import (
     Assumption,
     NeedsAssumptionError,
@@ -421,7 +422,8 @@ class Reader:
             return [LOST for _ in node.proto.output]
         if rule not in TAKES_PARTS and any(map(is_holder, inputs)):
             node.refuse("sequences and optionals are not supported here")
-        results = rule(node, *inputs)
+        with blaming():
+            results = rule(node, *inputs)
         made = [results] if isinstance(results, SSAValue) else list(results)
         if node.unused:
             node.refuse(f"attribute {node.unused[0]} is not supported")

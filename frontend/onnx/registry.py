@@ -26,7 +26,7 @@ from typing import Any
 from onnx import AttributeProto, defs
 from xdsl.ir import SSAValue
 
-from ... import extensions
+from ... import extensions, plugins
 from ...ir import REGISTRY, Op
 from .node import Node
 
@@ -58,6 +58,8 @@ def rule(
     def enter(function: Rule) -> Rule:
         if takes_parts:
             TAKES_PARTS.add(function)
+        if extensions.is_outside(function):
+            _refuse_taken(function, names, domain)
         made = Versioned(since, until, function)
         for name in names:
             RULES.setdefault((domain, name), []).append(made)
@@ -66,15 +68,43 @@ def rule(
             for name in names:
                 RULES[domain, name].remove(made)
 
-        extensions.note(function, undo)
+        for name in names:
+            full = full_name(domain, name)
+            extensions.note("ONNX rule", full, function, undo if name == names[0] else _nothing)
         return function
 
     return enter
 
 
+def full_name(domain: str, op_type: str) -> str:
+    """Return the name of an operator with its domain, if that is not the standard's."""
+    return f"{domain}.{op_type}" if domain else op_type
+
+
+def _nothing() -> None:
+    """Do nothing: the first name of a rule takes out all."""
+
+
+def _refuse_taken(function: Rule, names: Sequence[str], domain: str) -> None:
+    """Raise `NameTakenError` for an operator whose rules are of another module."""
+    _load()
+    for name in names:
+        known = [each.rule for each in RULES.get((domain, name), ())]
+        is_own = not domain and name in _one_to_one()
+        if is_own or any(each.__module__ != function.__module__ for each in known):
+            raise extensions.taken("ONNX rule", full_name(domain, name))
+
+
 def find_rule(domain: str, op_type: str, version: int) -> Rule | None:
     """Return the rule for an operator at a version, or None."""
     _load()
+    found = _known_rule(domain, op_type, version)
+    if found is None and plugins.load_installed():
+        found = _known_rule(domain, op_type, version)
+    return found
+
+
+def _known_rule(domain: str, op_type: str, version: int) -> Rule | None:
     fitting = [v for v in RULES.get((domain, op_type), ()) if v.since <= version <= v.until]
     if fitting:
         return max(fitting, key=lambda v: v.since).rule
@@ -108,8 +138,14 @@ def _load() -> None:
         import_module(f"{__package__}.rules.{path.stem}")
 
 
-@cache
 def _one_to_one() -> dict[str, type[Op]]:
+    return _one_to_one_of(tuple(row.name for row in extensions.REGISTERED))
+
+
+@cache
+def _one_to_one_of(outside: tuple[str, ...]) -> dict[str, type[Op]]:
+    """Return operations by the operator that they are; others where there are others `outside`."""
+    del outside
     return {op.ONNX: op for op in REGISTRY.values() if op.ONNX}
 
 

@@ -20,6 +20,7 @@ from ...codegen.compiled import Compiled, Options, OtherOptionFields, object_cac
 from ...codegen.digests import Stamp, file_digest
 from ...codegen.store import find, keep, program_key
 from ...errors import ArtifactError, CompileError, ParseError, did_you_mean
+from ...plugins import load_named, names_loaded
 from ...runtime.arguments import check_threads
 from ...runtime.devices import gpu_index
 from ...runtime.gpu.driver import Driver
@@ -227,7 +228,8 @@ class Known:
     """A source as the cache of whole programs knows it: by every byte that it is made from.
 
     Which files a model names shows when it is read, not before. So what is kept under the key of
-    the model's own file is a list of the others; with what these hold, it is the program's key.
+    the model's own file is a list of the others, and of the plugins that were looked for since;
+    with what these hold, it is the program's key.
     """
 
     def __init__(self, file: Noted, options: Options, more: object) -> None:
@@ -263,12 +265,15 @@ class Known:
         listed = self.cache.get(self.key)
         if listed is None:
             return None
+        locations, plugins = json.loads(listed)
         with noting() as named:
             try:
-                for location in json.loads(listed):
+                for location in locations:
                     map_beside(self.file.path.parent, location)
             except ParseError:  # it is not there now: who reads the model says so
                 return None
+        if not all(map(load_named, plugins)):  # one is not there now: who reads the model says so
+            return None
         files = [self.file.data, *(file.data for file in named.values())]
         return find(self._key_with(named), self.options, self.target, files)
 
@@ -279,7 +284,8 @@ class Known:
         if any(Stamp.of(file.path) != file.before for file in files):
             return
         keep(key, compiled, [file.data for file in files])
-        self.cache.put(self.key, json.dumps([*named]).encode(), f"files of {compiled.options.tag}")
+        listed = json.dumps([[*named], names_loaded()]).encode()
+        self.cache.put(self.key, listed, f"files of {compiled.options.tag}")
 
 
 def load(

@@ -16,7 +16,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...ir import DTYPES, REGISTRY, Array, Dim, DimExpr, DType, GraphEmit, Op, TensorSpec
+from ...ir import (
+    DTYPES,
+    REGISTRY,
+    Array,
+    Dim,
+    DimExpr,
+    DType,
+    GraphEmit,
+    Op,
+    TensorSpec,
+    find_op,
+)
 from ...ir.compose import functions as c
 from ...ir.types import dims as dim_rules
 from ...ir.types import dtypes as d
@@ -200,7 +211,7 @@ class FunctionScope:
         attributes = dict(zip(keywords, values[len(node.arguments) :], strict=True))
         if len(attributes) < len(keywords):
             raise WrongError(node.at, f"{node.name}: an attribute is given twice")
-        op = REGISTRY.get(f"gv.{node.name}")
+        op = find_op(node.name) if "." in node.name else REGISTRY.get(f"gv.{node.name}")
         if op is not None and op.AS_CALL and op.LEVEL == "graph":
             return self._call_op(op, operands, attributes, node)
         if node.name in HELPERS:

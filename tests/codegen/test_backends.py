@@ -19,6 +19,7 @@ from gravure.codegen.compiled import Compiled, Options
 from gravure.codegen.describe import describe
 from gravure.codegen.stages import text_of
 from gravure.errors import GravureError
+from gravure.extensions import NameTakenError
 from gravure.frontend.programs.compile import compile_source
 from gravure.ir import Program
 from gravure.ir.interpret.graph import Interpreter
@@ -33,7 +34,7 @@ ROW = Architecture(
     "",
     "walked-none-none",
     {},
-    Capabilities(convolve_integers=False, step_out=False, stream=False),
+    Capabilities(convolve_integers=False, step_out=False, stream=False, run_anywhere=True),
     "walked",
     lanes=8,
     registers=16,
@@ -149,7 +150,7 @@ def test_what_a_back_end_gives_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("walked")
 def test_its_targets_are_in_the_list() -> None:
     [row] = gv.list_targets(["walked"])
-    assert (row.what, row.lanes, row.registers, row.runs_here) == (WALKED.description, 8, 16, False)
+    assert (row.what, row.lanes, row.registers, row.runs_here) == (WALKED.description, 8, 16, True)
     assert "walked" in [row.name for row in gv.list_targets()]
     assert backend_of(Target.parse("walked")).name == "walked"
 
@@ -174,7 +175,7 @@ def test_host_steps_are_refused_where_they_cannot_stand(walked: None) -> None:
 
 def test_names_that_are_taken_are_refused(walked: None) -> None:
     del walked
-    with pytest.raises(BackendError, match="back end 'walked' is defined twice"):
+    with pytest.raises(NameTakenError, match=r"'walked' is defined twice: module .* has it"):
         register_backend(Walked())
 
     class Other(Walked):

@@ -295,11 +295,10 @@ def test_a_plugin_is_part_of_the_compiler(tmp_path: Path) -> None:
 def test_what_is_registered_changes_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
     target = Target.parse("x86-64-v2")
     monkeypatch.setattr(extensions, "REGISTERED", [])
-    monkeypatch.setattr(extensions, "UNDO", [])
     plain = key_of("source", target)
-    extensions.note(load_program, lambda: None)  # gravure's own
+    extensions.note("operation", "own", load_program, lambda: None)  # gravure's own
     assert key_of("source", target) == plain
-    extensions.note(save, lambda: None)
+    extensions.note("operation", "other", save, lambda: None)
     assert key_of("source", target) != plain
     assert key_of("source", target) == key_of("source", target)
 

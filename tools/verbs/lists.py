@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from ...errors import did_you_mean
+from ...plugins import Plugin, installed, load_file, load_installed, load_possible
 from ...target import Target
 from ..console import in_bytes, table
 from ..errors import UsageError
@@ -83,10 +86,10 @@ class PassRow:
     @classmethod
     def of(cls, name: str) -> PassRow:
         """Return what is known of the pass of a name."""
-        from ...passes.manager import load
+        from ...passes.manager import OUTSIDE, load
 
         found = load(name)
-        module = inspect.getmodule(found)
+        module = found if name in OUTSIDE else inspect.getmodule(found)
         doc = inspect.cleandoc((module.__doc__ if module else None) or "")
         options = {key: _plain(value) for key, value in found.option_defaults().items()}
         first, level = doc.partition("\n")[0], found.LEVEL or "any"
@@ -197,7 +200,7 @@ class OperationRow:
         """Return what is known of the operation of a name."""
         from ...ir import REGISTRY
 
-        op = REGISTRY[f"gv.{name}"]
+        op = REGISTRY[name if name in REGISTRY else f"gv.{name}"]
         signature = op.signature()
         operands = list(signature.operands)
         if signature.variadic:
@@ -238,6 +241,7 @@ def list_operations(names: Sequence[str] = ()) -> Listing[OperationRow]:
     """
     from ...ir import REGISTRY
 
+    load_installed()
     known = sorted(name.removeprefix("gv.") for name in REGISTRY)
     chosen = [name.removeprefix("gv.") for name in names]
     for name in chosen:
@@ -280,7 +284,8 @@ class TargetRow:
         return cls(
             target.name, Target.known().get(target.name, "a triple"), target.triple, target.cpu,
             list(target.features), target.lanes, target.registers,
-            [target.l1, target.l2, target.l3], missing, missing == [],
+            [target.l1, target.l2, target.l3], missing,
+            missing == [] or target.can.run_anywhere,
         )  # fmt: skip
 
     def lines(self) -> list[list[str]]:
@@ -291,7 +296,7 @@ class TargetRow:
     def page(self) -> str:
         """Return all that is known of it."""
         here = "yes" if self.runs_here else f"no: this machine lacks {', '.join(self._missing)}"
-        if self.missing_here is None:
+        if self.missing_here is None and not self.runs_here:
             here = "no: another architecture"
         return table(
             [
@@ -322,3 +327,71 @@ def list_targets(names: Sequence[str] = (), *, mattr: str = "") -> Listing[Targe
     """
     targets = [Target.parse(name, mattr) for name in names or Target.known()]
     return Listing(TargetRow, tuple(map(TargetRow.of, targets)), bool(names))
+
+
+@dataclass(frozen=True)
+class PluginRow:
+    """What is known of a plugin."""
+
+    SCHEMA: ClassVar[str] = "gravure.plugins/1"
+    KEY: ClassVar[str] = "plugins"
+    RIGHT: ClassVar[str] = ""
+    HEAD: ClassVar[tuple[str, ...]] = ("plugin", "package or file", "state", "registers")
+    name: str
+    package: str
+    """Name and version of its package; empty for a file."""
+    path: str
+    """Its file or folder; empty as long as nobody looked."""
+    state: str
+    """`loaded`, `not loaded`, or `fault`."""
+    fault: str
+    """Why it cannot be loaded."""
+    registers: dict[str, list[str]]
+    """Names of operations, passes, ONNX rules and back ends."""
+
+    @classmethod
+    def of(cls, plugin: Plugin) -> PluginRow:
+        """Return what is known of a plugin."""
+        found: dict[str, list[str]] = {}
+        for row in plugin.registered:
+            found.setdefault(row.kind, []).append(row.name)
+        state = "loaded" if plugin.is_loaded else "fault" if plugin.fault else "not loaded"
+        fault = str(plugin.fault or "")
+        return cls(plugin.name, plugin.package, plugin.path, state, fault, found)
+
+    def lines(self) -> list[list[str]]:
+        """Return it in a row, and what it registers or what is wrong below it."""
+        words = [f"{kind} {name}" for kind, names in self.registers.items() for name in names]
+        first = [self.name, self.package or self.path, self.state, words[0] if words else ""]
+        more = [["", "", "", word] for word in words[1:]]
+        return [first, *more, *([["", "", "", line] for line in self.fault.splitlines()])]
+
+    def page(self) -> str:
+        """Return all that is known of it."""
+        return table(self.lines())
+
+
+def list_plugins() -> Listing[PluginRow]:
+    """Return all plugins: those that are installed, and the files that were loaded.
+
+    They are loaded for it; one that cannot be loaded is in the list with its fault.
+
+    >>> import gravure as gv
+    >>> [row.name for row in gv.list_plugins() if row.fault]
+    []
+    """
+    load_possible()
+    return Listing(PluginRow, tuple(map(PluginRow.of, installed())))
+
+
+def load_plugin(path: str | os.PathLike[str]) -> PluginRow:
+    """Load a plugin that is not installed: a file of Python, or a folder that is a package.
+
+    - `path`: the file or folder; its module says `GRAVURE_API = 1`, and registers what it has.
+
+    >>> import gravure as gv
+    >>> gv.load_plugin("/nowhere/shrink.py")
+    Traceback (most recent call last):
+    gravure.plugins.PluginError: /nowhere/shrink.py: no such plugin, expected a file of Python
+    """
+    return PluginRow.of(load_file(Path(path)))
