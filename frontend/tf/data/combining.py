@@ -123,14 +123,14 @@ def resampled(
     return chosen
 
 
-def _class(value: object) -> Any:
+def _class(value: object) -> TfTensor:
     found = convert(value)
     if row_of(found.dtype) is None or found.dtype.name not in ("int32", "int64"):
         raise TypeError(f"`class_func` must return a scalar integer, got {found.dtype.name}")
     return found
 
 
-def _counts(count: int) -> Any:
+def _counts(count: int) -> TfTensor:
     return convert(np.ones(count, np.int64))
 
 

@@ -525,7 +525,7 @@ class Dataset(Pipeline):
 class DatasetSpec(PartSpec):
     """What a dataset is like that is a part of an element."""
 
-    def __init__(self, element_spec: Any, dataset_shape: ShapeLike = ()) -> None:
+    def __init__(self, element_spec: object, dataset_shape: ShapeLike = ()) -> None:
         self.element_spec, self.shape = element_spec, TensorShape(dataset_shape)
 
     value_type = Dataset

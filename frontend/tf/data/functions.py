@@ -12,7 +12,7 @@ from ...autograph import to_trace
 from ...data.programs import GraphProgram, Opening
 from ...graph.graph import Graph
 from ...values.context import STATE, entered
-from ..core.bridge import SymbolicTfTensor
+from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.nested import flatten
 from ..core.values import convert
 from ..graph.state import TfFuncGraph
@@ -108,7 +108,7 @@ def trace_opening(function: Callable[..., object], spec: object, name: str = "ma
     return trace(named(function, lambda element: spread(function, element)), spec, adapt=adapt)
 
 
-def scalar(value: object, dtype: str = "int64") -> Any:
+def scalar(value: object, dtype: str = "int64") -> TfTensor:
     """Return a number as a tensor of a type."""
     from ..ops.math_ops import cast  # noqa: PLC0415
 

@@ -77,7 +77,7 @@ def generated(
 class Starting:
     """Begins a generator, and makes arrays of what it gives."""
 
-    def __init__(self, generator: Callable[..., Any], spec: Any) -> None:
+    def __init__(self, generator: Callable[..., Any], spec: object) -> None:
         self.generator, self.spec, self.leaves = generator, spec, flatten(spec)
 
     def __call__(self, *arguments: Any) -> Iterator[Element]:
@@ -137,7 +137,7 @@ class Starting:
 class Guarded:
     """The elements of a generator; what it raises is an error by TensorFlow's name."""
 
-    def __init__(self, source: Iterator[Any], starting: Starting) -> None:
+    def __init__(self, source: Iterator[object], starting: Starting) -> None:
         self.source, self.starting = source, starting
 
     def __iter__(self) -> Guarded:

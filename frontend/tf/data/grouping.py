@@ -136,7 +136,7 @@ def grouped(
     )  # fmt: skip
 
 
-def _int64(value: object, name: str) -> Any:
+def _int64(value: object, name: str) -> TfTensor:
     found = convert(value)
     if found.dtype.name == "int32":
         from .functions import scalar  # noqa: PLC0415

@@ -16,7 +16,7 @@ from .structures import normal, packed, spec_of, tensor_of
 class Optional:
     """An element, or that there is none."""
 
-    def __init__(self, there: Any, tensors: Sequence[Any], spec: Any) -> None:
+    def __init__(self, there: Any, tensors: Sequence[object], spec: object) -> None:
         self._there, self._tensors, self._spec = there, list(tensors), spec
 
     @classmethod

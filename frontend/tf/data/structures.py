@@ -11,7 +11,7 @@ from ....ir.types.tensor import TensorSpec as CoreSpec
 from ...data.stages import Stage
 from ...graph.text_arrays import TEXT
 from ...values.nest import pack_level
-from ..core.bridge import EagerTensor, wrap
+from ..core.bridge import EagerTensor, TfTensor, wrap
 from ..core.nested import flatten, pack_sequence_as
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
@@ -26,7 +26,7 @@ class Part:
         """Return what it is like."""
         raise NotImplementedError
 
-    def part_tensor(self) -> Any:
+    def part_tensor(self) -> TfTensor:
         """Return the tensor that stands for it."""
         raise NotImplementedError
 

@@ -30,7 +30,7 @@ class ReduceOp(Enum):
     MEAN = "MEAN"
 
     @staticmethod
-    def of(value: Any) -> ReduceOp:
+    def of(value: object) -> ReduceOp:
         """Return the way that is meant."""
         try:
             return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
@@ -76,7 +76,7 @@ class PerReplica(tuple[Any, ...]):
         return f"PerReplica:{{\n{rows}\n}}"
 
 
-def regrouped(results: Sequence[Any]) -> Any:
+def regrouped(results: Sequence[object]) -> Any:
     """Return the results of replicas: in their structure, with a value for each replica."""
     if len(results) == 1:
         return results[0]
@@ -100,7 +100,7 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
     return nest.pack_level(value, [mapped(function, each) for each in value])
 
 
-def chosen(value: Any, number: int) -> Any:
+def chosen(value: object, number: int) -> Any:
     """Return a structure with what one replica has."""
     return mapped(lambda x: x.values[number] if isinstance(x, PerReplica) else x, value)
 
@@ -151,7 +151,7 @@ class ReplicaContext:
         return [self.strategy.devices[self.number]]
 
     def merge_call(
-        self, merge_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+        self, merge_fn: Callable[..., object], args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         """Call a function once for all replicas, with the values of each."""
         if self.steps.count > 1 and STATE.context is not self.context:
@@ -169,7 +169,7 @@ class ReplicaContext:
                 made = merge_fn(self.strategy, *many, **named)
         return chosen(self.steps.meet(self.number, made)[0], self.number)
 
-    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+    def all_reduce(self, reduce_op: object, value: object, options: object = None) -> Any:
         """Return what the replicas' values add up to, or their mean, on each replica."""
         way = ReduceOp.of(reduce_op)
         found = [convert(x) for x in flatten(value)]
@@ -189,11 +189,11 @@ class ReplicaContext:
         ]
         return list(self.all_reduce(way, given))
 
-    def all_gather(self, value: object, axis: int, options: Any = None) -> Any:
+    def all_gather(self, value: object, axis: int, options: object = None) -> Any:
         """Return the replicas' values behind each other, on an axis."""
         return self.merge_call(lambda s, x: s.gather(x, axis), [convert(value)])
 
-    def change(self, variable: Any, kind: str, values: Sequence[Any], read: bool) -> Any:
+    def change(self, variable: Any, kind: str, values: Sequence[object], read: bool) -> Any:
         """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
 
@@ -207,7 +207,7 @@ class ReplicaContext:
 
         return self.merge_call(changed, values)
 
-    def apply(self, applied: Callable[[Any], Any], pairs: Sequence[Any]) -> Any:
+    def apply(self, applied: Callable[[object], object], pairs: Sequence[Any]) -> Any:
         """Change variables once, by the sums of the replicas' gradients."""
         variables = [variable for _, variable in pairs]
 
@@ -218,7 +218,7 @@ class ReplicaContext:
         return self.merge_call(merged, [convert(grad) for grad, _ in pairs])
 
 
-def local_sum(value: Any) -> Any:
+def local_sum(value: object) -> Any:
     """Return the sum over the replicas of this process, in their order."""
     parts = value.values if isinstance(value, PerReplica) else (value,)
     total = parts[0]
@@ -227,12 +227,12 @@ def local_sum(value: Any) -> Any:
     return total
 
 
-def over_ranks(value: TfTensor, comm: protocol.Comm) -> Any:
+def over_ranks(value: TfTensor, comm: protocol.Comm) -> TfTensor:
     """Return the sum over the ranks."""
     return dressed(collectives.all_reduce(value)) if comm.size > 1 else value
 
 
-def joined(value: Any, axis: int, comm: protocol.Comm) -> Any:
+def joined(value: object, axis: int, comm: protocol.Comm) -> Any:
     """Return values of all replicas behind each other."""
     parts = list(value.values) if isinstance(value, PerReplica) else [value]
     own = concat(parts, axis) if len(parts) > 1 else parts[0]

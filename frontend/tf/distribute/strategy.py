@@ -29,7 +29,7 @@ from ...graph.func_graph import FuncGraph
 from ...values.context import STATE
 from ...values.devices import MACHINE, processors
 from ...values.run_errors import UnimplementedError
-from ..core.bridge import dressed
+from ..core.bridge import TfTensor, dressed
 from ..core.names import device
 from ..core.values import convert
 from ..data.dataset import Dataset
@@ -149,10 +149,10 @@ class Strategy:
             return totals
         return [x / convert(self.num_replicas_in_sync, x.dtype) for x in totals]
 
-    def _total(self, value: object) -> Any:
+    def _total(self, value: object) -> TfTensor:
         return over_ranks(local_sum(value), self.comm)
 
-    def _ordered(self, value: object) -> Any:
+    def _ordered(self, value: object) -> TfTensor:
         parts = value.values if isinstance(value, PerReplica) else (value,)
         parts = parts * len(self.devices) if len(parts) == 1 else parts
         return dressed(collectives.ordered_sum(parts)) if self.comm.size > 1 else local_sum(value)

@@ -188,8 +188,8 @@ def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None)
 def assert_near(
     x: object,
     y: object,
-    rtol: Any = None,
-    atol: Any = None,
+    rtol: object = None,
+    atol: object = None,
     message: object = None,
     summarize: object = None,
     name: str | None = None,

@@ -252,7 +252,7 @@ def lstsq(
     l2_regularizer: object = 0.0,
     fast: bool = True,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Return the solutions of systems with the least squares of what is left over."""
     found, _, m, n = _matrices(matrix)
     with InGraph(graph_of([found, rhs])):

@@ -152,7 +152,7 @@ def _require(m: Maker, count: object, holds: Callable[[object], object], message
         raise ValueError(f"Input error: {message}")
 
 
-def _counted(pred: TfTensor, preds: Sequence[Any], **options: Any) -> Any:
+def _counted(pred: TfTensor, preds: Sequence[Any], **options: Any) -> TfTensor:
     return perform("CaseCondition", [pred, *map(truth, preds)], **options)
 
 

@@ -125,12 +125,12 @@ class Generator(Source):
 
     def uniform_full_int(
         self, shape: ShapeLike, dtype: DTypeLike | None = "uint64", name: str | None = None
-    ) -> Any:
+    ) -> TfTensor:
         """Draw integers of the whole range of a type."""
         del name
         return self.draw("RandomUniformInt", shape, row_given(dtype), low=None, high=None)
 
-    def make_seeds(self, count: int = 1) -> Any:
+    def make_seeds(self, count: int = 1) -> TfTensor:
         """Return seeds for functions without a state: two rows of so many numbers."""
         keys = self.uniform_full_int([count], "int64")
         return stack([keys, zeros_like(keys)])

@@ -158,7 +158,7 @@ class _Loop:
         return self.packed(found)
 
 
-def _flow(value: object) -> Any:
+def _flow(value: object) -> TfTensor:
     return value.carried()[0] if isinstance(value, TensorArray) else convert(value)
 
 

@@ -29,7 +29,7 @@ class QueueBase:
         self,
         capacity: int,
         dtypes: Any,
-        shapes: Any = None,
+        shapes: object = None,
         names: Any = None,
         shared_name: str | None = None,
         name: str = "queue",
@@ -127,11 +127,11 @@ class QueueBase:
         """Return how many elements there are."""
         return self._first(self._do(q.size(self._spec), (), name))
 
-    def is_closed(self, name: str | None = None) -> Any:
+    def is_closed(self, name: str | None = None) -> TfTensor:
         """Return whether the queue is closed."""
         return self._first(self._do(q.is_closed(self._spec), (), name))
 
-    def _first(self, made: Any) -> Any:
+    def _first(self, made: Any) -> TfTensor:
         return made.outputs[0] if hasattr(made, "outputs") else wrap(np.asarray(made[0]))
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
@@ -156,8 +156,8 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any = None,
+        dtypes: object,
+        shapes: object = None,
         names: Any = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
@@ -193,8 +193,8 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Any,
-        shapes: Any = None,
+        dtypes: object,
+        shapes: object = None,
         names: object = None,
         seed: int | None = None,
         shared_name: str | None = None,

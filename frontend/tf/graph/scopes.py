@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from ...graph.graph import Graph
+from ...values.dtypes import DTypeLike
+from ...values.given import TensorLike
 from ..core.bridge import row_of
-from ..core.shapes import TensorShape
+from ..core.shapes import ShapeLike, TensorShape
 from ..ops.initial_values import GlorotUniform, Zeros
 from .state import Variable, get_default_graph
 
@@ -25,22 +27,35 @@ class Reuse(Enum):
 AUTO_REUSE = Reuse.AUTO_REUSE
 
 
+Penalty: TypeAlias = Callable[[Any], object]
+"""What a variable or a result costs: a regulariser."""
+
+
+First: TypeAlias = "Callable[..., object] | TensorLike | None"
+"""What a variable starts with: an initializer, its class, or a value."""
+
+
 class VariableScope:
     """A prefix of the names of variables, and what holds for those that are made in it."""
 
     def __init__(
-        self, name: str, reuse: object, initializer: object, original: str, **more: object
+        self,
+        name: str,
+        reuse: object,
+        initializer: First,
+        original: str,
+        dtype: DTypeLike | None = None,
+        regularizer: Penalty | None = None,
     ) -> None:
         self.name, self.reuse, self.initializer = name, reuse, initializer
         self.original_name_scope = original
-        self.dtype = more.get("dtype")
-        self.regularizer = more.get("regularizer")
+        self.dtype, self.regularizer = dtype, regularizer
 
     def reuse_variables(self) -> None:
         """Share variables from here on."""
         self.reuse = True
 
-    def get_variable(self, name: str, *args: Any, **options: Any) -> Any:
+    def get_variable(self, name: str, *args: Any, **options: Any) -> Variable:
         """Return the variable of a name in this scope."""
         with variable_scope(self):
             return get_variable(name, *args, **options)
@@ -51,7 +66,7 @@ class Scopes:
 
     def __init__(self) -> None:
         self.stack = [VariableScope("", False, None, "")]
-        self.variables: dict[str, Any] = {}
+        self.variables: dict[str, Variable] = {}
         self.entered: dict[str, int] = {}
         """How often a default name was taken."""
 
@@ -84,7 +99,12 @@ def get_variable_scope() -> VariableScope:
     return scopes().stack[-1]
 
 
-def _full_name(known: Scopes, outer: VariableScope, name: str | None, default_name: object) -> str:
+def _full_name(
+    known: Scopes,
+    outer: VariableScope,
+    name: str | VariableScope | None,
+    default_name: str | None,
+) -> str:
     if isinstance(name, VariableScope):
         return name.name
     if name is None and default_name is None:
@@ -100,14 +120,14 @@ def _full_name(known: Scopes, outer: VariableScope, name: str | None, default_na
 
 @contextmanager
 def variable_scope(
-    name_or_scope: Any,
+    name_or_scope: str | VariableScope | None,
     default_name: str | None = None,
     values: object = None,
-    initializer: Any = None,
-    reuse: Any = None,
-    dtype: object = None,
+    initializer: First = None,
+    reuse: object = None,
+    dtype: DTypeLike | None = None,
     auxiliary_name_scope: bool = True,
-    regularizer: Any = None,
+    regularizer: Penalty | None = None,
     **refused: object,
 ) -> Iterator[VariableScope]:
     """Put variables and operations under a name."""
@@ -115,19 +135,19 @@ def variable_scope(
     _refuse("variable_scope", refused)
     known, graph = scopes(), get_default_graph()
     outer = known.stack[-1]
-    again = isinstance(name_or_scope, VariableScope)
+    again = name_or_scope if isinstance(name_or_scope, VariableScope) else None
     full = _full_name(known, outer, name_or_scope, default_name)
     kept = reuse
     if not reuse:
-        kept = name_or_scope.reuse if again else outer.reuse
+        kept = (again or outer).reuse
         if reuse is False and outer.reuse is not True:
             kept = False
-    given = (initializer, name_or_scope.initializer if again else None, outer.initializer)
+    given = (initializer, again.initializer if again else None, outer.initializer)
     first = next((x for x in given if x is not None), None)
     last = full.rpartition("/")[2]
     with graph.name_scope(last if auxiliary_name_scope and last else None) as operations:
         before = known.entered
-        held = name_or_scope.regularizer if again else None
+        held = again.regularizer if again else None
         penalty = next((x for x in (regularizer, held, outer.regularizer) if x is not None), None)
         row = dtype or outer.dtype
         made = VariableScope(full, kept, first, operations, dtype=row, regularizer=penalty)
@@ -141,16 +161,16 @@ def variable_scope(
 
 def get_variable(
     name: str,
-    shape: object = None,
-    dtype: object = None,
-    initializer: object = None,
-    regularizer: Any = None,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
+    initializer: First = None,
+    regularizer: Penalty | None = None,
     trainable: bool | None = None,
-    collections: object = None,
+    collections: Iterable[str] | None = None,
     use_resource: object = None,
     constraint: object = None,
     **refused: object,
-) -> Any:
+) -> Variable:
     """Return the variable of a name in the present scope, made now or shared."""
     del use_resource
     _refuse("get_variable", refused)
@@ -170,15 +190,20 @@ def get_variable(
     first = scope.initializer if initializer is None else initializer
     value = _initial(first, full, shape, wanted, given=dtype)
     with get_default_graph().name_scope(None):
-        options: dict[str, Any] = {"collections": collections, "constraint": constraint}
-        made = Variable(value, name=full, trainable=trainable is not False, **options)
+        made = Variable(
+            value,
+            name=full,
+            trainable=trainable is not False,
+            collections=collections,
+            constraint=constraint,
+        )
     if regularizer is not None:
         get_default_graph().add_to_collection("regularization_losses", regularizer(made))
     known.variables[full] = made
     return made
 
 
-def get_local_variable(name: str, *args: Any, **options: Any) -> Any:
+def get_local_variable(name: str, *args: Any, **options: Any) -> Variable:
     """Return a variable that is not shared or saved."""
     options = {**options, "collections": ["local_variables"], "trainable": False}
     return get_variable(name, *args, **options)
@@ -192,7 +217,7 @@ def make_template(
 
     def call(*args: object, **more: object) -> object:
         first = not made
-        place: Any = None if first else made[0]
+        place = None if first else made[0]
         with variable_scope(place, name_, reuse=None if first else True) as scope:
             if first:
                 made.append(scope)
@@ -210,7 +235,9 @@ def _refuse(name: str, options: dict[str, object]) -> None:
         raise NotImplementedError(f"{name}: {given[0]} is not supported")
 
 
-def _shared(found: Any, full: str, scope: VariableScope, shape: Any, dtype: Any) -> Any:
+def _shared(
+    found: Variable, full: str, scope: VariableScope, shape: ShapeLike, dtype: DTypeLike | None
+) -> Variable:
     if not scope.reuse:
         raise ValueError(
             f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
@@ -230,7 +257,13 @@ def _shared(found: Any, full: str, scope: VariableScope, shape: Any, dtype: Any)
     return found
 
 
-def _initial(initializer: Any, name: str, shape: Any, dtype: Any, given: Any) -> Any:
+def _initial(
+    initializer: First,
+    name: str,
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    given: DTypeLike | None,
+) -> object:
     """Return the first value, or what makes it."""
     row = row_of(dtype)
     assert row is not None, "a type was given"
@@ -251,6 +284,6 @@ def _initial(initializer: Any, name: str, shape: Any, dtype: Any, given: Any) ->
             f"Shape of a new variable ({name}) must be fully defined, but instead was "
             f"{TensorShape(shape)}."
         )
-    make = initializer() if isinstance(initializer, type) else initializer
-    make = make or (GlorotUniform() if row.is_float else Zeros())
+    found = initializer() if isinstance(initializer, type) else initializer
+    make: Callable[..., object] = found or (GlorotUniform() if row.is_float else Zeros())
     return lambda: make(TensorShape(shape).as_list(), dtype=dtype)

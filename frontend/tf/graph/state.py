@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
@@ -63,7 +63,7 @@ class TfGraph(Graph):
 
     tensor_class = SymbolicTfTensor
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: object) -> None:
         super().__init__(*args)
         self._overriding: dict[str, str] = {}
         self._overridden: dict[Operation, str] = {}
@@ -316,15 +316,15 @@ class Variable(Common, CoreVariable):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: object = None,
         trainable: bool = True,
         validate_shape: bool = True,
         name: str | None = None,
         dtype: DTypeLike | None = None,
         shape: ShapeLike = None,
         use_resource: bool | None = None,
-        collections: Any = None,
-        constraint: Any = None,
+        collections: Iterable[str] | None = None,
+        constraint: object = None,
         aggregation: object = None,
         **_: object,
     ) -> None:
@@ -340,16 +340,21 @@ class Variable(Common, CoreVariable):
         if STATE.context is None and SCOPE.name:
             name = f"{SCOPE.name}{name or 'Variable'}"
         super().__init__(initial_value, trainable, name, dtype, shape)
-        found: Any = self.initial_value if self.graph is not None else self.state.value
-        if shape is not None and not TensorShape(shape).is_compatible_with(found.shape):
+        first = self._first_shape()
+        if shape is not None and not TensorShape(shape).is_compatible_with(first):
             raise ValueError(
-                f"In this `tf.Variable` creation, the initial value's shape ({found.shape}) is not "
+                f"In this `tf.Variable` creation, the initial value's shape ({first}) is not "
                 f"compatible with the explicitly supplied `shape` argument ({shape})."
             )
         if self.graph is not None:
             names = list(collections) if collections is not None else [GLOBAL]
             for each in dict.fromkeys([*names, *([TRAINABLE] if trainable else [])]):
                 self.graph.add_to_collection(each, self)
+
+    def _first_shape(self) -> TensorShape:
+        """Return the shape of the first value."""
+        first = self.state.value if self.graph is None else self.initial_value
+        return TensorShape(None if first is None else first.shape)
 
     def declared(self, shape: ShapeLike) -> tuple[int | None, ...] | None:
         """Return the extents that are stated, None if nothing is."""
@@ -367,6 +372,10 @@ class Variable(Common, CoreVariable):
     def converted_like(self, value: object) -> TfTensor:
         """Return a value as a tensor of the variable's element type."""
         return convert(value, self.spec.dtype)
+
+    def read_value(self) -> TfTensor:
+        """Return the value that it has now."""
+        return dressed(super().read_value())
 
     def _fitting(self, value: object) -> Tensor:
         with InGraph(self._home() or graph_of([value])):
@@ -540,7 +549,7 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
 
     __slots__ = ("_of", "_where")
 
-    def __init__(self, array: Any, variable: Variable, key: Any) -> None:
+    def __init__(self, array: object, variable: Variable, key: object) -> None:
         super().__init__(array)
         self._of, self._where = variable, key
 

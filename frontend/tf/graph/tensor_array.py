@@ -7,7 +7,7 @@ shape is that of the first element that is written, or as stated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class TensorArray:
         return self._grows
 
     @property
-    def flow(self) -> Any:
+    def flow(self) -> TfTensor:
         """Return the elements as one tensor."""
         return self._flow if self._graph is not None else constant(0.0)
 
@@ -207,7 +207,7 @@ class TensorArray:
             return zeros([0, *(self.element_shape._dims or ())], self.dtype)
         return stack(self._all(), name=name)
 
-    def gather(self, indices: object, name: str | None = None) -> Any:
+    def gather(self, indices: object, name: str | None = None) -> TfTensor:
         """Return some elements along a new first axis."""
         if self._graph is not None:
             with InGraph(self._graph):
@@ -215,7 +215,7 @@ class TensorArray:
         places = [self._index(i, "read") for i in static(indices)]
         return stack([self._read_now(at, keep=True) for at in places], name=name)
 
-    def concat(self, name: str | None = None) -> Any:
+    def concat(self, name: str | None = None) -> TfTensor:
         """Return the elements joined along their first axis."""
         if self._graph is not None:
             with InGraph(self._graph):
@@ -263,7 +263,7 @@ class TensorArray:
         """Return the array."""
         return self
 
-    def grad(self, *_: object, **__: object) -> Any:
+    def grad(self, *_: object, **__: object) -> NoReturn:
         """Refuse: gradients go through the elements themselves."""
         raise NotImplementedError("TensorArray.grad: take the gradients of the elements")
 

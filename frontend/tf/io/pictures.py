@@ -15,7 +15,7 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import row_of
+from ..core.bridge import TfTensor, row_of
 from ..core.values import convert
 from ..ops.image_ops import convert_image_dtype
 from .host_ops import SCALAR_TEXT, host, text, unknown
@@ -288,7 +288,7 @@ def decode_image(
     dtype: DTypeLike | None = "uint8",
     name: str | None = None,
     expand_animations: bool = True,
-) -> Any:
+) -> TfTensor:
     """Return an image of any format that is known, as numbers of a type."""
     n, row = _count(channels), row_of(dtype)
     dims = None if expand_animations else (None, None, n or None)

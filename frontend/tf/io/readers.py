@@ -19,6 +19,7 @@ from ...graph.queue_ops import Use, carry_out, dequeue
 from ...graph.text_arrays import TEXT
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
 from ..core.values import InGraph, convert
+from ..graph.queues import QueueBase
 from ..graph.state import get_default_graph
 from .host_ops import SCALAR_TEXT, text, unknown
 from .records import TFRecordOptions
@@ -39,7 +40,9 @@ class ReaderKind(ArrayKind):
 
     waits = True
 
-    def __init__(self, reader: ReaderBase, type_: str, queue: Any, specs: Sequence[Any]) -> None:
+    def __init__(
+        self, reader: ReaderBase, type_: str, queue: QueueBase | None, specs: Sequence[TensorSpec]
+    ) -> None:
         super().__init__(type_, self.unused, lambda _: list(specs), effect=True)
         self.reader, self.queue = reader, queue
         self.line = queue, True
@@ -89,6 +92,7 @@ class ReaderBase:
         """Return the next key and value; take the name of a file where one is at its end."""
         while True:
             if progress.work is None:
+                assert kind.queue is not None, "what reads has a queue"
                 spec = kind.queue._spec
                 use = Use(spec, spec.queue(frame.store), frame.patient)
                 progress.work = self.begin(carry_out(dequeue(spec), use, ())[0].item())
@@ -118,7 +122,12 @@ class ReaderBase:
         return columns
 
     def _add(
-        self, type_: str, queue: object, specs: Sequence[object], inputs: Any, name: str | None
+        self,
+        type_: str,
+        queue: QueueBase | None,
+        specs: Sequence[TensorSpec],
+        inputs: Sequence[object],
+        name: str | None,
     ) -> Operation:
         graph = get_default_graph()
         with InGraph(graph):
@@ -126,12 +135,12 @@ class ReaderBase:
             kind = ReaderKind(self, type_, queue, specs)
             return graph.add(kind, [graph.owned(x) for x in tensors], name=name)
 
-    def read(self, queue: object, name: str | None = None) -> Any:
+    def read(self, queue: QueueBase, name: str | None = None) -> Any:
         """Return the next key and value."""
         made = self._add("ReaderReadV2", queue, [SCALAR_TEXT, SCALAR_TEXT], (), name)
         return tuple(made.outputs)
 
-    def read_up_to(self, queue: object, num_records: object, name: str | None = None) -> Any:
+    def read_up_to(self, queue: QueueBase, num_records: object, name: str | None = None) -> Any:
         """Return up to so many keys and values."""
         specs = [unknown(TEXT, None), unknown(TEXT, None)]
         made = self._add("ReaderReadUpToV2", queue, specs, [num_records], name)
@@ -223,7 +232,7 @@ class FixedLengthRecordReader(ReaderBase):
 class TFRecordReader(ReaderBase):
     """Gives the records of files."""
 
-    def __init__(self, name: str | None = None, options: Any = None) -> None:
+    def __init__(self, name: str | None = None, options: object = None) -> None:
         self.name = name
         self.compression = TFRecordOptions.get_compression_type_string(options)
 

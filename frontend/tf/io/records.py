@@ -79,7 +79,7 @@ class TFRecordWriter:
         self.close()
 
 
-def tf_record_iterator(path: str, options: Any = None) -> Iterator[bytes]:
+def tf_record_iterator(path: str, options: object = None) -> Iterator[bytes]:
     """Give the records of a file."""
     reader = RecordReader(path, TFRecordOptions.get_compression_type_string(options))
     try:

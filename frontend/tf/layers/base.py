@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, TypedDict, TypeVar
 
 from ....errors import GraphError
-from ...graph.graph import GraphTensor
+from ...graph.graph import Graph
 from ...values import nest
-from ..core.bridge import TfTensor
+from ...values.dtypes import DTypeLike
+from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
-from ..graph.scopes import VariableScope, get_variable, variable_scope
-from ..graph.state import get_default_graph
+from ..graph.scopes import First, Penalty, VariableScope, get_variable, variable_scope
+from ..graph.state import Variable, get_default_graph
 from ..ops.array_ops import shape as sizes
 from ..ops.initial_values import Zeros
 from ..ops.math_ops import cast
 
+Made = TypeVar("Made")
+Activation: TypeAlias = Callable[[Any], TfTensor]
 PENALTIES = "regularization_losses"
-ZEROS: Any = Zeros()
+ZEROS = Zeros()
 
 
 class LayerShapeError(GraphError, ValueError):
@@ -40,7 +43,7 @@ class InputSpec:
     def __init__(
         self,
         dtype: object = None,
-        shape: Any = None,
+        shape: Sequence[int | None] | None = None,
         ndim: int | None = None,
         max_ndim: int | None = None,
         min_ndim: int | None = None,
@@ -49,6 +52,16 @@ class InputSpec:
         self.dtype, self.shape, self.axes = dtype, shape, axes or {}
         self.ndim = len(shape) if shape is not None else ndim
         self.max_ndim, self.min_ndim = max_ndim, min_ndim
+
+
+class LayerOptions(TypedDict, total=False):
+    """The options that all layers have beside the penalty of what they make."""
+
+    trainable: bool
+    name: str | None
+    dtype: DTypeLike | None
+    _reuse: object
+    _scope: str | VariableScope | None
 
 
 class Layer:
@@ -61,20 +74,21 @@ class Layer:
         self,
         trainable: bool = True,
         name: str | None = None,
-        dtype: object = None,
+        dtype: DTypeLike | None = None,
         *,
-        activity_regularizer: Callable[[object], object] | None = None,
+        activity_regularizer: Penalty | None = None,
         _reuse: object = None,
-        _scope: object = None,
+        _scope: str | VariableScope | None = None,
     ) -> None:
         self.trainable, self.dtype, self.built = trainable, dtype, False
         self.activity_regularizer = activity_regularizer
-        self.input_spec: Any = None
-        self._given, self._reuse = name if _scope is None else _scope, _reuse
+        self.input_spec: InputSpec | None = None
+        self._given = name if _scope is None else _scope
+        self._reuse = _reuse
         self._scope: VariableScope | None = None
-        self._own: list[Any] = []
-        self._updates: list[Any] = []
-        self._losses: list[Any] = []
+        self._own: list[Variable] = []
+        self._updates: list[object] = []
+        self._losses: list[object] = []
 
     @property
     def base_name(self) -> str:
@@ -145,14 +159,14 @@ class Layer:
     def add_weight(
         self,
         name: str,
-        shape: object,
-        dtype: object = None,
-        initializer: object = None,
-        regularizer: object = None,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        initializer: First = None,
+        regularizer: Penalty | None = None,
         trainable: bool = True,
         constraint: object = None,
-        **more: object,
-    ) -> Any:
+        **more: Any,
+    ) -> Variable:
         """Return a variable of the layer, made now or shared."""
         made = get_variable(
             name,
@@ -184,38 +198,38 @@ class Layer:
             get_default_graph().add_to_collection(PENALTIES, each)
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[Variable]:
         """Return the variables."""
         return list(dict.fromkeys(self._own))
 
     weights = variables
 
     @property
-    def trainable_variables(self) -> list[Any]:
+    def trainable_variables(self) -> list[Variable]:
         """Return the variables that are trained."""
         return [v for v in self.variables if v.trainable]
 
     trainable_weights = trainable_variables
 
     @property
-    def non_trainable_variables(self) -> list[Any]:
+    def non_trainable_variables(self) -> list[Variable]:
         """Return the variables that are not trained."""
         return [v for v in self.variables if not v.trainable]
 
     non_trainable_weights = non_trainable_variables
 
     @property
-    def updates(self) -> list[Any]:
+    def updates(self) -> list[object]:
         """Return what is to be run with each step of training."""
         return list(self._updates)
 
     @property
-    def losses(self) -> list[Any]:
+    def losses(self) -> list[object]:
         """Return penalties."""
         return list(self._losses)
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph | None:
         """Return the graph of the layer's variables."""
         return self._own[0].graph if self._own else get_default_graph()
 
@@ -243,13 +257,13 @@ def extent(shape: ShapeLike, axis: int, layer: Layer) -> int:
     return found
 
 
-def activated(function: Any, value: TfTensor) -> Any:
+def activated(function: Activation | None, value: TfTensor) -> TfTensor:
     """Return what an activation makes of a value; without one, the value."""
     return value if function is None else function(value)
 
 
-def settled(made: object, shape: Sequence[int | None]) -> object:
+def settled(made: Made, shape: Sequence[int | None] | TensorShape) -> Made:
     """Return a tensor, of whose shape something is known in a graph."""
-    if isinstance(made, GraphTensor):
+    if isinstance(made, SymbolicTfTensor):
         made.set_shape(shape)
     return made

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, SupportsInt, Unpack
 
 from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike
+from ..graph.scopes import First, Penalty
+from ..graph.state import Variable
 from ..ops import array_ops as _a
 from ..ops import window_ops as _w
 from ..ops.nn_ops import bias_add
-from .base import ZEROS, InputSpec, Layer, activated, extent, settled
+from .base import ZEROS, Activation, InputSpec, Layer, LayerOptions, activated, extent, settled
 
 FORMS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
-FUNCTIONS = {1: _w.conv1d, 2: _w.conv2d, 3: _w.conv3d}
+FUNCTIONS: dict[int, Callable[..., TfTensor]] = {1: _w.conv1d, 2: _w.conv2d, 3: _w.conv3d}
 
 
-def tuple_of(value: Any, count: int) -> tuple[int, ...]:
+def tuple_of(value: int | Iterable[SupportsInt], count: int) -> tuple[int, ...]:
     """Return a number for each axis."""
     return (int(value),) * count if isinstance(value, int) else tuple(int(v) for v in value)
 
@@ -29,21 +31,21 @@ class Convolution(Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: object,
-        strides: object = 1,
+        kernel_size: int | Iterable[SupportsInt],
+        strides: int | Iterable[SupportsInt] = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: object = 1,
-        activation: object = None,
+        dilation_rate: int | Iterable[SupportsInt] = 1,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: object = None,
-        bias_initializer: object = ZEROS,
-        kernel_regularizer: object = None,
-        bias_regularizer: object = None,
-        activity_regularizer: Any = None,
+        kernel_initializer: First = None,
+        bias_initializer: First = ZEROS,
+        kernel_regularizer: Penalty | None = None,
+        bias_regularizer: Penalty | None = None,
+        activity_regularizer: Penalty | None = None,
         kernel_constraint: object = None,
         bias_constraint: object = None,
-        **more: Any,
+        **more: Unpack[LayerOptions],
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **more)
         count = self.axes
@@ -53,8 +55,8 @@ class Convolution(Layer):
         self.dilation_rate = tuple_of(dilation_rate, count)
         self._kernel = (kernel_initializer, kernel_regularizer, kernel_constraint)
         self._bias = (bias_initializer, bias_regularizer, bias_constraint)
-        self.kernel: Any = None
-        self.bias: Any = None
+        self.kernel: Variable | None = None
+        self.bias: Variable | None = None
         self.input_spec = InputSpec(ndim=count + 2)
 
     @property
@@ -88,14 +90,13 @@ class Convolution(Layer):
             first, penalty, limit = self._bias
             self.bias = self.add_weight("bias", [self.filters], None, first, penalty, True, limit)
 
-    def slid(self, inputs: object) -> Any:
+    def slid(self, inputs: TfTensor) -> TfTensor:
         """Slide the filters."""
-        function: Any = FUNCTIONS[self.axes]
-        steps: Any = self.strides[0] if self.axes == 1 else self.strides
-        apart: Any = self.dilation_rate[0] if self.axes == 1 else self.dilation_rate
-        return function(inputs, self.kernel, steps, self.padding, self.form, apart)
+        steps = self.strides[0] if self.axes == 1 else self.strides
+        apart = self.dilation_rate[0] if self.axes == 1 else self.dilation_rate
+        return FUNCTIONS[self.axes](inputs, self.kernel, steps, self.padding, self.form, apart)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: TfTensor) -> TfTensor:
         """Slide, and add the bias."""
         made = self.slid(inputs)
         if self.bias is not None:
@@ -128,7 +129,7 @@ class Transposed(Convolution):
         """Return the shape of the filters."""
         return [*self.kernel_size, self.filters, channels]
 
-    def slid(self, inputs: Any) -> Any:
+    def slid(self, inputs: TfTensor) -> TfTensor:
         """Spread the filters."""
         x = inputs if self.last else _a.transpose(inputs, [0, *range(2, self.axes + 2), 1])
         dims = x.shape.as_list()
@@ -137,7 +138,7 @@ class Transposed(Convolution):
             for i, d in enumerate(dims[1:-1])
         ]
         batch = dims[0] if dims[0] is not None else _a.shape(x)[0]
-        function: Any = _w.conv2d_transpose if self.axes == 2 else _w.conv3d_transpose
+        function = _w.conv2d_transpose if self.axes == 2 else _w.conv3d_transpose
         made = function(x, self.kernel, [batch, *sizes, self.filters], self.strides, self.padding)
         known = [s if isinstance(s, int) else None for s in sizes]
         settled(made, [dims[0], *known, self.filters])
@@ -145,7 +146,7 @@ class Transposed(Convolution):
             made if self.last else _a.transpose(made, [0, self.axes + 1, *range(1, self.axes + 1)])
         )
 
-    def _length(self, size: Any, axis: int) -> Any:
+    def _length(self, size: int | TfTensor, axis: int) -> int | TfTensor:
         step, window = self.strides[axis], self.kernel_size[axis]
         return size * step + (max(window - step, 0) if self.padding == "VALID" else 0)
 
@@ -170,25 +171,25 @@ class SeparableConv2D(Convolution):
     def __init__(
         self,
         filters: int,
-        kernel_size: object,
-        strides: object = 1,
+        kernel_size: int | Iterable[SupportsInt],
+        strides: int | Iterable[SupportsInt] = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: object = 1,
+        dilation_rate: int | Iterable[SupportsInt] = 1,
         depth_multiplier: int = 1,
-        activation: object = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        depthwise_initializer: object = None,
-        pointwise_initializer: object = None,
-        bias_initializer: object = ZEROS,
-        depthwise_regularizer: object = None,
-        pointwise_regularizer: object = None,
-        bias_regularizer: object = None,
-        activity_regularizer: object = None,
+        depthwise_initializer: First = None,
+        pointwise_initializer: First = None,
+        bias_initializer: First = ZEROS,
+        depthwise_regularizer: Penalty | None = None,
+        pointwise_regularizer: Penalty | None = None,
+        bias_regularizer: Penalty | None = None,
+        activity_regularizer: Penalty | None = None,
         depthwise_constraint: object = None,
         pointwise_constraint: object = None,
         bias_constraint: object = None,
-        **more: object,
+        **more: Unpack[LayerOptions],
     ) -> None:
         super().__init__(
             filters, kernel_size, strides, padding, data_format, dilation_rate, activation,
@@ -198,8 +199,8 @@ class SeparableConv2D(Convolution):
         self.times = depth_multiplier
         self._deep = (depthwise_initializer, depthwise_regularizer, depthwise_constraint)
         self._point = (pointwise_initializer, pointwise_regularizer, pointwise_constraint)
-        self.depthwise_kernel: Any = None
-        self.pointwise_kernel: Any = None
+        self.depthwise_kernel: Variable | None = None
+        self.pointwise_kernel: Variable | None = None
 
     def build(self, input_shape: ShapeLike) -> None:
         """Make both filters and the bias."""
@@ -212,7 +213,7 @@ class SeparableConv2D(Convolution):
             setattr(self, name, self.add_weight(name, shape, None, first, penalty, True, limit))
         self.build_bias()
 
-    def slid(self, inputs: object) -> TfTensor:
+    def slid(self, inputs: TfTensor) -> TfTensor:
         """Slide over each channel, then combine."""
         given = (self.depthwise_kernel, self.pointwise_kernel, self.strides, self.padding)
         return _w.separable_conv2d(inputs, *given, self.form, self.dilation_rate)

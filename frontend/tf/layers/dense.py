@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Unpack
 
+from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike
-from ..core.values import static
+from ..core.values import convert, static
 from ..graph.flow import cond
-from ..graph.state import group
+from ..graph.scopes import First, Penalty
+from ..graph.state import Variable, group
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
 from ..ops import window_ops as _w
 from ..ops.initial_values import Ones
 from ..ops.nn_ops import bias_add, moments
-from .base import ZEROS, InputSpec, Layer, activated, extent, settled
+from .base import ZEROS, Activation, InputSpec, Layer, LayerOptions, activated, extent, settled
 
-ONES: Any = Ones()
+ONES = Ones()
 
 
 class Dense(Layer):
@@ -25,24 +27,24 @@ class Dense(Layer):
 
     def __init__(
         self,
-        units: Any,
-        activation: Any = None,
+        units: int,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: object = ZEROS,
-        kernel_regularizer: object = None,
-        bias_regularizer: object = None,
-        activity_regularizer: Any = None,
+        kernel_initializer: First = None,
+        bias_initializer: First = ZEROS,
+        kernel_regularizer: Penalty | None = None,
+        bias_regularizer: Penalty | None = None,
+        activity_regularizer: Penalty | None = None,
         kernel_constraint: object = None,
         bias_constraint: object = None,
-        **more: Any,
+        **more: Unpack[LayerOptions],
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **more)
         self.units, self.activation, self.use_bias = int(units), activation, use_bias
         self._kernel = (kernel_initializer, kernel_regularizer, kernel_constraint)
         self._bias = (bias_initializer, bias_regularizer, bias_constraint)
-        self.kernel: Any = None
-        self.bias: Any = None
+        self.kernel: Variable | None = None
+        self.bias: Variable | None = None
         self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -56,7 +58,7 @@ class Dense(Layer):
             first, penalty, limit = self._bias
             self.bias = self.add_weight("bias", [self.units], None, first, penalty, True, limit)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: TfTensor) -> TfTensor:
         """Multiply and add."""
         rank = inputs.shape.rank
         if rank in (None, 2):
@@ -71,32 +73,37 @@ class Dropout(Layer):
     """Sets elements to 0 by chance in training, and scales the others up."""
 
     def __init__(
-        self, rate: Any = 0.5, noise_shape: ShapeLike = None, seed: int | None = None, **more: Any
+        self,
+        rate: float | TfTensor = 0.5,
+        noise_shape: ShapeLike = None,
+        seed: int | None = None,
+        **more: Unpack[LayerOptions],
     ) -> None:
         super().__init__(**more)
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: TfTensor, training: bool | TfTensor = False) -> TfTensor:
         """Drop in training; `training` may be a tensor."""
 
-        def dropped() -> Any:
+        def dropped() -> TfTensor:
             return _w.dropout(inputs, self.rate, self.noise_shape, self.seed)
 
         known = static(training)
         if isinstance(known, bool | int):
             return dropped() if known else _m.identity(inputs)
-        return settled(cond(training, dropped, lambda: _m.identity(inputs)), inputs.shape)
+        made: TfTensor = cond(training, dropped, lambda: _m.identity(inputs))
+        return settled(made, inputs.shape)
 
 
 class Flatten(Layer):
     """All axes but the first as one."""
 
-    def __init__(self, data_format: str = "channels_last", **more: Any) -> None:
+    def __init__(self, data_format: str = "channels_last", **more: Unpack[LayerOptions]) -> None:
         super().__init__(**more)
         self.data_format = data_format
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: TfTensor) -> TfTensor:
         """Give it another shape."""
         dims, x = inputs.shape.as_list(), inputs
         if self.data_format == "channels_first" and len(dims) > 2:
@@ -113,17 +120,17 @@ class BatchNormalization(Layer):
 
     def __init__(
         self,
-        axis: Any = -1,
-        momentum: Any = 0.99,
+        axis: int | Sequence[int] = -1,
+        momentum: object = 0.99,
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: object = ZEROS,
-        gamma_initializer: object = ONES,
-        moving_mean_initializer: object = ZEROS,
-        moving_variance_initializer: object = ONES,
-        beta_regularizer: object = None,
-        gamma_regularizer: object = None,
+        beta_initializer: First = ZEROS,
+        gamma_initializer: First = ONES,
+        moving_mean_initializer: First = ZEROS,
+        moving_variance_initializer: First = ONES,
+        beta_regularizer: Penalty | None = None,
+        gamma_regularizer: Penalty | None = None,
         beta_constraint: object = None,
         gamma_constraint: object = None,
         renorm: bool = False,
@@ -132,21 +139,25 @@ class BatchNormalization(Layer):
         fused: bool | None = None,
         virtual_batch_size: int | None = None,
         adjustment: object = None,
-        **more: Any,
+        **more: Unpack[LayerOptions],
     ) -> None:
         super().__init__(**more)
         if renorm or renorm_clipping is not None or virtual_batch_size or adjustment is not None:
             raise NotImplementedError(
                 "batch_normalization: renorm, virtual_batch_size and adjustment are not supported"
             )
-        self.axis = axis[0] if isinstance(axis, list | tuple) and len(axis) == 1 else axis
-        if not isinstance(self.axis, int):
+        at = axis[0] if isinstance(axis, list | tuple) and len(axis) == 1 else axis
+        if not isinstance(at, int):
             raise NotImplementedError(f"batch_normalization: axis {axis!r}, expected one number")
+        self.axis = at
         self.momentum, self.epsilon, self.fused = momentum, epsilon, fused
         self._gamma = (gamma_initializer, gamma_regularizer, gamma_constraint) if scale else None
         self._beta = (beta_initializer, beta_regularizer, beta_constraint) if center else None
         self._moving = (moving_mean_initializer, moving_variance_initializer)
-        self.gamma = self.beta = self.moving_mean = self.moving_variance = None
+        self.gamma: Variable | None = None
+        self.beta: Variable | None = None
+        self.moving_mean: Variable | None = None
+        self.moving_variance: Variable | None = None
 
     def build(self, input_shape: ShapeLike) -> None:
         """Make scale and offset, and the averages."""
@@ -163,7 +174,7 @@ class BatchNormalization(Layer):
             "moving_variance", shape, None, spread, trainable=False
         )
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: TfTensor, training: bool | TfTensor = False) -> TfTensor:
         """Normalise; `training` may be a tensor."""
         known = static(training)
         if isinstance(known, bool | int):
@@ -176,18 +187,20 @@ class BatchNormalization(Layer):
         self._move(new_mean, new_variance)
         return self._normalised(inputs, mean, variance)
 
-    def _axes(self, x: Any) -> tuple[list[int], int]:
-        rank = x.shape.rank
+    def _axes(self, x: TfTensor) -> tuple[list[int], int]:
+        rank = len(x.shape)
         at = self.axis % rank
         return [i for i in range(rank) if i != at], at
 
-    def _moments(self, x: object) -> list[Any]:
+    def _moments(self, x: TfTensor) -> list[TfTensor]:
         """Return the moments to normalise by, and what the averages go towards."""
         axes, at = self._axes(x)
         mean, variance = moments(x, axes)
         return [mean, variance, *self._targets(x, axes, at, mean, variance)]
 
-    def _targets(self, x: Any, axes: Sequence[int], at: int, mean: Any, variance: Any) -> list[Any]:
+    def _targets(
+        self, x: TfTensor, axes: Sequence[int], at: int, mean: TfTensor, variance: TfTensor
+    ) -> list[TfTensor]:
         moved = variance
         if x.shape.rank == 4 and at in (1, 3) and self.fused is not False:
             sizes = _a.shape(x)
@@ -202,12 +215,12 @@ class BatchNormalization(Layer):
             old_variance - (old_variance - moved) * (1.0 - keep),
         ]
 
-    def _trained(self, x: object) -> object:
+    def _trained(self, x: TfTensor) -> TfTensor:
         mean, variance, new_mean, new_variance = self._moments(x)
         self._move(new_mean, new_variance)
         return self._normalised(x, mean, variance)
 
-    def _applied(self, x: object) -> object:
+    def _applied(self, x: TfTensor) -> TfTensor:
         return self._normalised(x, self.moving_mean, self.moving_variance)
 
     def _move(self, mean: object, variance: object) -> None:
@@ -218,13 +231,20 @@ class BatchNormalization(Layer):
         if group(*made) is not None:
             self.add_update([m.op if hasattr(m, "op") else m for m in made])
 
-    def _normalised(self, x: Any, mean: Any, variance: Any) -> object:
+    def _normalised(self, x: TfTensor, mean: object, variance: object) -> TfTensor:
         _, at = self._axes(x)
-        shape = [1] * x.shape.rank
+        shape = [1] * len(x.shape)
         shape[at] = -1
-        parts = [mean, variance, self.beta, self.gamma]
-        if at != x.shape.rank - 1:
+        parts: list[object] = [mean, variance, self.beta, self.gamma]
+        if at != len(x.shape) - 1:
             parts = [None if p is None else _a.reshape(p, shape) for p in parts]
-        mean, variance, offset, scale = parts
-        made = _w.batch_normalization(x, mean, variance, offset, scale, self.epsilon)
+        centre, spread, offset, scale = parts
+        made = _w.batch_normalization(
+            x,
+            convert(centre),
+            spread,
+            None if offset is None else convert(offset),
+            scale,
+            self.epsilon,
+        )
         return settled(made, x.shape)

@@ -40,7 +40,7 @@ def _function(kind: type[Layer]) -> Callable[..., Any]:
     signature = inspect.signature(kind.__init__)
 
     @functools.wraps(kind.__init__)
-    def function(inputs: Any, *args: Any, **options: Any) -> Any:
+    def function(inputs: object, *args: Any, **options: Any) -> Any:
         more = {"training": options.pop("training")} if "training" in options else {}
         options["_reuse"] = options.pop("reuse", None)
         return kind(*args, **options)(inputs, **more)

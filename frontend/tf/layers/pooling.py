@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable
+from typing import ClassVar, SupportsInt, Unpack
 
+from ..core.bridge import TfTensor
 from ..ops import window_ops as _w
-from .base import InputSpec, Layer
+from .base import InputSpec, Layer, LayerOptions
 from .convolution import FORMS, tuple_of
 
 
@@ -17,11 +19,11 @@ class Pooling(Layer):
 
     def __init__(
         self,
-        pool_size: object,
-        strides: object,
+        pool_size: int | Iterable[SupportsInt],
+        strides: int | Iterable[SupportsInt] | None,
         padding: str = "valid",
         data_format: str = "channels_last",
-        **more: Any,
+        **more: Unpack[LayerOptions],
     ) -> None:
         super().__init__(**more)
         self.pool_size = tuple_of(pool_size, self.axes)
@@ -29,9 +31,9 @@ class Pooling(Layer):
         self.padding, self.data_format = padding.upper(), data_format
         self.input_spec = InputSpec(ndim=self.axes + 2)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: TfTensor) -> TfTensor:
         """Combine."""
-        function: Any = getattr(_w, f"{self.kind}_pool{self.axes}d")
+        function: Callable[..., TfTensor] = getattr(_w, f"{self.kind}_pool{self.axes}d")
         form = FORMS[self.axes][self.data_format != "channels_last"]
         return function(inputs, self.pool_size, self.strides, self.padding, form)
 

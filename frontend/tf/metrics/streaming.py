@@ -35,7 +35,7 @@ def kept(name: str, shape: Sequence[int] = (), dtype: str = "float32") -> Any:
     )
 
 
-def _weighed(values: Any, weights: object) -> Any:
+def _weighed(values: Any, weights: object) -> TfTensor:
     """Return weights for each value."""
     if weights is None:
         return _m.cast(_a.broadcast_to(convert(1.0), _a.shape(values)), "float32")
@@ -125,7 +125,7 @@ def _of(function: Callable[[object, object], object], label: str, *, root: bool 
     return metric
 
 
-def _hit(labels: Any, predictions: Any) -> Any:
+def _hit(labels: Any, predictions: Any) -> TfTensor:
     x, y = labels, predictions
     if x.dtype != y.dtype:
         y = _m.cast(y, x.dtype)

@@ -58,7 +58,7 @@ def dropout(
     seed: int | None = None,
     name: str | None = None,
     rate: Any = None,
-) -> Any:
+) -> TfTensor:
     """Set elements to 0 by chance, and scale the others up; `keep_prob` says how many stay."""
     if keep_prob is None and rate is None:
         raise ValueError(f"Argument `rate` must be provided. Received: rate={rate}.")
@@ -151,12 +151,12 @@ def multinomial(
     seed: int | None = None,
     name: object = None,
     output_dtype: DTypeLike | None = None,
-) -> Any:
+) -> TfTensor:
     """Draw classes by their logits."""
     return categorical(logits, num_samples, dtype=output_dtype or "int64", seed=seed)
 
 
-def div(x: object, y: object, name: str | None = None) -> Any:
+def div(x: object, y: object, name: str | None = None) -> TfTensor:
     """Divide as Python's second version did: integers to integers, floats to floats."""
     with InGraph(graph_of([x, y])):
         a, b = same(x, y)
@@ -190,7 +190,7 @@ def resize_images(
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Return images of another height and width, by a method or its number."""
     known = ("bilinear", "nearest", "bicubic")
     mode = known[method] if isinstance(method, int) and method < len(known) else method

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from ...values import nest
+from ...values.dtypes import DataType, DTypeLike
 from ..core.bridge import TfTensor
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
-from ..layers.base import Layer, extent
+from ..graph.scopes import First, Penalty, VariableScope
+from ..graph.state import Variable
+from ..layers.base import Activation, Layer, extent
 from ..ops import array_ops as _a
 from ..ops import math_ops as _m
 from ..ops.creation import zeros
@@ -20,15 +22,28 @@ from ..ops.nn_ops import bias_add, clip_by_value
 sigmoid, tanh = _m.FUNCTIONS["sigmoid"], _m.FUNCTIONS["tanh"]
 
 
+Output: TypeAlias = tuple[Any, Any]
+"""An output and the next state: structures whose form the cell says."""
+
+
 class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
     """The state of an LSTM: its memory and what it gave last."""
 
     __slots__ = ()
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DataType:
         """Return the element type."""
-        return self.c.dtype
+        found: DataType = self.c.dtype
+        return found
+
+
+class CellOptions(TypedDict, total=False):
+    """The options that all cells have."""
+
+    trainable: bool
+    activity_regularizer: Penalty | None
+    _scope: str | VariableScope | None
 
 
 class RNNCell(Layer):
@@ -37,21 +52,22 @@ class RNNCell(Layer):
     state_size: Any
     output_size: Any
 
-    def __call__(self, inputs: object, state: object, scope: str | None = None) -> Any:  # type: ignore[override]
+    def __call__(self, inputs: object, state: object, scope: str | None = None) -> Output:  # type: ignore[override]
         """Return output and next state; the variables have names within a scope."""
-        return super().__call__(inputs, state, scope=scope)
+        made: Output = super().__call__(inputs, state, scope=scope)
+        return made
 
     def build(self, input_shape: ShapeLike) -> None:
         """Make the variables; a cell of one's own may make them in `call`."""
 
-    def zero_state(self, batch_size: object, dtype: object) -> Any:
+    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> Any:
         """Return the state to begin with."""
         return nest.map_structure(
             lambda size: zeros([batch_size, *TensorShape(size).as_list()], dtype), self.state_size
         )
 
     def get_initial_state(
-        self, inputs: object = None, batch_size: object = None, dtype: object = None
+        self, inputs: object = None, batch_size: object = None, dtype: DTypeLike | None = None
     ) -> Any:
         """Return the state to begin with, for inputs or a number of them."""
         if inputs is not None:
@@ -67,17 +83,17 @@ class Recurrent(RNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Callable[[object], object] | None = None,
-        reuse: Any = None,
+        activation: Activation | None = None,
+        reuse: object = None,
         name: str | None = None,
-        dtype: object = None,
-        **more: Any,
+        dtype: DTypeLike | None = None,
+        **more: Unpack[CellOptions],
     ) -> None:
         super().__init__(name=name, dtype=dtype, _reuse=reuse, **more)
         self._num_units, self._activation = int(num_units), activation or tanh
 
     @property
-    def state_size(self) -> int:
+    def state_size(self) -> LSTMStateTuple | int:
         """Return the size of the state."""
         return self._num_units
 
@@ -87,7 +103,7 @@ class Recurrent(RNNCell):
         return self._num_units
 
 
-def _joined(x: TfTensor, y: object, kernel: object, bias: object) -> TfTensor:
+def _joined(x: TfTensor, y: object, kernel: Variable, bias: Variable) -> TfTensor:
     return bias_add(_m.matmul(_a.concat([x, y], 1), kernel), bias)
 
 
@@ -100,7 +116,7 @@ class BasicRNNCell(Recurrent):
         self._kernel = self.add_weight("kernel", [extent(input_shape, -1, self) + units, units])
         self._bias = self.add_weight("bias", [units], initializer=Zeros())
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: TfTensor, state: TfTensor) -> Output:
         """Return the output, twice."""
         made = self._activation(_joined(inputs, state, self._kernel, self._bias))
         return made, made
@@ -112,13 +128,13 @@ class GRUCell(Recurrent):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        kernel_initializer: object = None,
-        bias_initializer: object = None,
+        activation: Activation | None = None,
+        reuse: object = None,
+        kernel_initializer: First = None,
+        bias_initializer: First = None,
         name: str | None = None,
-        dtype: object = None,
-        **more: Any,
+        dtype: DTypeLike | None = None,
+        **more: Unpack[CellOptions],
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **more)
         self._first, self._first_bias = kernel_initializer, bias_initializer
@@ -134,7 +150,7 @@ class GRUCell(Recurrent):
         self._new_kernel = add("candidate/kernel", [both, units], initializer=first)
         self._new_bias = add("candidate/bias", [units], initializer=new)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: TfTensor, state: TfTensor) -> Output:
         """Return the next state, twice."""
         gates = sigmoid(_joined(inputs, state, self._gate_kernel, self._gate_bias))
         seen, kept = _a.split(gates, 2, 1)
@@ -156,17 +172,17 @@ class BasicLSTMCell(Recurrent):
         num_units: int,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
-        reuse: Any = None,
+        activation: Activation | None = None,
+        reuse: object = None,
         name: str | None = None,
-        dtype: object = None,
-        **more: Any,
+        dtype: DTypeLike | None = None,
+        **more: Unpack[CellOptions],
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **more)
         self._forget, self._is_tuple = forget_bias, state_is_tuple
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple | int:
         """Return the sizes of memory and output."""
         units = self._num_units
         return LSTMStateTuple(units, units) if self._is_tuple else 2 * units
@@ -178,7 +194,7 @@ class BasicLSTMCell(Recurrent):
         self._kernel = self.add_weight("kernel", [both, 4 * units])
         self._bias = self.add_weight("bias", [4 * units], initializer=Zeros())
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: TfTensor, state: LSTMStateTuple | TfTensor) -> Output:
         """Return the output, and memory and output."""
         memory, last = state if self._is_tuple else _a.split(state, 2, 1)
         gates = _joined(inputs, last, self._kernel, self._bias)
@@ -197,18 +213,18 @@ class LSTMCell(Recurrent):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: object = None,
+        initializer: First = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: object = None,
         num_proj_shards: object = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
-        reuse: Any = None,
+        activation: Activation | None = None,
+        reuse: object = None,
         name: str | None = None,
-        dtype: object = None,
-        **more: Any,
+        dtype: DTypeLike | None = None,
+        **more: Unpack[CellOptions],
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **more)
         if num_unit_shards not in (None, 1) or num_proj_shards not in (None, 1):
@@ -223,7 +239,7 @@ class LSTMCell(Recurrent):
         return self._projected or self._num_units
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple | int:
         """Return the sizes of memory and output."""
         pair = LSTMStateTuple(self._num_units, self.output_size)
         return pair if self._is_tuple else sum(pair)
@@ -241,7 +257,7 @@ class LSTMCell(Recurrent):
             shape = [units, self._projected]
             self._projection = add("projection/kernel", shape, initializer=first)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: TfTensor, state: LSTMStateTuple | TfTensor) -> Output:
         """Return the output, and memory and output."""
         sizes = [self._num_units, self.output_size]
         memory, last = state if self._is_tuple else _a.split(state, sizes, 1)

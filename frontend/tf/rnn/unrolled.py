@@ -13,19 +13,19 @@ from ..core.dimensions import Dimension
 from ..core.shapes import TensorShape
 from ..core.values import convert, static
 from ..graph.loops import while_loop
-from ..graph.scopes import scopes, scopes_are, variable_scope
+from ..graph.scopes import VariableScope, scopes, scopes_are, variable_scope
 from ..graph.tensor_array import TensorArray
 from ..layers.base import settled
 from ..ops import array_ops as _a
 from ..ops.creation import constant, zeros, zeros_like
 from ..ops.gathering import gather
 from ..ops.math_ops import cast
-from .cells import RNNCell
+from .cells import Output, RNNCell
 
 
-def _turned(x: Any) -> TfTensor:
+def _turned(x: TfTensor) -> TfTensor:
     """Exchange the first two axes."""
-    return _a.transpose(x, [1, 0, *range(2, x.shape.rank)])
+    return _a.transpose(x, [1, 0, *range(2, len(x.shape))])
 
 
 def _batch(x: TfTensor, axis: int) -> Any:
@@ -34,7 +34,7 @@ def _batch(x: TfTensor, axis: int) -> Any:
 
 
 def _started(
-    cell: RNNCell, batch: SupportsIndex | Dimension | None, state: object, dtype: object
+    cell: RNNCell, batch: SupportsIndex | Dimension | None, state: object, dtype: DTypeLike | None
 ) -> Any:
     """Return the state to begin with."""
     if state is not None:
@@ -47,10 +47,12 @@ def _started(
 def _chosen(mask: object, new: object, old: object) -> Any:
     """Return new values where a mask of examples holds, old ones elsewhere."""
 
-    def one(a: Any, b: Any) -> Any:
-        if a.shape.rank == 0:
+    def one(a: TfTensor, b: TfTensor) -> TfTensor:
+        rank = len(a.shape)
+        if not rank:
             return a
-        return settled(_a.where(_a.reshape(mask, [-1, *[1] * (a.shape.rank - 1)]), a, b), b.shape)
+        kept = _a.where(_a.reshape(mask, [-1, *[1] * (rank - 1)]), a, b)
+        return settled(kept, b.shape.as_list())
 
     made = [one(a, b) for a, b in zip(nest.flatten(new), nest.flatten(old), strict=True)]
     return nest.pack(new, made)
@@ -65,8 +67,8 @@ def dynamic_rnn(
     parallel_iterations: object = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: object = None,
-) -> tuple[Any, Any]:
+    scope: str | VariableScope | None = None,
+) -> Output:
     """Return the outputs of all steps and the last state; behind their ends, outputs are 0."""
     with variable_scope(scope or "rnn") as entered:
         given = nest.map_structure(convert, inputs)
@@ -89,7 +91,7 @@ def _number(count: object) -> int | None:
     return known if isinstance(known, int) else None
 
 
-def _empty(count: object, like: Any) -> TensorArray:
+def _empty(count: object, like: TfTensor) -> TensorArray:
     """Return an array for so many elements like one, whose sizes need not be known."""
     if not isinstance(like, GraphTensor):
         return TensorArray(like.dtype, size=count)
@@ -99,14 +101,21 @@ def _empty(count: object, like: Any) -> TensorArray:
 
 
 def _loop(
-    cell: RNNCell, rows: object, state: object, shown: object, lengths: object, scope: object
-) -> Any:
+    cell: RNNCell,
+    rows: object,
+    state: object,
+    shown: object,
+    lengths: TfTensor | None,
+    scope: VariableScope,
+) -> Output:
     """Return outputs, time first, and the last state."""
     known = scopes()
     count = _batch(nest.flatten(rows)[0], 0)
     arrays = [_empty(count, x) for x in nest.flatten(shown)]
 
-    def body(time: Any, before: object, made: Any) -> Any:
+    def body(
+        time: TfTensor, before: object, made: Sequence[TensorArray]
+    ) -> tuple[TfTensor, object, list[TensorArray]]:
         with scopes_are(known), variable_scope(scope, reuse=True):
             out, after = cell(nest.map_structure(lambda x: gather(x, time), rows), before)
         if lengths is not None:
@@ -127,7 +136,7 @@ def static_rnn(
     initial_state: object = None,
     dtype: DTypeLike | None = None,
     sequence_length: object = None,
-    scope: object = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return the outputs of steps that are listed, and the last state."""
     if not isinstance(inputs, list | tuple):
@@ -172,19 +181,30 @@ def bidirectional_dynamic_rnn(
     swap_memory: bool = False,
     time_major: bool = False,
     scope: str | None = None,
-) -> tuple[Any, Any]:
+) -> Output:
     """Return the outputs and last states of steps forwards and backwards."""
     lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
-    known: dict[str, Any] = {"dtype": dtype, "time_major": time_major}
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as forwards:
             there, last = dynamic_rnn(
-                cell_fw, inputs, lengths, initial_state_fw, scope=forwards, **known
+                cell_fw,
+                inputs,
+                lengths,
+                initial_state_fw,
+                dtype,
+                time_major=time_major,
+                scope=forwards,
             )
         with variable_scope("bw") as backwards:
             turned = _backwards(convert(inputs), lengths, time_major=time_major)
             back, first = dynamic_rnn(
-                cell_bw, turned, lengths, initial_state_bw, scope=backwards, **known
+                cell_bw,
+                turned,
+                lengths,
+                initial_state_bw,
+                dtype,
+                time_major=time_major,
+                scope=backwards,
             )
     turned = nest.map_structure(lambda x: _backwards(x, lengths, time_major=time_major), back)
     return (there, turned), (last, first)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...values import nest
+from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor
 from ..core.names import device
 from ..core.values import static
 from ..graph.scopes import variable_scope
+from ..graph.state import Variable
 from ..ops import array_ops as _a
 from ..ops.window_ops import dropout
-from .cells import LSTMStateTuple, RNNCell
+from .cells import LSTMStateTuple, Output, RNNCell
 
 
 class MultiRNNCell(RNNCell):
@@ -37,20 +39,20 @@ class MultiRNNCell(RNNCell):
         """Return the size of what the uppermost gives."""
         return self._cells[-1].output_size
 
-    def zero_state(self, batch_size: object, dtype: object) -> Any:
+    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> Any:
         """Return the state to begin with."""
         if not self._is_tuple:
             return super().zero_state(batch_size, dtype)
         return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[Variable]:
         """Return the variables of all cells."""
         return [v for cell in self._cells for v in cell.variables]
 
     weights = variables
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: object, state: Any) -> Output:
         """Go up."""
         sizes = [cell.state_size for cell in self._cells]
         states = state if self._is_tuple else _a.split(state, sizes, 1)
@@ -79,22 +81,22 @@ class Wrapper(RNNCell):
         """Return the size of an output."""
         return self._cell.output_size
 
-    def zero_state(self, batch_size: object, dtype: object) -> Any:
+    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> Any:
         """Return the state to begin with."""
         return self._cell.zero_state(batch_size, dtype)
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[Variable]:
         """Return the variables of the cell."""
         return self._cell.variables
 
     weights = variables
 
-    def __call__(self, inputs: object, state: object, scope: object = None) -> Any:  # type: ignore[override]
+    def __call__(self, inputs: object, state: object, scope: str | None = None) -> Output:  # type: ignore[override]
         """Return output and next state; a wrapper adds nothing to names."""
         return self.wrapped(inputs, state, scope)
 
-    def wrapped(self, inputs: object, state: object, scope: object) -> Any:
+    def wrapped(self, inputs: object, state: object, scope: str | None) -> Output:
         """Return output and next state."""
         raise NotImplementedError(type(self).__name__)
 
@@ -105,9 +107,9 @@ class DropoutWrapper(Wrapper):
     def __init__(
         self,
         cell: RNNCell,
-        input_keep_prob: object = 1.0,
-        output_keep_prob: object = 1.0,
-        state_keep_prob: object = 1.0,
+        input_keep_prob: float | TfTensor = 1.0,
+        output_keep_prob: float | TfTensor = 1.0,
+        state_keep_prob: float | TfTensor = 1.0,
         variational_recurrent: bool = False,
         input_size: object = None,
         dtype: object = None,
@@ -121,13 +123,13 @@ class DropoutWrapper(Wrapper):
         self._kept = input_keep_prob, state_keep_prob, output_keep_prob
         self._seed = seed
 
-    def _dropped(self, value: TfTensor, keep: Any) -> Any:
+    def _dropped(self, value: object, keep: float | TfTensor) -> Any:
         known = static(keep)
         if isinstance(known, int | float) and known == 1:
             return value
         return nest.map_structure(lambda x: dropout(x, 1 - keep, seed=self._seed), value)
 
-    def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
+    def wrapped(self, inputs: object, state: object, scope: str | None) -> Output:
         """Drop before and behind."""
         before, between, behind = self._kept
         made, after = self._cell(self._dropped(inputs, before), state, scope)
@@ -147,7 +149,7 @@ class ResidualWrapper(Wrapper):
         super().__init__(cell)
         self._residual = residual_fn
 
-    def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
+    def wrapped(self, inputs: object, state: object, scope: str | None) -> Output:
         """Add."""
         made, after = self._cell(inputs, state, scope)
         if self._residual is not None:
@@ -163,7 +165,7 @@ class DeviceWrapper(Wrapper):
         super().__init__(cell)
         self._device = device
 
-    def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
+    def wrapped(self, inputs: object, state: object, scope: str | None) -> Output:
         """Run there."""
         with device(self._device):
             return self._cell(inputs, state, scope)

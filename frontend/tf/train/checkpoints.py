@@ -120,7 +120,7 @@ def settle() -> None:
 class Checkpoint:
     """The variables that can be reached from named objects, by the names on the way."""
 
-    def __init__(self, root: Any = None, **objects: object) -> None:
+    def __init__(self, root: object = None, **objects: object) -> None:
         strange = [n for n, x in objects.items() if isinstance(x, int | float | str | bytes)]
         if strange:
             raise ValueError(

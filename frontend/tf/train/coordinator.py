@@ -83,7 +83,7 @@ class Coordinator:
 class QueueRunner:
     """Threads that run operations which fill a queue, until it is closed or all shall stop."""
 
-    def __init__(self, queue: Any, enqueue_ops: Sequence[Any]) -> None:
+    def __init__(self, queue: Any, enqueue_ops: Sequence[object]) -> None:
         self.queue, self.enqueue_ops = queue, list(enqueue_ops)
         self.exceptions_raised: list[Exception] = []
 

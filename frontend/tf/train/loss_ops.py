@@ -201,7 +201,7 @@ def compute_weighted_loss(
     scope: object = None,
     loss_collection: str = "losses",
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> TfTensor:
     """Return what has a weight as one number, and put it into the graph's losses."""
     each = convert(losses)
     weight = cast(weights, each.dtype)
@@ -225,7 +225,7 @@ def compute_weighted_loss(
 def _v1(function: Callable[..., object], *names: str) -> Callable[..., Any]:
     """Return a loss of the first version: of what a function gives, by weights."""
 
-    def loss(*args: Any, weights: Any = 1.0, **options: Any) -> Any:
+    def loss(*args: Any, weights: Any = 1.0, **options: Any) -> TfTensor:
         """Return the loss, and put it into the graph's losses."""
         own = {n: options.pop(n) for n in (*names, *OPTIONS) if n in options}
         if len(args) > len(names):
@@ -270,12 +270,12 @@ def _v1_squares(labels: object, predictions: object) -> TfTensor:
     return square(found - truth)
 
 
-def _v1_sizes(labels: object, predictions: object) -> Any:
+def _v1_sizes(labels: object, predictions: object) -> TfTensor:
     truth, found = _alike(labels, predictions)
     return _abs(found - truth)
 
 
-def _v1_huber(labels: object, predictions: object, delta: float = 1.0) -> Any:
+def _v1_huber(labels: object, predictions: object, delta: float = 1.0) -> TfTensor:
     truth, found = _alike(labels, predictions)
     error = _abs(found - truth)
     small = FUNCTIONS["minimum"](error, delta)
@@ -287,7 +287,7 @@ def _v1_log(labels: object, predictions: object, epsilon: float = 1e-7) -> Any:
     return -truth * _log(found + epsilon) - (1.0 - truth) * _log(1.0 - found + epsilon)
 
 
-def _v1_hinge(labels: object, logits: object) -> Any:
+def _v1_hinge(labels: object, logits: object) -> TfTensor:
     truth, found = _alike(labels, logits)
     return _max(1.0 - (2.0 * truth - 1.0) * found, 0.0)
 
@@ -329,7 +329,7 @@ def compute_average_loss(
     per_example_loss: object,
     sample_weight: object = None,
     global_batch_size: object = None,
-) -> Any:
+) -> TfTensor:
     """Return the sum of the losses of examples over how many there are."""
     loss = convert(per_example_loss)
     if sample_weight is not None:

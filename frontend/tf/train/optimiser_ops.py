@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -27,21 +27,38 @@ from .rates import Schedule
 sqrt = FUNCTIONS["sqrt"]
 
 
+Gradient: TypeAlias = TfTensor | IndexedSlices | None
+Pair: TypeAlias = tuple[Gradient, Variable]
+"""A gradient, None if there is none, and the variable that it changes."""
+Step: TypeAlias = TfTensor | list[TfTensor]
+"""The number of the step, in a graph the powers that an optimiser keeps."""
+
+
+class KerasOptions(TypedDict, total=False):
+    """The options that all optimisers of Keras have."""
+
+    weight_decay: float | None
+    clipnorm: float | None
+    clipvalue: float | None
+    global_clipnorm: float | None
+    name: str | None
+
+
 class Optimizer:
     """Applies gradients to variables; `rule` says how one variable changes."""
 
     slots: ClassVar[dict[str, float]] = {}
     """The names of the values kept for each variable, and what they start with."""
 
-    def __init__(self, learning_rate: Any, name: str = "") -> None:
+    def __init__(self, learning_rate: object, name: str = "") -> None:
         self._rate = learning_rate
-        self._rate_variable: Any = None
-        self._kept: dict[Any, dict[str, Any]] = {}
-        self._steps: Any = None
+        self._rate_variable: Variable | None = None
+        self._kept: dict[int, dict[str, Variable]] = {}
+        self._steps: Variable | None = None
         self.name = name or type(self).__name__
 
     @property
-    def iterations(self) -> Any:
+    def iterations(self) -> Variable:
         """Return how many steps were made."""
         if self._steps is None:
             with entered(None) if not _in_graph() else _same():
@@ -49,7 +66,7 @@ class Optimizer:
         return self._steps
 
     @property
-    def learning_rate(self) -> Any:
+    def learning_rate(self) -> object:
         """Return the learning rate: a variable, if it is a number and this is no graph's."""
         if isinstance(self._rate, Schedule):
             return self._rate(self.iterations)
@@ -57,14 +74,14 @@ class Optimizer:
         return self._own_rate() if number and not _in_graph() else self._rate
 
     @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
+    def learning_rate(self, value: object) -> None:
         self._rate = value
         if self._rate_variable is not None:
             self._rate_variable.assign(value)
 
     lr = learning_rate
 
-    def rate(self, variable: Any) -> Any:
+    def rate(self, variable: Variable) -> TfTensor:
         """Return the learning rate as a value in the variable's type."""
         if not _in_graph() and not callable(self._rate):
             return cast(self._own_rate(), variable.dtype)
@@ -72,15 +89,15 @@ class Optimizer:
             return cast(self._rate(self.iterations), variable.dtype)
         return convert(self._rate() if callable(self._rate) else self._rate, variable.dtype)
 
-    def _own_rate(self) -> Any:
+    def _own_rate(self) -> Variable:
         """Return the variable of the learning rate."""
         if self._rate_variable is None:
             with entered(None):
-                rate = np.float32(self._rate)
+                rate = np.asarray(self._rate, np.float32)
                 self._rate_variable = Variable(rate, trainable=False, name="learning_rate")
         return self._rate_variable
 
-    def slot(self, variable: Any, name: str) -> Any:
+    def slot(self, variable: Variable, name: str) -> Variable:
         """Return a value that is kept for a variable."""
         kept = self._kept.setdefault(variable.number, {})
         if name not in kept:
@@ -89,18 +106,20 @@ class Optimizer:
                 label = f"{variable.state.name}/{self.name}"
                 graph = variable.graph
                 with graph.name_scope(None), graph.control_dependencies(None):
-                    value = zeros_like(variable.initial_value) + start
-                    kept[name] = Variable(value, trainable=False, name=label)
+                    first = zeros_like(variable.initial_value) + start
+                    kept[name] = Variable(first, trainable=False, name=label)
             else:
                 with entered(None):
-                    full = np.full(variable.state.value.shape, start, variable.spec.dtype.numpy)
+                    value = variable.state.value
+                    assert value is not None, "it is not one of a graph"
+                    full = np.full(value.shape, start, variable.spec.dtype.numpy)
                     kept[name] = Variable(full, trainable=False, name=label)
             settle()
         return kept[name]
 
-    def checkpoint_parts(self) -> dict[str, Any]:
+    def checkpoint_parts(self) -> dict[str, object]:
         """Return what a checkpoint keeps, by name."""
-        made: dict[str, Any] = {"iterations": self.iterations}
+        made: dict[str, object] = {"iterations": self.iterations}
         if self._rate_variable is not None:
             made["learning_rate"] = self._rate_variable
         return {**made, "_variables": self.kept_variables()}
@@ -121,7 +140,12 @@ class Optimizer:
         return list(zip(gradients(loss, found, grad_loss), found, strict=True))
 
     def minimize(
-        self, loss: Any, var_list: Any = None, global_step: Any = None, tape: Any = None, **_: Any
+        self,
+        loss: Any,
+        var_list: Any = None,
+        global_step: Variable | None = None,
+        tape: Any = None,
+        **_: object,
     ) -> Any:
         """Make one step downhill."""
         if callable(loss):
@@ -136,7 +160,9 @@ class Optimizer:
         pairs = self.compute_gradients(loss, var_list)
         return self.apply_gradients(pairs, global_step)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: object = None, **_: object) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[Pair], global_step: Variable | None = None, **_: object
+    ) -> object:
         """Change variables by their gradients."""
         given = list(grads_and_vars)
         pairs = [(g, v) for g, v in given if g is not None]
@@ -147,7 +173,7 @@ class Optimizer:
             return STATE.replica.apply(self.applied, pairs)
         return self.applied(pairs, global_step)
 
-    def applied(self, pairs: Sequence[Any], global_step: Any = None) -> Any:
+    def applied(self, pairs: Sequence[Pair], global_step: Variable | None = None) -> object:
         """Change variables by gradients, which are those of all replicas."""
         if pairs[0][1].graph is not None:
             return self._apply_in_graph(pairs, global_step)
@@ -162,8 +188,11 @@ class Optimizer:
     def _before(self) -> None:
         """Make what is needed before a trace looks at it."""
 
-    def _apply_in_graph(self, pairs: Sequence[Any], global_step: Any) -> Operation | None:
-        graph: Graph = pairs[0][1].graph
+    def _apply_in_graph(
+        self, pairs: Sequence[Pair], global_step: Variable | None
+    ) -> Operation | None:
+        graph = pairs[0][1].graph
+        assert graph is not None, "the variables are those of a graph"
         with entered(graph), graph.control_dependencies([g for g, _ in pairs]):
             powers = self.powers(pairs[0][1])
             before = [p.read_value() for p in powers]
@@ -175,11 +204,11 @@ class Optimizer:
                     made.append(global_step.assign_add(1))
             return group(*made)
 
-    def powers(self, first: object) -> list[Any]:
+    def powers(self, first: Variable) -> list[Variable]:
         """Return variables of a graph that are multiplied by what they start with at each step."""
         return []
 
-    def apply_one(self, grad: object, variable: object, rate: object, step: object) -> Any:
+    def apply_one(self, grad: Gradient, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Change one variable by its gradient, which may be slices with indices."""
         self.rows = grad if isinstance(grad, IndexedSlices) else None
         made = self.rule(convert(grad), variable, rate, step)
@@ -189,11 +218,11 @@ class Optimizer:
     rows: IndexedSlices | None = None
     """The gradient that is being applied, if it is slices with indices."""
 
-    def squared(self, grad: object) -> TfTensor:
+    def squared(self, grad: TfTensor) -> TfTensor:
         """Return the squares of a gradient."""
         return square(grad)
 
-    def touched(self, new: object, old: Any) -> Any:
+    def touched(self, new: TfTensor, old: TfTensor) -> TfTensor:
         """Return new values in the rows that the gradient has, old ones elsewhere."""
         if self.rows is None:
             return new
@@ -211,19 +240,19 @@ class Optimizer:
         """Return the names of what is kept for variables."""
         return sorted({name for kept in self._kept.values() for name in kept})
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
         """Return what is kept for a variable under a name, None if there is nothing."""
         return self._kept.get(var.number, {}).get(name)
 
-    def kept_variables(self) -> list[Any]:
+    def kept_variables(self) -> list[Variable]:
         """Return what is kept for variables."""
         return [v for kept in self._kept.values() for v in kept.values()]
 
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[Variable]:
         """Return what the optimiser keeps."""
         return self.kept_variables()
 
-    def rule(self, grad: object, variable: object, rate: object, step: object) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Change one variable."""
         raise NotImplementedError
 
@@ -243,7 +272,7 @@ def _same() -> nullcontext[None]:
 class GradientDescent(Optimizer):
     """Against the gradient."""
 
-    def rule(self, grad: Any, variable: Any, rate: Any, step: object) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Subtract."""
         return variable.assign_sub(grad * rate)
 
@@ -271,31 +300,33 @@ class KerasRules(Optimizer):
 
     # Keras makes a property of what the graph API has as a method.
     @property
-    def variables(self) -> list[Any]:  # type: ignore[override]
+    def variables(self) -> list[Variable]:  # type: ignore[override]
         """Return what the optimiser keeps: steps, learning rate, and what is kept for variables."""
         number = isinstance(self._rate, int | float)
         rate = [self._own_rate()] if number else []
         return [self.iterations, *rate, *self.kept_variables()]
 
-    def build(self, variables: Sequence[object]) -> None:
+    def build(self, variables: Sequence[Variable]) -> None:
         """Make what is kept for variables."""
         for variable in variables:
             for name in self.slots:
                 if self.keeps(name):
                     self.slot(variable, name)
 
-    def apply(self, grads: Sequence[object], trainable_variables: Sequence[object]) -> Any:
+    def apply(self, grads: Sequence[Gradient], trainable_variables: Sequence[Variable]) -> object:
         """Change variables by their gradients."""
         return self.apply_gradients(zip(grads, trainable_variables, strict=True))
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: object = None, **_: object) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[Pair], global_step: Variable | None = None, **_: object
+    ) -> object:
         """Clip, let weights decay, then change variables by their gradients."""
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         clipped = self.clipped([g for g, _ in pairs])
         variables = [v for _, v in pairs]
         return super().apply_gradients(zip(clipped, variables, strict=True), global_step)
 
-    def applied(self, pairs: Sequence[Any], global_step: Any = None) -> Any:
+    def applied(self, pairs: Sequence[Pair], global_step: Variable | None = None) -> object:
         """Let weights decay, then change variables by gradients."""
         if self.decay_of_weights:
             for _, variable in pairs:
@@ -303,24 +334,24 @@ class KerasRules(Optimizer):
                 variable.assign_sub(variable.read_value() * rate)
         return super().applied(pairs, global_step)
 
-    def clipped(self, grads: list[object]) -> list[Any]:
+    def clipped(self, grads: list[Gradient]) -> list[Gradient]:
         """Return gradients limited as the options say."""
         if self.clipnorm is not None:
             return [clip_by_norm(convert(g), self.clipnorm) for g in grads]
         if self.global_clipnorm is not None:
-            return clip_by_global_norm([convert(g) for g in grads], self.global_clipnorm)[0]
+            return list(clip_by_global_norm(list(map(convert, grads)), self.global_clipnorm)[0])
         if self.clipvalue is not None:
             low, high = -self.clipvalue, self.clipvalue
             return [clip_by_value(convert(g), low, high) for g in grads]
         return grads
 
-    def squared(self, grad: object) -> TfTensor:
+    def squared(self, grad: TfTensor) -> TfTensor:
         """Return the squares of a gradient; of equal indices they add up."""
         if self.rows is None:
             return square(grad)
         return self.rows.with_values(square(self.rows.values)).to_dense()
 
-    def touched(self, new: object, old: object) -> object:
+    def touched(self, new: TfTensor, old: TfTensor) -> TfTensor:
         """Return the new values."""
         return new
 
@@ -332,7 +363,7 @@ class Momentum(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: object,
         momentum: float = 0.9,
         use_locking: bool = False,
         name: str = "",
@@ -341,7 +372,7 @@ class Momentum(Optimizer):
         super().__init__(learning_rate, name)
         self.momentum, self.nesterov = momentum, use_nesterov
 
-    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Keep a running sum."""
         kept = self.slot(variable, "momentum")
         old = kept.read_value()
@@ -357,7 +388,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: object = 0.001,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
@@ -368,19 +399,21 @@ class Adam(Optimizer):
         super().__init__(learning_rate, name)
         self.beta1, self.beta2 = beta1, beta2
         self.epsilon, self.amsgrad = epsilon, amsgrad
-        self._powers: list[Any] = []
+        self._powers: list[Variable] = []
 
-    def powers(self, first: Any) -> list[Any]:
+    def powers(self, first: Variable) -> list[Variable]:
         """Return the powers of both factors."""
         if not self._powers:
-            with first.graph.name_scope(None):
+            graph = first.graph
+            assert graph is not None, "powers are those of graphs"
+            with graph.name_scope(None):
                 self._powers = [
                     Variable(beta, trainable=False, name=f"beta{i}_power", dtype=first.dtype)
                     for i, beta in ((1, self.beta1), (2, self.beta2))
                 ]
         return self._powers
 
-    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Keep running means of the gradient and of its square."""
         m, v = self.slot(variable, "m"), self.slot(variable, "v")
         if isinstance(step, list):  # in a graph: the powers themselves
@@ -405,12 +438,12 @@ class KerasAdam(KerasRules, Adam):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: object = 0.001,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
         amsgrad: bool = False,
-        **more: Any,
+        **more: Unpack[KerasOptions],
     ) -> None:
         Adam.__init__(self, learning_rate, beta_1, beta_2, epsilon, amsgrad=amsgrad)
         self.configure(**more)
@@ -424,7 +457,7 @@ class KerasAdamW(KerasAdam):
     """Adam whose weights decay on their own."""
 
     def __init__(
-        self, learning_rate: Any = 0.001, weight_decay: float = 0.004, **more: Any
+        self, learning_rate: object = 0.001, weight_decay: float = 0.004, **more: Any
     ) -> None:
         super().__init__(learning_rate, weight_decay=weight_decay, **more)
 
@@ -436,17 +469,17 @@ class KerasAdamax(KerasRules):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: object = 0.001,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
-        **more: Any,
+        **more: Unpack[KerasOptions],
     ) -> None:
         super().__init__(learning_rate)
         self.beta1, self.beta2, self.epsilon = beta_1, beta_2, epsilon
         self.configure(**more)
 
-    def rule(self, grad: Any, variable: Any, rate: object, step: object) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Divide a running mean by the largest size."""
         m, u = self.slot(variable, "m"), self.slot(variable, "u")
         first = convert(m.assign(m.read_value() * self.beta1 + grad * (1.0 - self.beta1)))
@@ -465,7 +498,7 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: object = 0.001,
         rho: float = 0.95,
         epsilon: float = 1e-8,
         use_locking: bool = False,
@@ -474,7 +507,7 @@ class Adadelta(Optimizer):
         super().__init__(learning_rate, name)
         self.rho, self.epsilon = rho, epsilon
 
-    def rule(self, grad: object, variable: Any, rate: object, step: object) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Scale by the root of the ratio of the running means of squares."""
         squares, steps = self.slot(variable, "accum"), self.slot(variable, "accum_update")
         before, rest = steps.read_value(), 1.0 - self.rho
@@ -488,7 +521,11 @@ class KerasAdadelta(KerasRules, Adadelta):
     """Adadelta, as in Keras."""
 
     def __init__(
-        self, learning_rate: Any = 0.001, rho: float = 0.95, epsilon: float = 1e-7, **more: Any
+        self,
+        learning_rate: object = 0.001,
+        rho: float = 0.95,
+        epsilon: float = 1e-7,
+        **more: Unpack[KerasOptions],
     ) -> None:
         Adadelta.__init__(self, learning_rate, rho, epsilon)
         self.configure(**more)
@@ -502,7 +539,7 @@ class Adagrad(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: object = 0.001,
         initial_accumulator_value: float = 0.1,
         epsilon: float | None = None,
         name: str = "",
@@ -517,11 +554,10 @@ class Adagrad(Optimizer):
         """Return what the sum starts with."""
         return self._start
 
-    def rule(self, grad: Any, variable: Any, rate: Any, step: object) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Divide by the root of the sum of squares."""
         kept = self.slot(variable, "accumulator")
         total = convert(kept.assign_add(self.squared(grad)))
-        total = convert(kept) if total is kept else total
         return variable.assign_sub(grad * rate / sqrt(total + self.epsilon))
 
 
@@ -532,10 +568,10 @@ class KerasAdagrad(KerasRules, Adagrad):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: object = 0.001,
         initial_accumulator_value: float = 0.1,
         epsilon: float = 1e-7,
-        **more: Any,
+        **more: Unpack[KerasOptions],
     ) -> None:
         Adagrad.__init__(self, learning_rate, initial_accumulator_value, epsilon)
         self.configure(**more)
@@ -548,7 +584,7 @@ class RMSProp(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: object,
         decay: float = 0.9,
         momentum: float = 0.0,
         epsilon: float = 1e-10,
@@ -564,7 +600,7 @@ class RMSProp(Optimizer):
         """Say whether something is kept for variables under a name."""
         return name != "mg" or self.centered
 
-    def rule(self, grad: Any, variable: Any, rate: Any, step: object) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Divide by the root of the running mean of squares."""
         for name in ("rms", "mg", "momentum"):
             if self.keeps(name):
@@ -593,12 +629,12 @@ class KerasRMSprop(KerasRules, RMSProp):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: object = 0.001,
         rho: float = 0.9,
         momentum: float = 0.0,
         epsilon: float = 1e-7,
         centered: bool = False,
-        **more: Any,
+        **more: Unpack[KerasOptions],
     ) -> None:
         RMSProp.__init__(self, learning_rate, rho, momentum, epsilon, centered=centered)
         self.configure(**more)
@@ -614,7 +650,11 @@ class KerasSGD(KerasRules):
     slots: ClassVar[dict[str, float]] = {"momentum": 0.0}
 
     def __init__(
-        self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **more: Any
+        self,
+        learning_rate: object = 0.01,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+        **more: Unpack[KerasOptions],
     ) -> None:
         super().__init__(learning_rate)
         self.momentum, self.nesterov = momentum, nesterov
@@ -624,7 +664,7 @@ class KerasSGD(KerasRules):
         """Say whether something is kept for variables under a name."""
         return bool(self.momentum)
 
-    def rule(self, grad: Any, variable: Any, rate: Any, step: Any) -> Any:
+    def rule(self, grad: TfTensor, variable: Variable, rate: TfTensor, step: Step) -> object:
         """Keep a running step."""
         if not self.momentum:
             return variable.assign_sub(grad * rate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import TypeAlias
 
 from ...values.context import STATE
 from ..core.bridge import TfTensor
@@ -16,15 +16,20 @@ from ..ops.math_ops import FUNCTIONS, cast
 floor, power, minimum = FUNCTIONS["floor"], FUNCTIONS["pow"], FUNCTIONS["minimum"]
 
 
+Number: TypeAlias = float | TfTensor
+Rate: TypeAlias = TfTensor | Callable[[], TfTensor]
+"""The rate at a step, eagerly what gives it anew at each call."""
+
+
 class Schedule:
     """A learning rate as a function of the number of the step."""
 
-    def __call__(self, step: object) -> Any:
+    def __call__(self, step: object) -> TfTensor:
         """Return the rate at a step, a float32."""
         with InGraph(graph_of([step])):
             return self.at(cast(convert(step), "float32"))
 
-    def at(self, step: object) -> Any:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate at a step that is a float32."""
         raise NotImplementedError
 
@@ -34,21 +39,21 @@ class ExponentialDecay(Schedule):
 
     def __init__(
         self,
-        initial_learning_rate: Any,
-        decay_steps: Any,
-        decay_rate: Any,
+        initial_learning_rate: Number,
+        decay_steps: Number,
+        decay_rate: Number,
         staircase: bool = False,
         name: str | None = None,
     ) -> None:
         self.first, self.steps, self.factor = initial_learning_rate, decay_steps, decay_rate
         self.staircase = staircase
 
-    def part(self, step: Any) -> Any:
+    def part(self, step: TfTensor) -> TfTensor:
         """Return how often the decay has been gone through."""
         passed = step / self.steps
         return floor(passed) if self.staircase else passed
 
-    def at(self, step: object) -> Any:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate."""
         return power(convert(self.factor, "float32"), self.part(step)) * self.first
 
@@ -56,7 +61,7 @@ class ExponentialDecay(Schedule):
 class NaturalExpDecay(ExponentialDecay):
     """The rate times e to the power of minus the steps times a factor."""
 
-    def at(self, step: Any) -> Any:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate."""
         return FUNCTIONS["exp"](self.part(step) * -self.factor) * self.first
 
@@ -64,7 +69,7 @@ class NaturalExpDecay(ExponentialDecay):
 class InverseTimeDecay(ExponentialDecay):
     """The rate divided by one plus the steps times a factor."""
 
-    def at(self, step: object) -> Any:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate."""
         return self.first / (self.part(step) * self.factor + 1.0)
 
@@ -73,7 +78,7 @@ class PiecewiseConstantDecay(Schedule):
     """One rate up to each boundary, and one behind the last."""
 
     def __init__(
-        self, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
+        self, boundaries: Sequence[Number], values: Sequence[Number], name: str | None = None
     ) -> None:
         if len(boundaries) != len(values) - 1:
             raise ValueError(
@@ -82,7 +87,7 @@ class PiecewiseConstantDecay(Schedule):
             )
         self.boundaries, self.values = list(boundaries), list(values)
 
-    def at(self, step: Any) -> TfTensor:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate."""
         rate = convert(self.values[-1], "float32")
         pairs = list(zip(self.boundaries, self.values, strict=False))
@@ -96,17 +101,17 @@ class PolynomialDecay(Schedule):
 
     def __init__(
         self,
-        initial_learning_rate: Any,
-        decay_steps: Any,
-        end_learning_rate: Any = 0.0001,
-        power: object = 1.0,
+        initial_learning_rate: Number,
+        decay_steps: Number,
+        end_learning_rate: Number = 0.0001,
+        power: Number = 1.0,
         cycle: bool = False,
         name: str | None = None,
     ) -> None:
         self.first, self.steps, self.last = initial_learning_rate, decay_steps, end_learning_rate
         self.power, self.cycle = power, cycle
 
-    def at(self, step: Any) -> Any:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate."""
         span = convert(self.steps, "float32")
         if self.cycle:
@@ -123,17 +128,17 @@ class CosineDecay(Schedule):
 
     def __init__(
         self,
-        initial_learning_rate: Any,
-        decay_steps: Any,
-        alpha: Any = 0.0,
+        initial_learning_rate: Number,
+        decay_steps: Number,
+        alpha: Number = 0.0,
         name: str | None = None,
-        warmup_target: Any = None,
-        warmup_steps: Any = 0,
+        warmup_target: Number | None = None,
+        warmup_steps: Number = 0,
     ) -> None:
         self.first, self.steps, self.alpha = initial_learning_rate, decay_steps, alpha
         self.target, self.warmup = warmup_target, warmup_steps
 
-    def at(self, step: Any) -> Any:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate."""
         if self.target is None:
             return self._wave(step, self.first)
@@ -141,7 +146,7 @@ class CosineDecay(Schedule):
         falling = self._wave(step - float(self.warmup), self.target)
         return where(step < float(self.warmup), rising, falling)
 
-    def _wave(self, step: TfTensor, first: Any) -> Any:
+    def _wave(self, step: TfTensor, first: Number) -> TfTensor:
         passed = minimum(step, float(self.steps)) / self.steps
         wave = (FUNCTIONS["cos"](passed * math.pi) + 1.0) * 0.5
         return (wave * (1.0 - self.alpha) + self.alpha) * first
@@ -152,17 +157,17 @@ class CosineDecayRestarts(Schedule):
 
     def __init__(
         self,
-        initial_learning_rate: Any,
-        first_decay_steps: Any,
+        initial_learning_rate: Number,
+        first_decay_steps: Number,
         t_mul: float = 2.0,
         m_mul: float = 1.0,
-        alpha: float = 0.0,
+        alpha: Number = 0.0,
         name: str | None = None,
     ) -> None:
         self.first, self.steps, self.alpha = initial_learning_rate, first_decay_steps, alpha
         self.longer, self.lower = t_mul, m_mul
 
-    def at(self, step: Any) -> Any:
+    def at(self, step: TfTensor) -> TfTensor:
         """Return the rate."""
         passed, floor = step / float(self.steps), FUNCTIONS["floor"]
         if self.longer == 1.0:
@@ -178,24 +183,24 @@ class CosineDecayRestarts(Schedule):
         return (wave * (1.0 - self.alpha) + self.alpha) * self.first
 
 
-def _v1(schedule: Callable[..., Schedule]) -> Callable[..., Any]:
-    def decay(learning_rate: object, global_step: object, *args: object, **options: object) -> Any:
+def _v1(schedule: Callable[..., Schedule]) -> Callable[..., Rate]:
+    def decay(learning_rate: object, global_step: object, *args: object, **options: object) -> Rate:
         """Return the rate at a step; eagerly a function that gives it anew at each call."""
         return _at(schedule(learning_rate, *args, **options), global_step)
 
     return decay
 
 
-def _at(made: Schedule, step: object) -> Any:
+def _at(made: Schedule, step: object) -> Rate:
     return (lambda: made(step)) if STATE.context is None else made(step)
 
 
 def piecewise_constant(
     x: Sequence[object],
-    boundaries: Sequence[object],
-    values: Sequence[object],
+    boundaries: Sequence[Number],
+    values: Sequence[Number],
     name: str | None = None,
-) -> Any:
+) -> Rate:
     """Return the rate of the stretch that a step is in."""
     return _at(PiecewiseConstantDecay(boundaries, values), x)
 

@@ -11,7 +11,7 @@ import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -334,7 +334,7 @@ class _Loader:
     def restored(self, signature: inspect.Signature, traces: Any) -> Restored:
         """Return a function without its Python."""
 
-        def gone(*_: object, **__: object) -> Any:
+        def gone(*_: object, **__: object) -> NoReturn:
             raise ValueError("the Python of a function that was loaded is not there")
 
         gone.__name__ = traces[0]["label"] if traces else "loaded"
