@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from .tools.verbs.surgery import extract as extract
     from .tools.verbs.surgery import rename_values as rename_values
     from .tools.verbs.surgery import reshape_model as reshape_model
+    from .tools.verbs.view import view as view
 
 __version__ = "0.1.0"
 
@@ -107,6 +108,7 @@ _NAMES: dict[str, str] = {
     "tools.verbs.reduce": "reduce",
     "tools.verbs.run": "check_numerics run run_onnx_tests",
     "tools.verbs.surgery": "convert extract rename_values reshape_model",
+    "tools.verbs.view": "view",
     "errors": "GravureError PerformanceWarning",
     "frontend.programs.compile": "compile load",
     "frontend.eager.tensor": "Tensor",

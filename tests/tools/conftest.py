@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from gravure.tools.cli import main
 
+sys.path.insert(0, str(Path(__file__).parent))
 MODELS = Path(__file__).parents[1] / "models"
 
 

@@ -168,8 +168,15 @@ def test_each_pass_is_left_out_and_put_in(gravure: Any, models: Path, tmp_path: 
     assert "script" not in text
 
 
-def test_html_is_about_passes(gravure: Any, models: Path, tmp_path: Path) -> None:
-    found = gravure("bench", models / "mlp.onnx", "--html", tmp_path / "p.html")
-    assert found.status == 2
+def test_html_has_launches_roofline_and_memory(gravure: Any, models: Path, tmp_path: Path) -> None:
+    page = tmp_path / "p.html"
+    assert gravure("bench", models / "mlp.onnx", "--html", page, "--seconds", "0.01").status == 0
+    text = page.read_text()
+    assert "Roofline" in text
+    assert '"memory_map"' in text
+    assert "https:" not in text
+
+
+def test_passes_before_the_model_are_each_in_turn(gravure: Any, models: Path) -> None:
     bare = gravure("bench", "--passes", models / "mlp.onnx", "--seconds", "0.01", "--json")
     assert bare.json["schema"] == "gravure.ablation/1"

@@ -6,6 +6,7 @@
     gravure bench model.onnx --layers --trace run.json    # each launch, and how near to the limit
     gravure bench model.onnx --peers onnxruntime,openvino # side by side, in turns
     gravure bench model.onnx --peer ort=/venv/bin/python,mine.py
+    gravure bench model.onnx --html layers.html           # a page: layers, roofline, memory
     gravure bench model.onnx --passes --html passes.html  # what each pass buys
 
 Inputs are random unless -i says otherwise (see gravure run). The calls are made one after the other
@@ -61,7 +62,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--peer", action="append", default=[], metavar="NAME=PYTHON", help="one of another Python"
     )
-    parser.add_argument("--html", metavar="FILE", help="page with plots of --passes")
+    parser.add_argument(
+        "--html", metavar="FILE", help="page with launches, roofline, memory; or of --passes"
+    )
     add_compile(parser)
     for action in parser._actions:
         if action.dest == "passes":
@@ -77,8 +80,6 @@ def run(args: argparse.Namespace) -> int:
         args.model, args.passes = args.passes, EACH
     if args.model is None:
         raise UsageError("no model", hint="gravure bench --help shows the arguments")
-    if args.html and args.passes != EACH:
-        raise UsageError("--html is a page about --passes")
     if args.passes == EACH:
         from ..measuring.ablation import run as run_ablation
 
@@ -90,18 +91,20 @@ def measure_one(args: argparse.Namespace) -> int:
     """Measure, record, compare."""
     from ..verbs.bench import bench, keep
 
-    outputs = [output_of(name, args.model) for name in (args.output, args.trace)]
+    outputs = [output_of(name, args.model) for name in (args.output, args.trace, args.html)]
     console: Console = args.console
     source = source_of(args.model)
     found = bench(
         source, **common(args, source), warm_up=args.warm_up, seconds=args.seconds,
-        iterations=args.iterations, layers=bool(args.layers or args.trace), against=args.against,
-        threshold=args.threshold, weights=args.weights_file,
+        iterations=args.iterations, layers=bool(args.layers or args.trace or args.html),
+        against=args.against, threshold=args.threshold, weights=args.weights_file,
     )  # fmt: skip
     if outputs[0] is not None:
         found.save(outputs[0])
     if outputs[1] is not None:
         keep(outputs[1], found.trace())
+    if outputs[2] is not None:
+        keep(outputs[2], found.html())
     console.result(found.text(layers=args.layers), found.as_json())
     for doubt in found.doubts:
         console.say(f"gravure bench: warning: {doubt}")

@@ -5,18 +5,34 @@
     gravure inspect model.onnx --check                    # exit status 1 if no library can be made
     gravure inspect model.so                              # what a compiled model says of itself
     gravure inspect model.onnx --json | jq .parameters
+    gravure inspect model.onnx --html m.html              # a page: graph, passes, kernels, memory
 
 A MAC is a multiplication with addition, and two flops; functions are exp, tanh, sqrt and the like.
 Host steps are what is not compiled: a model that has them runs from Python and makes no library.
-Dimensions without a number count as their largest, or as 1 if they have no bound.
+Dimensions without a number count as their largest, or as 1 if they have no bound. --html compiles
+the model and measures its kernels on random inputs (--no-measure: it runs nothing); the page is one
+file that needs no network.
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ..console import Console
-from ..options import add_model, add_shapes, dims_of, shapes_of, source_of
+from ..errors import UsageError
+from ..options import (
+    add_model,
+    add_shapes,
+    dims_of,
+    output_of,
+    positive,
+    shapes_of,
+    source_of,
+)
+
+if TYPE_CHECKING:
+    from ..verbs.view import View
 
 NAME = "inspect"
 
@@ -27,6 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--params", action="store_true", help="list every stored tensor")
     parser.add_argument("--ops", action="store_true", help="what each kind of operation costs")
     parser.add_argument("--check", action="store_true", help="fail if no library can be made of it")
+    parser.add_argument("--html", metavar="FILE", help="write a page that shows the model")
+    parser.add_argument("--no-measure", action="store_true", help="of --html: run nothing")
+    parser.add_argument(
+        "--threads", type=positive, default=1, metavar="N", help="of --html: of a run (1)"
+    )
     add_shapes(parser)
 
 
@@ -36,6 +57,9 @@ def run(args: argparse.Namespace) -> int:
 
     console: Console = args.console
     source, check = source_of(args.model), bool(args.check)
+    if args.html:
+        console.show(page(args, source))
+        return 0
     found = inspect(source, shapes=shapes_of(args), dims=dims_of(args), check=check)
     if isinstance(found, LibraryInspection):
         console.show(found)
@@ -43,3 +67,18 @@ def run(args: argparse.Namespace) -> int:
     text = found.text(ops=args.ops, params=args.params)
     console.result(text, found.as_json(params=args.params))
     return int(check and not found.can_be_compiled)
+
+
+def page(args: argparse.Namespace, source: str | bytes) -> View:
+    """Write the page that shows a model."""
+    from ..verbs.view import view
+
+    if args.check or args.ops or args.params:
+        raise UsageError("--html is a page, with all of --ops and --params in it, and no check")
+    path = output_of(args.html, args.model)
+    if path is None:
+        raise UsageError("--html names a file, not the standard output")
+    return view(
+        source, path, threads=args.threads, measure=not args.no_measure, shapes=shapes_of(args),
+        dims=dims_of(args), progress=args.console.progress,
+    )  # fmt: skip

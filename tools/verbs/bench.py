@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ...codegen.compiled import OptionFields, Options
 from ...codegen.work import launches_of
 from ...frontend.programs.compile import options_with
+from ...ir import SOURCE
 from ...passes.analysis.cost import Cost, total
 from ...passes.base import Observer
 from ...runtime.files import replacing
@@ -24,6 +25,8 @@ from ..machine import machine, now, versions
 from ..measuring.layers import Layers, measure_layers
 from ..measuring.trace import trace_of
 from ..paths import readable
+from ..viewing.memory import memory_map
+from ..viewing.page import page
 from .subject import Subject, Wanted, subject_of
 from .talk import FilePath, Progress, Source, silent
 
@@ -54,6 +57,8 @@ class Benchmark:
     """What a run computes and moves, where the program is known."""
     layers: Layers | None = None
     """Each launch, if that was asked for."""
+    memory: Mapping[str, Any] | None = None
+    """Where buffers lie in the workspace and when, if launches were asked for."""
     change: Change | None = None
     """How it compares with the earlier record, if there is one."""
     before: Mapping[str, Any] | None = None
@@ -109,6 +114,19 @@ class Benchmark:
         if self.layers is None:
             raise UsageError("no launches were measured, expected layers=True")
         return trace_of(self.layers, self.model)
+
+    def html(self) -> str:
+        """Return a page with the launches, the roofline and the workspace over time."""
+        if self.layers is None:
+            raise UsageError("no launches were measured, expected layers=True")
+        return _page(self)
+
+
+def _page(found: Benchmark) -> str:
+    """Return the text of the page about launches."""
+    title = f"{found.model}: gravure bench"
+    data = {**found.as_json(), "title": found.model, "memory_map": found.memory}
+    return page(title, data, "launches.js")
 
 
 def bench(  # noqa: PLR0913  (each option is its own)
@@ -168,7 +186,8 @@ def bench(  # noqa: PLR0913  (each option is its own)
         )
     found = _benchmark(subject, timing)
     if layers:
-        found = replace(found, layers=_layers(subject, seconds / 2, progress))
+        layered, memory = _layers(subject, seconds / 2, progress), _memory(subject)
+        found = replace(found, layers=layered, memory=memory)
     if old is None:
         return found
     compared = change(timing.blocks, old["timing"]["blocks"], threshold)
@@ -209,6 +228,12 @@ def _layers(subject: Subject, seconds: float, progress: Progress) -> Layers:
     assert compiled is not None, "what has no program is refused before"
     with progress("measuring launches"):
         return measure_layers(compiled, subject.inputs, subject.sizes, threads, seconds)
+
+
+def _memory(subject: Subject) -> Mapping[str, Any]:
+    assert subject.compiled is not None, "what has no program is refused before"
+    assert subject.compiled.program is not None, "what is compiled now has its program"
+    return memory_map(subject.compiled.program.main, subject.sizes, SOURCE)
 
 
 def keep(path: FilePath | None, text: str) -> None:
