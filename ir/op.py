@@ -225,10 +225,13 @@ class Op(Operation, metaclass=OpKind):
     """Whether the order of the operands does not matter."""
 
     IDEMPOTENT: ClassVar[bool] = False
-    """Whether f(f(x)) is f(x)."""
+    """Whether f(f(x)) is f(x); of two operands, whether f(x, x) is x."""
 
     INVOLUTION: ClassVar[bool] = False
     """Whether f(f(x)) is x."""
+
+    ALONG_AXIS: ClassVar[bool] = False
+    """Whether it goes along its `axis` for all other places; further operands are vectors there."""
 
     SCALES: ClassVar[Scaling] = Scaling.NONE
     """For which numbers s the result is s times as large, if all operands are."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir import Program
-from .analysis.rewrite import Rewriter, Rules
+from .analysis.rewrite import Rewriter, Rule, Rules
 from .base import Pass
 from .rules import arithmetic, shape
 
@@ -34,8 +34,8 @@ class Canonicalize(Pass):
 
 def all_rules() -> Rules:
     """Return the rules of each operation: those of its own first."""
-    found = shape.elementwise_rules()
-    for table in (shape.RULES, arithmetic.RULES):
-        for name, rules in table.items():
-            found[name] = (*rules, *found.get(name, ()))
+    found: dict[str, tuple[Rule, ...]] = {}
+    for book in (arithmetic.RULES, shape.RULES, shape.LAST):
+        for name, rules in book.table().items():
+            found[name] = (*found.get(name, ()), *rules)
     return found

@@ -11,7 +11,9 @@ made of weights only is left to `hoist-prepare`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import MethodType
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -20,8 +22,10 @@ from ..ir import Op, Program, operands_of
 from ..ir.types.dtypes import f32
 from .analysis.constants import Known
 from .analysis.kernels.linear import Linear, find_linear, shaped
-from .analysis.rewrite import Rewriter, Rules, producer, spec
+from .analysis.rewrite import Rewriter, RuleBook, Rules, producer, spec
 from .base import Pass
+
+RULES = RuleBook[Callable[["Folding", Op, Rewriter], SSAValue | None]]()
 
 
 @dataclass(frozen=True)
@@ -47,14 +51,10 @@ class Folding:
 
     def rules(self) -> Rules:
         """Return the rules by operation."""
-        return {
-            "gv.batch_norm": (self.batch_norm,),
-            "gv.mul": (self.factor,),
-            "gv.div": (self.divisor,),
-            "gv.sub": (self.negative_offset,),
-            "gv.add": (self.offsets,),
-        }
+        table = RULES.table()
+        return {name: [MethodType(rule, self) for rule in rules] for name, rules in table.items()}
 
+    @RULES.on("batch_norm")
     def batch_norm(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """`batch_norm(x, s, b, m, v) -> x * f + (b - m * f)` with `f = s / sqrt(v + epsilon)`."""
         x, *statistics = op.operands
@@ -83,6 +83,7 @@ class Folding:
             offset = rewriter("add", part, offset)
         return rewriter("add", linear.scaled(rewriter, factor), offset)
 
+    @RULES.on("mul")
     def factor(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w + b) * s -> x @ (w * s) + b * s, for convolutions as well."""
         lhs, rhs = operands_of(op)
@@ -98,6 +99,7 @@ class Folding:
             return rewriter("add", made, rewriter("mul", offset, scale))
         return None
 
+    @RULES.on("div")
     def divisor(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w + b) / s -> (x @ w + b) * (1 / s)."""
         value, scale = op.operands
@@ -109,6 +111,7 @@ class Folding:
         one = rewriter.constant(np.array(1, spec(scale).dtype.numpy))
         return rewriter("mul", value, rewriter("div", one, scale))
 
+    @RULES.on("sub")
     def negative_offset(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w) - b -> (x @ w) + -b."""
         value, offset = op.operands
@@ -116,6 +119,7 @@ class Folding:
             return None
         return rewriter("add", value, rewriter("neg", offset))
 
+    @RULES.on("add")
     def offsets(self, op: Op, rewriter: Rewriter) -> SSAValue | None:
         """(x @ w + a) + b -> x @ w + (a + b)."""
         lhs, rhs = operands_of(op)

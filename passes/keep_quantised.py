@@ -21,9 +21,11 @@ from ..ir import Op, Program
 from ..ir.types.dtypes import DType, f32, i8, i32, u8
 from .analysis.constants import scalar_of
 from .analysis.kernels.reads import is_elementwise
-from .analysis.rewrite import Rewriter, producer, spec
+from .analysis.rewrite import Rewriter, Rule, RuleBook, producer, spec
 from .base import Pass
 from .integer_products import Levels, is_one, read
+
+RULES = RuleBook[Rule]()
 
 
 @dataclass(frozen=True)
@@ -34,18 +36,13 @@ class KeepQuantised(Pass):
 
     def apply(self, program: Program) -> None:
         """Apply the rules until none applies."""
-        rewriter = Rewriter(
-            {
-                "gv.cast": (unsigned, widened, parts_of_concat),
-                "gv.sub": (subtract_twice,),
-                "gv.max_pool": (pool_of_levels,),
-            }
-        )
+        rewriter = Rewriter(RULES.table())
         rewriter.run(program)
         for name, hits in rewriter.hits.items():
             self.count(name, hits)
 
 
+@RULES.on("cast")
 def unsigned(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`i8 of clip(x, -128, 127) -> i8 of ((i32 of u8 of clip(x + 128, 0, 255)) - 128)`."""
     clip = producer(op.operands[0], "clip")
@@ -69,6 +66,7 @@ def unsigned(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("cast", rewriter("add", wide, shift), dtype=i8)
 
 
+@RULES.on("cast")
 def widened(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`i32 of i8 of ((i32 of x) - 128) -> (i32 of x) - 128` for an x of u8."""
     narrow = producer(op.operands[0], "cast")
@@ -82,6 +80,7 @@ def widened(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return moved.results[0] if fits else None
 
 
+@RULES.on("sub")
 def subtract_twice(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`(x + a) - b -> x - (b - a)` for numbers in i32."""
     inner = producer(op.operands[0], "add")
@@ -92,6 +91,7 @@ def subtract_twice(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("sub", inner.operands[0], number(rewriter, second - first, i32))
 
 
+@RULES.on("max_pool")
 def pool_of_levels(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`pool((i32 of q - z) * s) -> (i32 of pool(q) - z) * s` for one positive s."""
     found = read(op.operands[0])
@@ -113,6 +113,7 @@ def dequantised(value: Levels, rewriter: Rewriter) -> SSAValue:
     return rewriter("mul", rewriter("cast", steps, dtype=f32), value.scale)
 
 
+@RULES.on("cast")
 def parts_of_concat(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`u8 of f(concat(x, y)) -> concat(u8 of f(x), u8 of f(y))`, f element by element."""
     if spec(op.results[0]).dtype not in (u8, i8):

@@ -12,7 +12,7 @@ there is `turn-weights`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,10 +37,12 @@ from ..ir.types.tensor import TensorSpec, spec_of
 from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.kernels.tiles import is_joined, lanes_of, panel_width, product_width
+from .analysis.rewrite import RuleBook
 from .analysis.walks import is_move
 from .base import Pass
 
 FAST = ("f32", "f64")
+RULES = RuleBook[Callable[[Op, GraphEmit, Target], SSAValue | None]]()
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,14 @@ class PackWeights(Pass):
         if not target.can.pack_panels:
             return
         for op, fixed in with_fixed(program):
-            if op.name in RULES and is_packed(op, fixed):
+            if RULES.of(type(op)) and is_packed(op, fixed):
                 self.pack(op, target, fixed)
 
     def pack(self, op: Op, target: Target, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is a packed form."""
         emit = GraphEmit.before(op)
-        made = RULES[op.name](op, emit, target)
+        (rule,) = RULES.of(type(op))
+        made = rule(op, emit, target)
         if made is None:
             return
         replace_marked(op, made, emit, fixed)
@@ -124,6 +127,7 @@ def before_widening(value: SSAValue, dtype: DType) -> tuple[SSAValue, TensorSpec
     return value, spec_of(value.type)
 
 
+@RULES.on("matmul")
 def _matmul(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     attributes = op.plain_attributes()
     lhs, rhs = op.operands
@@ -183,6 +187,7 @@ def lies_in_rows(value: SSAValue) -> bool:
     return not isinstance(owner, Op) or not is_move(owner)
 
 
+@RULES.on("conv")
 def _conv(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     attributes = op.plain_attributes()
     x, w = op.operands
@@ -289,6 +294,7 @@ def is_pointwise(weight: TensorSpec, attributes: dict[str, Any]) -> bool:
     )
 
 
+@RULES.on("conv_weights")
 def _conv_weights(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
     attributes = op.plain_attributes()
     x, grad = op.operands
@@ -312,6 +318,3 @@ def _conv_weights(op: Op, emit: GraphEmit, target: Target) -> SSAValue | None:
         made = emit(REGISTRY["gv.slice"], made, starts=(0,) * 4, stops=stops, steps=(1,) * 4)
     turned: SSAValue = emit(REGISTRY["gv.transpose"], made, order=(3, 2, 0, 1))
     return turned
-
-
-RULES = {"gv.matmul": _matmul, "gv.conv": _conv, "gv.conv_weights": _conv_weights}

@@ -52,8 +52,8 @@ class Recognize(Pass):
 def all_patterns() -> dict[str, Sequence[Pattern]]:
     """Return the patterns by the operation that gives them away."""
     found: dict[str, Sequence[Pattern]] = {}
-    for table in (activations.PATTERNS, reductions.PATTERNS):
-        for name, patterns in table.items():
+    for book in (activations.PATTERNS, reductions.PATTERNS):
+        for name, patterns in book.table().items():
             found[name] = (*found.get(name, ()), *patterns)
     return found
 

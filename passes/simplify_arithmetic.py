@@ -19,8 +19,10 @@ from xdsl.ir import SSAValue
 
 from ..ir import Array, Op, Program, operands_of
 from .analysis.constants import is_scalar, scalar_of
-from .analysis.rewrite import Rewriter, Rules, producer, reads, spec
+from .analysis.rewrite import Rewriter, Rule, RuleBook, producer, reads, spec
 from .base import Pass
+
+RULES = RuleBook[Rule]()
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,13 @@ class SimplifyArithmetic(Pass):
 
     def apply(self, program: Program) -> None:
         """Apply the rules until none applies."""
-        rewriter = Rewriter(RULES)
+        rewriter = Rewriter(RULES.table())
         rewriter.run(program)
         for name, hits in rewriter.hits.items():
             self.count(name, hits)
 
 
+@RULES.on("pow")
 def small_power(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x ** 2 -> x * x`, and so for 3, 1/2, -1/2 and -1."""
     x, exponent = op.operands
@@ -58,6 +61,32 @@ _POWERS: dict[float, Callable[[Rewriter, SSAValue], SSAValue]] = {
 }
 
 
+@RULES.on("cast")
+def cast_of_clip(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`u8 of clip(x, 0, 255) -> u8 of x`, which goes no further; and so for others."""
+    clip, dtype = producer(op.operands[0], "clip"), spec(op.results[0]).dtype
+    if clip is None or not dtype.is_integer or not spec(op.operands[0]).dtype.is_float:
+        return None
+    x, low, high = clip.operands
+    ends = scalar_of(low), scalar_of(high)
+    if None in ends or ends[0] > dtype.minimum or ends[1] < dtype.maximum:
+        return None
+    return rewriter("cast", x, dtype=dtype) if x.type == op.operands[0].type else None
+
+
+@RULES.on("div", "reciprocal")
+def root_of_reciprocal(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`1 / sqrt(x) -> rsqrt(x)`."""
+    if op.name == "gv.div" and not is_scalar(op.operands[0], 1):
+        return None
+    below = op.operands[-1]
+    inner = producer(below, "sqrt")
+    if inner is None or below.type != op.results[0].type:
+        return None
+    return rewriter("rsqrt", inner.operands[0])
+
+
+@RULES.on("div")
 def divide_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x / c -> x * (1 / c)`; not before rounding to integers, where the last bit may tell."""
     x, divisor = op.operands
@@ -72,29 +101,7 @@ def divide_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("mul", x, rewriter.constant(factor))
 
 
-def cast_of_clip(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """`u8 of clip(x, 0, 255) -> u8 of x`, which goes no further; and so for others."""
-    clip, dtype = producer(op.operands[0], "clip"), spec(op.results[0]).dtype
-    if clip is None or not dtype.is_integer or not spec(op.operands[0]).dtype.is_float:
-        return None
-    x, low, high = clip.operands
-    ends = scalar_of(low), scalar_of(high)
-    if None in ends or ends[0] > dtype.minimum or ends[1] < dtype.maximum:
-        return None
-    return rewriter("cast", x, dtype=dtype) if x.type == op.operands[0].type else None
-
-
-def root_of_reciprocal(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """`1 / sqrt(x) -> rsqrt(x)`."""
-    if op.name == "gv.div" and not is_scalar(op.operands[0], 1):
-        return None
-    below = op.operands[-1]
-    inner = producer(below, "sqrt")
-    if inner is None or below.type != op.results[0].type:
-        return None
-    return rewriter("rsqrt", inner.operands[0])
-
-
+@RULES.on("mul", "add")
 @reads("constant")
 def join_constants(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`(x * a) * b -> x * (a * b)`, and so for sums."""
@@ -125,13 +132,3 @@ def _one_number(number: float, like: SSAValue) -> Array | None:
     smallest = 2.0**-14 if made.itemsize == 2 else 2.0**-126
     plain = bool(np.isfinite(made)) and abs(float(made)) >= smallest
     return made if plain else None
-
-
-RULES: Rules = {
-    "gv.pow": (small_power,),
-    "gv.cast": (cast_of_clip,),
-    "gv.div": (root_of_reciprocal, divide_by_constant),
-    "gv.reciprocal": (root_of_reciprocal,),
-    "gv.mul": (join_constants,),
-    "gv.add": (join_constants,),
-}

@@ -12,6 +12,7 @@ GPUs; needs `choose-layout`, and stands before `hoist-prepare`, which moves the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +22,12 @@ from ..ir import GraphEmit, Op, Program
 from ..ir.op import REGISTRY
 from ..ir.types.dtypes import i8, i32, u8
 from ..ir.types.tensor import spec_of
+from .analysis.rewrite import RuleBook
 from .base import Pass
 from .pack_weights import depthwise, is_pointwise, replace_marked, target_of, with_fixed
 
 HALVES = ("f16", "bf16")
+RULES = RuleBook[Callable[[Op, GraphEmit], SSAValue | None]]()
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class TurnWeights(Pass):
         if not target_of(program).can.turn_weights:
             return
         for op, fixed in with_fixed(program):
-            if op.name in RULES:
+            if RULES.of(type(op)):
                 left, right = (fixed.get(operand, False) for operand in op.operands)
                 if right and not left:
                     self.turn(op, fixed)
@@ -47,13 +50,15 @@ class TurnWeights(Pass):
     def turn(self, op: Op, fixed: dict[SSAValue, bool]) -> None:
         """Replace one operation if there is another layout."""
         emit = GraphEmit.before(op)
-        made = RULES[op.name](op, emit)
+        (rule,) = RULES.of(type(op))
+        made = rule(op, emit)
         if made is None:
             return
         replace_marked(op, made, emit, fixed)
         self.count("turned")
 
 
+@RULES.on("matmul", "matmul_wide")
 def _matmul(op: Op, emit: GraphEmit) -> SSAValue | None:
     attributes = op.plain_attributes()
     left, right = operands = [narrowed(operand) for operand in op.operands]
@@ -77,6 +82,7 @@ def narrowed(value: SSAValue) -> SSAValue:
     return value.owner.operands[0] if is_cast else value  # type: ignore[union-attr]
 
 
+@RULES.on("conv")
 def _conv(op: Op, emit: GraphEmit) -> SSAValue | None:
     attributes: dict[str, Any] = op.plain_attributes()
     x, w = op.operands
@@ -95,6 +101,3 @@ def _conv(op: Op, emit: GraphEmit) -> SSAValue | None:
     else:
         made = emit(REGISTRY["gv.conv_turned"], x, turned, **attributes)
     return made
-
-
-RULES = {"gv.matmul": _matmul, "gv.matmul_wide": _matmul, "gv.conv": _conv}

@@ -18,7 +18,7 @@ from ...ir.types.dims import Dim, DimExpr, substitute, symbols
 from ...ir.types.dtypes import i32
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..dims.unknown import unknown_dim
-from .text_arrays import TABLE, TEXT
+from .text_arrays import TEXT, check_on_text
 
 FOLDED = 64
 """Values of up to so many elements are followed through operations."""
@@ -75,8 +75,7 @@ def spec_of(array: Array) -> TensorSpec:
 
 def _infer_text(op: type[Op], operands: Sequence[Abstract], attributes: dict[str, object]) -> Any:
     """Infer an operation on text as one on numbers; numbers come out where text does."""
-    if op.name not in TABLE:
-        raise TypeError(f"{op.name}: there is no such operation on text")
+    check_on_text(op, [x.spec for x in operands], op.complete(attributes))
     specs = [x.spec.with_dtype(i32) if x.spec.dtype.kind == "s" else x.spec for x in operands]
     made = op.inferred(specs, attributes)
     found = [Abstract(s.with_dtype(TEXT) if s.dtype == i32 else s) for s in made]

@@ -1,66 +1,48 @@
 """Operations on text: arrays of bytes, which are moved, chosen, compared and joined by Python.
 
-The IR has no such type. What is not in the table is refused by name.
+The IR has no such type. What computes otherwise is refused by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...ir.op import Array, Op
+from ...ir.scalar_math import SomeMath, UnknownStepError
 from ...ir.types.dtypes import DType, bool_
 from ...ir.types.tensor import TensorSpec
 from ..eager.recorded import EMIT
 from ..values.dtypes import DTypeLike
+from ..values.moving import is_moved, move
 
 TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
 """The element type of text, which the IR does not have: such values are only passed on."""
 
-Rule = Callable[[Sequence[Any], dict[str, Any]], Any]
+
+class TextMath(SomeMath):
+    """A `ScalarMath` on arrays of text."""
+
+    def add(self, a: Array, b: Array) -> Array:
+        """Join."""
+        return np.asarray(JOIN(a, b), object)
+
+    def compare(self, predicate: str, a: Array, b: Array) -> Array:
+        """Say whether texts are equal, or differ."""
+        if predicate not in ("eq", "ne"):
+            raise UnknownStepError(predicate)
+        return np.asarray(np.asarray(EQUAL(a, b), bool) == (predicate == "eq"))
+
+    def select(self, condition: Array, a: Array, b: Array) -> Array:
+        """Choose."""
+        return np.asarray(np.where(condition, a, b))
 
 
-def _slice(xs: Sequence[Any], a: dict[str, Any]) -> Any:
-    keys = []
-    for start, stop, step in zip(a["starts"], a["stops"], a["steps"], strict=True):
-        end = None if step < 0 and stop < 0 else stop
-        keys.append(slice(start, end, step))
-    return xs[0][tuple(keys)]
-
-
-def _gather_nd(xs: Sequence[Any], a: dict[str, object]) -> Any:
-    if a.get("batch_dims"):
-        raise TypeError("text is gathered without batches only")
-    return xs[0][tuple(np.moveaxis(np.asarray(xs[1]), -1, 0))]
-
-
-def _each(function: Callable[..., object], kind: Any) -> Rule:
-    def rule(xs: Sequence[Any], a: dict[str, Any]) -> Any:
-        left, right = np.broadcast_arrays(*xs)
-        made = np.empty(left.shape, object)
-        for place in np.ndindex(made.shape):
-            made[place] = function(left[place], right[place])
-        return made.astype(kind)
-
-    return rule
-
-
-TABLE: dict[str, Rule] = {
-    "gv.reshape": lambda xs, a: xs[0].reshape(a["shape"]),
-    "gv.identity": lambda xs, a: xs[0],
-    "gv.transpose": lambda xs, a: xs[0].transpose(a["order"]),
-    "gv.gather": lambda xs, a: np.take(xs[0], np.asarray(xs[1]), axis=a.get("axis", 0)),
-    "gv.gather_nd": _gather_nd,
-    "gv.concat": lambda xs, a: np.concatenate(xs, axis=a["axis"]),
-    "gv.slice": _slice,
-    "gv.select": lambda xs, a: np.where(*xs),
-    "gv.broadcast_to": lambda xs, a: np.broadcast_to(xs[0], a["shape"]),
-    "gv.equal": _each(lambda x, y: x == y, bool),
-    "gv.not_equal": _each(lambda x, y: x != y, bool),
-    "gv.add": _each(lambda x, y: x + y, object),
-}
+TEXTS = TextMath()
+JOIN, EQUAL = np.frompyfunc(operator.add, 2, 1), np.frompyfunc(operator.eq, 2, 1)
 
 
 class Text:
@@ -92,8 +74,23 @@ def emit_text(op: type[Op], *operands: object, **attributes: object) -> Any:
     arrays = [np.asarray(x) for x in operands]
     if not any(map(is_text, arrays)):
         return EMIT(op, *arrays, **attributes)
-    rule = TABLE.get(op.name)
-    if rule is None:
-        raise TypeError(f"{op.name}: there is no such operation on text")
-    made = np.asarray(rule(arrays, op.complete(attributes)))
+    made = on_text(op, arrays, op.complete(attributes))
     return Text(made) if made.dtype.kind == "O" else made
+
+
+def on_text(op: type[Op], arrays: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    """Return the result on arrays of which some are text; raise `TypeError` where there is none."""
+    if is_moved(op, arrays):
+        return move(op, arrays, attributes)[0]
+    try:
+        return np.asarray(op.scalar(TEXTS, *arrays, **attributes))
+    except (UnknownStepError, NotImplementedError) as error:
+        raise TypeError(f"{op.name}: there is no such operation on text") from error
+
+
+def check_on_text(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, Any]) -> None:
+    """Raise `TypeError` unless there is such an operation on text: it is tried on empty texts."""
+    if op.moved(len(specs)) is None:
+        kinds = [spec.dtype for spec in specs]
+        empty = [np.array(b"", object) if k == TEXT else np.zeros((), k.numpy) for k in kinds]
+        on_text(op, empty, attributes)

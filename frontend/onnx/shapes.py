@@ -12,18 +12,21 @@ where some elements are symbolic dimensions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...ir import REGISTRY, Array, Dim, DimExpr, GraphEmit, Op, Range, TensorSpec, spec_of
+from ...ir import Array, Dim, DimExpr, DType, GraphEmit, Op, Range, TensorSpec, spec_of
+from ...ir.ops.reduce import Fold
+from ...ir.scalar_math import PREDICATES, SomeMath, UnknownStepError
 from ...ir.types import dims as dim_rules
+from ...ir.types.dtypes import bool_
+from ..values.moving import is_moved, move, objects
 
 MAX_KNOWN = 4096
 """Values of more elements are not followed."""
-
-Rule = Callable[..., Any]
 
 
 class UndecidedError(Exception):
@@ -71,7 +74,7 @@ class KnownEmit:
             return ()
         attributes = op.plain_attributes()
         if op.name == "gv.extent":
-            return (_objects(attributes["values"]),)
+            return (objects(attributes["values"]),)
         if op.name == "gv.weight" or not op.PURE or any(_symbolic(a) for a in attributes.values()):
             return ()
         if all(value.dtype != object for value in values):
@@ -82,19 +85,18 @@ class KnownEmit:
     def _follow_symbols(
         self, op: Op, values: Sequence[Array], attributes: dict[str, object]
     ) -> Sequence[Array]:
-        if op.name in MOVES:
-            return _moved(op, values, attributes)
-        objects = [value.astype(object) for value in values]
-        if op.name in REDUCTIONS:
+        if is_moved(type(op), values):
+            return move(type(op), values, attributes)
+        whole = [value.astype(object) for value in values]
+        if isinstance(op, Fold) and op.COMBINER in FOLDS:
             axes, keep = attributes["axes"], attributes["keepdims"]
-            return (np.asarray(REDUCTIONS[op.name](objects[0], axis=axes, keepdims=keep)),)
-        rule = FLOAT_DIVIDE if op.name == "gv.div" and op.specs[0].dtype.is_float else None
-        rule = rule or SYMBOLIC.get(op.name)
-        if rule is None:
+            return (np.asarray(FOLDS[op.COMBINER](whole[0], axis=axes, keepdims=keep)),)
+        if not op.has("scalar"):
             return ()
+        math = DimMath(self.ranges, op.specs[0].dtype)
         try:
-            return (_per_element(rule, objects, self.ranges),)
-        except UndecidedError:
+            return (_per_element(partial(type(op).scalar, math, **attributes), whole),)
+        except (UndecidedError, UnknownStepError):
             return ()
 
 
@@ -108,38 +110,10 @@ def _symbolic(value: object) -> bool:
     return isinstance(value, DimExpr)
 
 
-def _objects(values: Sequence[object]) -> Array:
-    made = np.empty(len(values), object)
-    made[:] = list(values)
-    return made
-
-
-MOVES = {
-    "gv.broadcast_to": 1, "gv.concat": 9, "gv.flip": 1, "gv.gather": 1, "gv.gather_elements": 1,
-    "gv.gather_nd": 1, "gv.reshape": 1, "gv.slice": 1, "gv.transpose": 1,
-}  # fmt: skip
-"""Operations that only move elements, and how many operands they move (then come indices)."""
-
-
-def _moved(op: Op, values: Sequence[Array], attributes: dict[str, object]) -> Sequence[Array]:
-    """Move places in a table of the elements instead of the elements."""
-    count = MOVES[op.name]
-    if any(index.dtype == object for index in values[count:]):
-        return ()
-    table: list[Any] = []
-    places: list[Array] = []
-    for value in values[:count]:
-        places.append(np.arange(len(table), len(table) + value.size).reshape(value.shape))
-        table.extend(value.ravel().tolist())
-    elements = _objects(table)
-    moved = op.evaluate(*places, *values[count:], **attributes)
-    return [_objects(elements[to.ravel()].tolist()).reshape(to.shape) for to in moved]
-
-
-def _per_element(rule: Rule, objects: Sequence[Array], ranges: Mapping[str, Range]) -> Array:
-    spread = np.broadcast_arrays(*objects)
+def _per_element(rule: Callable[..., Any], operands: Sequence[Array]) -> Array:
+    spread = np.broadcast_arrays(*operands)
     columns = zip(*(array.ravel() for array in spread), strict=True)
-    made = _objects([rule(ranges, *map(_whole, column)) for column in columns])
+    made = objects([rule(*map(_whole, column)) for column in columns])
     return made.reshape(spread[0].shape)
 
 
@@ -148,30 +122,119 @@ def _whole(value: object) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _dims(rule: Callable[..., object]) -> Rule:
-    """Return the rule for elements that are whole numbers or dimensions."""
+class DimMath(SomeMath):
+    """A `ScalarMath` whose elements are int, bool or `DimExpr`, of one element type.
 
-    def checked(ranges: Mapping[str, Range], *elements: object) -> Any:
-        if not all(isinstance(x, int | DimExpr) for x in elements):
+    Steps whose result depends on what a symbol is raise `UndecidedError`.
+    """
+
+    def __init__(self, ranges: Mapping[str, Range], dtype: DType) -> None:
+        self.ranges, self.dtype = ranges, dtype
+
+    def dtype_of(self, x: Dim) -> DType:
+        """Return the element type of the operands, or bool."""
+        return bool_ if isinstance(x, bool) else self.dtype
+
+    def constant(self, value: float, dtype: DType) -> Dim:
+        """Return a whole number."""
+        return certain(_whole(value))
+
+    def cast(self, x: Dim, dtype: DType) -> Dim:
+        """Return the same number of any type; a bool is whether it is not 0."""
+        return self.compare("ne", x, 0) if dtype == bool_ else certain(x)
+
+    def add(self, a: Dim, b: Dim) -> Dim:
+        """Add."""
+        return certain(a) + certain(b)
+
+    def sub(self, a: Dim, b: Dim) -> Dim:
+        """Subtract."""
+        return certain(a) - certain(b)
+
+    def mul(self, a: Dim, b: Dim) -> Dim:
+        """Multiply."""
+        return certain(a) * certain(b)
+
+    def neg(self, a: Dim) -> Dim:
+        """Turn the sign."""
+        return certain(a) * -1
+
+    def div(self, a: Dim, b: Dim) -> Dim:
+        """Divide floats, where that leaves a whole number."""
+        if b == 0 or dim_rules.remainder(certain(a), certain(b)) != 0:
             raise UndecidedError
-        return rule(*elements)
+        return dim_rules.floor_divide(a, b)
 
-    return checked
+    def truncated_divide(self, a: Dim, b: Dim) -> Dim:
+        """Divide towards zero."""
+        return _divide(certain(a), certain(b))
 
+    def floor_divide(self, a: Dim, b: Dim) -> Dim:
+        """Divide and round down."""
+        return dim_rules.floor_divide(certain(a), certain(b))
 
-def _comparison(below: bool, equal: bool, above: bool) -> Rule:
-    """Return the rule that says whether a is below, equal to or above b, where that is certain."""
+    def mod(self, a: Dim, b: Dim) -> Dim:
+        """Return what is left of that."""
+        return dim_rules.remainder(certain(a), certain(b))
 
-    def decide(ranges: Mapping[str, Range], a: Any, b: Any) -> bool:
+    def minimum(self, a: Dim, b: Dim) -> Dim:
+        """Return the smaller."""
+        possible = _outcomes(certain(a), certain(b), self.ranges)
+        if 1 not in possible or -1 not in possible:
+            return b if 1 in possible else a
+        return dim_rules.minimum(a, b)
+
+    def maximum(self, a: Dim, b: Dim) -> Dim:
+        """Return the larger."""
+        possible = _outcomes(certain(a), certain(b), self.ranges)
+        if 1 not in possible or -1 not in possible:
+            return b if -1 in possible else a
+        return dim_rules.maximum(a, b)
+
+    def rounded(self, a: Dim) -> Dim:
+        """Return a whole number as it is."""
+        return certain(a)
+
+    floor = ceil = round = trunc = rounded
+
+    def compare(self, predicate: str, a: Dim, b: Dim) -> bool:
+        """Compare, where that is certain."""
         if isinstance(a, bool) or isinstance(b, bool):
             raise UndecidedError
-        outcomes = _outcomes(a, b, ranges)
-        answers = {dict(zip((-1, 0, 1), (below, equal, above), strict=True))[o] for o in outcomes}
+        answers = {bool(PREDICATES[predicate](one, 0)) for one in _outcomes(a, b, self.ranges)}
         if len(answers) > 1:
             raise UndecidedError
         return answers.pop()
 
-    return decide
+    def select(self, condition: Dim, a: Dim, b: Dim) -> Dim:
+        """Choose by what is certain."""
+        return a if truth(condition) else b
+
+    def logical_not(self, a: Dim) -> bool:
+        """Return the opposite."""
+        return not truth(a)
+
+    def logical_and(self, a: Dim, b: Dim) -> bool:
+        """Say whether both hold."""
+        return truth(a) and truth(b)
+
+    def logical_or(self, a: Dim, b: Dim) -> bool:
+        """Say whether one holds."""
+        return truth(a) or truth(b)
+
+
+def certain(value: object) -> Dim:
+    """Return a whole number or a dimension, or raise `UndecidedError`."""
+    if not isinstance(value, int | DimExpr):
+        raise UndecidedError
+    return value
+
+
+def truth(value: object) -> bool:
+    """Return a bool, or raise `UndecidedError`."""
+    if isinstance(value, DimExpr):
+        raise UndecidedError
+    return bool(value)
 
 
 def _outcomes(a: Dim, b: Dim, ranges: Mapping[str, Range]) -> set[int]:
@@ -206,58 +269,5 @@ def _divide(a: Dim, b: Dim) -> Dim:
     return dim_rules.floor_divide(a, b)
 
 
-def _float_divide(a: Dim, b: Dim) -> Dim:
-    if b == 0 or dim_rules.remainder(a, b) != 0:
-        raise UndecidedError
-    return dim_rules.floor_divide(a, b)
-
-
-def _select(ranges: Mapping[str, Range], condition: object, a: object, b: object) -> Any:
-    if isinstance(condition, DimExpr):
-        raise UndecidedError
-    return a if condition else b
-
-
-def _logical(rule: Callable[[bool, bool], bool]) -> Rule:
-    def checked(ranges: Mapping[str, Range], a: object, b: object) -> bool:
-        if isinstance(a, DimExpr) or isinstance(b, DimExpr):
-            raise UndecidedError
-        return rule(bool(a), bool(b))
-
-    return checked
-
-
-SYMBOLIC: dict[str, Rule] = {
-    "gv.add": _dims(lambda a, b: a + b),
-    "gv.sub": _dims(lambda a, b: a - b),
-    "gv.mul": _dims(lambda a, b: a * b),
-    "gv.div": _dims(_divide),
-    "gv.floor_divide": _dims(dim_rules.floor_divide),
-    "gv.mod": _dims(dim_rules.remainder),
-    "gv.minimum": _dims(dim_rules.minimum),
-    "gv.maximum": _dims(dim_rules.maximum),
-    "gv.neg": _dims(lambda a: a * -1),
-    "gv.cast": _dims(lambda a: a),
-    "gv.floor": _dims(lambda a: a),
-    "gv.ceil": _dims(lambda a: a),
-    "gv.round": _dims(lambda a: a),
-    "gv.trunc": _dims(lambda a: a),
-    "gv.equal": _comparison(below=False, equal=True, above=False),
-    "gv.not_equal": _comparison(below=True, equal=False, above=True),
-    "gv.less": _comparison(below=True, equal=False, above=False),
-    "gv.less_equal": _comparison(below=True, equal=True, above=False),
-    "gv.greater": _comparison(below=False, equal=False, above=True),
-    "gv.greater_equal": _comparison(below=False, equal=True, above=True),
-    "gv.select": _select,
-    "gv.logical_and": _logical(lambda a, b: a and b),
-    "gv.logical_or": _logical(lambda a, b: a or b),
-}
-"""Rules on elements that may be dimensions. Elements come as int, float, bool or `DimExpr`."""
-
-FLOAT_DIVIDE = _dims(_float_divide)
-REDUCTIONS: dict[str, Callable[..., object]] = {
-    "gv.sum": np.add.reduce,
-    "gv.prod": np.multiply.reduce,
-}
-
-assert "gv.constant" in REGISTRY, "the graph operations are not loaded"
+FOLDS: dict[str, Callable[..., Any]] = {"add": np.add.reduce, "mul": np.multiply.reduce}
+"""How elements that may be dimensions are combined."""

@@ -37,6 +37,7 @@ class BitwiseAnd(Bitwise):
     """The bits set in both."""
 
     name = "gv.bitwise_and"
+    IDEMPOTENT: ClassVar = True
     ON_BOOLS: ClassVar = LogicalAnd
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseAnd"
@@ -48,6 +49,7 @@ class BitwiseOr(Bitwise):
     """The bits set in one of both."""
 
     name = "gv.bitwise_or"
+    IDEMPOTENT: ClassVar = True
     ON_BOOLS: ClassVar = LogicalOr
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "BitwiseOr"

@@ -190,6 +190,7 @@ class LogicalAnd(Logical):
     """Whether both elements hold."""
 
     name = "gv.logical_and"
+    IDEMPOTENT: ClassVar = True
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "And"
     FUNCTION: ClassVar = np.logical_and
@@ -200,6 +201,7 @@ class LogicalOr(Logical):
     """Whether one of the elements holds."""
 
     name = "gv.logical_or"
+    IDEMPOTENT: ClassVar = True
     COMMUTATIVE: ClassVar = True
     ONNX: ClassVar = "Or"
     FUNCTION: ClassVar = np.logical_or

@@ -193,6 +193,7 @@ class Minimum(Binary):
     """The smaller of two tensors, element by element; NaN where either is NaN."""
 
     name = "gv.minimum"
+    IDEMPOTENT: ClassVar = True
     SCALES: ClassVar = Scaling.POSITIVE
     COMMUTATIVE: ClassVar = True
     KINDS: ClassVar = REAL
@@ -210,6 +211,7 @@ class Maximum(Binary):
     """The larger of two tensors, element by element; NaN where either is NaN."""
 
     name = "gv.maximum"
+    IDEMPOTENT: ClassVar = True
     SCALES: ClassVar = Scaling.POSITIVE
     COMMUTATIVE: ClassVar = True
     KINDS: ClassVar = REAL

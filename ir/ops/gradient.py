@@ -21,6 +21,8 @@ GRADIENTS: dict[str, Callable[..., Sequence[Any]]] = {}
 class Same(Op):
     """The operand itself."""
 
+    INDICES: ClassVar = 0
+
     SAMPLES: ClassVar[tuple[Sample, ...]] = (
         Sample(((2, 3),), {}, (*FLOATS, i32, bool_, c64)),
         Sample(((),)),

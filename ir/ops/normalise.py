@@ -52,6 +52,7 @@ class BatchNorm(Formula):
     """Shift and scale each channel by statistics that are given."""
 
     name = "gv.batch_norm"
+    ALONG_AXIS: ClassVar = True
     SAMPLES: ClassVar = _vector_samples(4)
 
     @classmethod

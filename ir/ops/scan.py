@@ -30,6 +30,7 @@ class Scan(Op):
     FUNCTION: ClassVar[Callable[..., Any]]
     """numpy's running combination."""
     KERNEL: ClassVar = KernelForm("scan")
+    ALONG_AXIS: ClassVar = True
     SAMPLES: ClassVar = (
         Sample(((3, 19),), {"axis": 1}, (*FLOATS, *INTEGERS)),
         Sample(((2, 5, 3),), {"axis": -2, "exclusive": True}, FLOATS),

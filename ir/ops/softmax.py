@@ -29,6 +29,7 @@ AXIS_SAMPLES = (
 class AlongAxis(Op):
     """An operation on the vectors along one axis."""
 
+    ALONG_AXIS: ClassVar = True
     SAMPLES: ClassVar = AXIS_SAMPLES
 
     @classmethod

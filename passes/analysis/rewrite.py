@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -34,6 +34,45 @@ from ...ir import (
     spec_of,
 )
 from ...ir.program import functions
+
+RuleT = TypeVar("RuleT", bound=Callable[..., Any])
+
+
+class RuleBook(Generic[RuleT]):
+    """Rules that say themselves for which operations they are.
+
+    RULES = RuleBook[Rule]()
+
+    @RULES.on("add")                         for these operations `gv.<name>`
+    @RULES.where(lambda op: op.IDEMPOTENT)   for all whose class says so
+    """
+
+    def __init__(self) -> None:
+        self.rules: list[tuple[Callable[[type[Op]], bool], RuleT]] = []
+
+    def on(self, *names: str) -> Callable[[RuleT], RuleT]:
+        """Enter a rule for the operations of these names."""
+        full = frozenset(f"gv.{name}" for name in names)
+        return self.where(lambda op: op.name in full)
+
+    def where(self, fits: Callable[[type[Op]], bool]) -> Callable[[RuleT], RuleT]:
+        """Enter a rule for the operations whose class fits."""
+
+        def enter(rule: RuleT) -> RuleT:
+            self.rules.append((fits, rule))
+            return rule
+
+        return enter
+
+    def table(self) -> dict[str, tuple[RuleT, ...]]:
+        """Return the rules of each operation that has any, in the order of the file."""
+        found = {name: self.of(op) for name, op in REGISTRY.items()}
+        return {name: rules for name, rules in found.items() if rules}
+
+    def of(self, op: type[Op]) -> tuple[RuleT, ...]:
+        """Return the rules of one operation."""
+        return tuple(rule for fits, rule in self.rules if fits(op))
+
 
 Rule: TypeAlias = "Callable[[Op, Rewriter], SSAValue | None]"
 Rules: TypeAlias = Mapping[str, Sequence[Rule]]

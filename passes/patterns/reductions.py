@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from xdsl.ir import SSAValue
 
 from ...ir import Op
 from ...ir.types.dims import Dim
 from ...ir.types.shapes import normalize_axes
 from ..analysis.constants import is_scalar, scalar_of
-from ..analysis.rewrite import producer, spec
+from ..analysis.rewrite import RuleBook, producer, spec
 from .match import Match, Pattern, climb
+
+PATTERNS = RuleBook[Pattern]()
 
 
 def reduction(value: SSAValue, name: str) -> tuple[SSAValue, tuple[int, ...]] | None:
@@ -56,6 +56,8 @@ def square(value: SSAValue) -> SSAValue | None:
     return lhs if is_scalar(rhs, 2) else None
 
 
+@PATTERNS.on("sqrt", "rsqrt")
+@PATTERNS.on("pow")
 def norm(op: Op) -> Match | None:
     """`d / sqrt(mean(d**2) + e) * s + b -> layer_norm(x)` if `d = x - mean(x)`, else rms_norm."""
     if op.name == "gv.pow" and not any(is_scalar(op.operands[1], p) for p in (0.5, -0.5)):
@@ -135,6 +137,7 @@ def fits(value: SSAValue, shape: tuple[Dim, ...]) -> bool:
     )
 
 
+@PATTERNS.on("exp")
 def exp_over_sum(op: Op) -> Match | None:
     """`e / sum(e) -> softmax(x)`, with `e = exp(x - max(x))`."""
     difference = producer(op.operands[0], "sub")
@@ -154,18 +157,10 @@ def exp_over_sum(op: Op) -> Match | None:
     return None
 
 
+@PATTERNS.on("log")
 def log_of_softmax(op: Op) -> Match | None:
     """`log(softmax(x)) -> log_softmax(x)`."""
     inner = producer(op.operands[0], "softmax")
     if inner is None or not op.operands[0].has_one_use():
         return None
     return Match(op, "log_softmax", [inner.operands[0]], inner.plain_attributes())
-
-
-PATTERNS: Mapping[str, Sequence[Pattern]] = {
-    "gv.sqrt": (norm,),
-    "gv.rsqrt": (norm,),
-    "gv.pow": (norm,),
-    "gv.exp": (exp_over_sum,),
-    "gv.log": (log_of_softmax,),
-}

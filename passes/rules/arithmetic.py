@@ -12,7 +12,9 @@ from xdsl.ir import SSAValue
 
 from ...ir import Op, operands_of
 from ..analysis.constants import is_scalar, scalar_of
-from ..analysis.rewrite import Rewriter, Rules, producer, reads, spec
+from ..analysis.rewrite import Rewriter, Rule, RuleBook, producer, reads, spec
+
+RULES = RuleBook[Rule]()
 
 
 def neutral(op: Op, number: float, *, left: bool) -> SSAValue | None:
@@ -34,36 +36,42 @@ def as_wide(op: Op, rewriter: Rewriter, value: SSAValue) -> SSAValue:
     return rewriter("broadcast_to", value, shape=spec(result).dims)
 
 
+@RULES.on("add")
 @reads("constant")
 def add_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x + 0 -> x`."""
     return neutral(op, 0, left=True)
 
 
+@RULES.on("sub")
 @reads("constant")
 def subtract_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x - 0 -> x`."""
     return neutral(op, 0, left=False)
 
 
+@RULES.on("mul")
 @reads("constant")
 def multiply_by_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x * 1 -> x`."""
     return neutral(op, 1, left=True)
 
 
+@RULES.on("div")
 @reads("constant")
 def divide_by_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x / 1 -> x`."""
     return neutral(op, 1, left=False)
 
 
+@RULES.on("pow")
 @reads("constant")
 def power_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x ** 1 -> x`."""
     return neutral(op, 1, left=False)
 
 
+@RULES.on("mul")
 @reads("constant")
 def multiply_by_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`i * 0 -> 0` for integers."""
@@ -75,6 +83,7 @@ def multiply_by_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None
 
 
+@RULES.on("mul")
 @reads("constant")
 def multiply_by_minus_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x * -1 -> -x`."""
@@ -84,6 +93,7 @@ def multiply_by_minus_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None if value is None else rewriter("neg", value)
 
 
+@RULES.on("div")
 @reads("constant")
 def divide_by_power_of_two(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x / 2**n -> x * 2**-n`, which rounds the same."""
@@ -102,12 +112,14 @@ def divide_by_power_of_two(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("mul", lhs, made)
 
 
+@RULES.where(lambda op: op.INVOLUTION)
 def double_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """-(-x) -> x, and not (not x) -> x."""
     inner = op.operands[0].owner
     return inner.operands[0] if isinstance(inner, Op) and inner.name == op.name else None
 
 
+@RULES.on("add")
 @reads("neg")
 def add_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x + -y -> x - y`, and `-x + y -> y - x`."""
@@ -119,6 +131,7 @@ def add_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None
 
 
+@RULES.on("sub")
 @reads("neg")
 def subtract_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x - -y -> x + y`."""
@@ -127,24 +140,28 @@ def subtract_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None if inner is None else rewriter("add", lhs, inner.operands[0])
 
 
+@RULES.where(lambda op: op.IDEMPOTENT and len(op.signature().operands) == 1)
 def idempotent(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """f(f(x)) -> f(x)."""
     inner = op.operands[0].owner
     return op.operands[0] if isinstance(inner, Op) and inner.name == op.name else None
 
 
+@RULES.on("abs")
 def magnitude_of_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """|-x| -> |x|."""
     inner = producer(op.operands[0], "neg")
     return None if inner is None else rewriter("abs", inner.operands[0])
 
 
+@RULES.where(lambda op: op.IDEMPOTENT and len(op.signature().operands) == 2)
 def same_operands(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """max(x, x) -> x, and so for min, and, or."""
     lhs, rhs = op.operands
     return lhs if lhs is rhs else None
 
 
+@RULES.on("maximum")
 def maximum_with_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """max(x, 0) -> relu(x)."""
     if not spec(op.results[0]).dtype.is_float:
@@ -153,6 +170,7 @@ def maximum_with_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None if value is None else rewriter("relu", value)
 
 
+@RULES.on("logical_and", "logical_or")
 def logical_with_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x and true -> x`, `x or false -> x`; `x and false -> false`, `x or true -> true`."""
     keeps = op.name == "gv.logical_and"
@@ -165,6 +183,7 @@ def logical_with_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None
 
 
+@RULES.on("select")
 def select_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """select(true, x, y) -> x, select(false, x, y) -> y."""
     condition, x, y = op.operands
@@ -174,12 +193,14 @@ def select_by_constant(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return as_wide(op, rewriter, x if known else y)
 
 
+@RULES.on("select")
 def select_same(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """select(c, x, x) -> x."""
     _, x, y = op.operands
     return x if x is y and x.type == op.results[0].type else None
 
 
+@RULES.on("select")
 def select_by_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """select(not c, x, y) -> select(c, y, x)."""
     condition, x, y = op.operands
@@ -187,11 +208,13 @@ def select_by_negation(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None if inner is None else rewriter("select", inner.operands[0], y, x)
 
 
+@RULES.on("cast")
 def cast_to_same(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """cast(x: t) to t -> x."""
     return op.operands[0] if op.operands[0].type == op.results[0].type else None
 
 
+@RULES.on("cast")
 def cast_of_cast(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """cast(cast(x: a) to b) to c -> cast(x) to c, if b holds every a."""
     inner = producer(op.operands[0], "cast")
@@ -205,28 +228,3 @@ def cast_of_cast(op: Op, rewriter: Rewriter) -> SSAValue | None:
     if not lossless or not (first.kind in (middle.kind, "b") or last == first):
         return None
     return rewriter("cast", inner.operands[0], dtype=last)
-
-
-RULES: Rules = {
-    "gv.add": (add_zero, add_negation),
-    "gv.sub": (subtract_zero, subtract_negation),
-    "gv.mul": (multiply_by_one, multiply_by_zero, multiply_by_minus_one),
-    "gv.div": (divide_by_one, divide_by_power_of_two),
-    "gv.pow": (power_of_one,),
-    "gv.neg": (double_negation,),
-    "gv.logical_not": (double_negation,),
-    "gv.bitwise_not": (double_negation,),
-    "gv.abs": (idempotent, magnitude_of_negation),
-    "gv.relu": (idempotent,),
-    "gv.floor": (idempotent,),
-    "gv.ceil": (idempotent,),
-    "gv.round": (idempotent,),
-    "gv.trunc": (idempotent,),
-    "gv.sign": (idempotent,),
-    "gv.maximum": (same_operands, maximum_with_zero),
-    "gv.minimum": (same_operands,),
-    "gv.logical_and": (same_operands, logical_with_constant),
-    "gv.logical_or": (same_operands, logical_with_constant),
-    "gv.select": (select_by_constant, select_same, select_by_negation),
-    "gv.cast": (cast_to_same, cast_of_cast),
-}

@@ -17,6 +17,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...ir import REGISTRY, GraphEmit, Op
+from ...ir.ops.normalise import PerSample
+from ...ir.ops.reduce import ArgExtreme, Reduction
 from ...ir.types.dims import Dim
 from ...ir.types.shapes import normalize_axes, normalize_axis
 from ..analysis.orders import (
@@ -28,7 +30,7 @@ from ..analysis.orders import (
     segments,
     to_last,
 )
-from ..analysis.rewrite import spec
+from ..analysis.rewrite import RuleBook, spec
 
 
 class Versions(Protocol):
@@ -73,8 +75,10 @@ class Moving:
 
 Moved: TypeAlias = tuple[SSAValue, Order] | None
 Rule: TypeAlias = Callable[[Moving], Moved]
+RULES = RuleBook[Rule]()
 
 
+@RULES.where(lambda op: op.has("scalar"))
 def elementwise(moving: Moving) -> Moved:
     """Bring all operands into the new order."""
     operands = [_aligned(moving, value) for value in moving.op.operands]
@@ -96,6 +100,7 @@ def _aligned(moving: Moving, value: SSAValue) -> SSAValue:
     return moving.versions.version(reshape(moving.emit, value, full), moving.undo)
 
 
+@RULES.where(lambda op: op.ALONG_AXIS)
 def same_shape_along_axis(moving: Moving) -> Moved:
     """Move the axis of softmax and the like."""
     axis = normalize_axis(moving.op.plain_attributes()["axis"], len(moving.order))
@@ -103,6 +108,7 @@ def same_shape_along_axis(moving: Moving) -> Moved:
     return moving.make(moving.moved, *rest, axis=moving.order[axis]), moving.order
 
 
+@RULES.on("concat")
 def concat(moving: Moving) -> Moved:
     """Move the axis, and all operands."""
     axis = moving.op.plain_attributes()["axis"]
@@ -110,6 +116,7 @@ def concat(moving: Moving) -> Moved:
     return moving.make(*operands, axis=moving.order[axis]), moving.order
 
 
+@RULES.where(lambda op: issubclass(op, Reduction))
 def reduction(moving: Moving) -> Moved:
     """Move the reduced axes."""
     attributes = moving.op.plain_attributes()
@@ -118,6 +125,7 @@ def reduction(moving: Moving) -> Moved:
     return made, _without(moving.order, axes, keepdims=attributes["keepdims"])
 
 
+@RULES.where(lambda op: issubclass(op, ArgExtreme))
 def search(moving: Moving) -> Moved:
     """Move the axis that argmax searches along."""
     attributes = moving.op.plain_attributes()
@@ -135,6 +143,7 @@ def _without(order: Order, axes: Sequence[int], *, keepdims: bool) -> Order:
     return tuple(ranks.index(new) for new in left)
 
 
+@RULES.on("slice")
 def slice_(moving: Moving) -> Moved:
     """Move starts, stops and steps."""
     attributes = moving.op.plain_attributes()
@@ -142,12 +151,14 @@ def slice_(moving: Moving) -> Moved:
     return moving.make(moving.moved, **changed), moving.order
 
 
+@RULES.on("pad")
 def pad(moving: Moving) -> Moved:
     """Move the pads."""
     pads = moving.along(moving.op.plain_attributes()["pads"])
     return moving.make(moving.moved, pads=pads), moving.order
 
 
+@RULES.on("broadcast_to")
 def broadcast_to(moving: Moving) -> Moved:
     """Move the extents; new axes stay in front."""
     shape = spec(moving.op.results[0]).dims
@@ -156,12 +167,14 @@ def broadcast_to(moving: Moving) -> Moved:
     return moving.make(moving.moved, shape=compose_shape(shape, inverse(order))), order
 
 
+@RULES.on("transpose")
 def transpose(moving: Moving) -> Moved:
     """Change the order only: nothing is computed."""
     order = moving.op.plain_attributes()["order"]
     return moving.moved, compose_shape(moving.order, order)  # type: ignore[return-value]
 
 
+@RULES.on("gather")
 def gather(moving: Moving) -> Moved:
     """Move the axis that is gathered along, if the result has as many axes."""
     indices = moving.op.operands[1]
@@ -172,6 +185,7 @@ def gather(moving: Moving) -> Moved:
     return made, moving.order
 
 
+@RULES.on("reshape")
 def reshape_(moving: Moving) -> Moved:
     """Reshape each run of axes where it is, if its axes stand together in the new order.
 
@@ -192,6 +206,7 @@ def reshape_(moving: Moving) -> Moved:
     return made, inverse(targets)
 
 
+@RULES.on("resize")
 def resize(moving: Moving) -> Moved:
     """Move extents and scales."""
     attributes = moving.op.plain_attributes()
@@ -201,6 +216,7 @@ def resize(moving: Moving) -> Moved:
     return moving.make(moving.moved, **changed), moving.order
 
 
+@RULES.where(lambda op: issubclass(op, PerSample))
 def sample_norm(moving: Moving) -> Moved:
     """Write instance_norm and group_norm out: they exist for channels-first images only."""
     x, *vectors = moving.op.operands
@@ -269,23 +285,4 @@ def channels_last_order(rank: int) -> Order:
 
 def all_rules() -> Mapping[str, Rule]:
     """Return the rule of each operation by its name."""
-    found: dict[str, Rule] = {n: elementwise for n, op in REGISTRY.items() if op.has("scalar")}
-    found |= dict.fromkeys(("gv.softmax", "gv.log_softmax", "gv.batch_norm"), same_shape_along_axis)
-    found |= dict.fromkeys(("gv.cumsum", "gv.cumprod"), same_shape_along_axis)
-    for name in ("sum", "prod", "max", "min", "mean", "any", "all", "logsumexp"):
-        found[f"gv.{name}"] = reduction
-    found |= {
-        "gv.argmax": search,
-        "gv.argmin": search,
-        "gv.concat": concat,
-        "gv.slice": slice_,
-        "gv.pad": pad,
-        "gv.broadcast_to": broadcast_to,
-        "gv.transpose": transpose,
-        "gv.reshape": reshape_,
-        "gv.gather": gather,
-        "gv.resize": resize,
-        "gv.instance_norm": sample_norm,
-        "gv.group_norm": sample_norm,
-    }
-    return found
+    return {name: rules[0] for name, rules in RULES.table().items()}

@@ -7,19 +7,31 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ...ir import REGISTRY, Op, operands_of
+from ...ir import Op, operands_of
+from ...ir.ops.reduce import Reduction
 from ...ir.types.dims import Dim
 from ...ir.types.shapes import broadcast
 from ..analysis.constants import constant_of, scalar_of
-from ..analysis.rewrite import Rewriter, Rule, Rules, producer, reads, spec
+from ..analysis.rewrite import Rewriter, Rule, RuleBook, producer, reads, spec
+
+RULES = RuleBook[Rule]()
+LAST = RuleBook[Rule]()
+"""What is tried where no rule of the operation's own applies."""
 
 
+def broadcasts(op: type[Op]) -> bool:
+    """Say whether an operation is element-wise, on several operands."""
+    return op.has("scalar") and len(op.signature().operands) > 1
+
+
+@RULES.on("reshape", "broadcast_to")
 def same_type(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """reshape(x), broadcast_to(x) -> x, if it has that shape already."""
     (source,) = operands_of(op)
     return source if source.type == op.results[0].type else None
 
 
+@RULES.on("reshape")
 def reshape_of_reshape(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """reshape(reshape(x)) -> reshape(x)."""
     inner = producer(op.operands[0], "reshape")
@@ -28,12 +40,14 @@ def reshape_of_reshape(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("reshape", inner.operands[0], shape=spec(op.results[0]).dims)
 
 
+@RULES.on("transpose")
 def transpose_of_nothing(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """transpose(x, [0, 1, 2]) -> x."""
     order = op.plain_attributes()["order"]
     return op.operands[0] if order == tuple(range(len(order))) else None
 
 
+@RULES.on("transpose")
 def transpose_of_transpose(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """transpose(transpose(x, p), q) -> transpose(x, p[q])."""
     inner = producer(op.operands[0], "transpose")
@@ -43,6 +57,7 @@ def transpose_of_transpose(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("transpose", inner.operands[0], order=tuple(first[axis] for axis in second))
 
 
+@RULES.on("transpose")
 def transpose_of_unit_axes(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """transpose(x) -> reshape(x), if only axes of extent 1 change places."""
     shape = spec(op.operands[0]).dims
@@ -52,6 +67,7 @@ def transpose_of_unit_axes(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("reshape", op.operands[0], shape=spec(op.results[0]).dims)
 
 
+@RULES.on("broadcast_to")
 def broadcast_of_broadcast(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """broadcast_to(broadcast_to(x)) -> broadcast_to(x)."""
     inner = producer(op.operands[0], "broadcast_to")
@@ -60,6 +76,7 @@ def broadcast_of_broadcast(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("broadcast_to", inner.operands[0], shape=spec(op.results[0]).dims)
 
 
+@LAST.where(broadcasts)
 @reads("broadcast_to")
 def broadcast_operand(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """f(x, broadcast_to(y)) -> f(x, y), if the element-wise f broadcasts y as far itself."""
@@ -71,6 +88,7 @@ def broadcast_operand(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return _with_operands(op, rewriter, operands)
 
 
+@LAST.where(broadcasts)
 @reads("constant")
 def shrink_splat(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """f(x, constant [c, c, ...]) -> f(x, constant c) for element-wise f."""
@@ -101,12 +119,14 @@ def _with_operands(op: Op, rewriter: Rewriter, operands: list[SSAValue]) -> SSAV
     return rewriter(op.name.removeprefix("gv."), *operands, **op.plain_attributes())
 
 
+@RULES.on("slice")
 def slice_of_everything(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """slice(x) -> x, if it takes all elements in order."""
     forward = all(step == 1 for step in op.plain_attributes()["steps"])
     return op.operands[0] if forward and op.operands[0].type == op.results[0].type else None
 
 
+@RULES.on("slice")
 def slice_of_slice(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """slice(slice(x)) -> slice(x), where all steps are 1."""
     inner = producer(op.operands[0], "slice")
@@ -120,12 +140,14 @@ def slice_of_slice(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("slice", inner.operands[0], starts=starts, stops=stops, steps=outer["steps"])
 
 
+@RULES.on("pad")
 def pad_by_nothing(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """pad(x, 0) -> x."""
     nothing = all(pair == (0, 0) for pair in op.plain_attributes()["pads"])
     return op.operands[0] if nothing else None
 
 
+@RULES.on("concat")
 def concat_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """concat(x) -> x, and tensors without elements fall away."""
     axis = op.plain_attributes()["axis"]
@@ -135,6 +157,7 @@ def concat_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return kept[0] if len(kept) == 1 else rewriter("concat", *kept, axis=axis)
 
 
+@RULES.on("concat")
 def concat_of_concat(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """concat(concat(x, y), z) -> concat(x, y, z) along one axis, if only it uses the inner."""
     axis = op.plain_attributes()["axis"]
@@ -148,11 +171,13 @@ def concat_of_concat(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return None if len(operands) == len(op.operands) else rewriter("concat", *operands, axis=axis)
 
 
+@RULES.where(lambda op: issubclass(op, Reduction))
 def reduce_over_nothing(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """sum(x, axes=[]) -> x, and so for mean, max, min."""
+    """sum(x, axes=[]) -> x, and so for all reductions."""
     return op.operands[0] if op.plain_attributes()["axes"] == () else None
 
 
+@RULES.on("gather")
 def gather_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """gather(x, constant i) -> reshape(slice(x)), if i is one index inside of x."""
     source, indices = op.operands
@@ -170,6 +195,7 @@ def gather_of_one(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("reshape", part, shape=spec(op.results[0]).dims)
 
 
+@RULES.on("matmul")
 @reads("transpose")
 def matmul_of_transpose(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`x @ transpose(y) -> matmul(x, y, transpose_rhs)`, and so on the left.
@@ -191,6 +217,7 @@ def matmul_of_transpose(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("matmul", *operands, **attributes) if found else None
 
 
+@RULES.on("conv")
 @reads("pad")
 def conv_of_pad(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """conv(pad(x, zeros)) -> conv(x) with wider pads."""
@@ -210,36 +237,10 @@ def conv_of_pad(op: Op, rewriter: Rewriter) -> SSAValue | None:
     return rewriter("conv", inner.operands[0], op.operands[1], **attributes)
 
 
+@RULES.on("extent")
 def extent_of_numbers(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """extent(2, 3) -> constant [2, 3]."""
     values = op.plain_attributes()["values"]
     if not all(isinstance(v, int) for v in values):
         return None
     return rewriter.constant(np.array(values, np.int64))
-
-
-RULES: Rules = {
-    "gv.reshape": (same_type, reshape_of_reshape),
-    "gv.broadcast_to": (same_type, broadcast_of_broadcast),
-    "gv.transpose": (transpose_of_nothing, transpose_of_transpose, transpose_of_unit_axes),
-    "gv.slice": (slice_of_everything, slice_of_slice),
-    "gv.pad": (pad_by_nothing,),
-    "gv.concat": (concat_of_one, concat_of_concat),
-    "gv.sum": (reduce_over_nothing,),
-    "gv.mean": (reduce_over_nothing,),
-    "gv.max": (reduce_over_nothing,),
-    "gv.min": (reduce_over_nothing,),
-    "gv.gather": (gather_of_one,),
-    "gv.matmul": (matmul_of_transpose,),
-    "gv.conv": (conv_of_pad,),
-    "gv.extent": (extent_of_numbers,),
-}
-
-
-def elementwise_rules() -> dict[str, tuple[Rule, ...]]:
-    """Return the rules that hold for each element-wise operation of several operands."""
-    return {
-        name: (broadcast_operand, shrink_splat)
-        for name, op in REGISTRY.items()
-        if op.has("scalar") and len(op.signature().operands) > 1
-    }

@@ -458,6 +458,18 @@ def test_a9_text_is_made_passed_on_and_fetched(graph):
         tf.exp(x)
 
 
+def test_a9_text_goes_through_whatever_only_moves_joins_or_chooses(graph):
+    x = tf.constant([["a", "bc"], ["d", "e"]])
+    y = tf.gather(x, [[1], [0]], batch_dims=1)
+    z = tf.where(tf.equal(x, "a"), x + "!", tf.transpose(x))
+    found = v1.Session().run([y, z, tf.not_equal(x, "e")])
+    assert found[0].tolist() == [[b"bc"], [b"d"]]
+    assert found[1].tolist() == [[b"a!", b"d"], [b"bc", b"e"]]
+    assert found[2].tolist() == [[True, True], [True, False]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no such operation on text"):
+        tf.less(x, "b")
+
+
 def test_h1_equal_operations_are_one_and_draws_stay_two():
     @tf.function
     def both(x):

@@ -170,6 +170,27 @@ def test_position_embedding_up_to_the_length(model: Make) -> None:
     assert [str(s) for s in result_specs(program.main)] == ["f32[1,L,4]"]
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        [node("Sign", ["s"], ["one"]), node("Mul", ["s", "one"], ["t"])],
+        [node("Clip", ["s", "least"], ["t"])],
+        [node("Greater", ["s", "zero"], ["g"]), node("Cast", ["g"], ["c"], to=7),
+         node("Mul", ["s", "c"], ["t"])],
+    ],
+    ids=["sign", "clip", "greater"],
+)  # fmt: skip
+def test_any_formula_is_followed_on_dimensions(model: Make, step: list[Any]) -> None:
+    made = model(
+        [node("Shape", ["x"], ["s"]), *step, node("Reshape", ["x", "t"], ["y"])],
+        {"x": ("f32", ["N", 3])},
+        ["y"],
+        {"least": np.int64(1), "zero": i64(0)},
+    )
+    program = load_program(made.SerializeToString())
+    assert [str(s) for s in result_specs(program.main)] == ["f32[N,3]"]
+
+
 TABLE = np.arange(64, dtype=np.float32).reshape(16, 4)
 
 
