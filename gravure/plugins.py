@@ -86,7 +86,7 @@ class Plugin:
 
 
 @dataclass
-class State:
+class PluginState:
     """What is known of plugins in this process."""
 
     found: dict[str, Plugin] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class State:
     """Whether one is being loaded: what it asks for it must have itself."""
 
 
-STATE = State()
+STATE = PluginState()
 
 
 def load_installed() -> bool:

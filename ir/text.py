@@ -40,7 +40,7 @@ ATTRIBUTES = (
 )
 
 
-class Known(Context):
+class PluginContext(Context):
     """A context that looks into installed plugins for an operation that nobody has."""
 
     def get_optional_op(
@@ -55,7 +55,7 @@ def context() -> Context:
     """Return a context that knows every dialect of every level."""
     from . import ops  # noqa: F401, PLC0415  (fills the registry)
 
-    ctx = Known()
+    ctx = PluginContext()
     dialects = (
         builtin.Builtin, func.Func, arith.Arith, math.Math, memref.MemRef, scf.Scf, vector.Vector,
     )  # fmt: skip

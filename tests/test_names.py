@@ -22,11 +22,8 @@ FOUND = ("ir/ops/", "frontend/onnx/rules/", "passes/")
 """Folders whose classes and functions are found by their kind or their name."""
 FOR_OTHERS = {
     "Mailbox": "messages between ranks, for programs and tests of several processes",
-    "forget_behind": "takes a plugin out again",
     "graph_text": "a graph as text: row A12",
     "loops_context": "reads text of the level loops",
-    "refuse_stage": "what a backend from outside says of a stage that it has not",
-    "register_backend": "how a backend comes in from outside",
     "run_ranks": "ranks as threads, for programs and tests",
 }
 """Names that nothing of ours uses, and who does."""

@@ -240,7 +240,7 @@ def write_package(
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Plugins as in a process that has not looked for any."""
-    monkeypatch.setattr(plugins, "STATE", plugins.State())
+    monkeypatch.setattr(plugins, "STATE", plugins.PluginState())
     before = len(extensions.REGISTERED)
     modules = {*sys.modules}
     yield
