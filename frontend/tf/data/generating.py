@@ -115,7 +115,7 @@ class Starting:
     def array(self, spec: Any, value: Any) -> Array:
         """Return a part as an array of the declared type and shape."""
         if isinstance(spec, PartSpec):
-            return tensor_of(value).numpy()  # type: ignore[no-any-return]
+            return tensor_of(value).numpy()
         row = row_of(spec.dtype)
         if isinstance(value, EagerTensor):
             value = value._array

@@ -104,10 +104,10 @@ class SparseTensor(Part):
         """Return what it is like."""
         return SparseTensorSpec(self.shape, self.dtype)
 
-    def part_tensor(self) -> Any:
+    def part_tensor(self) -> TfTensor:
         """Return the tensor that stands for it."""
 
-        def compute(*arrays: Array) -> Any:
+        def compute(*arrays: Array) -> Sequence[Array]:
             return (part(SparsePile(*arrays)),)
 
         return host("SerializeSparse", compute, self.parts, [CoreSpec(TEXT, ())])[0]
@@ -133,7 +133,7 @@ class SparseTensorSpec(PartSpec):
 
         self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)
 
-    def part_of(self, tensor: object) -> SparseTensor:
+    def part_of(self, tensor: TfTensor) -> SparseTensor:
         """Return the sparse tensor that a tensor stands for."""
         rank, row = self.shape.rank, row_of(self.dtype)
         specs = [
@@ -142,7 +142,7 @@ class SparseTensorSpec(PartSpec):
             spec_with_unknowns(rows.i64, (rank,)),
         ]
 
-        def compute(value: Array) -> Any:
+        def compute(value: Array) -> Sequence[Array]:
             pile: SparsePile = value.item()
             return pile.indices, pile.values, pile.shape
 

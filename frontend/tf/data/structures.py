@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ....ir.types.tensor import Array
 from ....ir.types.tensor import TensorSpec as CoreSpec
 from ...data.stages import Stage
 from ...graph.text_arrays import TEXT
@@ -22,7 +23,7 @@ class Part:
     """A value that is one part of an element although it is no tensor."""
 
     @property
-    def part_spec(self) -> Any:
+    def part_spec(self) -> PartSpec:
         """Return what it is like."""
         raise NotImplementedError
 
@@ -41,37 +42,37 @@ class Pipeline(Part):
         """Return the dataset of a stage."""
         raise NotImplementedError
 
-    def step(self, kind: object, spec: object = None, **options: object) -> Any:
+    def step(self, kind: Any, spec: object = None, **options: object) -> Pipeline:
         """Return a dataset of what is done to this one."""
         raise NotImplementedError
 
-    def map(self, *args: Any, **kwargs: Any) -> Any:
+    def map(self, *args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of what a function gives for each element."""
         raise NotImplementedError
 
-    def scan(self, *args: Any, **kwargs: Any) -> Any:
+    def scan(self, *args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of what a function gives for a state and each element."""
         raise NotImplementedError
 
-    def batch(self, *args: Any, **kwargs: Any) -> Any:
+    def batch(self, *args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of elements stacked."""
         raise NotImplementedError
 
-    def padded_batch(self, *args: Any, **kwargs: Any) -> Any:
+    def padded_batch(self, *args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of elements filled up to one shape and stacked."""
         raise NotImplementedError
 
-    def take(self, *args: Any, **kwargs: Any) -> Any:
+    def take(self, *args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of the first elements."""
         raise NotImplementedError
 
     @staticmethod
-    def zip(*args: Any, **kwargs: Any) -> Any:
+    def zip(*args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of elements side by side."""
         raise NotImplementedError
 
     @staticmethod
-    def random(*args: Any, **kwargs: Any) -> Any:
+    def random(*args: Any, **kwargs: Any) -> Pipeline:
         """Return a dataset of random numbers without end."""
         raise NotImplementedError
 
@@ -79,13 +80,25 @@ class Pipeline(Part):
 class PartSpec:
     """What a part is like that is no tensor."""
 
-    def part_of(self, tensor: object) -> Any:
+    def part_of(self, tensor: TfTensor) -> Part:
         """Return the value that a tensor stands for."""
         raise NotImplementedError
+
+    def stacked(self, extent: int | None) -> PartSpec:
+        """Return what several of them are like in a batch."""
+        raise TypeError(f"a {type(self).__name__} cannot be put into a batch")
+
+    def unstacked(self) -> PartSpec:
+        """Return what one row of it is like."""
+        raise TypeError(f"a {type(self).__name__} has no rows")
 
     def is_compatible_with(self, other: object) -> bool:
         """Say whether a value or a spec is of this kind."""
         return bool(getattr(other, "part_spec", other) == self)
+
+
+LeafSpec: TypeAlias = TensorSpec | PartSpec
+"""What one part of an element is like."""
 
 
 def normal(value: object) -> Any:
@@ -103,27 +116,26 @@ def spec_of(element: object) -> Any:
     return pack_sequence_as(element, [leaf_spec(leaf) for leaf in flatten(element)])
 
 
-def leaf_spec(leaf: Any) -> Any:
+def leaf_spec(leaf: Part | TfTensor) -> LeafSpec:
     """Return what one part is like."""
     return leaf.part_spec if isinstance(leaf, Part) else TensorSpec(leaf.shape, leaf.dtype)
 
 
-def tensor_of(leaf: object) -> Any:
+def tensor_of(leaf: Part | TfTensor) -> TfTensor:
     """Return the tensor that stands for a part."""
     return leaf.part_tensor() if isinstance(leaf, Part) else leaf
 
 
-def core_spec(spec: Any) -> CoreSpec:
+def core_spec(spec: LeafSpec) -> CoreSpec:
     """Return element type and shape of the tensor that stands for a part."""
     if isinstance(spec, PartSpec):
         return CoreSpec(TEXT, ())
-    found: CoreSpec = spec.traced_spec()
-    return found
+    return spec.traced_spec()
 
 
-def leaf_of(spec: object, tensor: object) -> Any:
+def leaf_of(spec: LeafSpec, tensor: object) -> object:
     """Return the part that a tensor stands for."""
-    return spec.part_of(tensor) if isinstance(spec, PartSpec) else tensor
+    return spec.part_of(convert(tensor)) if isinstance(spec, PartSpec) else tensor
 
 
 def packed(spec: object, tensors: Sequence[object]) -> Any:
@@ -132,7 +144,7 @@ def packed(spec: object, tensors: Sequence[object]) -> Any:
     return pack_sequence_as(spec, [leaf_of(s, t) for s, t in zip(leaves, tensors, strict=True)])
 
 
-def packer(spec: object) -> Callable[[Sequence[Any]], Any]:
+def packer(spec: object) -> Callable[[Sequence[Array]], Any]:
     """Return what makes an element of computed arrays."""
     leaves = flatten(spec)
     if any(isinstance(leaf, PartSpec) for leaf in leaves):
@@ -144,11 +156,11 @@ def packer(spec: object) -> Callable[[Sequence[Any]], Any]:
     return lambda arrays: pack_sequence_as(spec, [EagerTensor(x) for x in arrays])
 
 
-def numpy_packer(spec: object) -> Callable[[Sequence[Any]], Any]:
+def numpy_packer(spec: object) -> Callable[[Sequence[Array]], Any]:
     """Return what makes an element of numpy's arrays and numbers."""
     leaves = flatten(spec)
 
-    def value(leaf: object, array: object) -> Any:
+    def value(leaf: LeafSpec, array: Array) -> object:
         if isinstance(leaf, PartSpec):
             return leaf.part_of(wrap(array))
         array = np.asarray(array)
@@ -165,12 +177,9 @@ def map_specs(function: Callable[..., object], spec: object) -> Any:
 def with_front(spec: object, extent: int | None) -> Any:
     """Return the specs of several elements stacked."""
 
-    def front(leaf: Any) -> Any:
+    def front(leaf: LeafSpec) -> LeafSpec:
         if isinstance(leaf, PartSpec):
-            stacked = getattr(leaf, "stacked", None)
-            if stacked is None:
-                raise TypeError(f"a {type(leaf).__name__} cannot be put into a batch")
-            return stacked(extent)
+            return leaf.stacked(extent)
         dims = leaf.shape._dims
         return TensorSpec(None if dims is None else (extent, *dims), leaf.dtype)
 
@@ -180,12 +189,9 @@ def with_front(spec: object, extent: int | None) -> Any:
 def without_front(spec: object) -> Any:
     """Return the specs of one of several elements that are stacked."""
 
-    def rest(leaf: Any) -> Any:
+    def rest(leaf: LeafSpec) -> LeafSpec:
         if isinstance(leaf, PartSpec):
-            unstacked = getattr(leaf, "unstacked", None)
-            if unstacked is None:
-                raise TypeError(f"a {type(leaf).__name__} has no rows")
-            return unstacked()
+            return leaf.unstacked()
         dims = leaf.shape._dims
         if dims == ():
             raise ValueError("Cannot unbatch an input with scalar components.")
@@ -202,18 +208,16 @@ def joined_spec(a: object, b: object) -> Any:
     return pack_sequence_as(a, [_joined(x, y) for x, y in zip(one, two, strict=True)])
 
 
-def _alike(a: Any, b: Any) -> bool:
+def _alike(a: object, b: object) -> bool:
     """Say whether two structures have the same form."""
-    if isinstance(a, Mapping) or isinstance(b, Mapping):
-        both = isinstance(a, Mapping) and isinstance(b, Mapping)
-        return both and a.keys() == b.keys() and all(_alike(a[k], b[k]) for k in a)
-    if isinstance(a, tuple) or isinstance(b, tuple):
-        both = isinstance(a, tuple) and isinstance(b, tuple)
-        return both and len(a) == len(b) and all(map(_alike, a, b))
-    return True
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_alike(a[k], b[k]) for k in a)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return not isinstance(a, Mapping | tuple) and not isinstance(b, Mapping | tuple)
 
 
-def _joined(a: Any, b: Any) -> Any:
+def _joined(a: LeafSpec, b: LeafSpec) -> LeafSpec:
     if isinstance(a, PartSpec) or isinstance(b, PartSpec):
         if a != b:
             raise TypeError(f"Incompatible dataset elements: {a} and {b}")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from ....ir.op import Array
 from ...graph.kinds import PyFunction
-from ..core.bridge import TfTensor, custom_gradient, wrap
+from ..core.bridge import TfTensor, custom_gradient, dressed, wrap
+from ..core.shapes import TensorShape
 from ..core.values import (
     InGraph,
     InvalidShapesError,
@@ -32,6 +33,7 @@ from ..ops.window_ops import norm
 from .flow import stop_gradient
 from .loops import while_loop
 
+Gradient: TypeAlias = Callable[..., TfTensor]
 Svd = namedtuple("Svd", "s u v")
 Qr = namedtuple("Qr", "q r")
 SelfAdjointEig = namedtuple("SelfAdjointEig", "e v")
@@ -40,20 +42,23 @@ TINY = 1e-20
 
 
 def _host(
-    type_: str, function: Callable[[Array], Sequence[Array]], x: TfTensor, shapes: Any
-) -> Any:
+    type_: str,
+    function: Callable[[Array], Sequence[Array]],
+    x: TfTensor,
+    shapes: Sequence[Sequence[int | None]],
+) -> list[TfTensor]:
     """Carry out a function of an array, whose results have these shapes."""
     graph = graph_of([x])
     if graph is None:
-        return [wrap(a) for a in function(convert(x).numpy())]
+        return [wrap(a) for a in function(np.asarray(convert(x)))]
     with InGraph(graph):
         specs = [shape_spec(convert(x).dtype, s) for s in shapes]
         kind = PyFunction(function, [s.dtype for s in specs], pure=True)
         kind.type = type_
-        return list(graph.add(kind, [graph.owned(convert(x))], specs=specs).outputs)
+        return [dressed(o) for o in graph.add(kind, [graph.owned(convert(x))], specs=specs).outputs]
 
 
-def _matrices(x: object) -> tuple[Any, list[Any], Any, Any]:
+def _matrices(x: object) -> tuple[TfTensor, list[int | None], int | None, int | None]:
     """Return matrices as a tensor, the extents before them, and theirs."""
     with InGraph(graph_of([x])):
         found = convert(x)
@@ -67,18 +72,18 @@ def _matrices(x: object) -> tuple[Any, list[Any], Any, Any]:
     return found, dims[:-2], dims[-2], dims[-1]
 
 
-def _least(m: Any, n: int | None) -> object:
-    return None if None in (m, n) else min(m, n)
+def _least(m: int | None, n: int | None) -> int | None:
+    return None if m is None or n is None else min(m, n)
 
 
-def _apart(values: Any) -> TfTensor:
+def _apart(values: TfTensor) -> TfTensor:
     """Return one over the differences of values, column minus row; 0 on the diagonal."""
     gaps = values[..., None, :] - values[..., :, None]
     return set_diag(gaps / (gaps * gaps + TINY), zeros_like(values))
 
 
 @custom_gradient
-def _eigh(a: object) -> Any:
+def _eigh(a: object) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     found, batch, n, _ = _matrices(a)
     shapes = [[*batch, n], [*batch, n, n]]
     e, v = _host("SelfAdjointEigV2", lambda x: tuple(np.linalg.eigh(x)), found, shapes)
@@ -92,14 +97,15 @@ def _eigh(a: object) -> Any:
     return (e, v), gradient
 
 
-def eigh(tensor: object, name: str | None = None) -> Any:
+def eigh(tensor: object, name: str | None = None) -> SelfAdjointEig:
     """Return eigenvalues, in rising order, and eigenvectors of symmetric matrices."""
     return SelfAdjointEig(*_eigh(_matrices(tensor)[0]))
 
 
-def eigvalsh(tensor: object, name: str | None = None) -> Any:
+def eigvalsh(tensor: object, name: str | None = None) -> TfTensor:
     """Return the eigenvalues of symmetric matrices in rising order."""
-    return eigh(tensor).e
+    found: TfTensor = eigh(tensor).e
+    return found
 
 
 def _skew(x: object) -> TfTensor:
@@ -121,7 +127,7 @@ def _svd_gradient(
     return inner + outer
 
 
-def _singular(x: object) -> list[Any]:
+def _singular(x: object) -> list[TfTensor]:
     found, batch, m, n = _matrices(x)
     k = _least(m, n)
     shapes = [[*batch, k], [*batch, m, k], [*batch, n, k]]
@@ -130,25 +136,24 @@ def _singular(x: object) -> list[Any]:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return s, u, np.swapaxes(vh, -1, -2)
 
-    made: list[Any] = _host("Svd", on_host, found, shapes)
-    return made
+    return _host("Svd", on_host, found, shapes)
 
 
 @custom_gradient
-def _svd(a: object) -> Any:
+def _svd(a: object) -> tuple[tuple[TfTensor, ...], Gradient]:
     s, u, v = _singular(a)
     return (s, u, v), lambda *grads: _svd_gradient(s, u, v, *grads)
 
 
 @custom_gradient
-def _singular_values(a: object) -> Any:
+def _singular_values(a: object) -> tuple[TfTensor, Gradient]:
     s, u, v = _singular(a)
     return s, lambda grad: matmul(u * grad[..., None, :], v, transpose_b=True)
 
 
 def svd(
     tensor: object, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
-) -> Any:
+) -> TfTensor | Svd:
     """Return singular values, falling, and if wanted the left and right singular vectors."""
     found = _matrices(tensor)[0]
     if not compute_uv:
@@ -165,7 +170,7 @@ def _refuse_whole(name: str, x: TfTensor, whole: bool) -> None:
 
 
 @custom_gradient
-def _qr(a: TfTensor) -> Any:
+def _qr(a: TfTensor) -> tuple[tuple[TfTensor, TfTensor], Gradient]:
     found, batch, rows, columns = _matrices(a)
     k = _least(rows, columns)
     shapes = [[*batch, rows, k], [*batch, k, columns]]
@@ -183,7 +188,7 @@ def _qr(a: TfTensor) -> Any:
     return (q, r), gradient
 
 
-def qr(input: object, full_matrices: bool = False, name: str | None = None) -> Any:
+def qr(input: object, full_matrices: bool = False, name: str | None = None) -> Qr:
     """Return orthogonal and triangular factors."""
     found = _matrices(input)[0]
     _refuse_whole("qr", found, full_matrices)
@@ -200,7 +205,7 @@ PADE_REACH = 5.37
 """Up to this norm it is exact."""
 
 
-def expm(input: object, name: str | None = None) -> Any:
+def expm(input: object, name: str | None = None) -> TfTensor:
     """Return the exponentials of matrices: a fraction of a small part, squared again and again."""
     found, _, m, n = _matrices(input)
     if m != n:
@@ -225,10 +230,15 @@ def expm(input: object, name: str | None = None) -> Any:
         return cast(made, found.dtype)
 
 
-def _cutoff(x: Any, s: object, factor: Any) -> Any:
+def _cutoff(x: TfTensor, s: TfTensor, factor: float | TfTensor) -> TfTensor:
     """Return the size from which on singular values count."""
     largest = REDUCTIONS["reduce_max"](s, axis=-1, keepdims=True)
-    return factor * max(x.shape.as_list()[-2:]) * np.finfo(x.dtype.name).eps * largest
+    return (
+        factor
+        * max(TensorShape(x.shape.as_list()[-2:]).known())
+        * np.finfo(x.dtype.name).eps
+        * largest
+    )
 
 
 def pinv(
@@ -237,7 +247,7 @@ def pinv(
     """Return pseudo-inverses; small singular values count as 0."""
     found = _matrices(a)[0]
     with InGraph(graph_of([found])):
-        s, u, v = svd(found)
+        s, u, v = _svd(found)
         limit = (
             _cutoff(found, s, 10.0) if rcond is None else convert(rcond, found.dtype) * s[..., :1]
         )
@@ -255,13 +265,15 @@ def lstsq(
 ) -> TfTensor:
     """Return the solutions of systems with the least squares of what is left over."""
     found, _, m, n = _matrices(matrix)
+    if m is None or n is None:
+        raise NotImplementedError("lstsq: how many rows and columns there are must be known")
     with InGraph(graph_of([found, rhs])):
         wanted = convert(rhs, found.dtype)
         if not fast:
             return matmul(pinv(found), wanted)
         tall = m >= n
         square = matmul(found, found, transpose_a=tall, transpose_b=not tall)
-        square += l2_regularizer * eye(_least(m, n), dtype=found.dtype)
+        square += l2_regularizer * eye(min(m, n), dtype=found.dtype)
         if tall:
             return solve(square, matmul(found, wanted, transpose_a=True))
         return matmul(found, solve(square, wanted), transpose_a=True)
@@ -273,7 +285,7 @@ def matrix_rank(
     """Return how many singular values of matrices are not small."""
     found = _matrices(a)[0]
     with InGraph(graph_of([found])):
-        s = svd(found, compute_uv=False)
+        s = _singular_values(found)
         limit = _cutoff(found, s, 1.0) if tol is None else convert(tol, found.dtype)
         return REDUCTIONS["reduce_sum"](cast(s > limit, "int32"), axis=-1)
 

@@ -6,8 +6,8 @@ import base64
 import binascii
 import gzip
 import zlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsInt, TypeAlias
 
 import numpy as np
 
@@ -22,19 +22,21 @@ from ...graph.graph import spec_with_unknowns
 from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import DataLossError, InvalidArgumentError
-from ..core.bridge import row_of
+from ..core.bridge import TfTensor, row_of
 from ..core.values import InGraph, convert, graph_of
 from .host_ops import SCALAR_TEXT, each, host, like_input, text
+
+Data: TypeAlias = bytes  # a parameter of TensorFlow has the name of the type
 
 
 def decode_raw(
     input_bytes: object = None,
     out_type: DTypeLike | None = None,
     little_endian: bool = True,
-    fixed_length: Any = None,
+    fixed_length: SupportsInt | None = None,
     name: str | None = None,
     bytes: object = None,
-) -> Any:
+) -> TfTensor:
     """Return the elements that bytes are, along a new last axis."""
     row = row_of(out_type)
     if row is None or row.kind == "s":
@@ -46,7 +48,7 @@ def decode_raw(
             f"Expected fixed_length to be a multiple of {dtype.itemsize}, got {size}"
         )
 
-    def compute(array: Array) -> Any:
+    def compute(array: Array) -> Sequence[Array]:
         return (_elements(array, dtype, size).astype(row.numpy, copy=False),)
 
     last = unknown_dim() if size is None else size // dtype.itemsize
@@ -59,7 +61,7 @@ def decode_raw(
     return host("DecodeRaw", compute, [convert(given, "string")], specs, name=name)[0]
 
 
-def _elements(array: Array, dtype: Any, size: int | None) -> Array:
+def _elements(array: Array, dtype: np.dtype[Any], size: int | None) -> Array:
     """Return the elements of all texts, which have one length, or are cut and filled to it."""
     if not array.ndim and size is None:
         data = array.item()
@@ -79,7 +81,7 @@ def _elements(array: Array, dtype: Any, size: int | None) -> Array:
     return np.frombuffer(b"".join(flat), dtype).reshape(*array.shape, length // dtype.itemsize)
 
 
-def _whole(length: int, dtype: Any) -> None:
+def _whole(length: int, dtype: np.dtype[Any]) -> None:
     if length % dtype.itemsize:
         raise InvalidArgumentError(
             f"Input to DecodeRaw has length {length} that is not a multiple of {dtype.itemsize}, "
@@ -95,7 +97,7 @@ def decode_csv(
     na_value: str = "",
     select_cols: Sequence[int] | None = None,
     name: str | None = None,
-) -> list[Any]:
+) -> list[TfTensor]:
     """Return the columns of lines of text; a default of no elements says that there must be one."""
     if len(field_delim) != 1 or field_delim in '"\n\r':
         raise ValueError(f"field_delim should be only one char, got {field_delim!r}")
@@ -126,7 +128,7 @@ class Table:
         self.delimiter, self.quotes, self.missing = delimiter, quotes, missing
         self.chosen = None if chosen is None else list(chosen)
 
-    def columns(self, records: Array, *defaults: Array) -> Any:
+    def columns(self, records: Array, *defaults: Array) -> Sequence[Array]:
         """Return a column for each default."""
         flat = [self.fields(r, i, len(defaults)) for i, r in enumerate(records.ravel().tolist())]
         return tuple(
@@ -222,7 +224,7 @@ def _field(field: bytes, dtype: Any, number: int, place: int) -> Any:
         ) from None
 
 
-def decode_base64(input: object, name: str | None = None) -> Any:
+def decode_base64(input: object, name: str | None = None) -> TfTensor:
     """Return what base 64 (of the web's alphabet) stands for."""
 
     def one(data: bytes) -> bytes:
@@ -237,7 +239,7 @@ def decode_base64(input: object, name: str | None = None) -> Any:
     return _of_text("DecodeBase64", one, input, name)
 
 
-def encode_base64(input: object, pad: bool = False, name: str | None = None) -> Any:
+def encode_base64(input: object, pad: bool = False, name: str | None = None) -> TfTensor:
     """Return base 64 of the web's alphabet, filled up with `=` or not."""
 
     def one(data: bytes) -> bytes:
@@ -247,15 +249,21 @@ def encode_base64(input: object, pad: bool = False, name: str | None = None) -> 
     return _of_text("EncodeBase64", one, input, name)
 
 
-def decode_compressed(bytes: object, compression_type: str = "", name: str | None = None) -> Any:
+def decode_compressed(
+    bytes: object, compression_type: str = "", name: str | None = None
+) -> TfTensor:
     """Return what was compressed by `ZLIB` or `GZIP`."""
-    known = {"": lambda x: x, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}
+    known: dict[str, Callable[[Data], Data]] = {
+        "": lambda x: x,
+        "ZLIB": zlib.decompress,
+        "GZIP": gzip.decompress,
+    }
     if compression_type not in known:
         raise InvalidArgumentError(
             f"Only ZLIB, GZIP or NONE are supported compressions. Got {compression_type}"
         )
 
-    def one(data: object) -> Any:
+    def one(data: Data) -> Data:
         try:
             return known[compression_type](data)
         except (zlib.error, OSError, EOFError) as error:
@@ -264,26 +272,30 @@ def decode_compressed(bytes: object, compression_type: str = "", name: str | Non
     return _of_text("DecodeCompressed", one, bytes, name)
 
 
-def _of_text(type_: str, one: Any, value: object, name: str | None) -> Any:
+def _of_text(
+    type_: str, one: Callable[[bytes], bytes], value: object, name: str | None
+) -> TfTensor:
     given = [convert(value, "string")]
     return host(type_, lambda array: (each(one, array),), given, like_input(TEXT), name=name)[0]
 
 
-def serialize_tensor(tensor: object, name: str | None = None) -> Any:
+def serialize_tensor(tensor: object, name: str | None = None) -> TfTensor:
     """Return a tensor as bytes, which `parse_tensor` reads."""
 
-    def compute(array: Array) -> Any:
+    def compute(array: Array) -> Sequence[Array]:
         return (text(to_message(array).SerializeToString()),)
 
     return host("SerializeTensor", compute, [convert(tensor)], [SCALAR_TEXT], name=name)[0]
 
 
-def parse_tensor(serialized: object, out_type: DTypeLike | None, name: str | None = None) -> Any:
+def parse_tensor(
+    serialized: object, out_type: DTypeLike | None, name: str | None = None
+) -> TfTensor:
     """Return the tensor of bytes that `serialize_tensor` wrote; its type is stated."""
     row = row_of(out_type)
     assert row is not None, "a type was given"
 
-    def compute(data: Array) -> Any:
+    def compute(data: Array) -> Sequence[Array]:
         found = from_message(parsed_as(TensorProto, data.item()))
         if found.dtype != row.numpy:
             raise InvalidArgumentError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,51 +12,52 @@ from ....ir.op import Array
 from ....ir.types.dtypes import DType
 from ...formats import examples as f
 from ...values.dtypes import DTypeLike
+from ...values.given import TensorLike
 from ..core.bridge import row_of
-from ..core.shapes import TensorShape
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import array_of
 
 
 class FixedLenFeature(NamedTuple):
     """A feature of a fixed shape."""
 
-    shape: Any
-    dtype: Any
-    default_value: Any = None
+    shape: ShapeLike
+    dtype: DTypeLike
+    default_value: TensorLike | None = None
 
 
 class VarLenFeature(NamedTuple):
     """A feature of any length: a sparse tensor."""
 
-    dtype: Any
+    dtype: DTypeLike
 
 
 class FixedLenSequenceFeature(NamedTuple):
     """A feature of any number of steps of a fixed shape."""
 
-    shape: Any
-    dtype: Any
+    shape: ShapeLike
+    dtype: DTypeLike
     allow_missing: bool = False
-    default_value: Any = None
+    default_value: TensorLike | None = None
 
 
 class SparseFeature(NamedTuple):
     """Two features, indices and values, as one sparse tensor."""
 
-    index_key: Any
+    index_key: str | Sequence[str]
     value_key: str
-    dtype: Any
-    size: Any
+    dtype: DTypeLike
+    size: int | Sequence[int]
     already_sorted: bool = False
 
 
 class RaggedFeature(NamedTuple):
     """A feature of rows of any length."""
 
-    dtype: Any
+    dtype: DTypeLike
     value_key: str | None = None
-    partitions: Sequence[Any] = ()
-    row_splits_dtype: Any = "int32"
+    partitions: Sequence[object] = ()
+    row_splits_dtype: DTypeLike = "int32"
     validate: bool = False
 
 
@@ -68,7 +69,7 @@ class Request:
     """One feature as it is asked for."""
 
     wanted: f.Wanted
-    row: Any
+    row: DType
     way: str
     """`fixed`, `any` (sparse) or `steps` (of a sequence, filled up in batches)."""
 
@@ -108,14 +109,14 @@ def requested(name: str, feature: object) -> Request:
     raise ValueError(f"Invalid feature {name}:{feature}.")
 
 
-def _extents(feature: Any) -> tuple[int | None, ...]:
+def _extents(feature: FixedLenFeature | FixedLenSequenceFeature) -> tuple[int | None, ...]:
     dims = TensorShape(feature.shape)
     if dims._dims is None or None in dims._dims:
         raise ValueError(f"a feature of shape {dims}, expected one that is known")
     return tuple(dims.as_list())
 
 
-def _default(feature: Any, shape: Sequence[int | None], row: Any) -> Array | None:
+def _default(feature: FixedLenFeature, shape: Sequence[int | None], row: DType) -> Array | None:
     if feature.default_value is None:
         return None
     found = array_of(feature.default_value, row)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ....ir.op import Array
 from ...formats.records import file_errors
+from ...graph.graph import Operation
 from ...graph.text_arrays import TEXT
+from ..core.bridge import TfTensor
 from ..core.values import convert
-from .host_ops import SCALAR_TEXT, host, text, unknown
+from .host_ops import SCALAR_TEXT, host, host_effect, text, unknown
 
 
-def _contents(name: Array) -> Any:
+def _contents(name: Array) -> Sequence[Array]:
     path = os.fsdecode(name.item())
     with file_errors(path), open(path, "rb") as file:
         return (text(file.read()),)
 
 
-def read_file(filename: object, name: str | None = None) -> Any:
+def read_file(filename: object, name: str | None = None) -> TfTensor:
     """Return the contents of a file."""
     return host("ReadFile", _contents, [convert(filename, "string")], [SCALAR_TEXT], name=name)[0]
 
@@ -35,11 +37,10 @@ def _write(name: Array, contents: Array) -> tuple[()]:
     return ()
 
 
-def write_file(filename: object, contents: object, name: str | None = None) -> Any:
+def write_file(filename: object, contents: object, name: str | None = None) -> Operation | None:
     """Write a file, and the folders that it is in."""
     given = [convert(filename, "string"), convert(contents, "string")]
-    made = host("WriteFile", _write, given, [], effect=True, name=name)
-    return made[0] if made else None
+    return host_effect("WriteFile", _write, given, name)
 
 
 def matching(patterns: Array) -> list[bytes]:
@@ -50,14 +51,14 @@ def matching(patterns: Array) -> list[bytes]:
     return [os.fsencode(path) for path in sorted(found)]
 
 
-def _matching(patterns: Array) -> Any:
+def _matching(patterns: Array) -> Sequence[Array]:
     found = matching(patterns)
     made = np.empty(len(found), object)
     made[:] = found
     return (made,)
 
 
-def matching_files(pattern: object, name: str | None = None) -> Any:
+def matching_files(pattern: object, name: str | None = None) -> TfTensor:
     """Return the files that fit a pattern or several, in order."""
     given = [convert(pattern, "string")]
     return host("MatchingFiles", _matching, given, [unknown(TEXT, None)], name=name)[0]

@@ -11,9 +11,9 @@ from ....ir.op import Array
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
-from ...graph.graph import spec_with_unknowns
+from ...graph.graph import Graph, Operation, spec_with_unknowns
 from ...graph.text_arrays import TEXT
-from ..core.bridge import wrap
+from ..core.bridge import TfTensor, dressed, wrap
 from ..core.values import InGraph, graph_of
 
 Specs = Sequence[TensorSpec] | Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
@@ -22,23 +22,51 @@ SCALAR_TEXT = TensorSpec(TEXT, ())
 
 def host(
     type_: str,
-    compute: Callable[..., Any],
-    tensors: Sequence[Any],
+    compute: Callable[..., Sequence[Array]],
+    tensors: Sequence[TfTensor],
     specs: Specs,
     *,
     effect: bool = False,
     name: str | None = None,
-) -> list[Any]:
+) -> list[TfTensor]:
     """Return what a function of arrays gives for tensors; `specs` is what is known of it."""
     graph = graph_of(list(tensors))
     if graph is None:
         made = compute(*[x._array for x in tensors])
         return [wrap(x) for x in made]
+    found = host_node(graph, type_, compute, tensors, specs, effect=effect, name=name)
+    return [dressed(x) for x in found.outputs]
+
+
+def host_effect(
+    type_: str,
+    compute: Callable[..., Sequence[Array]],
+    tensors: Sequence[TfTensor],
+    name: str | None = None,
+) -> Operation | None:
+    """Carry out a function of arrays for what it does, which gives nothing."""
+    graph = graph_of(list(tensors))
+    if graph is None:
+        compute(*[x._array for x in tensors])
+        return None
+    return host_node(graph, type_, compute, tensors, [], effect=True, name=name)
+
+
+def host_node(
+    graph: Graph,
+    type_: str,
+    compute: Callable[..., Sequence[Array]],
+    tensors: Sequence[TfTensor],
+    specs: Specs,
+    *,
+    effect: bool,
+    name: str | None,
+) -> Operation:
+    """Return the operation of a graph that carries out a function of arrays."""
     infer = specs if callable(specs) else (lambda _: specs)
     with InGraph(graph):
         inputs = [graph.owned(x) for x in tensors]
-        op = graph.add(ArrayKind(type_, compute, infer, effect=effect), inputs, name=name)
-    return op.outputs if op.outputs else [op]
+        return graph.add(ArrayKind(type_, compute, infer, effect=effect), inputs, name=name)
 
 
 def text(value: bytes) -> Array:
@@ -48,7 +76,9 @@ def text(value: bytes) -> Array:
     return made
 
 
-def each(function: Callable[[bytes], Any], array: Array, dtype: Any = object) -> Array:
+def each(
+    function: Callable[[bytes], object], array: Array, dtype: np.dtype[Any] | type = object
+) -> Array:
     """Return what a function gives for each text of an array."""
     made = np.empty(array.shape, dtype)
     flat = array.ravel().tolist()
@@ -56,7 +86,7 @@ def each(function: Callable[[bytes], Any], array: Array, dtype: Any = object) ->
     return made
 
 
-def texts(function: Callable[[bytes], bytes], flat: Sequence[bytes]) -> Array:
+def texts(function: Callable[[bytes], object], flat: Sequence[bytes]) -> Array:
     """Return what a function gives for texts, as an array of text."""
     made = np.empty(len(flat), object)
     for place, value in enumerate(flat):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence, Sized
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ....ir.types.tensor import TensorSpec
 from ...formats import examples as f
 from ...formats.messages import SequenceExample
 from ...values.run_errors import InvalidArgumentError
+from ..core.bridge import TfTensor
 from ..core.shapes import TensorShape
 from ..core.values import convert
 from ..data.sparse import SparseTensor
@@ -20,6 +21,7 @@ from . import features as ft
 from .host_ops import host, unknown
 
 Request = ft.Request
+Feature: TypeAlias = TfTensor | SparseTensor
 
 
 def parse_single_example(
@@ -27,14 +29,14 @@ def parse_single_example(
     features: Mapping[str, object],
     example_names: object = None,
     name: str | None = None,
-) -> dict[str, SparseTensor]:
+) -> dict[str, Feature]:
     """Return the features of one example."""
     asked = ft.requests(features)
     given = convert(serialized, "string")
     if given.shape.rank not in (0, None):
         raise ValueError(f"Input serialized must be a scalar, got shape {given.shape}")
 
-    def compute(data: Array) -> Any:
+    def compute(data: Array) -> Sequence[Array]:
         if data.ndim:
             raise InvalidArgumentError(f"serialized must be a scalar, got {list(data.shape)}")
         reading = f.Reading(data.item())
@@ -69,9 +71,10 @@ def single_specs(asked: Request) -> list[TensorSpec]:
     return [unknown(asked.row, *(asked.wanted.shape or ()))]
 
 
-def assembled(asked: Sequence[Request], tensors: Sequence[Any]) -> dict[str, SparseTensor]:
+def assembled(asked: Sequence[Request], tensors: Sequence[TfTensor]) -> dict[str, Feature]:
     """Return tensors by the names of the features."""
-    made, first = {}, 0
+    made: dict[str, Feature] = {}
+    first = 0
     for each in asked:
         if each.way == "any":
             made[each.wanted.name] = SparseTensor(*tensors[first : first + 3])
@@ -87,7 +90,7 @@ def parse_example(
     features: Mapping[str, object],
     example_names: object = None,
     name: str | None = None,
-) -> dict[str, SparseTensor]:
+) -> dict[str, Feature]:
     """Return the features of several examples, stacked."""
     asked = ft.requests(features)
     given = convert(serialized, "string")
@@ -95,7 +98,7 @@ def parse_example(
         return parse_single_example(given, features, example_names, name)
     batch = given.shape._dims[0] if given.shape._dims else None
 
-    def compute(data: Array) -> Any:
+    def compute(data: Array) -> Sequence[Array]:
         if data.ndim != 1:
             raise InvalidArgumentError(f"serialized must be a vector, got {list(data.shape)}")
         readings = [f.Reading(x) for x in data.tolist()]
@@ -137,13 +140,13 @@ def sparse_rows(found: f.Ragged) -> Sequence[Array]:
     return np.stack([row, column], axis=1), found.values, shape
 
 
-def filled(asked: Request, lists: Sequence[Any]) -> Array:
+def filled(asked: Request, lists: Sequence[Sized | None]) -> Array:
     """Return sequences of several examples, the shorter ones filled up."""
     shape = tuple(d for d in asked.wanted.shape or () if d is not None)
     count = asked.wanted.count or 1
     steps = [0 if values is None else len(values) // count for values in lists]
     made = np.empty((len(lists), max(steps, default=0), *shape), asked.row.numpy)
-    empty: Any = b"" if asked.row.kind == "s" else 0
+    empty: bytes | int = b"" if asked.row.kind == "s" else 0
     made[...] = empty if asked.wanted.default is None else asked.wanted.default
     for place, values in enumerate(lists):
         if values is not None:
@@ -158,12 +161,12 @@ def parse_single_sequence_example(
     sequence_features: Mapping[str, object] | None = None,
     example_name: object = None,
     name: str | None = None,
-) -> tuple[dict[str, SparseTensor], dict[str, SparseTensor]]:
+) -> tuple[dict[str, Feature], dict[str, Feature]]:
     """Return the features of a sequence's context, and those of its steps."""
     around = ft.requests(context_features) if context_features else []
     inside = [step_request(n, feature) for n, feature in sorted((sequence_features or {}).items())]
 
-    def compute(data: Array) -> Any:
+    def compute(data: Array) -> Sequence[Array]:
         message = f.parsed_as(SequenceExample, data.item())
         context = f.Reading.of_features(message.context)
         made = [part for each in around for part in one(each, context)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsInt
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..core.values import convert
 from ..ops.image_ops import convert_image_dtype
 from .host_ops import SCALAR_TEXT, host, text, unknown
 
+if TYPE_CHECKING:  # Pillow is an extra
+    from PIL.Image import Image
+
 CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 GRAY = np.array((9798, 19235, 3735), np.int64)
 """The shares of red, green and blue in a grey of PNG, of 32768."""
@@ -33,7 +36,7 @@ def format_of(data: bytes) -> str:
     return next((name for start, name in MAGIC if data.startswith(start)), "")
 
 
-def opened(data: bytes, *formats: str) -> Any:
+def opened(data: bytes, *formats: str) -> Image:
     """Return the image of bytes, or raise `InvalidArgumentError`."""
     found = format_of(data)
     if found not in formats:
@@ -42,12 +45,13 @@ def opened(data: bytes, *formats: str) -> Any:
             if not found else f"an image of {found}, expected {' or '.join(formats)}"
         )  # fmt: skip
     try:
-        return pillow().open(io.BytesIO(data), formats=[found])
+        image: Image = pillow().open(io.BytesIO(data), formats=[found])
+        return image
     except (OSError, ValueError, SyntaxError) as error:
         raise InvalidArgumentError(f"Invalid {found} data, size {len(data)}: {error}") from None
 
 
-def loaded(image: Any, size: int) -> Any:
+def loaded(image: Image, size: int) -> Image:
     """Return an image whose data are read, or raise `InvalidArgumentError`."""
     try:
         image.load()
@@ -102,7 +106,7 @@ def jpeg(data: bytes, channels: int, ratio: int = 1) -> Array:
     return pixels(converted(loaded(image, len(data)), mode))
 
 
-def converted(image: Any, mode: str) -> Any:
+def converted(image: Image, mode: str) -> Image:
     """Return an image of a mode."""
     return image if image.mode == mode else image.convert(mode)
 
@@ -188,7 +192,7 @@ def any_image(data: bytes, channels: int, *, frames: bool = True) -> Array:
 def _decoded(
     type_: str, read: Callable[[bytes], Array], contents: object, dims: Sequence[int | None] | None,
     row: DType, name: str | None,
-) -> Any:  # fmt: skip
+) -> TfTensor:  # fmt: skip
     given = [convert(contents, "string")]
     spec = unknown(row, *dims) if dims is not None else rows_of(row)
     return host(type_, lambda data: (read(_only(data)),), given, [spec], name=name)[0]
@@ -208,7 +212,7 @@ def _only(data: Array) -> bytes:
     return found
 
 
-def _count(channels: Any) -> int:
+def _count(channels: SupportsInt | None) -> int:
     """Return the number of channels, 0 for that of the file."""
     found = int(channels or 0)
     if found not in (0, 1, 2, 3, 4):
@@ -225,7 +229,7 @@ def decode_jpeg(
     acceptable_fraction: float = 1,
     dct_method: str = "",
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Return height, width and channels of a JPEG.
 
     The values are those of TensorFlow's `dct_method="INTEGER_ACCURATE"`; those of its default, a
@@ -246,8 +250,8 @@ def decode_jpeg(
 
 
 def decode_and_crop_jpeg(
-    contents: Any, crop_window: object, channels: int = 0, name: str | None = None, **more: Any
-) -> Any:
+    contents: object, crop_window: object, channels: int = 0, name: str | None = None, **more: Any
+) -> TfTensor:
     """Return a part of a JPEG: its top, left, height and width are given."""
     whole = decode_jpeg(contents, channels, name=name, **more)
     y, x, height, width = (convert(crop_window)[i] for i in range(4))
@@ -256,7 +260,7 @@ def decode_and_crop_jpeg(
 
 def decode_png(
     contents: object, channels: int = 0, dtype: DTypeLike | None = "uint8", name: str | None = None
-) -> Any:
+) -> TfTensor:
     """Return height, width and channels of a PNG."""
     n, row = _count(channels), row_of(dtype)
     if row not in (rows.u8, rows.u16):
@@ -270,21 +274,21 @@ def decode_png(
     return _decoded("DecodePng", read, contents, (None, None, n or None), row, name)
 
 
-def decode_bmp(contents: object, channels: int = 0, name: str | None = None) -> Any:
+def decode_bmp(contents: object, channels: int = 0, name: str | None = None) -> TfTensor:
     """Return height, width and channels of a BMP."""
     n = _count(channels)
     return _decoded("DecodeBmp", lambda data: bmp(data, n), contents, (None, None, n or None),
                     rows.u8, name)  # fmt: skip
 
 
-def decode_gif(contents: object, name: str | None = None) -> Any:
+def decode_gif(contents: object, name: str | None = None) -> TfTensor:
     """Return frames, height, width and three channels of a GIF."""
     return _decoded("DecodeGif", gif, contents, (None, None, None, 3), rows.u8, name)
 
 
 def decode_image(
     contents: object,
-    channels: object = None,
+    channels: SupportsInt | None = None,
     dtype: DTypeLike | None = "uint8",
     name: str | None = None,
     expand_animations: bool = True,
@@ -297,11 +301,11 @@ def decode_image(
     return made if row == rows.u8 else convert_image_dtype(made, dtype)
 
 
-def is_jpeg(contents: object, name: str | None = None) -> Any:
+def is_jpeg(contents: object, name: str | None = None) -> TfTensor:
     """Say whether bytes are a JPEG."""
     from ....ir.types.tensor import TensorSpec  # noqa: PLC0415
 
-    def look(data: Array) -> Any:
+    def look(data: Array) -> Sequence[Array]:
         return (np.array(data.item()[:3] == b"\xff\xd8\xff"),)
 
     given = [convert(contents, "string")]
@@ -310,12 +314,12 @@ def is_jpeg(contents: object, name: str | None = None) -> Any:
 
 def extract_jpeg_shape(
     contents: object, output_type: DTypeLike | None = "int32", name: str | None = None
-) -> Any:
+) -> TfTensor:
     """Return height, width and channels of a JPEG without reading all of it."""
     row = row_of(output_type)
     assert row is not None, "a type was given"
 
-    def look(data: Array) -> Any:
+    def look(data: Array) -> Sequence[Array]:
         image = opened(_only(data), "JPEG")
         return (np.array([*image.size[::-1], len(image.getbands())], row.numpy),)
 
@@ -323,7 +327,7 @@ def extract_jpeg_shape(
     return host("ExtractJpegShape", look, given, [unknown(row, 3)], name=name)[0]
 
 
-def as_image(array: Array) -> Any:
+def as_image(array: Array) -> Image:
     """Return an array as an image of Pillow's."""
     if array.ndim != 3 or array.shape[2] not in CHANNELS:
         raise InvalidArgumentError(
@@ -331,14 +335,13 @@ def as_image(array: Array) -> Any:
         )
     if not array.size:
         raise InvalidArgumentError(f"image of shape {list(array.shape)} has no elements")
-    if array.dtype == np.uint16:
-        if array.shape[2] != 1:
-            raise InvalidArgumentError("images of 16 bits are written with one channel only")
-        return pillow().fromarray(array[:, :, 0])
-    return pillow().fromarray(array[:, :, 0] if array.shape[2] == 1 else array)
+    if array.dtype == np.uint16 and array.shape[2] != 1:
+        raise InvalidArgumentError("images of 16 bits are written with one channel only")
+    made: Image = pillow().fromarray(array[:, :, 0] if array.shape[2] == 1 else array)
+    return made
 
 
-def written(image: Any, **options: object) -> Array:
+def written(image: Image, **options: Any) -> Array:
     """Return an image as bytes of a format."""
     file = io.BytesIO()
     image.save(file, **options)
@@ -352,13 +355,13 @@ def png_bytes(array: Array, compression: int = -1) -> bytes:
     return made
 
 
-def encode_png(image: object, compression: int = -1, name: str | None = None) -> Any:
+def encode_png(image: object, compression: int = -1, name: str | None = None) -> TfTensor:
     """Return an image as a PNG."""
     x = convert(image)
     if x.dtype.name not in ("uint8", "uint16"):
         raise TypeError(f"an image of {x.dtype.name}, expected uint8 or uint16")
 
-    def compute(array: Array) -> Any:
+    def compute(array: Array) -> Sequence[Array]:
         return (text(png_bytes(array, int(compression))),)
 
     return host("EncodePng", compute, [x], [SCALAR_TEXT], name=name)[0]
@@ -376,7 +379,7 @@ def encode_jpeg(
     y_density: int = 300,
     xmp_metadata: str = "",
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Return an image as a JPEG."""
     x = convert(image, "uint8")
     if xmp_metadata:
@@ -388,7 +391,7 @@ def encode_jpeg(
         "dpi": (round(x_density * scale), round(y_density * scale)),
     }  # fmt: skip
 
-    def compute(array: Array) -> Any:
+    def compute(array: Array) -> Sequence[Array]:
         image = as_image(array)
         wanted = {"": None, "grayscale": 1, "rgb": 3}.get(format)
         if array.shape[2] not in ((1, 3) if wanted is None else (wanted,)):

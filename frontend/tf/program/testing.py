@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import tempfile
 import unittest
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 from unittest import mock
 
 import numpy as np
@@ -18,12 +18,14 @@ from ...graph.graph import GraphTensor
 from ...values.context import STATE, default_session, entered
 from ...values.devices import list_devices
 from ...values.run_errors import OpError
+from ..core.bridge import TfTensor
 from ..core.values import convert
 from ..graph.sessions import Session, reset_default_graph
 from ..graph.state import DEFAULT, get_default_graph
 from ..ops.random_ops import set_seed
 
 SEED = 87654321
+Bound: TypeAlias = float | Array
 
 
 class TestCase(unittest.TestCase):
@@ -66,7 +68,7 @@ class TestCase(unittest.TestCase):
         config: object = None,
         use_gpu: bool = True,
         force_gpu: bool = False,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Session | None]:
         """Give a session on a graph, None where operations run at once."""
         if STATE.context is None and graph is None:
             yield None
@@ -81,7 +83,7 @@ class TestCase(unittest.TestCase):
         config: object = None,
         use_gpu: bool = True,
         force_gpu: bool = False,
-    ) -> Iterator[Any]:
+    ) -> Iterator[Session | None]:
         """Give the one session of the test."""
         if STATE.context is None:
             yield None
@@ -91,7 +93,7 @@ class TestCase(unittest.TestCase):
         with entered(self._cached.graph), self._cached.as_default():
             yield self._cached
 
-    def test_session(self, *args: Any, **options: Any) -> Any:
+    def test_session(self, *args: Any, **options: Any) -> AbstractContextManager[Session | None]:
         """Return `cached_session`, by its older name; it is no test."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
@@ -183,13 +185,13 @@ class TestCase(unittest.TestCase):
         with self.assertRaises(AssertionError, msg=msg):
             self.assertAllEqual(a, b)
 
-    def assertNear(self, f1: Any, f2: Any, err: float, msg: str | None = None) -> None:
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """Fail unless two numbers differ by less."""
         same = f1 == f2 or abs(f1 - f2) <= err
         self.assertTrue(same, f"{f1} != {f2} +/- {err} {msg or ''}")
 
     def assertArrayNear(
-        self, farray1: Any, farray2: Any, err: float, msg: str | None = None
+        self, farray1: Sequence[float], farray2: Sequence[float], err: float, msg: str | None = None
     ) -> None:
         """Fail unless the numbers of two lists differ by less."""
         self.assertEqual(len(farray1), len(farray2), msg)
@@ -203,32 +205,32 @@ class TestCase(unittest.TestCase):
         norm = np.linalg.norm(self._array(ndarray1) - self._array(ndarray2))
         self.assertTrue(norm < err, f"{ndarray1} != {ndarray2} +/- {err} {msg or ''}")
 
-    def _all(self, values: object, holds: Callable[[object], object], what: str) -> None:
+    def _all(self, values: object, holds: Callable[[Array], object], what: str) -> None:
         array = self._array(values)
         kept = np.asarray(holds(array))
         self.assertTrue(kept.all(), f"{array[~kept][:5]} {what}")
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreater(self, a: object, comparison_target: Bound) -> None:
         """Fail unless all elements are greater."""
         self._all(a, lambda x: x > comparison_target, f"not > {comparison_target}")
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreaterEqual(self, a: object, comparison_target: Bound) -> None:
         """Fail unless no element is less."""
         self._all(a, lambda x: x >= comparison_target, f"not >= {comparison_target}")
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLess(self, a: object, comparison_target: Bound) -> None:
         """Fail unless all elements are less."""
         self._all(a, lambda x: x < comparison_target, f"not < {comparison_target}")
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLessEqual(self, a: object, comparison_target: Bound) -> None:
         """Fail unless no element is greater."""
         self._all(a, lambda x: x <= comparison_target, f"not <= {comparison_target}")
 
     def assertAllInRange(
         self,
         target: object,
-        lower_bound: object,
-        upper_bound: object,
+        lower_bound: Bound,
+        upper_bound: Bound,
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
@@ -238,16 +240,18 @@ class TestCase(unittest.TestCase):
         )
         (self.assertAllLess if open_upper_bound else self.assertAllLessEqual)(target, upper_bound)
 
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+    def assertAllInSet(self, target: object, expected_set: Iterable[object]) -> None:
         """Fail unless all elements are in a set."""
         strange = set(np.unique(self._array(target)).tolist()) - set(expected_set)
         self.assertFalse(strange, f"{strange} not in {expected_set}")
 
-    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
+    def assertShapeEqual(
+        self, input_a: Array | TfTensor, input_b: Array | TfTensor, msg: str | None = None
+    ) -> None:
         """Fail unless shapes are equal."""
         self.assertEqual(list(input_a.shape), list(input_b.shape), msg)
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+    def assertDTypeEqual(self, target: object, expected_dtype: np.typing.DTypeLike) -> None:
         """Fail unless elements are of a type."""
         self.assertEqual(self._array(target).dtype, np.dtype(expected_dtype))
 
@@ -299,7 +303,7 @@ class TestCase(unittest.TestCase):
         return self.assertRaisesWithPredicateMatch(exception_type, pattern)
 
 
-def _is_ragged(value: Any) -> bool:
+def _is_ragged(value: Sequence[Any]) -> bool:
     """Say whether a list holds lists of several lengths, or texts by name."""
     if any(isinstance(x, Mapping) for x in value):
         return True
@@ -307,7 +311,7 @@ def _is_ragged(value: Any) -> bool:
     return len(shapes) > 1
 
 
-def _texts(array: Any) -> Any:
+def _texts(array: Array) -> Array:
     """Return an array of text as one of bytes."""
     if array.dtype.kind not in "UO":
         return array
@@ -318,8 +322,8 @@ def _texts(array: Any) -> Any:
 
 
 def compute_gradient(
-    f: Callable[..., object], x: Sequence[object], delta: float | None = None
-) -> tuple[Any, Any]:
+    f: Callable[..., TfTensor], x: Sequence[object], delta: float | None = None
+) -> tuple[list[Array], list[Array]]:
     """Return the matrices of slopes of a function: as gradients give them, and by differences."""
     from ..graph.flow import GradientTape  # noqa: PLC0415
 
@@ -335,7 +339,9 @@ def compute_gradient(
     return exact, [_differences(f, arrays, i, step) for i in range(len(arrays))]
 
 
-def _differences(f: Callable[..., Any], arrays: Any, place: int, step: float) -> Array:
+def _differences(
+    f: Callable[..., TfTensor], arrays: Sequence[Array], place: int, step: float
+) -> Array:
     columns = []
     for at in range(arrays[place].size):
         ends = []

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
 from ..core.values import convert
@@ -24,11 +26,11 @@ from ..ops.special import divide_no_nan
 from ..ops.window_ops import l2_normalize
 
 EPSILON = 1e-7
-_sum: Callable[..., Any] = REDUCTIONS["reduce_sum"]
+_sum = REDUCTIONS["reduce_sum"]
 _max, _abs, _log = FUNCTIONS["maximum"], FUNCTIONS["abs"], FUNCTIONS["log"]
 
 
-def _same(y_true: object, y_pred: object) -> tuple[Any, Any]:
+def _same(y_true: object, y_pred: object) -> tuple[TfTensor, TfTensor]:
     found = convert(y_pred)
     return cast(y_true, found.dtype), found
 
@@ -62,17 +64,17 @@ def hinge(y_true: object, y_pred: object) -> TfTensor:
     return reduce_mean(_max(1.0 - sign * found, 0.0), axis=-1)
 
 
-def _is_binary(truth: Any) -> bool:
-    return bool(truth.eager and set(truth.numpy().ravel().tolist()) <= {0.0, 1.0})
+def _is_binary(truth: TfTensor) -> bool:
+    return bool(truth.eager and set(np.asarray(truth).ravel().tolist()) <= {0.0, 1.0})
 
 
 def categorical_crossentropy(
     y_true: object, y_pred: object, from_logits: bool = False, label_smoothing: float = 0.0
-) -> Any:
+) -> TfTensor:
     """Return the cross entropy of labels and predictions along the last axis."""
     truth, found = _same(y_true, y_pred)
     if label_smoothing:
-        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape.as_list()[-1]
+        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape[-1:].known()[0]
     if from_logits:
         return softmax_cross_entropy_with_logits(labels=truth, logits=found)
     found = found / _sum(found, axis=-1, keepdims=True)
@@ -81,7 +83,7 @@ def categorical_crossentropy(
 
 def sparse_categorical_crossentropy(
     y_true: object, y_pred: object, from_logits: bool = False
-) -> Any:
+) -> TfTensor:
     """Return the cross entropy of numbered classes and predictions along the last axis."""
     labels, found = convert(y_true), convert(y_pred)
     if len(labels.shape) == len(found.shape):
@@ -108,7 +110,7 @@ def binary_crossentropy(
     return reduce_mean(each, axis=-1)
 
 
-def kl_divergence(y_true: object, y_pred: object) -> Any:
+def kl_divergence(y_true: object, y_pred: object) -> TfTensor:
     """Return how much predictions differ from a distribution."""
     truth, found = _same(y_true, y_pred)
     truth = clip_by_value(truth, EPSILON, 1.0)
@@ -130,20 +132,22 @@ def poisson(y_true: object, y_pred: object) -> TfTensor:
     return reduce_mean(found - truth * _log(found + EPSILON), axis=-1)
 
 
-def cosine_similarity(y_true: object, y_pred: object, axis: int = -1) -> Any:
+def cosine_similarity(y_true: object, y_pred: object, axis: int = -1) -> TfTensor:
     """Return the negated cosine of the angle between labels and predictions."""
     truth, found = _same(y_true, y_pred)
     return -_sum(l2_normalize(truth, axis) * l2_normalize(found, axis), axis=axis)
 
 
-def _as_class(function: Callable[..., Any]) -> type:
+def _as_class(function: Callable[..., TfTensor]) -> type:
     class Loss:
         def __init__(
             self, reduction: str = "sum_over_batch_size", name: object = None, **options: object
         ):
             self.reduction, self.name, self.options = reduction, name, options
 
-        def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        def __call__(
+            self, y_true: object, y_pred: object, sample_weight: object = None
+        ) -> TfTensor:
             each = function(y_true, y_pred, **self.options)
             if sample_weight is not None:
                 each = each * cast(sample_weight, each.dtype)
@@ -208,7 +212,7 @@ def compute_weighted_loss(
     made = each * weight
     if reduction != Reduction.NONE:
         every = weight + each * 0.0
-        counts: dict[str, Callable[[], Any]] = {
+        counts: dict[str, Callable[[], TfTensor | float]] = {
             Reduction.SUM: lambda: 1.0,
             Reduction.MEAN: lambda: _sum(every),
             Reduction.SUM_OVER_BATCH_SIZE: lambda: cast(size(each), each.dtype),
@@ -222,10 +226,10 @@ def compute_weighted_loss(
     return made
 
 
-def _v1(function: Callable[..., object], *names: str) -> Callable[..., Any]:
+def _v1(function: Callable[..., TfTensor], *names: str) -> Callable[..., TfTensor]:
     """Return a loss of the first version: of what a function gives, by weights."""
 
-    def loss(*args: Any, weights: Any = 1.0, **options: Any) -> TfTensor:
+    def loss(*args: object, weights: object = 1.0, **options: Any) -> TfTensor:
         """Return the loss, and put it into the graph's losses."""
         own = {n: options.pop(n) for n in (*names, *OPTIONS) if n in options}
         if len(args) > len(names):
@@ -241,7 +245,7 @@ OPTIONS = ("label_smoothing", "delta", "epsilon")
 def _v1_softmax(onehot_labels: object, logits: object, label_smoothing: float = 0.0) -> TfTensor:
     truth, found = _same(onehot_labels, logits)
     if label_smoothing > 0:
-        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape.as_list()[-1]
+        truth = truth * (1.0 - label_smoothing) + label_smoothing / truth.shape[-1:].known()[0]
     return softmax_cross_entropy_with_logits(labels=truth, logits=found)
 
 
@@ -258,7 +262,7 @@ def _v1_sigmoid(
     return sigmoid_cross_entropy_with_logits(labels=truth, logits=found)
 
 
-def _alike(labels: object, predictions: object) -> tuple[Any, Any]:
+def _alike(labels: object, predictions: object) -> tuple[TfTensor, TfTensor]:
     """Return labels and predictions, which must have one shape."""
     truth, found = _same(labels, predictions)
     found.shape.assert_is_compatible_with(truth.shape)
@@ -282,7 +286,7 @@ def _v1_huber(labels: object, predictions: object, delta: float = 1.0) -> TfTens
     return 0.5 * square(small) + delta * (error - small)
 
 
-def _v1_log(labels: object, predictions: object, epsilon: float = 1e-7) -> Any:
+def _v1_log(labels: object, predictions: object, epsilon: float = 1e-7) -> TfTensor:
     truth, found = _alike(labels, predictions)
     return -truth * _log(found + epsilon) - (1.0 - truth) * _log(1.0 - found + epsilon)
 
