@@ -233,12 +233,8 @@ def expm(input: object, name: str | None = None) -> TfTensor:
 def _cutoff(x: TfTensor, s: TfTensor, factor: float | TfTensor) -> TfTensor:
     """Return the size from which on singular values count."""
     largest = REDUCTIONS["reduce_max"](s, axis=-1, keepdims=True)
-    return (
-        factor
-        * max(TensorShape(x.shape.as_list()[-2:]).known())
-        * np.finfo(x.dtype.name).eps
-        * largest
-    )
+    longest = max(TensorShape(x.shape.as_list()[-2:]).known())
+    return factor * longest * np.finfo(x.dtype.name).eps * largest
 
 
 def pinv(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, SupportsInt
+from typing import Any, Protocol, SupportsInt
 
 import numpy as np
 
@@ -20,15 +20,39 @@ from ..core.values import convert
 from ..ops.image_ops import convert_image_dtype
 from .host_ops import SCALAR_TEXT, host, text, unknown
 
-if TYPE_CHECKING:  # Pillow is an extra
-    from PIL.Image import Image
-
 CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 GRAY = np.array((9798, 19235, 3735), np.int64)
 """The shares of red, green and blue in a grey of PNG, of 32768."""
 MAGIC = (
     (b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"),
 )  # fmt: skip
+
+
+class Image(Protocol):
+    """An image of Pillow's, which is an extra."""
+
+    mode: str
+    format: str | None
+    info: dict[str, object]
+    size: tuple[int, int]
+
+    def load(self) -> object:
+        """Read the data."""
+
+    def convert(self, mode: str) -> Image:
+        """Return an image of another mode."""
+
+    def draft(self, mode: str | None, size: tuple[int, int]) -> object:
+        """Let a JPEG be read smaller."""
+
+    def getbands(self) -> tuple[str, ...]:
+        """Return the names of the channels."""
+
+    def seek(self, frame: int) -> object:
+        """Go to another of several images."""
+
+    def save(self, file: io.BytesIO, **options: Any) -> None:
+        """Write a file."""
 
 
 def format_of(data: bytes) -> str:
