@@ -25,7 +25,7 @@ from ...codegen.compile import Compiled, Options, compile_program, lower_kernels
 from ...codegen.export import archive_of, gpu_file_of, header_of, object_of
 from ...codegen.llvm.listing import listing_assembly, listing_object, read_listing
 from ...codegen.stages import IR_STAGES, Snapshots, behind, lower, text_of
-from ...errors import Advice, CompileError, GravureError, did_you_mean
+from ...errors import CompileError, GravureError, did_you_mean
 from ...ir import Program
 from ...passes.base import Observer, Report
 from ...runtime.files import replacing
@@ -37,6 +37,7 @@ from ..text.writer import write_text
 from .compile import compile_source
 from .load import load_program
 from .save import Saving, save_program
+from .within import too_large, ways
 
 Source = str | os.PathLike[str] | bytes
 
@@ -131,6 +132,8 @@ class Emitted:
     report: Report | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     """How long the parts took; they sum to the whole."""
+    spared: str = ""
+    """What was done so that a run needs no more memory than it may."""
 
 
 @dataclass(frozen=True)
@@ -215,12 +218,14 @@ class _Job:
     def run(self) -> Emitted:
         """Compile, and then write."""
         start = perf_counter()
-        self.compile()
+        if self.request.limit:
+            self.compile_within()
+        else:
+            self.compile()
         compiled = self.made.compiled
         seconds = self.made.seconds
         if compiled is not None:
             seconds.update(compiled.seconds)
-            _check_memory(compiled, self.request.limit)
         elif self.made.report is not None:
             seconds["passes"] = self.made.report.seconds
         seconds["read"] = perf_counter() - start - sum(seconds.values())
@@ -229,6 +234,27 @@ class _Job:
             self.save(kind)
         seconds["write"] = perf_counter() - start
         return self.made
+
+    def compile_within(self) -> None:
+        """Compile in the first of the ways whose runs need no more memory than they may."""
+        asked, best = self.request, 0
+        smallest = asked.options
+        for words, options in ways(asked.options):
+            self.request, self.made = replace(asked, options=options), Emitted()
+            self.snapshots = Snapshots(asked.stages, self.text)
+            self.compile()
+            if self.made.compiled is None:
+                return
+            needed = peak_bytes(self.made.compiled.description)
+            if needed <= asked.limit:
+                self.made.spared = words
+                return
+            if not best or needed < best:
+                best, smallest = needed, options
+        self.request = replace(asked, options=smallest, observers=(*asked.observers, Observer()))
+        self.compile()
+        assert self.made.compiled is not None, "it was compiled before"
+        raise too_large(self.made.compiled, asked.limit)
 
     def compile(self) -> None:
         """Do all that does not depend on where the files go."""
@@ -332,18 +358,6 @@ def write_kind(compiled: Compiled, kind: str, path: Path) -> None:
     else:
         with replacing(path) as file:
             file.write(bytes_of(compiled, kind))
-
-
-def _check_memory(compiled: Compiled, limit: int) -> None:
-    needed = peak_bytes(compiled.description)
-    if limit and needed > limit:
-        raise CompileError(
-            f"a run needs {needed} bytes of memory, expected at most {limit}",
-            hint=Advice(
-                "smaller dimensions (dims=) or fewer threads need less",
-                "smaller dimensions (--dim) or fewer threads need less",
-            ),
-        )
 
 
 def _bundle(request: Request) -> Emitted:

@@ -16,9 +16,9 @@ from onnx import TensorProto, helper, numpy_helper, save
 import gravure as gv
 from gravure.errors import GravureError
 from gravure.frontend.programs.load import load_program
+from gravure.passes.analysis.memory.chart import peak_of
 from gravure.passes.manager import run as run_passes
 from gravure.tools.viewing.histograms import row_of
-from gravure.tools.viewing.memory import peak_of
 from gravure.tools.viewing.snapshots import Snapshots
 
 MODELS = Path(__file__).parents[1] / "models"

@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--no-header", action="store_true", help="no header beside a library")
     parser.add_argument(
-        "--max-memory", type=size, default=0, metavar="SIZE", help="fail if a run needs more"
+        "--max-memory", type=size, default=0, metavar="SIZE", help="what a run may need at most"
     )
     parser.add_argument("--reproducer", type=Path, metavar="FILE", help="replays a pass that fails")
     parser.add_argument(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ...codegen.compiled import OptionFields, Options
 from ...codegen.work import launches_of
 from ...frontend.programs.compile import options_with
-from ...ir import SOURCE
 from ...passes.analysis.cost import Cost, total
+from ...passes.analysis.memory.chart import memory_map
 from ...passes.base import Observer
 from ...runtime.files import replacing
 from ...runtime.measure import METRICS, SIGNIFICANT, Change, MeasurePlan, Timing, change, measure
@@ -25,7 +25,6 @@ from ..machine import machine, now, versions
 from ..measuring.layers import Layers, measure_layers
 from ..measuring.trace import trace_of
 from ..paths import readable
-from ..viewing.memory import memory_map
 from ..viewing.page import page
 from .subject import Subject, Wanted, subject_of
 from .talk import FilePath, Progress, Source, silent
@@ -233,7 +232,7 @@ def _layers(subject: Subject, seconds: float, progress: Progress) -> Layers:
 def _memory(subject: Subject) -> Mapping[str, Any]:
     assert subject.compiled is not None, "what has no program is refused before"
     assert subject.compiled.program is not None, "what is compiled now has its program"
-    return memory_map(subject.compiled.program.main, subject.sizes, SOURCE)
+    return memory_map(subject.compiled.program.main, subject.sizes)
 
 
 def keep(path: FilePath | None, text: str) -> None:

@@ -99,7 +99,8 @@ def emit(  # noqa: PLR0913  (each option is its own)
       what else `gravure.list_stages()` names; the suffix of `output` says it if this is empty.
     - `start`: the stage that the source is at, if not the first of its level.
     - `weights`: whether weights are written beside IR text.
-    - `limit`: the most bytes that a run may need; 0 for any number.
+    - `limit`: the most bytes that a run may need; 0 for any number. Cheap values are computed
+      again, weights kept as they are, and fewer threads used until that is so.
     - `explained`: whether `report` shall know why operations are not in one kernel.
     - `threads`: the most threads of a run; 0 for what `options` says.
     - `shapes`, `dims`, `observers`, `options` and further keywords: as for `gravure.compile`.
@@ -177,6 +178,8 @@ def _data(made: Emitted) -> dict[str, Any]:
         found["manifest"] = json.loads(compiled.manifest)
         found["memory"] = memory_of(compiled)
         found["kernels"] = {"distinct": kernels_of(compiled), "cached": compiled.cached}
+    if made.spared:
+        found["spared"] = made.spared
     if made.report is not None:
         found["passes"] = made.report.as_json()
     return found
@@ -231,6 +234,7 @@ def _about(made: Emitted) -> str:
         ["weights", f"{in_bytes(memory['weights'])} {where}" if model.weights else "none"],
         ["memory", f"{in_bytes(memory['run'])} for a run in all; compiling took "
          f"{in_bytes(peak_rss())}"],
+        *([["spared", made.spared]] if made.spared else []),
         ["kernels", f"{kernels_of(compiled)} distinct, {compiled.cached} of them compiled before"],
         ["time", f"{in_seconds(sum(made.seconds.values()))}: {took}"],
     ]  # fmt: skip

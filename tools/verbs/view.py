@@ -13,9 +13,10 @@ from ...codegen.work import launches_of
 from ...frontend.models.compiled import compile_if_whole, load_compiled
 from ...frontend.programs.compile import options_with
 from ...frontend.programs.load import load_program
-from ...ir import SOURCE, Program
+from ...ir import Program
 from ...ir.host import host_steps
 from ...passes.analysis.cost import total
+from ...passes.analysis.memory.chart import memory_map
 from ...runtime.arguments import bind_dims
 from ...runtime.files import replacing
 from ..console import in_bytes, in_count
@@ -24,7 +25,6 @@ from ..inputs import Inputs, given_shapes, make_inputs
 from ..measuring.layers import measure_layers
 from ..options import is_library
 from ..viewing.histograms import weights_of
-from ..viewing.memory import memory_map
 from ..viewing.page import page
 from ..viewing.snapshots import Snapshots, arguments_of
 from .talk import FilePath, Progress, Source, name_of, silent
@@ -142,7 +142,7 @@ def _compiled(compiled: Compiled, inputs: Inputs, threads: int, seconds: float) 
     if seconds and infos:
         layers = measure_layers(compiled, arrays, sizes, model.threads, seconds)
         found["kernels"] = layers.rows()
-    found["memory"] = memory_map(program.main, sizes, SOURCE)
+    found["memory"] = memory_map(program.main, sizes)
     cost = total(info.cost for info in infos)
     found["sizes"], found["flops"] = sizes, cost.flops
     return found

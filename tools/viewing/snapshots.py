@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...ir import SOURCE, Op, Program
 from ...ir.ops.structure import Buffer, Kernel, Launch, View
 from ...ir.program import argument_names
+from ...passes.analysis.memory.chart import nodes_of
 from ...passes.base import Observer, Step
 
 INNER = -100_000
@@ -158,12 +158,6 @@ def row_of(number: int, function: str, op: Op, sources: list[int]) -> Row:
     made = [type_text(result.type) for result in op.results]
     nodes = nodes_of(op.attributes.get(SOURCE))
     return number, function, name, sources, types, made, attributes, nodes
-
-
-def nodes_of(row: Attribute | None) -> list[str]:
-    """Return the nodes of the model that an operation came from."""
-    rows = row.data if isinstance(row, ArrayAttr) else (row,)
-    return [each.data for each in rows if isinstance(each, StringAttr)]
 
 
 def type_text(kind: Attribute) -> str:

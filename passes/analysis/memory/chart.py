@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from ...ir.ops.structure import Buffer, Launch
-from ...ir.types import dims
-from ...ir.types.tensor import spec_of
-from ...passes.analysis.memory.lives import Lives
-from .snapshots import nodes_of
+from ....ir import SOURCE
+from ....ir.ops.structure import Buffer, Launch
+from ....ir.types import dims
+from ....ir.types.tensor import spec_of
+from .lives import Lives
 
 
-def memory_map(function: FuncOp, sizes: Mapping[str, int], source: str) -> dict[str, Any]:
-    """Return the buffers of a planned function, with bytes and launches, for given sizes.
-
-    `source` is the name of the attribute that says which nodes a launch computes.
-    """
+def memory_map(function: FuncOp, sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Return the buffers of a planned function, with bytes and launches, for given sizes."""
     lives = Lives(function)
     steps = {op: number for number, op in enumerate(lives.steps)}
     order = sorted((lives.number[op], number) for op, number in steps.items())
@@ -31,7 +29,7 @@ def memory_map(function: FuncOp, sizes: Mapping[str, int], source: str) -> dict[
         first, last = life.spans[0][0] // 2, life.spans[-1][1] // 2
         rows.append(
             {
-                "name": _name(life.writes[0].launch if life.writes else None, source),
+                "name": _name(life.writes[0].launch if life.writes else None),
                 "type": _type(value),
                 "offset": dims.evaluate(owner.offset, sizes),
                 "bytes": dims.evaluate(spec_of(value.type).nbytes, sizes),
@@ -59,9 +57,14 @@ def _launch_at(order: list[tuple[int, int]], step: int) -> int:
     return found[-1] if found else 0
 
 
-def _name(launch: Launch | None, source: str) -> str:
-    nodes = nodes_of(launch.attributes.get(source)) if launch is not None else []
-    return ", ".join(nodes)
+def nodes_of(row: Attribute | None) -> list[str]:
+    """Return the nodes of the model that an operation came from."""
+    rows = row.data if isinstance(row, ArrayAttr) else (row,)
+    return [each.data for each in rows if isinstance(each, StringAttr)]
+
+
+def _name(launch: Launch | None) -> str:
+    return ", ".join(nodes_of(launch.attributes.get(SOURCE)) if launch is not None else [])
 
 
 def _type(value: SSAValue) -> str:

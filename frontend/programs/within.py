@@ -1,0 +1,88 @@
+"""Ways to compile a program so that its runs need less memory, the fastest code first.
+
+as asked for                  kernels are ordered so that little lives at one time
+computed again                cheap values are computed again where they are used late
+weights as they are           no packed and no transformed copies, which are larger
+few threads                   kernels need scratch for few threads only, then for one
+
+Each is tried alone and with the ones before it. What is computed stays the same, but for the order
+of sums where weights are not packed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...codegen.aot.manifest import peak_bytes
+from ...codegen.compiled import Compiled, Options
+from ...errors import Advice, CompileError
+from ...passes.analysis.cost import largest
+from ...passes.analysis.memory.chart import memory_map
+from ...passes.pipelines import pipeline_of
+
+AGAIN, PLAIN = "cheap values are computed again", "weights stay as they are"
+FEW = (8, 1)
+"""Threads that are fewer."""
+DISTANCE = 4
+"""What is used so many operations later is computed again."""
+COPIES = ("winograd", "block-weights", "pack-weights")
+"""The passes that lay weights out anew, in more bytes."""
+NAMED = 6
+"""How many tensors an error names."""
+
+
+def ways(options: Options) -> Iterator[tuple[str, Options]]:
+    """Give options by what they do to need less memory; a pipeline of the user's own stays."""
+    for slots in sorted({options.slots, *(few for few in FEW if few < options.slots)})[::-1]:
+        threads = "" if slots == options.slots else f"at most {slots} threads run it"
+        for words, made in _pipelines(replace(options, slots=slots)):
+            yield ", ".join(filter(None, (words, threads))), made
+
+
+def _pipelines(options: Options) -> Iterator[tuple[str, Options]]:
+    yield "", options
+    if options.passes:
+        return
+    passes = pipeline_of(options.level, options.dtype).split(",")
+    copies = tuple(name for name in COPIES if name in passes)
+    passes.insert(passes.index("fuse"), f"rematerialise{{distance={DISTANCE}}}")
+    again = replace(options, passes=",".join(passes))
+    yield AGAIN, again
+    if copies:
+        plain = (*options.disable, *copies)
+        yield PLAIN, replace(options, disable=plain)
+        yield f"{AGAIN}, {PLAIN}", replace(again, disable=plain)
+
+
+def too_large(compiled: Compiled, limit: int) -> CompileError:
+    """Return the error of a program that needs more memory in all ways: this is the smallest."""
+    program, description = compiled.program, compiled.description
+    assert program is not None, "what is compiled now has its program"
+    needed = peak_bytes(description)
+    chart = memory_map(program.main, largest(program.ranges))
+    at = chart["peak_at"]
+    there = [row for row in chart["buffers"] if row["first"] <= at <= row["last"]]
+    there.sort(key=lambda row: -row["bytes"])
+    rows = [
+        f"{row['bytes']} bytes: {row['type']}{' of ' if row['name'] else ''}{row['name']}"
+        for row in there[:NAMED]
+    ]
+    if len(there) > NAMED:
+        rows.append(f"and {len(there) - NAMED} smaller ones")
+    arguments = needed - description.workspace_bytes - description.weights
+    lines = "\n  ".join(
+        [
+            f"{description.weights} bytes: weights",
+            f"{arguments} bytes: arguments and results",
+            f"{description.workspace_bytes} bytes: workspace, of which live at launch {at}:",
+            *(f"  {row}" for row in rows),
+        ]
+    )
+    return CompileError(
+        f"a run needs {needed} bytes of memory at least, expected at most {limit}\n  {lines}",
+        hint=Advice(
+            "smaller dimensions (dims=) or weights of fewer bits (dtype=) need less",
+            "smaller dimensions (--dim) or weights of fewer bits (--dtype) need less",
+        ),
+    )
