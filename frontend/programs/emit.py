@@ -13,13 +13,16 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from ...codegen.aot.build_files import cmake, pkg_config
+from ...codegen.aot.cpp import cpp_header
 from ...codegen.aot.manifest import peak_bytes
+from ...codegen.aot.rust import rust_module
 from ...codegen.aot.weights import Weights
 from ...codegen.compile import Compiled, Options, compile_program, lower_kernels
 from ...codegen.export import archive_of, gpu_file_of, header_of, object_of
@@ -67,6 +70,10 @@ KINDS: Mapping[str, Kind] = {
     "static": Kind(".a", "an archive for a linker"),
     "object": Kind(".o", "an object for a linker"),
     "header": Kind(".h", "the C header, with an example of a call", True),
+    "cpp": Kind(".hpp", "a class of C++17 with named arguments, and the C header", True),
+    "rust": Kind(".rs", "a module for Rust with named arguments", True),
+    "pkgconfig": Kind(".pc", "what pkg-config says of the library", True),
+    "cmake": Kind(".cmake", "what CMake includes for the library", True),
     "weights": Kind(".weights", "the weights, for a library that has them not"),
     "manifest": Kind(".json", "what the model is and how it was made", True),
     "graph": Kind(".gv", "graph text as the model was read, weights beside it", True),
@@ -305,10 +312,15 @@ class _Job:
             if path is None:
                 self.made.data = bytes_of(self.made.compiled, kind)
                 return
-            write_kind(self.made.compiled, kind, path)
+            write_kind(self.made.compiled, kind, path, self.stem(path))
             paths = [path]
         for each, name in zip(paths, (kind, "weights"), strict=False):
             self.made.files.append(WrittenFile(name, each, each.stat().st_size))
+
+    def stem(self, path: Path) -> str:
+        """Return the name of the library that a file of this name stands beside."""
+        library = self.request.path("library") if "library" in self.request.kinds else None
+        return (library or path).stem
 
     def save_graph(self, kind: str, path: Path | None) -> list[Path]:
         """Write the graph as it was read; return the files."""
@@ -331,8 +343,8 @@ def graph_bytes(program: Program, kind: str, name: str) -> bytes:
     return data
 
 
-def bytes_of(compiled: Compiled, kind: str) -> bytes:
-    """Return what a file of a kind holds."""
+def bytes_of(compiled: Compiled, kind: str, stem: str = "") -> bytes:
+    """Return what a file of a kind holds; `stem` is the name of the library that it is about."""
     if kind == "ptx" and compiled.plan is None:
         raise EmitError(f"target {compiled.target} has no PTX, expected one like cuda:sm_90a")
     if kind in ("llvm", "asm", "ptx"):
@@ -342,6 +354,8 @@ def bytes_of(compiled: Compiled, kind: str) -> bytes:
     forms = {"static": archive_of, "object": object_of, "header": header_of}
     if kind in forms:
         return forms[kind](compiled)
+    if kind in BINDINGS:
+        return BINDINGS[kind](compiled, stem or compiled.description.tag).encode()
     if kind == "manifest":
         return f"{compiled.manifest}\n".encode()
     if kind == "weights":
@@ -349,7 +363,23 @@ def bytes_of(compiled: Compiled, kind: str) -> bytes:
     return compiled.library().tobytes()
 
 
-def write_kind(compiled: Compiled, kind: str, path: Path) -> None:
+def _rust(compiled: Compiled) -> str:
+    if compiled.face.is_for_gpu or not compiled.options.embed:
+        found = "for a GPU" if compiled.face.is_for_gpu else "whose weights lie in another file"
+        raise EmitError(f"kind 'rust' of a model {found}, expected one that needs nothing else")
+    return rust_module(compiled.face)
+
+
+BINDINGS: Mapping[str, Callable[[Compiled, str], str]] = {
+    "cpp": lambda compiled, _: cpp_header(compiled.face, embedded=compiled.options.embed),
+    "rust": lambda compiled, _: _rust(compiled),
+    "pkgconfig": lambda compiled, stem: pkg_config(compiled.face, stem),
+    "cmake": lambda compiled, stem: cmake(compiled.face, stem),
+}
+"""What other languages and builds read of a library, by its kind."""
+
+
+def write_kind(compiled: Compiled, kind: str, path: Path, stem: str) -> None:
     """Write a file of a kind; large ones pass through in pieces."""
     if kind == "library":
         compiled.library().save(path)
@@ -357,7 +387,7 @@ def write_kind(compiled: Compiled, kind: str, path: Path) -> None:
         Weights.of(compiled.blob).save(path)
     else:
         with replacing(path) as file:
-            file.write(bytes_of(compiled, kind))
+            file.write(bytes_of(compiled, kind, stem))
 
 
 def _bundle(request: Request) -> Emitted:
