@@ -212,6 +212,18 @@ def test_what_is_imported_by_string_can_be_seen() -> None:
     assert {*hidden} - {"tools/measuring/beside_tensorflow.py"} == FIND_BY_NAME
 
 
+MOST_OF_A_NAME = 2
+
+
+def test_few_classes_have_the_same_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert not {name: found for name, found in places.items() if len(found) > MOST_OF_A_NAME}
+
+
 FOUND_BY_NAME = ("ir/ops", "passes", "frontend/onnx/rules", "codegen/kernels", "tools/commands")
 """Folders of things that are found by their name: operations, passes, rules, templates, verbs."""
 MOST_FILES = 20

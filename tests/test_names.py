@@ -1,4 +1,4 @@
-"""What things are called: few classes share a name, and whatever has a name is used."""
+"""Whatever has a name is used."""
 
 import ast
 import re
@@ -13,7 +13,6 @@ FILES = [
     *(path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))),
 ]
 TREES = {path: ast.parse(path.read_text()) for path in FILES}
-MOST_OF_A_NAME = 2
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 PUBLIC = ("frontend/array/", "frontend/tf/", "frontend/values/run_errors.py")
@@ -27,15 +26,6 @@ FOR_OTHERS = {
     "run_ranks": "ranks as threads, for programs and tests",
 }
 """Names that nothing of ours uses, and who does."""
-
-
-def test_few_classes_have_the_same_name() -> None:
-    places: dict[str, list[str]] = {}
-    for path, tree in TREES.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert not {name: found for name, found in places.items() if len(found) > MOST_OF_A_NAME}
 
 
 def prose(tree: ast.AST) -> set[ast.AST]:

@@ -30,7 +30,7 @@ its operands and of its results, attributes, nodes of the model."""
 
 
 @dataclass
-class Snapshot:
+class ShownStage:
     """A program behind a pass, as what differs from the one before."""
 
     name: str
@@ -53,7 +53,7 @@ class Snapshot:
 class Snapshots(Observer):
     """Looks at a program before the first pass and behind each one."""
 
-    taken: list[Snapshot] = field(default_factory=list)
+    taken: list[ShownStage] = field(default_factory=list)
     numbers: dict[Operation, int] = field(default_factory=dict)
     """It keeps the operations, so that a number is given once."""
     rows: dict[int, Row] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Snapshots(Observer):
         moved = None if order == self.order else order
         self.order = order
         self.taken.append(
-            Snapshot(name, program.level, seconds, len(order), changed, dropped, moved)
+            ShownStage(name, program.level, seconds, len(order), changed, dropped, moved)
         )
 
     def number_of(self, value: SSAValue | Operation) -> int:
