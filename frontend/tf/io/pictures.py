@@ -28,7 +28,7 @@ MAGIC = (
 )  # fmt: skip
 
 
-class Image(Protocol):
+class PillowImage(Protocol):
     """An image of Pillow's, which is an extra."""
 
     mode: str
@@ -39,7 +39,7 @@ class Image(Protocol):
     def load(self) -> object:
         """Read the data."""
 
-    def convert(self, mode: str) -> Image:
+    def convert(self, mode: str) -> PillowImage:
         """Return an image of another mode."""
 
     def draft(self, mode: str | None, size: tuple[int, int]) -> object:
@@ -60,7 +60,7 @@ def format_of(data: bytes) -> str:
     return next((name for start, name in MAGIC if data.startswith(start)), "")
 
 
-def opened(data: bytes, *formats: str) -> Image:
+def opened(data: bytes, *formats: str) -> PillowImage:
     """Return the image of bytes, or raise `InvalidArgumentError`."""
     found = format_of(data)
     if found not in formats:
@@ -69,13 +69,13 @@ def opened(data: bytes, *formats: str) -> Image:
             if not found else f"an image of {found}, expected {' or '.join(formats)}"
         )  # fmt: skip
     try:
-        image: Image = pillow().open(io.BytesIO(data), formats=[found])
+        image: PillowImage = pillow().open(io.BytesIO(data), formats=[found])
         return image
     except (OSError, ValueError, SyntaxError) as error:
         raise InvalidArgumentError(f"Invalid {found} data, size {len(data)}: {error}") from None
 
 
-def loaded(image: Image, size: int) -> Image:
+def loaded(image: PillowImage, size: int) -> PillowImage:
     """Return an image whose data are read, or raise `InvalidArgumentError`."""
     try:
         image.load()
@@ -130,7 +130,7 @@ def jpeg(data: bytes, channels: int, ratio: int = 1) -> Array:
     return pixels(converted(loaded(image, len(data)), mode))
 
 
-def converted(image: Image, mode: str) -> Image:
+def converted(image: PillowImage, mode: str) -> PillowImage:
     """Return an image of a mode."""
     return image if image.mode == mode else image.convert(mode)
 
@@ -351,7 +351,7 @@ def extract_jpeg_shape(
     return host("ExtractJpegShape", look, given, [unknown(row, 3)], name=name)[0]
 
 
-def as_image(array: Array) -> Image:
+def as_image(array: Array) -> PillowImage:
     """Return an array as an image of Pillow's."""
     if array.ndim != 3 or array.shape[2] not in CHANNELS:
         raise InvalidArgumentError(
@@ -361,11 +361,11 @@ def as_image(array: Array) -> Image:
         raise InvalidArgumentError(f"image of shape {list(array.shape)} has no elements")
     if array.dtype == np.uint16 and array.shape[2] != 1:
         raise InvalidArgumentError("images of 16 bits are written with one channel only")
-    made: Image = pillow().fromarray(array[:, :, 0] if array.shape[2] == 1 else array)
+    made: PillowImage = pillow().fromarray(array[:, :, 0] if array.shape[2] == 1 else array)
     return made
 
 
-def written(image: Image, **options: Any) -> Array:
+def written(image: PillowImage, **options: Any) -> Array:
     """Return an image as bytes of a format."""
     file = io.BytesIO()
     image.save(file, **options)
