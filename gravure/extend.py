@@ -29,18 +29,28 @@ if TYPE_CHECKING:
     from .frontend.onnx.registry import rule as rule
     from .ir.build import GraphEmit as GraphEmit
     from .ir.build import replace as replace
+    from .ir.compose.functions import Maker as Maker
+    from .ir.facts import KernelForm as KernelForm
+    from .ir.facts import Scaling as Scaling
+    from .ir.facts import Work as Work
     from .ir.families import Binary as Binary
     from .ir.families import Elementwise as Elementwise
     from .ir.families import Unary as Unary
     from .ir.interpret.graph import Interpreter as Interpreter
     from .ir.interpret.planned import interpret_planned as interpret_planned
     from .ir.interpret.planned import weight_blob as weight_blob
+    from .ir.iteration import Affine as Affine
+    from .ir.iteration import Iteration as Iteration
+    from .ir.iteration import dim as dim
     from .ir.op import Call as Call
     from .ir.op import Op as Op
     from .ir.program import Program as Program
     from .ir.program import functions as functions
+    from .ir.reading import Reading as Reading
     from .ir.samples import Sample as Sample
     from .ir.scalar_math import Term as Term
+    from .ir.types.indices import Indices as Indices
+    from .ir.types.indices import number as number
     from .ir.types.tensor import Array as Array
     from .ir.types.tensor import TensorSpec as TensorSpec
     from .ir.types.tensor import spec_of as spec_of
@@ -67,13 +77,18 @@ _MODULES: dict[str, str] = {
     "frontend.onnx.node": "Node",
     "frontend.onnx.registry": "rule",
     "ir.build": "GraphEmit replace",
+    "ir.compose.functions": "Maker",
+    "ir.facts": "KernelForm Scaling Work",
     "ir.families": "Binary Elementwise Unary",
     "ir.interpret.graph": "Interpreter",
     "ir.interpret.planned": "interpret_planned weight_blob",
+    "ir.iteration": "Affine Iteration dim",
     "ir.op": "Call Op register_operation=register",
     "ir.program": "Program functions",
+    "ir.reading": "Reading",
     "ir.samples": "Sample",
     "ir.scalar_math": "Term",
+    "ir.types.indices": "Indices number",
     "ir.types.tensor": "Array TensorSpec spec_of",
     "passes.analysis.blocks": "operations_of",
     "passes.base": "Pass",

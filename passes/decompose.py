@@ -33,12 +33,12 @@ class Decompose(Pass):
     NUMERICS = "approximate"
 
     keep: tuple[str, ...] = ()
-    """Names of operations that stay, without `gv.`."""
+    """Names of operations that stay, gravure's own without `gv.`."""
 
     def apply(self, program: Program) -> None:
         """Replace, and look again at what was made."""
         wanted = {name for name, op in REGISTRY.items() if only_decomposes(op)}
-        wanted -= {f"gv.{name}" for name in self.keep}
+        wanted -= {name if "." in name else f"gv.{name}" for name in self.keep}
         can = target_of(program).can
         waiting = [
             op

@@ -141,4 +141,4 @@ class Moving:
         else:
             inner = next(i for i, v in enumerate(operands) if self.reaches_weight(v, FARTHEST))
         operands[inner] = self.scaled(operands[inner], scale, rewriter)
-        return rewriter(op.name.removeprefix("gv."), *operands, **op.plain_attributes())
+        return rewriter.again(op, *operands)

@@ -93,7 +93,7 @@ class Products:
         columns = 0 if flags["transpose_rhs"] else 1
         if not (is_row(b.zero, columns) and is_row(b.scale, columns)):
             return None
-        made: SSAValue = product(Maker(rewriter_emit(rewriter)), pair, flags, depth)
+        made: SSAValue = product(Maker(rewriter.make), pair, flags, depth)
         return made
 
     def operands(self, op: Op) -> tuple[Levels, Levels] | None:
@@ -126,7 +126,7 @@ class WindowProducts(Products):
             return None
         if (padded and a.offset(u8) is None) or (flags["groups"] > 1 and b.offset(i8) != 0):
             return None
-        make = Maker(rewriter_emit(rewriter))
+        make = Maker(rewriter.make)
         made: SSAValue = convolution(make, pair, flags, rest, is_alone)
         return made
 
@@ -136,13 +136,6 @@ def is_plain(pair: tuple[Levels, Levels]) -> bool:
     a, b = pair
     plain = a.zero is a.scale is b.zero is b.scale is None
     return plain and (spec(a.levels).dtype, spec(b.levels).dtype) == (u8, i8)
-
-
-def rewriter_emit(rewriter: Rewriter) -> Any:
-    """Return how operations are made by class."""
-    return lambda op, *operands, **attributes: rewriter(
-        op.name.removeprefix("gv."), *operands, **attributes
-    )
 
 
 def read(value: SSAValue) -> Levels | None:

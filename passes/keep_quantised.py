@@ -133,8 +133,7 @@ def parts_of_concat(op: Op, rewriter: Rewriter) -> SSAValue | None:
 def rebuilt(chain: Sequence[Op], value: SSAValue, rewriter: Rewriter) -> SSAValue:
     """Return a chain of operations, the last one first, applied to another value."""
     for each in reversed(chain):
-        name = each.name.removeprefix("gv.")
-        value = rewriter(name, value, *each.operands[1:], **each.plain_attributes())
+        value = rewriter.again(each, value, *each.operands[1:])
     return value
 
 

@@ -120,7 +120,7 @@ def join_constants(op: Op, rewriter: Rewriter) -> SSAValue | None:
             joined = first * second if op.name == "gv.mul" else first + second
             number = _one_number(joined, constant)
             if number is not None:
-                return rewriter(op.name.removeprefix("gv."), x, rewriter.constant(number))
+                return rewriter.again(op, x, rewriter.constant(number))
     return None
 
 

@@ -207,4 +207,4 @@ def gradient_override(rules: Mapping[str, Rule]) -> Iterator[None]:
 
 def full_name(name: str) -> str:
     """Return the name of an operation with its dialect."""
-    return name if name.startswith("gv.") else f"gv.{name}"
+    return name if "." in name else f"gv.{name}"

@@ -160,8 +160,16 @@ class Rewriter:
 
     def __call__(self, name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
         """Make an operation `gv.<name>` before the one at hand; return its result."""
+        return self.make(REGISTRY[f"gv.{name}"], *operands, **attributes)
+
+    def again(self, op: Op, *operands: SSAValue) -> SSAValue:
+        """Make an operation like another one, on other operands; return its result."""
+        return self.make(type(op), *operands, **op.plain_attributes())
+
+    def make(self, kind: type[Op], *operands: SSAValue, **attributes: Any) -> SSAValue:
+        """Make an operation before the one at hand; return its result."""
         assert self.current is not None, "a rule makes operations only while it is tried"
-        made = REGISTRY[f"gv.{name}"].make(*operands, **attributes)
+        made = kind.make(*operands, **attributes)
         source = self.current.attributes.get(SOURCE)
         if source is not None:
             made.attributes[SOURCE] = source

@@ -116,7 +116,7 @@ def _still_as_wide(
 def _with_operands(op: Op, rewriter: Rewriter, operands: list[SSAValue]) -> SSAValue | None:
     if operands == list(operands_of(op)):
         return None
-    return rewriter(op.name.removeprefix("gv."), *operands, **op.plain_attributes())
+    return rewriter.again(op, *operands)
 
 
 @RULES.on("slice")

@@ -50,8 +50,7 @@ class Linear:
         operands = list(self.op.operands)
         weight = operands[self.weight]
         operands[self.weight] = self._scaled_weight(rewriter, weight, scale)
-        name = self.op.name.removeprefix("gv.")
-        return rewriter(name, *operands, **self.op.plain_attributes())
+        return rewriter.again(self.op, *operands)
 
     def _scaled_weight(self, rewriter: Rewriter, weight: SSAValue, scale: SSAValue) -> SSAValue:
         shape = spec(weight).dims
