@@ -13,7 +13,7 @@ from gravure.codegen.aot.elf import Object
 from gravure.codegen.llvm.compile import assemble
 from gravure.codegen.llvm.math.functions import MATH
 from gravure.codegen.llvm.text.build import Shape, Text
-from gravure.target import Target
+from gravure.target import Target, native
 from gravure.tools.accuracy.native_math import ARITY, DTYPES, ErrorScan, Map
 from gravure.tools.accuracy.ulp_table import (
     BINARY,
@@ -278,3 +278,29 @@ def test_floats_are_near_everywhere(name: str, form: Form) -> None:
     step = 61 if form.lanes >= 8 else 509
     found = ErrorScan(f"math.{name}", form.lanes, form.target)(0, step, (1 << 32) // step & -16)
     assert found.ulp <= NEARER.get(name, LIMIT["float"]), found
+
+
+@pytest.mark.parametrize("name", sorted(EXACT))
+@each_element
+@pytest.mark.parametrize("processor", ["x86-64-v3", "x86-64-v4"])
+def test_an_element_comes_out_the_same_on_any_lanes(
+    name: str, element: str, processor: str
+) -> None:
+    """What a shape leaves at its end is computed on fewer lanes than the rest."""
+    target = Target.parse(processor)
+    if not set(target.features) <= set(native().features):
+        pytest.skip(f"this machine is no {processor}")
+    random = np.random.default_rng(11)
+    drawn = [
+        *(random.uniform(-4, 4, 4000), random.uniform(0, 2, 4000), random.normal(0, 50, 4000)),
+        special(element),
+    ]
+    x = np.concatenate([np.asarray(each, DTYPES[element]) for each in drawn])
+    xs = [x, random.permutation(x)][: ARITY.get(f"math.{name}", 1)]
+    lanes = [0, 2, 4, 8, 16, 32] if element == "float" else [0, 2, 4, 8, 16]
+    found = [Map(f"math.{name}", Shape(element, each), target)(*xs) for each in lanes]
+    for each in found[1:]:
+        assert np.array_equal(found[0].view(f"u{x.itemsize}"), each.view(f"u{x.itemsize}")) or (
+            np.array_equal(found[0], each, equal_nan=True)
+            and np.array_equal(np.signbit(found[0]), np.signbit(each))
+        )

@@ -10,12 +10,13 @@ NaN; `tools/accuracy/ulp_table.py` measures how near they come elsewhere,
 What a function is made of is in `math_exp.py`, `math_log.py`, `math_pow.py`, `math_trig.py`,
 `math_arc.py` and `math_erf.py`; all of them are written in the words of `math_lanes.py`, with the
 coefficients of `math_tables.py`, which `tools/accuracy/fit_polynomials.py` finds. Processors with
-AVX2 or AVX-512 get forms of their own, whose results may differ in the last bit.
+AVX2 or AVX-512 get forms of their own, whose results may differ in the last bit; on one processor
+an element comes out the same on any lanes (`in_one_form`), so that shapes do not matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ....target import Target
 from ..text.build import Shape, Text
@@ -103,16 +104,82 @@ def _to_odd(lanes: Lanes, total: str, error: str) -> str:
     return lanes.select(moved, lanes.as_float(lanes.integer("add", bits, step)), total)
 
 
+def in_one_form(function: Function, *, by_tables: bool = False) -> Function:
+    """Return a function of one operand or two that gives an element the same on any lanes.
+
+    It is computed on as many lanes as its form for the processor wants, which others lack: one
+    with tables in registers on all of AVX2's or AVX-512's, another on all of AVX-512's.
+    """
+
+    def call(text: Text, shape: Shape, target: Target, *operands: str) -> str:
+        """Call the function on more lanes, or on parts of them."""
+        lanes = _own_lanes(shape, target, by_tables=by_tables)
+        if lanes in (0, shape.lanes):
+            return function(text, shape, target, *operands)
+        own = Shape(shape.element, lanes)
+        if shape.lanes <= lanes:
+            made = function(text, own, target, *[_widened(text, shape, own, x) for x in operands])
+            return _part(text, own, made, shape, 0)
+        parts = [
+            function(text, own, target, *[_part(text, shape, x, own, at) for x in operands])
+            for at in range(0, shape.lanes, lanes)
+        ]
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [_joined(text, own, first, second) for first, second in pairs]
+            own = Shape(own.element, 2 * own.lanes)
+        return parts[0]
+
+    return call
+
+
+def _own_lanes(shape: Shape, target: Target, *, by_tables: bool) -> int:
+    """Return how many lanes a function with forms of its own takes; 0: any, they are alike."""
+    if target.has("avx512dq") and target.has("avx512vl"):
+        return 512 // shape.bits
+    if by_tables and shape.element == "float" and target.has("avx2"):
+        return 8
+    return 0
+
+
+def _order(places: Iterable[int]) -> str:
+    """Return the mask of a shuffle."""
+    return f"<{', '.join(f'i32 {place}' for place in places)}>"
+
+
+def _widened(text: Text, shape: Shape, own: Shape, x: str) -> str:
+    """Return an operand as the first of more lanes; the others are 0."""
+    if not shape.lanes:
+        return text.value(f"insertelement {own.name} zeroinitializer, {shape.name} {x}, i64 0")
+    places = [min(lane, shape.lanes) for lane in range(own.lanes)]
+    order = f"<{own.lanes} x i32> {_order(places)}"
+    return text.value(f"shufflevector {shape.name} {x}, {shape.name} zeroinitializer, {order}")
+
+
+def _part(text: Text, whole: Shape, x: str, part: Shape, first: int) -> str:
+    """Return some lanes of a vector."""
+    if not part.lanes:
+        return text.value(f"extractelement {whole.name} {x}, i64 {first}")
+    order = f"<{part.lanes} x i32> {_order(range(first, first + part.lanes))}"
+    return text.value(f"shufflevector {whole.name} {x}, {whole.name} poison, {order}")
+
+
+def _joined(text: Text, half: Shape, first: str, second: str) -> str:
+    """Return the lanes of two vectors as those of one."""
+    order = f"<{2 * half.lanes} x i32> {_order(range(2 * half.lanes))}"
+    return text.value(f"shufflevector {half.name} {first}, {half.name} {second}, {order}")
+
+
 MATH: Mapping[str, Function] = {
     "math.absf": intrinsic("fabs"),
     "math.absi": flagged("abs"),
     "math.acos": acos,
-    "math.acosh": acosh,
+    "math.acosh": in_one_form(acosh),
     "math.asin": asin,
-    "math.asinh": asinh,
+    "math.asinh": in_one_form(asinh),
     "math.atan": atan,
     "math.atan2": atan2,
-    "math.atanh": atanh,
+    "math.atanh": in_one_form(atanh),
     "math.cbrt": cbrt,
     "math.ceil": intrinsic("ceil"),
     "math.copysign": intrinsic("copysign"),
@@ -121,17 +188,17 @@ MATH: Mapping[str, Function] = {
     "math.ctlz": flagged("ctlz"),
     "math.ctpop": intrinsic("ctpop"),
     "math.cttz": flagged("cttz"),
-    "math.erf": erf,
+    "math.erf": in_one_form(erf, by_tables=True),
     "math.exp": exp,
     "math.exp2": exp2,
     "math.expm1": expm1,
     "math.floor": intrinsic("floor"),
     "math.fma": fma,
-    "math.log": log,
-    "math.log10": log10,
-    "math.log1p": log1p,
-    "math.log2": log2,
-    "math.powf": powf,
+    "math.log": in_one_form(log),
+    "math.log10": in_one_form(log10),
+    "math.log1p": in_one_form(log1p),
+    "math.log2": in_one_form(log2),
+    "math.powf": in_one_form(powf),
     "math.round": round_away,
     "math.roundeven": intrinsic("roundeven"),
     "math.rsqrt": rsqrt,
@@ -139,7 +206,7 @@ MATH: Mapping[str, Function] = {
     "math.sinh": sinh,
     "math.sqrt": intrinsic("sqrt"),
     "math.tan": tan,
-    "math.tanh": tanh,
+    "math.tanh": in_one_form(tanh, by_tables=True),
     "math.trunc": intrinsic("trunc"),
 }
 """What appends each operation of the dialect."""
