@@ -24,7 +24,7 @@ from ..ir.host import refuse_host_steps
 from ..ir.placement import WORKSPACE, weight_rows
 from ..passes.base import Observer
 from ..passes.manager import parse_pipeline
-from ..passes.pipelines import remaining
+from ..passes.pipelines import remaining, with_numerics
 from ..target import Target
 from .backends.backend import Job, lower_by
 from .backends.processors import compile_for_host
@@ -46,8 +46,10 @@ def compile_program(
     backend = backend_of(target)
     backend.check(target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
-    pipeline = options.passes or backend.pipeline(options.level, options.dtype)
-    extras = {"pipeline": str(pipeline), **options.extras}
+    pipeline = options.passes or with_numerics(
+        backend.pipeline(options.level, options.dtype), options.numerics
+    )
+    extras = {"pipeline": str(pipeline), "numerics": options.numerics, **options.extras}
     if target.choices:
         extras["records"] = target.records
     names = Names(options.tag, target, options.slots, options.checks, extras)

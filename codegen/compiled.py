@@ -58,6 +58,9 @@ class Options:
     """A pipeline instead of the level's: `canonicalize,constant-fold{limit=8}`."""
     dtype: str = ""
     """What weights of products become: `bf16`, `i8`, `i4` or as they are; `tf32` on GPUs."""
+    numerics: str = "default"
+    """What results may differ in: `exact` (element-wise operations give the bits that each gives
+    alone) or `default` (they may be written in cheaper forms that round otherwise)."""
     disable: tuple[str, ...] = ()
     """Passes to leave out, by name."""
     settable: tuple[str, ...] = ()
@@ -87,6 +90,7 @@ class OtherOptionFields(TypedDict, total=False):
     level: str
     passes: str
     dtype: str
+    numerics: str
     disable: Sequence[str]
     settable: Sequence[str]
     slots: int

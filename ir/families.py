@@ -135,6 +135,25 @@ class Elementwise(Op):
     FUNCTION: ClassVar[Callable[..., Any] | None] = None
     """What computes the result on numpy arrays; if there is none, `formula` in f64 does."""
 
+    NEAR: ClassVar[bool | None] = None
+    """Whether results are near the true ones, not the nearest: who computes them otherwise gets
+    other last bits. None: that is so where there is no `FUNCTION`."""
+
+    @classmethod
+    def is_near(cls) -> bool:
+        """Say whether the last bits of results depend on how they are computed."""
+        return cls.FUNCTION is None if cls.NEAR is None else cls.NEAR
+
+    @classmethod
+    def has_nearest(cls) -> bool:
+        """Say whether `nearest` ever gives a result."""
+        return cls.nearest.__func__ is not Elementwise.nearest.__func__  # type: ignore[attr-defined]
+
+    @classmethod
+    def nearest(cls, *operands: Any) -> Array | None:
+        """Return the result on arrays for which it is the same anyhow; None for all others."""
+        return None
+
     @classmethod
     def result(cls, *specs: TensorSpec) -> Sequence[TensorSpec]:
         """Return the broadcast shape with the result's element type."""

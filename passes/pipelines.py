@@ -100,6 +100,13 @@ PACKS = "winograd"
 """The pass from which on weights are laid out: before it they can be stored in another type."""
 
 
+NUMERICS = ("exact", "default")
+"""What results may differ in."""
+
+ROUNDING = ("constant-fold", "recognize", "simplify-arithmetic")
+"""The passes that write element-wise operations in forms that round otherwise, if they may."""
+
+
 def pipeline_of(level: str, dtype: str = "") -> str:
     """Return the pipeline of an optimisation level as text.
 
@@ -114,3 +121,17 @@ def pipeline_of(level: str, dtype: str = "") -> str:
     if dtype:
         passes.insert(passes.index(PACKS), f"narrow-weights{{dtype={dtype}}}")
     return ",".join(passes)
+
+
+def with_numerics(pipeline: str, numerics: str) -> str:
+    """Return a pipeline whose passes keep to what results may differ in.
+
+    With `exact` numerics, element-wise operations give the bits that each gives alone.
+    Raises `PipelineError` for numerics that there are not.
+    """
+    if numerics not in NUMERICS:
+        known = " or ".join(NUMERICS)
+        raise PipelineError(f"numerics {numerics!r} are unknown, expected {known}")
+    if numerics == "default":
+        return pipeline
+    return ",".join(f"{x}{{exact}}" if x in ROUNDING else x for x in pipeline.split(","))

@@ -34,9 +34,12 @@ class Recognize(Pass):
     LEVEL = "graph"
     NUMERICS = "approximate"
 
+    exact: bool = False
+    """Whether element-wise functions stay as they are written."""
+
     def apply(self, program: Program) -> None:
         """Look at each operation that may give a chain away, in order."""
-        patterns = all_patterns()
+        patterns = all_patterns(exact=self.exact)
         rewriter = Rewriter({})
         for op in all_operations(program.module):
             for pattern in patterns.get(op.name, ()):
@@ -49,10 +52,10 @@ class Recognize(Pass):
                     break
 
 
-def all_patterns() -> dict[str, Sequence[Pattern]]:
+def all_patterns(*, exact: bool = False) -> dict[str, Sequence[Pattern]]:
     """Return the patterns by the operation that gives them away."""
     found: dict[str, Sequence[Pattern]] = {}
-    for book in (activations.PATTERNS, reductions.PATTERNS):
+    for book in (*(() if exact else (activations.PATTERNS,)), reductions.PATTERNS):
         for name, patterns in book.table().items():
             found[name] = (*found.get(name, ()), *patterns)
     return found

@@ -18,11 +18,16 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ..ir import Array, Op, Program, operands_of
+from ..ir.families import EmitMath
+from ..ir.ops.elementwise import POWERS
+from ..ir.scalar_math import Term
 from .analysis.constants import is_scalar, scalar_of
 from .analysis.rewrite import Rewriter, Rule, RuleBook, producer, reads, spec
 from .base import Pass
 
 RULES = RuleBook[Rule]()
+EXACT = RuleBook[Rule]()
+"""Those of them that give the same bits, in compiled code."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,12 @@ class SimplifyArithmetic(Pass):
     LEVEL = "graph"
     NUMERICS = "approximate"
 
+    exact: bool = False
+    """Whether only those are written that give the bits that the code gives without them."""
+
     def apply(self, program: Program) -> None:
         """Apply the rules until none applies."""
-        rewriter = Rewriter(RULES.table())
+        rewriter = Rewriter((EXACT if self.exact else RULES).table())
         rewriter.run(program)
         for name, hits in rewriter.hits.items():
             self.count(name, hits)
@@ -61,6 +69,24 @@ _POWERS: dict[float, Callable[[Rewriter, SSAValue], SSAValue]] = {
 }
 
 
+@EXACT.on("pow")
+def exact_power(op: Op, rewriter: Rewriter) -> SSAValue | None:
+    """`x ** 2 -> x * x`, and so for the other powers that are arithmetic to the last bit."""
+    x, exponent = op.operands
+    if not spec(x).dtype.is_float or x.type != op.results[0].type:
+        return None
+    power = POWERS.get(scalar_of(exponent))
+    if power is None:
+        return None
+
+    def emit(made: type[Op], *operands: SSAValue, **attributes: object) -> SSAValue:
+        return rewriter(made.name.removeprefix("gv."), *operands, **attributes)
+
+    value: SSAValue = power(Term(EmitMath(emit), x)).value
+    return value
+
+
+@EXACT.on("cast")
 @RULES.on("cast")
 def cast_of_clip(op: Op, rewriter: Rewriter) -> SSAValue | None:
     """`u8 of clip(x, 0, 255) -> u8 of x`, which goes no further; and so for others."""

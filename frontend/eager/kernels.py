@@ -97,13 +97,43 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[Any], Kernel]:
     function = getattr(op, "FUNCTION", None)
     if not issubclass(op, Elementwise) or function is None:
         return {}
-    return {
+    kernels = {
         row.numpy: _kernel(_SIGNED.get(op.name, function), row, result=op.RESULT)
         if row.kind in "fc"
         else function
         for row in rows.DTYPES.values()
         if row.kind in op.KINDS
     }
+    if op.is_near():
+        kernels |= {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
+    return kernels
+
+
+ALIKE = (rows.f32, rows.f64)
+"""The types of which results have the same bits in eager code as in compiled code."""
+
+
+def near(op: type[Elementwise], row: rows.DType, attributes: dict[str, object]) -> Kernel:
+    """Return what computes an operation whose last bits are those of who computes it.
+
+    That is compiled code, so that they are the same everywhere.
+    """
+    made: list[Kernel] = []
+
+    def compiled(*arrays: Array) -> Array:
+        """Carry it out."""
+        if not made:
+            from ...codegen import elementwise  # noqa: PLC0415  (only who computes needs it)
+
+            made.append(elementwise.near(op, row, attributes))
+        return made[0](*arrays)
+
+    def kernel(*arrays: Array) -> Array:
+        """Carry it out, in another way if the bits are the same."""
+        found: Array | None = op.nearest(*arrays)
+        return compiled(*arrays) if found is None else found
+
+    return kernel if op.has_nearest() else compiled
 
 
 def _kernel(function: Kernel, row: rows.DType, *, result: rows.DType | None) -> Kernel:
@@ -121,7 +151,7 @@ MOST = 1024
 class Runner:
     """What is known of an operation after its first use."""
 
-    __slots__ = ("checked", "defaults", "evaluate", "kernels", "op")
+    __slots__ = ("checked", "defaults", "evaluate", "kernels", "near", "op")
 
     def __init__(self, op: type[Op]) -> None:
         self.op = op
@@ -129,6 +159,21 @@ class Runner:
         self.kernels = kernels_of(op)
         self.evaluate: Kernel = quiet(op.evaluate)
         self.checked: set[tuple[Any, ...]] = set()
+        self.near: dict[Any, Kernel] = {}
+        """What computes it by element type and attributes, where that is to be compiled code."""
+
+    def function(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
+        """Return what gives the result on arrays like these as compiled code does, if it must."""
+        if not issubclass(self.op, Elementwise) or not self.op.is_near():
+            return None
+        row = next((row for row in ALIKE if row.numpy == arrays[0].dtype), None)
+        if row is None:
+            return None
+        given = {**self.defaults, **attributes}
+        key = row, *given.items()
+        if key not in self.near:
+            self.near[key] = near(self.op, row, given)
+        return self.near[key]
 
     def check_once(self, arrays: Sequence[Array], attributes: dict[str, object]) -> None:
         """Check, unless the same was checked for operands of these types and shapes."""
@@ -178,6 +223,8 @@ def computed(
                 runner.checked.add(types)
             return (runner.kernels[arrays[0].dtype](*arrays),)
         runner.check_once(arrays, attributes)
+        if (kernel := runner.function(arrays, attributes)) is not None:
+            return (kernel(*arrays),)
         made: Sequence[Array] = runner.evaluate(*arrays, **{**runner.defaults, **attributes})
     except (ArithmeticError, AssertionError, IndexError, TypeError, ValueError):
         runner.check(arrays, attributes)
@@ -194,6 +241,8 @@ def prepared(
         quieted = runner.kernels[arrays[0].dtype]
         kernel: Kernel = getattr(quieted, "__wrapped__", quieted)
         return lambda *xs: (kernel(*xs),)
+    if (found := runner.function(arrays, attributes)) is not None:
+        return lambda *xs: (found(*xs),)
     return partial(op.evaluate, **{**runner.defaults, **attributes})
 
 

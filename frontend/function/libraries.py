@@ -176,4 +176,4 @@ def save_plan(
 
 def save_program(path: str | os.PathLike[str], program: Program) -> None:
     """Compile a program, and write what the suffix of the path asks for."""
-    model_of(program, Options(tag=tag_of(path))).save(path)
+    model_of(program, Options(tag=tag_of(path), numerics="exact")).save(path)

@@ -71,7 +71,7 @@ def program_of(main: FuncOp, results: Sequence[SSAValue], shared: Shared, named:
 
 def loaded(program: Program) -> Any:
     """Return the compiled program."""
-    return load_compiled(compile_program(program, Options()), 1)
+    return load_compiled(compile_program(program, Options(numerics="exact")), 1)
 
 
 class StagedGradient:

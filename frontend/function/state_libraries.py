@@ -48,7 +48,7 @@ def save_functions(
     (`get_concrete_function`). Raises `UnsupportedOp` for what only Python can do, and for random
     numbers.
     """
-    options = options or Options()
+    options = options or Options(numerics="exact")
     tag = tag_of(path)
     staged: dict[str, tuple[ConcreteFunction, Staged]] = {}
     for name, function in functions.items():

@@ -387,7 +387,12 @@ class ConcreteFunction:
             return
         inputs = [tensor.spec for tensor in self.graph.all_inputs]
         try:
-            made = Staged(self.graph.whole_plan(), inputs, Options(tag=tag_of(path)), hides=True)
+            made = Staged(
+                self.graph.whole_plan(),
+                inputs,
+                Options(tag=tag_of(path), numerics="exact"),
+                hides=True,
+            )
         except NotStageableError as error:
             raise UnsupportedOp(f"{self.function.label} is not compiled: {error}") from None
         made.model.save(path)

@@ -44,6 +44,7 @@ class Relu(Unary):
     name = "gv.relu"
     SCALES: ClassVar = Scaling.POSITIVE
     IDEMPOTENT: ClassVar = True
+    NEAR: ClassVar = False
     ONNX: ClassVar = "Relu"
     KINDS: ClassVar = REAL
     SAMPLES: ClassVar = unary_samples(*FLOATS, *INTEGERS)
@@ -190,6 +191,7 @@ class ThresholdedRelu(Unary):
     """Each element, 0 where it is not more than alpha."""
 
     name = "gv.thresholded_relu"
+    NEAR: ClassVar = False
     ONNX: ClassVar = "ThresholdedRelu"
 
     @classmethod

@@ -127,6 +127,7 @@ class IsInf(Unary):
     """Whether elements are infinite, of the signs asked for."""
 
     name = "gv.isinf"
+    NEAR: ClassVar = False
     RESULT: ClassVar = bool_
     SAMPLES: ClassVar = (
         *unary_samples(*FLOATS),
@@ -222,6 +223,7 @@ class Select(Elementwise):
     """The element of one tensor where a condition holds, of another where it does not."""
 
     name = "gv.select"
+    NEAR: ClassVar = False
     ONNX: ClassVar = "Where"
     SAMPLES: ClassVar = (
         Sample(((2, 9), (2, 9), (2, 9)), {}, (*FLOATS, i8, i64, u8, bool_, c64), (bool_,)),
@@ -260,6 +262,7 @@ class Clip(Elementwise):
 
     name = "gv.clip"
     SCALES: ClassVar = Scaling.POSITIVE
+    NEAR: ClassVar = False
     KINDS: ClassVar = REAL
     SAMPLES: ClassVar = (
         Sample(((3, 9), (), ()), {}, (*FLOATS, *INTEGERS), (), -4, 4, (None, (-3, 1), (0, 3))),

@@ -49,6 +49,7 @@ class Cast(Elementwise):
     """
 
     name = "gv.cast"
+    NEAR: ClassVar = False
     CHEAP: ClassVar = True
     SAMPLES: ClassVar = (
         *(
@@ -107,6 +108,7 @@ class Bitcast(Elementwise):
     """The bits of each element as another type of the same width; a bool is a byte, 0 or 1."""
 
     name = "gv.bitcast"
+    NEAR: ClassVar = False
     SAMPLES: ClassVar = (
         Sample(((2, 9),), {"dtype": i32}, (f32, u32), differentiable=False),
         Sample(((3, 5),), {"dtype": f32}, (i32, u32), differentiable=False),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ..facts import Scaling
 from ..families import FLOATS, INTEGERS, NUMBER, REAL, Binary, Unary, binary_samples, unary_samples
 from ..op import REGISTRY, Array, Call, register
-from ..scalar_math import Term
+from ..scalar_math import NumpyMath, Term
 from ..types import numerics
 from ..types.dtypes import c64, c128
 
@@ -143,11 +143,40 @@ class Fmod(Binary):
 def _power(a: Array, b: Array) -> Array:
     """Return powers; of integers by multiplying, 0 or a sign for negative exponents."""
     if a.dtype.kind not in "iu":
-        return np.power(a, b)
+        # one exponent for all would give roots: NaN of -inf
+        whole = [x.copy() for x in np.broadcast_arrays(a[..., None], b[..., None])]
+        made: Array = np.power(*whole)[..., 0]
+        return made
     positive = np.power(a, np.where(b < 0, a.dtype.type(0), b))
     sign = np.where(np.asarray(b & 1) != 0, a, a * a)
     inverse = np.where(np.abs(a) == 1, sign, a.dtype.type(0))
     return np.where(b < 0, inverse, positive)
+
+
+def _root(x: Term) -> Term:
+    """Return the power 1/2, of -0 and -inf too."""
+    return x.equals(-np.inf).where(np.inf, x.apply("sqrt") + 0.0)
+
+
+POWERS: dict[float, Callable[[Term], Term]] = {
+    1.0: lambda x: x,
+    2.0: lambda x: x * x,
+    3.0: lambda x: x * x * x,
+    0.5: _root,
+    -0.5: lambda x: 1.0 / _root(x),
+    -1.0: lambda x: 1.0 / x,
+}
+"""The exponents for which a power of floats is some arithmetic, to the last bit."""
+
+
+def _powers(a: Term, b: Term) -> Term:
+    """Return powers of floats: of each of `POWERS` by one root and one division for all of them."""
+    size = b.apply("abs")
+    one = size.equals(0.5).where(_root(a), a)
+    several = size.equals(3.0).where(a * a * a, size.equals(2.0).where(a * a, one))
+    known = (b < 0.0).where(1.0 / several, several)
+    is_known = b.equals(2.0) | b.equals(3.0) | size.equals(1.0) | size.equals(0.5)
+    return is_known.where(known, a.apply("pow", b))
 
 
 @register
@@ -160,6 +189,7 @@ class Pow(Binary):
     name = "gv.pow"
     KINDS: ClassVar = REAL
     FUNCTION: ClassVar = _power
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = (
         *binary_samples(*FLOATS, low=0.3, high=2.0),
         *binary_samples(*INTEGERS, low=-4, high=9),
@@ -167,9 +197,9 @@ class Pow(Binary):
 
     @classmethod
     def formula(cls, a: Term, b: Term) -> Term:
-        """Take the machine's power of floats; square and multiply integers."""
+        """Take the machine's power of floats, or arithmetic; square and multiply integers."""
         if not a.dtype.is_integer:
-            return a.apply("pow", b)
+            return _powers(a, b)
         power, square, bits = b.like(1), a, b
         for _ in range(a.dtype.bits):
             power = bits.apply("bitwise_and", 1).differs(0).where(power * square, power)
@@ -179,6 +209,16 @@ class Pow(Binary):
         sign = b.apply("bitwise_and", 1).differs(0).where(a, 1)
         inverse = (a.equals(1) | a.equals(-1)).where(sign, 0)
         return (b < 0).where(inverse, power)
+
+    @classmethod
+    def nearest(cls, *operands: Array) -> Array | None:
+        """Return the arithmetic that the power is, where the exponent is one such number."""
+        a, b = operands
+        power = POWERS.get(float(b)) if b.ndim == 0 else None
+        if power is None:
+            return None
+        with np.errstate(all="ignore"):
+            return np.array(power(Term(NumpyMath(), a)).value, a.dtype)
 
     @classmethod
     def backward(cls, grad: Term, y: Term, a: Term, b: Term) -> Sequence[Term | None]:
@@ -292,6 +332,7 @@ class Reciprocal(Unary):
     """One over each element."""
 
     name = "gv.reciprocal"
+    NEAR: ClassVar = False
     ONNX: ClassVar = "Reciprocal"
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=0.5, high=4.0)
 

@@ -21,6 +21,7 @@ class Exp(Unary):
     name = "gv.exp"
     ONNX: ClassVar = "Exp"
     FUNCTION: ClassVar = np.exp
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -34,6 +35,7 @@ class Exp2(Unary):
 
     name = "gv.exp2"
     FUNCTION: ClassVar = np.exp2
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -47,6 +49,7 @@ class Expm1(Unary):
 
     name = "gv.expm1"
     FUNCTION: ClassVar = np.expm1
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -61,6 +64,7 @@ class Log(Unary):
     name = "gv.log"
     ONNX: ClassVar = "Log"
     FUNCTION: ClassVar = np.log
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=0.1, high=9.0)
 
     @classmethod
@@ -75,6 +79,7 @@ class Log2(Unary):
 
     name = "gv.log2"
     FUNCTION: ClassVar = np.log2
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = Log.SAMPLES
 
     @classmethod
@@ -89,6 +94,7 @@ class Log10(Unary):
 
     name = "gv.log10"
     FUNCTION: ClassVar = np.log10
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = Log.SAMPLES
 
     @classmethod
@@ -103,6 +109,7 @@ class Log1p(Unary):
 
     name = "gv.log1p"
     FUNCTION: ClassVar = np.log1p
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=-0.8, high=9.0)
 
     @classmethod
@@ -146,6 +153,7 @@ class Erf(Unary):
     name = "gv.erf"
     ONNX: ClassVar = "Erf"
     FUNCTION: ClassVar = numerics.erf
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:

@@ -19,6 +19,7 @@ class Sin(Unary):
     name = "gv.sin"
     ONNX: ClassVar = "Sin"
     FUNCTION: ClassVar = np.sin
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -33,6 +34,7 @@ class Cos(Unary):
     name = "gv.cos"
     ONNX: ClassVar = "Cos"
     FUNCTION: ClassVar = np.cos
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -47,6 +49,7 @@ class Tan(Unary):
     name = "gv.tan"
     ONNX: ClassVar = "Tan"
     FUNCTION: ClassVar = np.tan
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=-1.2, high=1.2)
 
     @classmethod
@@ -62,6 +65,7 @@ class Asin(Unary):
     name = "gv.asin"
     ONNX: ClassVar = "Asin"
     FUNCTION: ClassVar = np.arcsin
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=-0.9, high=0.9)
 
     @classmethod
@@ -77,6 +81,7 @@ class Acos(Unary):
     name = "gv.acos"
     ONNX: ClassVar = "Acos"
     FUNCTION: ClassVar = np.arccos
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = Asin.SAMPLES
 
     @classmethod
@@ -92,6 +97,7 @@ class Atan(Unary):
     name = "gv.atan"
     ONNX: ClassVar = "Atan"
     FUNCTION: ClassVar = np.arctan
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -105,6 +111,7 @@ class Atan2(Binary):
 
     name = "gv.atan2"
     FUNCTION: ClassVar = np.arctan2
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = binary_samples(*FLOATS, low=0.3, high=2.0)
 
     @classmethod
@@ -121,6 +128,7 @@ class Sinh(Unary):
     name = "gv.sinh"
     ONNX: ClassVar = "Sinh"
     FUNCTION: ClassVar = np.sinh
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -135,6 +143,7 @@ class Cosh(Unary):
     name = "gv.cosh"
     ONNX: ClassVar = "Cosh"
     FUNCTION: ClassVar = np.cosh
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -149,6 +158,7 @@ class Tanh(Unary):
     name = "gv.tanh"
     ONNX: ClassVar = "Tanh"
     FUNCTION: ClassVar = np.tanh
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -163,6 +173,7 @@ class Asinh(Unary):
     name = "gv.asinh"
     ONNX: ClassVar = "Asinh"
     FUNCTION: ClassVar = np.arcsinh
+    NEAR: ClassVar = True
 
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
@@ -177,6 +188,7 @@ class Acosh(Unary):
     name = "gv.acosh"
     ONNX: ClassVar = "Acosh"
     FUNCTION: ClassVar = np.arccosh
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = unary_samples(*FLOATS, low=1.2, high=9.0)
 
     @classmethod
@@ -192,6 +204,7 @@ class Atanh(Unary):
     name = "gv.atanh"
     ONNX: ClassVar = "Atanh"
     FUNCTION: ClassVar = np.arctanh
+    NEAR: ClassVar = True
     SAMPLES: ClassVar = Asin.SAMPLES
 
     @classmethod

@@ -1,7 +1,4 @@
-"""Equations of arithmetic that hold for every number, not-a-number and infinity included.
-
-The sign of a zero is not kept: `x + 0` is 0 where x is -0, and x here.
-"""
+"""Equations of arithmetic that hold for every number: zeros of both signs, infinity, and NaN."""
 
 from __future__ import annotations
 
@@ -28,6 +25,15 @@ def neutral(op: Op, number: float, *, left: bool) -> SSAValue | None:
     return None
 
 
+def neutral_zero(op: Op, sign: float, *, left: bool) -> SSAValue | None:
+    """Return the other operand, if one is 0 everywhere; of floats, the zero of this sign."""
+    found = neutral(op, 0, left=left)
+    if found is None or not spec(op.results[0]).dtype.is_float:
+        return found
+    zero = next(scalar_of(x) for x in operands_of(op)[::-1] if is_scalar(x, 0))
+    return found if math.copysign(1.0, zero) == sign else None
+
+
 def as_wide(op: Op, rewriter: Rewriter, value: SSAValue) -> SSAValue:
     """Return the value broadcast to the shape of the operation's result."""
     result = op.results[0]
@@ -39,15 +45,15 @@ def as_wide(op: Op, rewriter: Rewriter, value: SSAValue) -> SSAValue:
 @RULES.on("add")
 @reads("constant")
 def add_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """`x + 0 -> x`."""
-    return neutral(op, 0, left=True)
+    """`x + 0 -> x`; of floats `x + -0`, for -0 + 0 is 0."""
+    return neutral_zero(op, -1.0, left=True)
 
 
 @RULES.on("sub")
 @reads("constant")
 def subtract_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """`x - 0 -> x`."""
-    return neutral(op, 0, left=False)
+    """`x - 0 -> x`; not of floats `x - -0`, for -0 - -0 is 0."""
+    return neutral_zero(op, 1.0, left=False)
 
 
 @RULES.on("mul")
@@ -163,10 +169,10 @@ def same_operands(op: Op, rewriter: Rewriter) -> SSAValue | None:
 
 @RULES.on("maximum")
 def maximum_with_zero(op: Op, rewriter: Rewriter) -> SSAValue | None:
-    """max(x, 0) -> relu(x)."""
+    """max(x, 0) -> relu(x); of two zeros both give the first, which max(0, x) would not."""
     if not spec(op.results[0]).dtype.is_float:
         return None
-    value = neutral(op, 0, left=True)
+    value = neutral_zero(op, 1.0, left=False)
     return None if value is None else rewriter("relu", value)
 
 

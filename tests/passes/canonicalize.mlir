@@ -1,7 +1,7 @@
 // test: canonicalize
 
 func.func @add_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+  %0 = gv.constant {value = #gv.array<f32, "", [-0.0]>} : () -> tensor<f32>
   %1 = gv.add %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %1 : tensor<2x3xf32>
 }
@@ -13,7 +13,7 @@ func.func @add_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 func.func @zero_add(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+  %0 = gv.constant {value = #gv.array<f32, "", [-0.0]>} : () -> tensor<f32>
   %1 = gv.add %0, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   func.return %1 : tensor<2x3xf32>
 }
@@ -21,6 +21,48 @@ func.func @zero_add(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // ->
 // func.func @zero_add(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 //   func.return %x : tensor<2x3xf32>
+// }
+
+// -----
+// -0 + 0 is 0.
+func.func @add_positive_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+  %1 = gv.add %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  func.return %1 : tensor<2x3xf32>
+}
+
+// ->
+// func.func @add_positive_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+//   %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+//   %1 = gv.add %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+//   func.return %1 : tensor<2x3xf32>
+// }
+
+// -----
+// -0 - -0 is 0.
+func.func @subtract_negative_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = gv.constant {value = #gv.array<f32, "", [-0.0]>} : () -> tensor<f32>
+  %1 = gv.sub %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  func.return %1 : tensor<2x3xf32>
+}
+
+// ->
+// func.func @subtract_negative_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+//   %0 = gv.constant {value = #gv.array<f32, "", [-0.0]>} : () -> tensor<f32>
+//   %1 = gv.sub %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+//   func.return %1 : tensor<2x3xf32>
+// }
+
+// -----
+func.func @add_zero_to_integers(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
+  %0 = gv.constant {value = #gv.array<i32, "", [0]>} : () -> tensor<i32>
+  %1 = gv.add %x, %0 : (tensor<2x3xi32>, tensor<i32>) -> tensor<2x3xi32>
+  func.return %1 : tensor<2x3xi32>
+}
+
+// ->
+// func.func @add_zero_to_integers(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
+//   func.return %x : tensor<2x3xi32>
 // }
 
 // -----
@@ -309,7 +351,7 @@ func.func @maximum_of_itself(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // -----
 func.func @maximum_with_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
-  %1 = gv.maximum %0, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = gv.maximum %x, %0 : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   func.return %1 : tensor<2x3xf32>
 }
 
@@ -317,6 +359,21 @@ func.func @maximum_with_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // func.func @maximum_with_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 //   %0 = gv.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
 //   func.return %0 : tensor<2x3xf32>
+// }
+
+// -----
+// Of two zeros, the first: 0 where x is -0.
+func.func @maximum_of_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+  %1 = gv.maximum %0, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return %1 : tensor<2x3xf32>
+}
+
+// ->
+// func.func @maximum_of_zero(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+//   %0 = gv.constant {value = #gv.array<f32, "", [0.0]>} : () -> tensor<f32>
+//   %1 = gv.maximum %0, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+//   func.return %1 : tensor<2x3xf32>
 // }
 
 // -----
