@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from ..ir.build import GraphEmit
+from ..ir.build import GraphEmit, take_apart
 from ..ir.families import Elementwise
 from ..ir.op import Array
 from ..ir.program import Program, finish, new_function, set_level, set_ranges
@@ -72,6 +72,7 @@ def _compiled(op: type[Elementwise], dtype: DType, attributes: Sequence[tuple[st
     if found is None:
         found = _lowered(program, options)
         keep(key, found, [])
+    take_apart(program.module.regions)  # it is compiled once: its memory goes
     kernel: Kernel = Model.load(found.code()).call
     return kernel
 

@@ -231,7 +231,7 @@ def test_every_option_counts() -> None:
     other = {
         "target": "x86-64-v3", "mattr": "+aes", "host": "x86-64-v3", "tag": "t", "level": "O0",
         "passes": "dce", "dtype": "bf16", "disable": ("cse",), "slots": 3, "embed": False,
-        "checks": False, "settable": ("w",), "extras": {"a": 1},
+        "checks": False, "settable": ("w",), "extras": {"a": 1}, "numerics": "exact",
     }  # fmt: skip
     assert other.keys() | {*UNSEEN} == vars(Options()).keys()
     keys = {program_key("s", Options(**{name: value}), target) for name, value in other.items()}
