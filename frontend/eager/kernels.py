@@ -126,7 +126,8 @@ def near(op: type[Elementwise], row: rows.DType, attributes: dict[str, object]) 
             from ...codegen import elementwise  # noqa: PLC0415  (only who computes needs it)
 
             made.append(elementwise.near(op, row, attributes))
-        return made[0](*arrays)
+        result: Array = made[0](*arrays)
+        return result
 
     def kernel(*arrays: Array) -> Array:
         """Carry it out, in another way if the bits are the same."""
