@@ -51,7 +51,7 @@ class Branch:
     label: str
     jumps: bool
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> Any:
         """Return a value as a tensor of the branch."""
         with entered(self.graph):
             return self.graph.owned(self.graph.convert(value))

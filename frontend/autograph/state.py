@@ -136,7 +136,7 @@ class Packing:
     shapes: list[Any] = field(default_factory=list)
     """The shapes that tensors are to have, as far as their objects say so."""
 
-    def add(self, value: Any, name: str) -> Any:
+    def add(self, value: object, name: str) -> Any:
         """Return a value with places instead of tensors."""
         if isinstance(value, Mapping):
             made = {key: self.add(each, name) for key, each in value.items()}

@@ -136,7 +136,7 @@ def dense(grad: object) -> Any:
     return grad.to_dense() if isinstance(grad, Slices) else grad
 
 
-def added(a: Any, b: Any) -> Any:
+def added(a: object, b: object) -> Any:
     """Return the sum of two gradients; slices with indices are joined."""
     if isinstance(a, Slices) and isinstance(b, Slices):
         return a.joined(b)

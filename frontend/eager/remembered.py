@@ -71,7 +71,7 @@ class Watched(Tensor):
     def __init__(self, elements: HiddenElements) -> None:
         self._array: Any = elements
 
-    def note(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def note(self, op: type[Op], values: Sequence[object], attributes: dict[str, object]) -> Any:
         """Carry an operation out on watched tensors and others; note it, and return its result."""
         notes: Notes = self._array.notes
         return notes.add(op, values, attributes)
@@ -121,7 +121,7 @@ class Notes:
             return self.given[-1]
         return kind(map(self.watch, value)) if kind in (list, tuple) else value
 
-    def add(self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    def add(self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]) -> Any:
         """Carry an operation out, and note it."""
         places = [self.place_of(x) for x in operands]
         given = [self.arrays[place] for place in places]

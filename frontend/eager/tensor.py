@@ -263,7 +263,7 @@ class Tensor(Operators):
         """Return another tensor of the same value, which recorders do not know."""
         return type(self)(self._array)
 
-    def note(self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, Any]) -> Any:
+    def note(self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, object]) -> Any:
         """Carry an operation out on watched tensors and others; return its result."""
         raise AssertionError(f"{op.name}: nothing is noted of a tensor that has elements")
 

@@ -394,7 +394,7 @@ def function(
     6
     """
 
-    def made(called: Callable[..., Any]) -> Function:
+    def made(called: Callable[..., object]) -> Function:
         return Function(
             called,
             input_signature=input_signature,

@@ -149,7 +149,7 @@ class Staged:
         self.model = loaded(program, options or wished(plan.wishes))
         self.call = self.model.updating() if self.updated else self.model.call
 
-    def _in_place(self, program: Program, arguments: Sequence[Any], before: int) -> None:
+    def _in_place(self, program: Program, arguments: Sequence[object], before: int) -> None:
         """Let variables be written where they lie, if code can: they are arguments and results."""
         main = program.main
         types, results = main.function_type.inputs.data, main.function_type.outputs.data
@@ -216,7 +216,7 @@ class Staged:
     """Whether a host step has given other shapes than those that this was made for."""
 
     def _run(
-        self, store: Store, arrays: Sequence[object], state: Sequence[Any] | None = None
+        self, store: Store, arrays: Sequence[object], state: Sequence[object] | None = None
     ) -> list[object]:
         """Run; of the arguments behind the arrays, some may be known already."""
         known = state or [None] * len(self.arguments)

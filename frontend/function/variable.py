@@ -137,7 +137,7 @@ class Variable(Operators):
         with entered(None):
             return np.asarray(unboxed(plan.run(Frame(ACTIVE[-1]), given)[0]))
 
-    def _make_in_graph(self, graph: Graph, initial: Any) -> None:
+    def _make_in_graph(self, graph: Graph, initial: object) -> None:
         self.graph = graph
         name = graph.unique_name(self._label)
         with graph.control_dependencies(None), graph.name_scope(f"{name}/"):

@@ -101,7 +101,7 @@ def merged(specs: Sequence[TensorSpec]) -> TensorSpec:
 def add(
     graph: Graph,
     kind: Kind,
-    inputs: Sequence[Any],
+    inputs: Sequence[object],
     name: str | None,
     inner: Sequence[FuncGraph] = (),
 ) -> list[GraphTensor]:

@@ -316,7 +316,7 @@ class Graph(Context):
             raise OperandError(str(error), location=short(user_line())) from None
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def convert(self, value: Any, dtype: DType | None = None) -> Tensor:
+    def convert(self, value: object, dtype: DType | None = None) -> Tensor:
         """Return a value from outside as a tensor of this graph."""
         tensor = as_tensor(value, dtype)
         return self.owned(tensor if dtype is None else cast(tensor, dtype))

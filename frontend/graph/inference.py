@@ -103,7 +103,7 @@ class Given:
 
 
 def infer_function(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     specs: Sequence[TensorSpec],
     known: Mapping[int, Array],
     stated: Callable[[], Sequence[TensorSpec]] | None = None,

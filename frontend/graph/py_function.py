@@ -67,7 +67,7 @@ class Backward:
     ) -> None:
         self.of, self.count, self.places, self.has = of, count, list(places), list(has)
 
-    def __call__(self, *arrays: Any) -> Any:
+    def __call__(self, *arrays: object) -> Any:
         """Return the gradients of the arguments at the places."""
         with entered(None):
             inputs = [self.of.wrap(np.asarray(a)) for a in arrays[: self.count]]

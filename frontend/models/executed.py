@@ -47,7 +47,7 @@ class ExecutedModel(CompiledModel):
     @property
     def manifest(self) -> Mapping[str, Any]:
         """What the model is and how it was made."""
-        found: dict[str, Any] = json.loads(self.compiled.manifest)
+        found: dict[str, object] = json.loads(self.compiled.manifest)
         return found
 
     @property
@@ -68,7 +68,7 @@ class ExecutedModel(CompiledModel):
                 f"{threads} threads: target {self.compiled.target} runs on one",
             )
 
-    def _called(self, *arrays: Any) -> Any:
+    def _called(self, *arrays: object) -> Any:
         results = self.run(arrays)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -119,7 +119,7 @@ class ExecutedModel(CompiledModel):
 
         return again
 
-    def set_weights(self, weights: Any) -> None:
+    def set_weights(self, weights: object) -> None:
         """Refuse: the back end has them in a form of its own."""
         raise CompileError(f"target {self.compiled.target}: other weights are not taken")
 

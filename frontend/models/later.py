@@ -16,7 +16,9 @@ class Later:
     The thread has the deadline, and the listeners, of the one that called.
     """
 
-    def __init__(self, function: Callable[[], Any], then: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, function: Callable[[], object], then: Callable[[], None] | None = None
+    ) -> None:
         """Call a function; and another one when it has ended, well or not."""
         self._function, self._then = function, then
         self._until, self._traces = DEADLINE.at, OWN.traces

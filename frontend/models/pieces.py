@@ -230,7 +230,7 @@ class Stepper(Interpreter):
         steps = [op for op in block.ops if isinstance(op, PythonStep) and op.call.is_apart]
         return self.run_beside(block, values) if len(steps) > 1 else super().run(block, values)
 
-    def run_beside(self, block: Block, values: dict[SSAValue, Any]) -> Sequence[Any]:
+    def run_beside(self, block: Block, values: dict[SSAValue, object]) -> Sequence[Any]:
         """Run operations in order, each when its operands are there."""
         going: dict[PythonStep, Later] = {}
         try:
@@ -258,9 +258,7 @@ class Stepper(Interpreter):
                 later.wait()
         raise AssertionError("a block ends in a terminator")
 
-    def ended(
-        self, going: dict[PythonStep, Later], op: Any, values: dict[SSAValue, Any]
-    ) -> None:
+    def ended(self, going: dict[PythonStep, Later], op: Any, values: dict[SSAValue, Any]) -> None:
         """Take the results of a call of Python, which is waited for."""
         results = op.bound(self, going.pop(op).result())
         values.update(zip(op.results, results, strict=True))
