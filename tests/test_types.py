@@ -47,3 +47,72 @@ def test_no_object_changes_its_class(folder: str) -> None:
         and isinstance(node.ctx, ast.Store)
     }
     assert found <= CHANGED
+
+
+GETATTR = {
+    "codegen/kernels/builder/read.py",
+    "frontend/tf/core/space.py",
+    "frontend/tf/names/namespaces.py",
+    "frontend/tf/names/v1.py",
+    "frontend/tf/ops/special.py",
+    "frontend/tf/program/flags.py",
+    "ir/compose/functions.py",
+    "ir/families.py",
+    "ir/scalar_math.py",
+    "passes/analysis/cost.py",
+    "passes/analysis/steps.py",
+}
+"""Files with `__getattr__`: a method for each operation there is, and names of TensorFlow's."""
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_attributes_are_declared(folder: str) -> None:
+    found = set()
+    for name, tree in files(folder).items():
+        for node in ast.walk(tree):
+            named = isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+            stored = isinstance(node, ast.Name) and node.id == "__getattr__"
+            if named or stored:
+                found.add(name)
+    assert found <= GETATTR
+
+
+BROAD = {"Exception", "BaseException"}
+KEPT = {
+    "frontend/data/ahead.py": "kept for whoever takes the element",
+    "frontend/models/later.py": "kept for whoever waits for the result",
+    "frontend/tf/distribute/lockstep.py": "kept for whoever started the replicas",
+    "frontend/tf/train/coordinator.py": "kept for whoever joins the threads",
+    "runtime/comm/local.py": "kept for whoever started the ranks, which are told",
+    "runtime/comm/rank.py": "printed, and the world is ended by it",
+    "passes/manager.py": "raised with the reproducer",
+    "frontend/programs/reduce.py": "the error is what is looked for",
+    "tools/bench_gpu.py": "the error is a row of the table",
+    "tools/failures.py": "the error becomes the exit status",
+    "tools/fuzz/workers.py": "the error is what is looked for",
+    "tools/measuring/peer_process.py": "the error is what is said of another runtime",
+    "tools/verbs/doctor.py": "the error is what is to be found out",
+}
+"""Files that catch any error, and what becomes of it."""
+
+
+def caught(handler: ast.ExceptHandler) -> set[str]:
+    """Return the names of the classes that a handler catches."""
+    if handler.type is None:
+        return {"BaseException"}
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {node.id for node in kinds if isinstance(node, ast.Name)}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_error_of_ours_is_taken_for_something_else(folder: str) -> None:
+    found = {
+        f"{name}:{node.lineno}"
+        for name, tree in files(folder).items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler)
+        and caught(node) & BROAD
+        and not isinstance(node.body[-1], ast.Raise)
+        and name not in KEPT
+    }
+    assert not found, f"these catch any error, and go on: {sorted(found)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from ...ir.compose.functions import Maker
 from ..eager.tensor import apply
@@ -17,6 +17,18 @@ from .loops import here, here_graph
 from .state import is_number, is_tensor, value_error
 
 MAKE = Maker(apply)
+
+
+class Missing:
+    """A method of lists that such a list does not have."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, values: GrowingList | None, owner: type) -> Self:
+        if values is not None:
+            raise values._refused(f"{self.name}()")
+        return self
 
 
 class GrowingList:
@@ -53,10 +65,8 @@ class GrowingList:
     def __iter__(self) -> NoReturn:
         raise self._refused("a loop of Python's")
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(list, name):
-            raise AttributeError(name)
-        raise self._refused(f"{name}()")
+    clear, copy, count, extend, index = Missing(), Missing(), Missing(), Missing(), Missing()
+    insert, pop, remove, reverse, sort = Missing(), Missing(), Missing(), Missing(), Missing()
 
     def _refused(self, what: str) -> SymbolicError:
         return SymbolicError(

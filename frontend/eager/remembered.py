@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from types import FunctionType
-from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
+from typing import Any, ClassVar, NoReturn, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -56,9 +56,25 @@ class HiddenElements:
         raise ElementsError
 
     __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = _refuse
-    __len__ = __iter__ = __getitem__ = __setitem__ = __getattr__ = _refuse
+    __len__ = __iter__ = __getitem__ = __setitem__ = _refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __hash__ = None  # type: ignore[assignment]
+
+
+class Hidden:
+    """An attribute of arrays that says more than their type and shape."""
+
+    def __get__(self, elements: HiddenElements | None, owner: type) -> Self:
+        if elements is not None:
+            elements._refuse()
+        return self
+
+
+for _name in {*dir(np.ndarray)} - {*dir(HiddenElements), "dtype", "shape", "ndim", "size"}:
+    if not _name.startswith("__"):
+        setattr(HiddenElements, _name, Hidden())
+    elif not _name.startswith("__array") and callable(getattr(np.ndarray, _name)):
+        setattr(HiddenElements, _name, HiddenElements._refuse)
 
 
 class Watched(Tensor):
@@ -178,7 +194,7 @@ def planned(
     watched = [notes.watch(x) for x in args], {n: notes.watch(x) for n, x in kwargs.items()}
     try:
         form = notes.form(function(*watched[0], **watched[1]))
-    except Exception:
+    except ElementsError:
         return None
     return None if notes.failed else _plan(notes, form)
 
@@ -204,6 +220,7 @@ def _plan(notes: Notes, form: Form) -> Plan:
 def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
     """Return the function, which remembers what it does."""
     plans: dict[Any, Plan | None] = {}
+    name = getattr(function, "__qualname__", "a function")
 
     @wraps(function)
     def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Made:
@@ -226,8 +243,9 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
             return function(*args, **kwargs)
         try:
             found: Made = plan(given)
-        except Exception:
-            return function(*args, **kwargs)
+        except Exception as error:
+            function(*args, **kwargs)  # which says what is wrong
+            raise AssertionError(f"what is remembered of {name} does not fit") from error
         return found
 
     return called

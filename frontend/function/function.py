@@ -156,11 +156,8 @@ class Function:
             with span("function", self.label):
                 return self.call(args, kwargs)
         if not kwargs and not STATE.busy and not Settings.run_eagerly:
-            try:
-                arrays = [x._array for x in args if x.direct]
-                key = tuple([(x.dtype, x.shape) for x in arrays])
-            except AttributeError:
-                return self.call(args, kwargs)
+            arrays = [x._array for x in args if isinstance(x, Tensor) and x.direct]
+            key = tuple([(x.dtype, x.shape) for x in arrays])
             known = self._ready.get(key) if len(arrays) == len(args) else None
             if known is not None and not known[1].is_stale:
                 return known[0].packed(known[1].run(ACTIVE[-1], arrays))

@@ -35,7 +35,15 @@ from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
 from ...ir.types.values import held, join
 from ...requirements import NUMBERS, Requirement
 from ..eager.recorded import Recorded
-from ..graph.frame import Frame, Guard, NotSeenError, NotStageableError, OutsideError, Store
+from ..graph.frame import (
+    Frame,
+    Guard,
+    LoweringError,
+    NotSeenError,
+    NotStageableError,
+    OutsideError,
+    Store,
+)
 from ..graph.func_graph import Draws, FuncGraph, draws_of, has_effect, touched_by
 from ..graph.graph import Operation
 from ..graph.kinds import Composite, Primitive
@@ -43,6 +51,7 @@ from ..graph.placement import devices_of
 from ..graph.variables import Handle, VariableState
 from .host_steps import HostStep, backward_of, interpreted, seen_spec
 from .in_common import Shared, as_python, folded
+from .refusals import MISTAKES, wants_the_run
 
 INLINE = 1024
 """Larger constants become weights."""
@@ -51,12 +60,6 @@ INLINE = 1024
 PLAIN = (Composite, Primitive)
 """The kinds whose operations are functions of their inputs."""
 
-
-REFUSALS = (
-    *(NotStageableError, GravureError, TypeError, ValueError),
-    *(AttributeError, LookupError, ArithmeticError),
-)
-"""What an operation raises that looks at elements which only the run has."""
 
 
 class StagingFrame(Frame):
@@ -78,6 +81,10 @@ class StagingFrame(Frame):
         outer, self.shared.op = self.shared.op, op
         try:
             return self.carried_out(op, inputs)
+        except (NotStageableError, GravureError, LoweringError):
+            raise
+        except MISTAKES as error:
+            raise LoweringError(f"node {op.name!r} ({op.type})", op.source, error) from error
         finally:
             self.shared.op = outer
 
@@ -89,13 +96,24 @@ class StagingFrame(Frame):
         try:
             if any(tensor.spec.dtype.kind == "s" for tensor in op.outputs):
                 raise NotStageableError("text")
-            return kind.run(self, op, inputs)
-        except REFUSALS as error:
+            return self.by_rule(op, inputs)
+        except (NotStageableError, GravureError) as error:
             specs = [seen_spec(tensor) for tensor in op.outputs]
             if not self.shared.has_host or None in specs:
                 raise
             self.shared.slow[op] = str(error)
             return self.host_step(op, interpreted(op), inputs, backward_of(op))
+
+    def by_rule(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
+        """Append an operation by its rule; say so if that wants what only the run has."""
+        try:
+            return op.kind.run(self, op, inputs)
+        except (GravureError, LoweringError):
+            raise
+        except MISTAKES as error:
+            if not wants_the_run(op, inputs):
+                raise
+            raise NotStageableError(str(error)) from error
 
     def forget(self) -> None:
         """Hold nothing that was made any more: passes erase it, and its memory is to be free."""

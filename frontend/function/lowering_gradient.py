@@ -31,7 +31,8 @@ from ..graph.variables import Handle, VariableState
 from ..models.compiled import compile_program, load_compiled
 from .in_common import FaultVariable, Shared
 from .lowering import StagingFrame, Way
-from .staged import COMPILE_AFTER, Written, appending, name_argument, refused
+from .refusals import appending
+from .staged import COMPILE_AFTER, Written, name_argument, refused
 
 
 class BackwardFrame(StagingFrame):
@@ -89,7 +90,7 @@ class StagedGradient:
         record = Recorded(way)
         inner = copy(frame)
         inner.emit, inner.recorded = record.emit, record
-        with appending():
+        with appending(plan):
             made = plan.run(inner, record.watch(list(block.args)))
             outputs = list(record.results([frame.value(x) for x in made]))
         self.count = len(outputs)
@@ -99,7 +100,7 @@ class StagedGradient:
         ]
         results = [*outputs, *self.written.values]
         self.variables = [x for x in frame.arguments if isinstance(x, VariableState)]
-        taken = self._make_backward(way, block, outputs, record)
+        taken = self._make_backward(plan, way, block, outputs, record)
         self.sources: list[tuple[bool, int]] = []
         """Where each value is that the way back takes: an argument, or a result."""
         for value in taken:
@@ -113,7 +114,12 @@ class StagedGradient:
         self.forward, self.backward = map(loaded, self.programs)
 
     def _make_backward(
-        self, way: Way, block: Block, outputs: Sequence[SSAValue], record: Recorded
+        self,
+        plan: Plan,
+        way: Way,
+        block: Block,
+        outputs: Sequence[SSAValue],
+        record: Recorded,
     ) -> list[SSAValue]:
         """Make the way back; return the values of the forward program that it takes."""
         specs = [spec_of(x.type) for x in outputs]
@@ -123,7 +129,7 @@ class StagedGradient:
         way.frame = frame = BackwardFrame(main.body.block, Shared(), block)
         arguments = iter(list(main.body.block.args))
         grads = [next(arguments) if smooth else None for smooth in self.smooth]
-        with appending():
+        with appending(plan):
             of_inputs, of_variables = record.backward(grads, self.variables)
         found = [*of_inputs, *of_variables]
         self.given = given

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -39,6 +38,7 @@ from ..values.devices import PlacementError
 from .host_steps import RUNS, Again, Done, ShapesChangedError
 from .in_common import FaultVariable, Shared, Where
 from .lowering import StagingFrame
+from .refusals import appending
 
 COMPILE_AFTER = 2
 """A function is compiled when it has been called so often with arguments of the same shapes."""
@@ -122,7 +122,7 @@ class Staged:
         shared.has_host = options is None and not (where is not None and where.device)
         touched = touched_in(plan.ops)
         shared.variables = [v for v in touched if isinstance(v, VariableState) and v.is_eager]
-        with appending():
+        with appending(plan):
             made = plan.run(frame, [*main.body.block.args, *map(frame.value, taken)])
             outputs = [frame.value(x) for x in made if x is not None]
         self.is_value = [x is not None for x in made]
@@ -254,15 +254,6 @@ def name_argument(main: FuncOp, index: int) -> None:
     old = main.arg_attrs.data if main.arg_attrs is not None else ()
     row = DictionaryAttr({NAME: StringAttr(f"s{index}")})
     main.properties["arg_attrs"] = ArrayAttr([*old, row])
-
-
-@contextmanager
-def appending() -> Iterator[None]:
-    """Refuse what operations raise that look at elements, where these are known only in a run."""
-    try:
-        yield
-    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
-        raise NotStageableError(str(error)) from error
 
 
 @paused()

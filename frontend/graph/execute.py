@@ -25,7 +25,7 @@ from ...runtime.tracing import EARS, note
 from ..eager.recorded import unboxed
 from ..models.later import Later
 from ..values.run_errors import InvalidArgumentError, OpError
-from .frame import Frame, Store
+from .frame import Frame, LoweringError, Store
 from .graph import GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
 from .placement import asks, graphs_in
@@ -251,7 +251,7 @@ class Plan:
                 results: Sequence[object] = record.results(inner.carry_out(op, inputs))
             else:
                 results = frame.carry_out(op, inputs)
-        except (RunError, MissingFeedError):
+        except (RunError, MissingFeedError, LoweringError):
             raise
         except OpError as error:
             raise located(error, op) from None

@@ -44,6 +44,18 @@ class NotSeenError(NotStageableError):
     """The shapes that a host step gives are not known, for it was not run yet."""
 
 
+class LoweringError(AssertionError):
+    """An operation of a trace failed while it was appended to a program: a mistake of gravure.
+
+    What an operation refuses, and what only a run can know, is a `NotStageableError` or said by
+    name; this is none of it, and nobody goes on from it.
+    """
+
+    def __init__(self, what: str, source: str, error: Exception) -> None:
+        line = f"{source}: " if source else ""
+        super().__init__(f"{line}{what} cannot be lowered: {type(error).__name__}: {error}")
+
+
 class Typed(Protocol):
     """What has a type: a tensor of a graph."""
 

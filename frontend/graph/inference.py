@@ -102,6 +102,41 @@ class Given:
     options: Mapping[str, Any]
 
 
+def on_specs(
+    function: Callable[..., object], specs: Sequence[TensorSpec], known: Mapping[int, Array]
+) -> list[TensorSpec]:
+    """Return the results' specs of a function of specs, or raise what it raises.
+
+    That is an `UnknownValueError` where it looks at elements that are not `known`.
+    """
+    values = [Abstract(spec, known.get(i)) for i, spec in enumerate(specs)]
+    made = function(Maker(emit_abstract), *values)
+    listed = made if isinstance(made, tuple | list) else (made,)
+    return [x.spec if isinstance(x, Abstract) else spec_of(np.asarray(x)) for x in listed]
+
+
+def is_of_operations(
+    function: Callable[..., object], specs: Sequence[TensorSpec], known: Mapping[int, Array]
+) -> bool:
+    """Say whether operations make what a function gives, and of shapes that follow from theirs.
+
+    Else it has stated what comes of elements that are not `known`. Raises as `on_specs` does.
+    """
+    values = [Abstract(spec, known.get(i)) for i, spec in enumerate(specs)]
+    met = [*values]
+
+    def emit(op: type[Op], *operands: object, **attributes: object) -> Any:
+        made = emit_abstract(op, *operands, **attributes)
+        met.extend(made if isinstance(made, tuple) else (made,))
+        return made
+
+    made = function(Maker(emit), *values)
+    listed = made if isinstance(made, tuple | list) else (made,)
+    return all(
+        any(x is one for one in met) and x.spec.is_static for x in listed if isinstance(x, Abstract)
+    )
+
+
 def infer_function(
     function: Callable[..., object],
     specs: Sequence[TensorSpec],
@@ -112,13 +147,9 @@ def infer_function(
 
     `stated` says what is known where ranks or values are open.
     """
-    make = Maker(emit_abstract)
 
     def attempt(given: Sequence[TensorSpec]) -> list[TensorSpec]:
-        values = [Abstract(spec, known.get(i)) for i, spec in enumerate(given)]
-        made = function(make, *values)
-        listed = made if isinstance(made, tuple | list) else (made,)
-        return [x.spec if isinstance(x, Abstract) else spec_of(np.asarray(x)) for x in listed]
+        return on_specs(function, given, known)
 
     try:
         return attempt(specs)

@@ -20,7 +20,7 @@ from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..values.context import STATE, Emitter
-from .frame import Frame
+from .frame import Frame, NotStageableError
 from .graph import STANDARD, Kind, Operation
 from .inference import Given, infer_function, infer_primitive, spec_of
 from .text_arrays import as_values, emit_text
@@ -361,7 +361,7 @@ class Switch(Kind):
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Let one output live."""
         if frame.is_staging:
-            raise TypeError("raw control flow has no form in a program")
+            raise NotStageableError("raw control flow")
         return (DEAD, inputs[0]) if bool(np.asarray(inputs[1])) else (inputs[0], DEAD)
 
 
