@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from .tools.verbs.optimize import optimize as optimize
     from .tools.verbs.peers import bench_peers as bench_peers
     from .tools.verbs.profile import profile as profile
+    from .tools.verbs.quantize import quantize as quantize
     from .tools.verbs.reduce import reduce as reduce
     from .tools.verbs.run import check_numerics as check_numerics
     from .tools.verbs.run import run as run
@@ -105,6 +106,7 @@ _NAMES: dict[str, str] = {
     "tools.verbs.optimize": "optimize",
     "tools.verbs.peers": "bench_peers",
     "tools.verbs.profile": "profile",
+    "tools.verbs.quantize": "quantize",
     "tools.verbs.reduce": "reduce",
     "tools.verbs.run": "check_numerics run run_onnx_tests",
     "tools.verbs.surgery": "convert extract rename_values reshape_model",

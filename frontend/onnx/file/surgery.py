@@ -114,6 +114,12 @@ class Surgery:
         del graph.value_info[:]
         graph.value_info.extend(shapes)
 
+    def drop_unread_weights(self) -> None:
+        """Keep the stored tensors that something reads."""
+        read = {name for node in self.graph.node for name in node.input}
+        read |= {name for node in self.graph.node for name in _captured(node)}
+        self._keep_weights(read | {value.name for value in self.graph.output})
+
     def _values(self) -> dict[str, ValueInfoProto]:
         """Return all values of the main graph with what is known of their types."""
         inferred = shape_inference.infer_shapes(self.proto).graph
@@ -192,7 +198,7 @@ class Surgery:
             external_data_helper.load_external_data_for_model(self.proto, str(self.directory))
 
     def _tensors(self) -> Iterator[TensorProto]:
-        for graph in _graphs(self.graph):
+        for graph in graphs_of(self.graph):
             yield from graph.initializer
 
 
@@ -228,12 +234,12 @@ def _leading(
     return kept, list(seen)
 
 
-def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
+def graphs_of(graph: GraphProto) -> Iterator[GraphProto]:
     """Give a graph, and all graphs inside of its nodes."""
     yield graph
     for node in graph.node:
         for inner in _bodies(node):
-            yield from _graphs(inner)
+            yield from graphs_of(inner)
 
 
 def _bodies(node: NodeProto) -> Iterator[GraphProto]:
@@ -259,7 +265,7 @@ def _captured(node: NodeProto) -> set[str]:
 def _inner_names(graph: GraphProto) -> set[str]:
     """Return the names of values in graphs inside of nodes."""
     found: set[str] = set()
-    for inner in _graphs(graph):
+    for inner in graphs_of(graph):
         if inner is not graph:
             found |= {value.name for value in inner.input} | _stored(inner)
             found |= {name for node in inner.node for name in node.output}
