@@ -30,7 +30,7 @@ OLDEST = 13
 
 
 @dataclass(frozen=True)
-class Product:
+class IntegerProduct:
     """A node that is to multiply integers."""
 
     node: NodeProto
@@ -48,7 +48,7 @@ class Product:
         return 0 if turned else 1
 
 
-def products_of(surgery: Surgery) -> list[Product]:
+def products_of(surgery: Surgery) -> list[IntegerProduct]:
     """Return the nodes of the main graph that can multiply integers."""
     stored = {t.name: t for t in surgery.graph.initializer if t.data_type == TensorProto.FLOAT}
     found = []
@@ -60,7 +60,7 @@ def products_of(surgery: Surgery) -> list[Product]:
         weight = numpy_helper.to_array(stored[node.input[1]])
         third = node.input[2] if len(node.input) > 2 else ""
         bias = numpy_helper.to_array(stored[third]) if third in stored else None
-        found.append(Product(node, weight, bias))
+        found.append(IntegerProduct(node, weight, bias))
     return found
 
 
@@ -90,7 +90,7 @@ class _Quantiser:
         """By a value: what it is once it was quantised, and its scale."""
         self.count = 0
 
-    def take(self, product: Product) -> None:
+    def take(self, product: IntegerProduct) -> None:
         """Let one node multiply integers."""
         node, key = product.node, product.node.output[0]
         x, weight = node.input[0], node.input[1]
@@ -121,7 +121,7 @@ class _Quantiser:
         return outer, scale
 
     def weight(
-        self, name: str, product: Product, nodes: list[NodeProto]
+        self, name: str, product: IntegerProduct, nodes: list[NodeProto]
     ) -> tuple[str, Array]:
         """Store a weight as i8; return what it is dequantised, and its scales."""
         axis = product.axis
@@ -146,9 +146,7 @@ class _Quantiser:
         self.ready[label] = outer, 0.0
         return outer, scales
 
-    def bias(
-        self, name: str, bias: Array, scales: Array, key: str, nodes: list[NodeProto]
-    ) -> str:
+    def bias(self, name: str, bias: Array, scales: Array, key: str, nodes: list[NodeProto]) -> str:
         """Store a bias as i32; return what it is dequantised."""
         label = f"{name}_of_{key}"
         scales = np.broadcast_to(np.float32(scales), bias.shape).astype(np.float32)
@@ -198,6 +196,6 @@ def _is_plain(node: NodeProto) -> bool:
     return all(factor == 1.0 for factor in factors)
 
 
-def read_by_products(products: Sequence[Product]) -> list[str]:
+def read_by_products(products: Sequence[IntegerProduct]) -> list[str]:
     """Return the values whose ranges are needed, each once."""
     return [*dict.fromkeys(product.node.input[0] for product in products)]
