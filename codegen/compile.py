@@ -22,15 +22,26 @@ from ..ir import Program
 from ..ir.collection import paused
 from ..ir.host import refuse_host_steps
 from ..ir.placement import WORKSPACE, weight_rows
-from ..passes.base import Observer
+from ..passes.base import Observer, PipelineError
 from ..passes.manager import parse_pipeline
-from ..passes.pipelines import remaining, with_numerics
+from ..passes.pipelines import ROUNDING, remaining, with_numerics
 from ..target import Target
 from .backends.backend import Job, lower_by
 from .backends.processors import compile_for_host
 from .backends.table import backend_of
 from .compiled import Compiled, Options, spell
 from .describe import Names
+
+
+def pipeline_for(options: Options, target: Target) -> str:
+    """Return the passes that the options ask for as text; raise `PipelineError`."""
+    if options.passes and options.numerics != "default":
+        raise PipelineError(
+            f"{options.numerics} numerics and a pipeline of its own, expected one of both",
+            hint=f"passes that take it have the option exact: {', '.join(ROUNDING)}",
+        )
+    pipeline = backend_of(target).pipeline(options.level, options.dtype)
+    return options.passes or with_numerics(pipeline, options.numerics)
 
 
 @paused()
@@ -46,9 +57,12 @@ def compile_program(
     backend = backend_of(target)
     backend.check(target)
     program.module.attributes["gv.target"] = StringAttr(spell(options))
-    pipeline = options.passes or with_numerics(
-        backend.pipeline(options.level, options.dtype), options.numerics
-    )
+    pipeline = pipeline_for(options, target)
+    if options.numerics != "default" and program.level != "graph":
+        raise CompileError(
+            f"{options.numerics} numerics of a program on level {program.level}, expected one on"
+            " level graph: they are decided there"
+        )
     extras = {"pipeline": str(pipeline), "numerics": options.numerics, **options.extras}
     if target.choices:
         extras["records"] = target.records

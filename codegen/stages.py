@@ -20,10 +20,10 @@ from ..ir.collection import paused
 from ..ir.host import refuse_host_steps
 from ..passes.base import Observer, Pass, Report, Step
 from ..passes.manager import parse_pipeline, print_pipeline, run
-from ..passes.pipelines import DESCENTS, remaining, with_numerics
+from ..passes.pipelines import DESCENTS, remaining
 from ..target import Target
 from .backends.table import backend_of
-from .compile import lower_kernels
+from .compile import lower_kernels, pipeline_for
 from .compiled import Compiled, Options, spell
 from .objects import name_kernels
 
@@ -47,9 +47,7 @@ LEVEL_OF: Mapping[str, str] = {"import": "graph", **{stage: stage for stage in I
 
 def passes_of(options: Options) -> tuple[Pass, ...]:
     """Return the passes that the options ask for."""
-    backend = backend_of(Target.parse(options.target, options.mattr))
-    pipeline = backend.pipeline(options.level, options.dtype)
-    return parse_pipeline(options.passes or with_numerics(pipeline, options.numerics))
+    return parse_pipeline(pipeline_for(options, Target.parse(options.target, options.mattr)))
 
 
 def first_descent(passes: Sequence[Pass]) -> int:

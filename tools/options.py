@@ -63,6 +63,10 @@ def add_pipeline(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--disable-pass", action="append", default=[], metavar="NAME", help="leave a pass out"
     )
+    group.add_argument(
+        "--numerics", choices=("exact", "default"), default="default",
+        help="exact: element-wise operations give the bits that each gives alone, as in functions",
+    )  # fmt: skip
     group.add_argument("--verify-each", action="store_true", help="verify the IR after each pass")
 
 
@@ -120,6 +124,7 @@ def options_of(args: argparse.Namespace, **more: object) -> Options:
         passes=args.passes,
         dtype="" if getattr(args, "dtype", "f32") == "f32" else args.dtype,
         disable=tuple(name for each in args.disable_pass for name in each.split(",")),
+        numerics=args.numerics,
         verify=args.verify_each,
         cache=not getattr(args, "no_cache", False),
         checks=not getattr(args, "no_verify_inputs", False),

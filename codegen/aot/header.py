@@ -19,9 +19,8 @@ C_TYPES = {
 """What an element is in C; a complex number is two."""
 
 NUMERICS = {
-    "exact": "results are bit-equal to the reference, operation by operation",
-    "default": "sums may be reassociated within an operation, within the documented bounds",
-    "fast": "functions are approximated, and 16-bit arithmetic is used where it was asked for",
+    "exact": "element-wise operations round as each does alone; sums are in an order of their own",
+    "default": "element-wise operations may be written in forms that round otherwise, too",
 }
 
 

@@ -191,7 +191,7 @@ def test_header_says_what_the_model_is() -> None:
     text = header(model("one"))
     assert "inputs[0]  f32[N, 3]  'x * / / * \\x1b[31m'" in text
     assert "Dimensions: N = 1 to 64." in text
-    assert "bit-equal to the reference" in text
+    assert "Numerics `exact`: element-wise operations round as each does alone" in text
     assert "#define ONE_INPUT0_BYTES 768u" in text
     assert "The weights are not in here" not in text
     assert "The weights are not in here" in header(model("one"), embedded=False)

@@ -547,3 +547,36 @@ def test_python_function_has_open_sizes(gravure: Any, tmp_path: Path) -> None:
     ):
         found = gravure("compile", f, *options, "-o", out)
         assert (found.status != 0, said in found.err) == (True, True), found.err
+
+
+PRODUCTS = b"""model m(x: f32[64]) -> (y) {
+  y = div(mul(mul(x, 0.3), 0.7), 3.0)
+}"""
+
+
+@pytest.mark.parametrize("numerics", ["exact", "default"])
+def test_numerics_are_kept_and_said(gravure: Any, tmp_path: Path, numerics: str) -> None:
+    """Exact, each operation rounds by itself; otherwise they may be one product."""
+    (tmp_path / "m.gv").write_bytes(PRODUCTS)
+    found = gravure("compile", tmp_path / "m.gv", "-o", tmp_path / "m.so", "--numerics", numerics)
+    assert found.status == 0, found.err
+    assert f"Numerics `{numerics}`" in (tmp_path / "m.h").read_text()
+    model = gv.load(tmp_path / "m.so")
+    assert model.manifest["numerics"] == numerics
+    x = np.random.default_rng(1).standard_normal(64).astype(np.float32)
+    alone = x * np.float32(0.3) * np.float32(0.7) / np.float32(3)
+    assert np.array_equal(model(x), alone) == (numerics == "exact")
+    np.testing.assert_allclose(model(x), alone, rtol=1e-6)
+
+
+def test_exact_numerics_are_refused_where_they_come_too_late(gravure: Any, tmp_path: Path) -> None:
+    (tmp_path / "m.gv").write_bytes(PRODUCTS)
+    words = "compile", tmp_path / "m.gv", "-o", tmp_path / "m.so", "--numerics", "exact"
+    found = gravure(*words, "--passes", "dce")
+    assert found.status == 2
+    assert "exact numerics and a pipeline of its own, expected one of both" in found.err
+    below = tmp_path / "m.fused.mlir"
+    assert gravure("compile", tmp_path / "m.gv", "--to", "fused", "-o", below).status == 0
+    found = gravure("compile", below, "-o", tmp_path / "m.so", "--numerics", "exact")
+    assert found.status == 69
+    assert "numerics of a program on level fused, expected one on level graph" in found.err

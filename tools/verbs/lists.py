@@ -127,7 +127,7 @@ def list_passes(names: Sequence[str] = ()) -> Listing[PassRow]:
 
     >>> import gravure as gv
     >>> [(row.name, row.options) for row in gv.list_passes(["constant-fold"])]
-    [('constant-fold', {'limit': 4096})]
+    [('constant-fold', {'limit': 4096, 'exact': False})]
     """
     from ...passes.manager import available
 
