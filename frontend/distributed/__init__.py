@@ -6,6 +6,8 @@ Under `gravure launch -n 4 program.py` there are four ranks; a program by itself
 function gives what it gets. Read in this order:
 
 - `collectives`: the functions, and what they are for tapes and graphs.
+- `cut`: a plan of a session between tasks of a cluster. `tasks`: this process as one of them.
+  `client`: steps that begin here.
 """
 
 from __future__ import annotations

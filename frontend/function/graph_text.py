@@ -30,6 +30,8 @@ from ..graph.kinds import (
     Switch,
     primitive,
 )
+from ..graph.queue_ops import MAKERS, QueueKind, QueueSpec
+from ..graph.text_arrays import TEXT
 from ..graph.variables import (
     ASSIGN,
     ASSIGN_ADD,
@@ -51,6 +53,7 @@ from .graph_data import (
     NotSerialisableError,
     Writer,
     register_codec,
+    row,
 )
 from .variable import VARIABLE
 
@@ -143,6 +146,35 @@ register_codec(
         _backward,
     ),
 )
+
+
+def _write_queue(kind: QueueKind, writer: Writer) -> dict[str, Any]:
+    queue = kind.queue
+    if MAKERS.get(kind.type) is None:
+        raise NotSerialisableError("what it does with a queue is known to this process only")
+    return {
+        "type": kind.type,
+        "options": writer.value(kind.options),
+        "name": queue.name,
+        "shared": queue.shared,
+        "capacity": queue.capacity,
+        "dtypes": [str(dtype) for dtype in queue.dtypes],
+        "shapes": None if queue.shapes is None else writer.value([*queue.shapes]),
+        "more": {"least": queue.least, "shuffled": queue.shuffled, "seed": queue.seed},
+    }
+
+
+def _queue(data: dict[str, Any], reader: NodeReader) -> Kind:
+    if data["type"] not in MAKERS:
+        raise GraphTextError(f"there is no operation of type {data['type']!r}")
+    dtypes = [TEXT if name == TEXT.name else row(name) for name in data["dtypes"]]
+    shapes = None if data["shapes"] is None else reader.value(data["shapes"])
+    queue = QueueSpec(data["name"], data["capacity"], dtypes, shapes, shared=data["shared"],
+                      **data["more"])  # fmt: skip
+    return MAKERS[data["type"]](queue, **reader.value(data["options"]))
+
+
+register_codec(QueueKind, Codec("queue", _write_queue, _queue))
 
 
 def graph_data(graph: Graph) -> tuple[dict[str, object], list[str]]:

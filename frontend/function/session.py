@@ -114,7 +114,7 @@ class Session:
         plan = self._plan(wanted, list(given))
         with span("step", ", ".join(f.name for f in wanted) or "nothing"):
             try:
-                values = self._run(plan, list(given.values()))
+                values = self.run_plan(plan, list(given.values()))
             except MissingFeedError as error:
                 raise self._missing(error.op) from None
         if any(value is DEAD for value in values):
@@ -139,16 +139,20 @@ class Session:
                 return self._plans[key]
             plan = Plan(fetches, feeds)
             plan.wishes = self.wishes
-            there = available_with(self.processors)
-            self._placed(check_placement(plan.ops, soft=self.soft_placement, available=there))
+            soft = self.soft_placement
+            self._placed(plan, check_placement(plan.ops, soft=soft, available=self.available()))
             self._plans[key] = plan
             self.compiles += 1
         return plan
 
-    def _placed(self, found: Mapping[Operation, str]) -> None:
+    def available(self) -> list[str]:
+        """Return the full names of the devices that operations can be put on."""
+        return available_with(self.processors)
+
+    def _placed(self, plan: Plan, found: Mapping[Operation, str]) -> None:
         """See where the operations of a plan are."""
 
-    def _run(self, plan: Plan, values: list[Array]) -> list[object]:
+    def run_plan(self, plan: Plan, values: list[Array]) -> list[object]:
         """Run a plan: compiled, if it was run often with these shapes."""
         frame = Frame(self.store)
         if self.order is not None:

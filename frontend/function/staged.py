@@ -28,7 +28,7 @@ from ...ir.types.tensor import TensorSpec, spec_of_array
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
-from ..graph.frame import Frame, NotSeenError, NotStageableError, Store
+from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
 from ..graph.func_graph import touched_in
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
@@ -133,7 +133,7 @@ class Staged:
             x if isinstance(x, tuple) else Handle(x, weak=True) for x in frame.arguments
         ]
         if not results:
-            raise NotStageableError("nothing to compute")
+            raise OutsideError("nothing to compute")
         for i in range(len(specs), len(main.body.block.args)):
             name_argument(main, i)
         finish(main, results, self.written.names(len(results)))

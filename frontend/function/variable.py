@@ -148,6 +148,7 @@ class Variable(Operators):
             self.state = state
             attributes = {"variable": Handle(state, weak=False)}
             self.op: Operation = graph.add(VARIABLE, (), attributes, name=f"{name}/")
+            state.home = self.op
             self.initializer = graph.add(ASSIGN, [tensor], attributes, name="Assign")
             state.initial = self.initializer
         self.snapshot = self.op.outputs[0]

@@ -134,6 +134,8 @@ class Store:
     def __init__(self) -> None:
         self.values: dict[object, Array] = {}
         self.queues: dict[object, Any] = {}
+        self.by_name = False
+        """Whether variables and queues of one name are the same, whatever graph they are of."""
         self.lock = threading.RLock()
         """Held while something is looked up or made; nobody waits while having it."""
         self.draws: dict[object, int] = {}

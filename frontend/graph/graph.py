@@ -277,6 +277,8 @@ class Graph(Context):
         self.by_name: dict[str, Operation] = {}
         self.finalized = False
         self.device = ""
+        self.device_functions: tuple[Callable[[Operation], str | None], ...] = ()
+        """What says the devices of operations, the innermost last."""
         self.colocated: tuple[Operation, ...] = ()
         self.seed: int | None = None
         self.container_name = ""
@@ -364,9 +366,19 @@ class Graph(Context):
             for tensor in inputs:
                 tensor.users.append(op)
             op.control_inputs = self._control_of(op)
+            self._place(op)
             self.operations.append(op)
             self.by_name[op.name] = op
         return op
+
+    def _place(self, op: Operation) -> None:
+        """Let device functions say where an operation is; what uses a variable is where that is."""
+        for function in reversed(self.device_functions):
+            op.device = function(op) or ""
+        handle = op.attributes.get("variable")
+        home = None if handle is None else handle().home
+        if home is not None:
+            op.device = home.device
 
     def _control_of(self, op: Operation) -> list[Operation]:
         direct = {tensor.op for tensor in op.inputs}
@@ -449,6 +461,26 @@ class Graph(Context):
             yield
         finally:
             self.device = before
+
+    @contextmanager
+    def by_function(self, function: Callable[[Operation], str | None]) -> Iterator[None]:
+        """Let a function say the devices of operations."""
+        before = self.device_functions
+        self.device_functions = (*before, function)
+        try:
+            yield
+        finally:
+            self.device_functions = before
+
+    @contextmanager
+    def beside(self, op: Operation) -> Iterator[None]:
+        """Give operations the device of another one, whatever was asked for around."""
+        before = self.device, self.device_functions
+        self.device, self.device_functions = op.device, ()
+        try:
+            yield
+        finally:
+            self.device, self.device_functions = before
 
     def get_operations(self) -> list[Operation]:
         """Return all operations in the order they were made."""

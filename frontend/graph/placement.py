@@ -31,7 +31,7 @@ def check_placement(
         known = list_devices() if available is None else available
         found = place(ops, known, soft=soft)
     else:
-        found = dict.fromkeys(ops, f"{HOST}CPU:0")
+        found = dict.fromkeys(ops, available[0] if available else f"{HOST}CPU:0")
     for op in ops:
         for graph in graphs_in(op):
             check_placement(graph.operations, soft=soft, available=available)

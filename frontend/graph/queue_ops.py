@@ -54,7 +54,7 @@ class QueueSpec:
 
     def queue(self, store: Store) -> Queue:
         """Return the queue in a store, made now if there is none."""
-        key = self.shared or self
+        key = self.shared or (self.name if store.by_name else self)
         with store.lock:
             found: Queue | None = store.queues.get(key)
             if found is None:
@@ -98,6 +98,8 @@ class QueueKind(Kind):
         self, name: str, queue: QueueSpec, step: Step, specs: Sequence[TensorSpec]
     ) -> None:
         self.type, self.queue, self.step, self.specs = name, queue, step, list(specs)
+        self.options: dict[str, Any] = {}
+        """What it was made with, beside the queue."""
         self.line = queue, "Dequeue" in name
 
     def infer(
@@ -188,7 +190,10 @@ def dequeue(queue: QueueSpec) -> QueueKind:
 def dequeue_many(queue: QueueSpec, count: int, *, partial: bool = False) -> QueueKind:
     """Return the operation that takes several elements out, stacked."""
     name = "QueueDequeueUpToV2" if partial else "QueueDequeueManyV2"
-    return QueueKind(name, queue, _many(partial=partial), queue.specs(-1 if partial else count))
+    specs = queue.specs(-1 if partial else count)
+    made = QueueKind(name, queue, _many(partial=partial), specs)
+    made.options = {"count": count, "partial": partial}
+    return made
 
 
 def mutex_acquire(mutex: QueueSpec) -> QueueKind:
@@ -210,7 +215,9 @@ def mutex_release(mutex: QueueSpec) -> QueueKind:
 
 def close(queue: QueueSpec, *, cancel: bool) -> QueueKind:
     """Return the operation that lets nothing more in."""
-    return QueueKind("QueueCloseV2", queue, _close(cancel), ())
+    made = QueueKind("QueueCloseV2", queue, _close(cancel), ())
+    made.options = {"cancel": cancel}
+    return made
 
 
 def size(queue: QueueSpec) -> QueueKind:
@@ -229,3 +236,18 @@ def is_closed(queue: QueueSpec) -> QueueKind:
         return (np.array(use.queue.closed),)
 
     return QueueKind("QueueIsClosedV2", queue, step, (TRUTH,))
+
+
+MAKERS: dict[str, Callable[..., QueueKind]] = {
+    "QueueEnqueueV2": enqueue,
+    "QueueEnqueueManyV2": enqueue_many,
+    "QueueDequeueV2": dequeue,
+    "QueueDequeueManyV2": dequeue_many,
+    "QueueDequeueUpToV2": dequeue_many,
+    "MutexAcquire": mutex_acquire,
+    "MutexRelease": mutex_release,
+    "QueueCloseV2": close,
+    "QueueSizeV2": size,
+    "QueueIsClosedV2": is_closed,
+}
+"""By type: what makes the operation of a queue and its options, for graphs that are read."""

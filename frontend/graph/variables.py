@@ -22,7 +22,7 @@ from ...runtime.buffer import address, aligned_array, is_plain
 from ...runtime.deadline import DEADLINE, LateError
 from ..values.context import Emitter
 from ..values.run_errors import FailedPreconditionError
-from .frame import Guarded, Turn
+from .frame import Guarded, OutsideError, Turn
 from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
 
 if TYPE_CHECKING:
@@ -51,9 +51,14 @@ class VariableState(Guarded):
         self.turn = TURNS.setdefault((container, name), Turn()) if container else Turn()
         """By which steps that change the value take turns."""
 
-    def key(self) -> object:
+    home: Operation | None = None
+    """The operation that stands for it in a graph: it is used where that is placed."""
+
+    def key(self, store: Store) -> object:
         """Return what a store keeps the value under."""
-        return (self.container, self.name) if self.container else self
+        if self.container:
+            return (self.container, self.name)
+        return self.name if store.by_name else self
 
     def where(self, store: Store) -> dict[object, Array]:
         """Return the values among which it is."""
@@ -71,12 +76,12 @@ class VariableState(Guarded):
         if self.is_eager:
             assert self.value is not None, "an eager variable has a value"
             return self.value
-        found = self.where(store).get(self.key())
+        found = self.where(store).get(self.key(store))
         if found is None and store.initialise is not None and self.initial is not None:
             with Held([self]):
                 if not self.has_value(store):
                     store.initialise(store, self.initial)
-            found = self.where(store).get(self.key())
+            found = self.where(store).get(self.key(store))
         if found is None:
             raise FailedPreconditionError(
                 f"Attempting to use uninitialized value {self.name}",
@@ -104,11 +109,11 @@ class VariableState(Guarded):
         if self.is_eager:
             self.value = value
         else:
-            self.where(store)[self.key()] = value
+            self.where(store)[self.key(store)] = value
 
     def has_value(self, store: Store) -> bool:
         """Say whether there is a value."""
-        return self.is_eager or self.key() in self.where(store)
+        return self.is_eager or self.key(store) in self.where(store)
 
 
 CONTAINERS: dict[str, dict[object, Array]] = {}
@@ -299,7 +304,10 @@ class IsInitialized(Kind):
 
     def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Look."""
-        return (np.array(state_in(op.attributes).has_value(frame.store)),)
+        state = op.attributes["variable"]()
+        if frame.is_staging and not state.is_eager:
+            raise OutsideError(f"whether variable {state.name!r} has a value")
+        return (np.array(state.has_value(frame.store)),)
 
 
 def scatter(reduction: str) -> Change:

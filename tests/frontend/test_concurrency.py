@@ -180,3 +180,13 @@ def test_steps_at_once_draw_different_numbers() -> None:
             alone = [float(session.run(y)) for _ in range(200)]
     drawn = [x for row in found for x in row]
     assert sorted(drawn) == sorted(alone)
+
+
+def test_whether_a_variable_has_a_value_is_seen_in_each_step() -> None:
+    with tf.Graph().as_default():
+        v = v1.Variable(1.0)
+        ready = v1.is_variable_initialized(v)
+        with v1.Session() as session:
+            assert not any(session.run(ready) for _ in range(TIMES))
+            session.run(v.initializer)
+            assert all(session.run(ready) for _ in range(TIMES))

@@ -76,7 +76,8 @@ def device(name: object) -> Iterator[None]:
     """
     graph = STATE.context
     if isinstance(graph, Graph):
-        with graph.on_device(_device_name(name)):
+        asked = graph.by_function(name) if callable(name) else graph.on_device(_device_name(name))
+        with asked:
             yield
         return
     if callable(name):

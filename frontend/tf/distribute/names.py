@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from . import cluster, replicas, strategy
+from . import cluster, replicas, server, strategy
 
 
 class CommunicationOptions:
@@ -18,6 +18,7 @@ class CommunicationOptions:
 
 
 MEMBERS: dict[str, Any] = {
+    "Server": server.Server,
     "Strategy": strategy.Strategy,
     "MirroredStrategy": strategy.MirroredStrategy,
     "MultiWorkerMirroredStrategy": strategy.MultiWorkerMirroredStrategy,

@@ -9,12 +9,13 @@ from typing import Any
 
 from ....runtime.deadline import DEADLINE, LateError
 from ....runtime.tracing import Trace, listening
+from ...distributed.client import client_for
 from ...formats.messages import RunMetadata
 from ...function.session import Session as CoreSession
 from ...graph.execute import Plan
 from ...graph.func_graph import FuncGraph
 from ...graph.graph import ForeignTensorError, Graph, GraphTensor, Operation, op_of
-from ...graph.placement import available_with, devices_of
+from ...graph.placement import devices_of
 from ...graph.variables import CONTAINERS, AssignVariable, ReadVariable
 from ...values import nest
 from ...values.context import STATE, entered, stack
@@ -22,7 +23,6 @@ from ...values.devices import parse_device
 from ...values.run_errors import (
     DeadlineExceededError,
     InvalidArgumentError,
-    NotFoundError,
     ResourceExhaustedError,
 )
 from ..core.bridge import TfTensor
@@ -40,10 +40,6 @@ class Session(CoreSession):
     def __init__(
         self, target: str = "", graph: object = None, config: object = None, strict: bool = True
     ) -> None:
-        if target:
-            raise NotFoundError(
-                f"No session factory registered for the target {target!r}: there is no such server"
-            )
         if not isinstance(graph, Graph | None):
             raise TypeError(
                 f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"'
@@ -52,6 +48,9 @@ class Session(CoreSession):
         self.config = config_of(config)
         self.soft_placement, self.wishes = self.config.soft_placement, self.config.wishes
         self.processors = processors_of(config)
+        self.client = client_for(target) if target else None
+        """What begins steps over the tasks of a cluster."""
+        self._places: dict[Plan, Mapping[Operation, str]] = {}
         self._late: dict[tuple[int, ...], Any] = {}
         """By a variable and what is fetched with it: how it is read behind that."""
 
@@ -62,10 +61,20 @@ class Session(CoreSession):
 
     def list_devices(self) -> list[LogicalDevice]:
         """Return the devices that operations can be put on, by their full names."""
-        names = available_with(self.processors)
-        return [LogicalDevice(name, parse_device(name).kind or "") for name in names]
+        return [LogicalDevice(n, parse_device(n).kind or "") for n in self.available()]
 
-    def _placed(self, found: Mapping[Operation, str]) -> None:
+    def available(self) -> list[str]:
+        """Return the full names of the devices that operations can be put on."""
+        return super().available() if self.client is None else self.client.devices()
+
+    def run_plan(self, plan: Plan, values: list[Any]) -> list[Any]:
+        """Run a plan: here, or on the tasks of a cluster."""
+        if self.client is None:
+            return super().run_plan(plan, values)
+        return self.client.run(plan, self._places[plan], values)
+
+    def _placed(self, plan: Plan, found: Mapping[Operation, str]) -> None:
+        self._places[plan] = found
         if self.config.log_placement:
             for op, name in found.items():
                 print(f"{op.name}: ({op.type}): {name}", file=sys.stderr)

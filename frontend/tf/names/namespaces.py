@@ -12,6 +12,7 @@ from ..core import nested as _nest
 from ..core.space import Space
 from ..distribute import cluster as _cl
 from ..distribute import names as _di
+from ..distribute import server as _sv
 from ..graph import configuration as _cf
 from ..graph import decompositions as _de
 from ..graph import generator as _gen
@@ -277,6 +278,8 @@ distribute = Space("distribute", **_di.MEMBERS)
 train = Space(
     "train",
     ClusterSpec=_cl.ClusterSpec,
+    Server=_sv.Server,
+    replica_device_setter=_sv.replica_device_setter,
     Checkpoint=_ck.Checkpoint,
     CheckpointManager=_ck.CheckpointManager,
     MonitoredTrainingSession=_ms.MonitoredTrainingSession,

@@ -105,7 +105,8 @@ class Optimizer:
             if variable.graph is not None:
                 label = f"{variable.state.name}/{self.name}"
                 graph = variable.graph
-                with graph.name_scope(None), graph.control_dependencies(None):
+                scope = graph.name_scope(None)
+                with scope, graph.control_dependencies(None), graph.beside(variable.op):
                     first = zeros_like(variable.initial_value) + start
                     kept[name] = Variable(first, trainable=False, name=label)
             else:
@@ -196,13 +197,19 @@ class Optimizer:
         with entered(graph), graph.control_dependencies([g for g, _ in pairs]):
             powers = self.powers(pairs[0][1])
             before = [p.read_value() for p in powers]
-            made = [self.apply_one(g, v, self.rate(v), before) for g, v in pairs]
+            made = [self._apply_beside(g, v, before) for g, v in pairs]
             with graph.control_dependencies(made):
                 made += [p.assign(p.read_value() * p.initial_value) for p in powers]
             if global_step is not None:
                 with graph.control_dependencies(made):
                     made.append(global_step.assign_add(1))
             return group(*made)
+
+    def _apply_beside(self, grad: Any, variable: Variable, step: Any) -> Any:
+        """Change one variable of a graph, by operations where it is: the gradient goes there."""
+        assert variable.graph is not None, "it is one of a graph"
+        with variable.graph.beside(variable.op):
+            return self.apply_one(grad, variable, self.rate(variable), step)
 
     def powers(self, first: Variable) -> list[Variable]:
         """Return variables of a graph that are multiplied by what they start with at each step."""
@@ -406,7 +413,7 @@ class Adam(Optimizer):
         if not self._powers:
             graph = first.graph
             assert graph is not None, "powers are those of graphs"
-            with graph.name_scope(None):
+            with graph.name_scope(None), graph.beside(first.op):
                 self._powers = [
                     Variable(beta, trainable=False, name=f"beta{i}_power", dtype=first.dtype)
                     for i, beta in ((1, self.beta1), (2, self.beta2))

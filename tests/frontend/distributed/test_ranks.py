@@ -77,3 +77,57 @@ def test_c5_killed_at_any_step_and_resumed_on_other_ranks_it_gives_the_same_bits
     began, ended, _ = launched(tmp_path / "killed", 2, 13)
     assert (began, ended) == ({"0"}, set())
     assert launched(tmp_path / "killed", 1, -1) == ({"10"}, whole, 0)
+
+
+SERVERS = """
+import json, os, sys, time
+import numpy as np
+from gravure import tf
+v1 = tf.compat.v1
+
+told = json.loads(os.environ["TF_CONFIG"])
+job, index = told["task"]["type"], told["task"]["index"]
+cluster = tf.train.ClusterSpec(told["cluster"])
+server = tf.distribute.Server(cluster, job_name=job, task_index=index)
+if job == "ps":
+    server.join()
+    print("served", server.task.messages > 20)
+    sys.exit()
+x_all = np.random.default_rng(0).normal(size=(64, 3)).astype(np.float32)
+y_all = x_all @ np.float32([[1], [-2], [3]])
+setter = tf.train.replica_device_setter(cluster=cluster, worker_device=f"/job:worker/task:{index}")
+with tf.Graph().as_default() as graph, tf.device(setter):
+    x, y = v1.placeholder(tf.float32, [None, 3]), v1.placeholder(tf.float32, [None, 1])
+    w = v1.get_variable("w", [3, 1], initializer=v1.zeros_initializer())
+    count = v1.train.get_or_create_global_step()
+    loss = tf.reduce_mean((tf.matmul(x, w) - y) ** 2.0)
+    train = v1.train.GradientDescentOptimizer(0.05).minimize(loss, global_step=count)
+    ready = [v1.is_variable_initialized(v) for v in v1.global_variables()]
+    init = v1.global_variables_initializer()
+with v1.Session(server.target, graph=graph) as session:
+    if index == 0:
+        session.run(init)
+    while not all(session.run(ready)):
+        time.sleep(0.01)
+    for _ in range(30):
+        session.run(train, {x: x_all, y: y_all})
+    while session.run(count) < 60:
+        time.sleep(0.01)
+    print("steps", session.run(count), bool(session.run(loss, {x: x_all, y: y_all}) < 0.5))
+"""
+
+
+def test_e7_parameter_servers_and_workers_in_processes(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="several processes need mpi4py: gravure[dist]")
+    (tmp_path / "servers.py").write_text(SERVERS)
+    options = ["--cluster", "ps=1,worker=2", "--timeout", "30", str(tmp_path / "servers.py")]
+    done = subprocess.run(
+        [sys.executable, "-m", "gravure", "launch", *options],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(done.stdout.splitlines()) == [
+        "[ps:0] served True",
+        "[worker:0] steps 60 True",
+        "[worker:1] steps 60 True",
+    ]

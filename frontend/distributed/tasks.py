@@ -1,0 +1,327 @@
+"""A task of a cluster: it keeps variables and queues, and carries out its parts of steps.
+
+    register    a part of a plan, once       run      a step of it: one message for each task
+    done        how the part of a step ended  abort   a step is given up by all
+    ping, pong  whether a task that says nothing is still there
+    joined, bye whether a task still begins steps
+
+A thread listens, and another one is made for each step. Tasks are the ranks of a world, in order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import GravureError
+from ...ir.op import Array
+from ...runtime.comm.mailbox import Mailbox
+from ...runtime.comm.protocol import (
+    NAPS,
+    SPINS,
+    Comm,
+    CommError,
+    LateError,
+    Wait,
+    WorldError,
+    patience,
+)
+from ...runtime.deadline import DEADLINE
+from ..function.graph_data import VERSION, NodeReader
+from ..function.session import Session
+from ..graph.execute import Plan
+from ..graph.frame import Store
+from ..graph.graph import Graph, dims_or_none
+from ..graph.variables import VariableState
+from ..values import run_errors
+from ..values.run_errors import AbortedError, InvalidArgumentError, OpError
+from .cut import Segment
+
+Step = tuple[int, int]
+"""The rank that has begun a step, and its number there."""
+
+
+class Running:
+    """A part of a plan, ready to be run."""
+
+    def __init__(
+        self, store: Store, graph: Graph, segments: Sequence[Segment], fetched: Sequence[str]
+    ) -> None:
+        self.session = Session(graph)
+        self.session.store = store
+        self.segments, self.fetched = segments, list(fetched)
+        self.plans = [self.plan(graph, segment) for segment in segments]
+
+    @staticmethod
+    def plan(graph: Graph, segment: Segment) -> Plan:
+        """Return the plan of a segment."""
+        tensor, operation = graph.get_tensor_by_name, graph.get_operation_by_name
+        return Plan(
+            [tensor(name) for name in segment.fetches.values()],
+            [tensor(name) for name in segment.feeds.values()],
+            [operation(name) for name in segment.ops],
+        )
+
+    def run(
+        self,
+        given: Mapping[str, Array],
+        receive: Callable[[str, str], Any],
+        send: Callable[[str, Any, str], None],
+    ) -> list[Any]:
+        """Carry out all segments in order; return what the caller gets."""
+        known: dict[str, Any] = dict(given)
+        for segment, plan in zip(self.segments, self.plans, strict=True):
+            for name, task in segment.receives.items():
+                known[name] = receive(name, task)
+            values = [np.asarray(known[name]) for name in segment.feeds]
+            made = self.session.run_plan(plan, values)
+            known |= zip(segment.fetches, made, strict=False)
+            for name, task in segment.sends:
+                send(name, None if name[0] == "^" else known[name], task)
+        return [known[name] for name in self.fetched]
+
+
+class Task:
+    """A task of a cluster, which the process is."""
+
+    def __init__(self, comm: Comm, names: Sequence[str]) -> None:
+        if len(names) != comm.size:
+            raise WorldError(
+                f"the cluster has {len(names)} tasks, and the world of {comm.kind} {comm.size} "
+                f"ranks: tasks are ranks, in order: {', '.join(names)}",
+                hint="gravure launch --cluster ps=1,worker=2 program.py",
+            )
+        self.comm, self.names = comm, list(names)
+        self.ranks = {name: rank for rank, name in enumerate(names)}
+        self.name = self.names[comm.rank]
+        self.box = Mailbox(comm)
+        self.store = Store()
+        self.store.by_name = True
+        self.states: dict[tuple[str, str], VariableState] = {}
+        self.parts: dict[Any, Running | GravureError] = {}
+        self.registered = threading.Condition()
+        self.aborted: dict[Step, str] = {}
+        self.heard: dict[int, float] = {}
+        self.passive: set[int] = set()
+        """The ranks that begin no steps any more."""
+        self.messages = 0
+        """How many steps of others it was told to run."""
+        self.numbers = itertools.count(1)
+        self.ended = threading.Event()
+        self.fault: CommError | None = None
+        """Why it listens no more, if the world has given up."""
+        self.lock = threading.Lock()
+        for word in ("register", "run", "abort", "ping", "pong", "bye"):
+            self.box.handlers[word] = getattr(self, f"on_{word}")
+        self.listener = threading.Thread(target=self.listen, daemon=True)
+        self.listener.start()
+
+    def listen(self) -> None:
+        """Take in messages until the task ends."""
+        nap = NAPS[0]
+        while not self.ended.is_set():
+            try:
+                came = self.box.take_in()
+            except CommError as error:
+                self.fault = error
+                return
+            if came:
+                nap = NAPS[0]
+            else:
+                time.sleep(nap)
+                nap = min(2 * nap, 5 * NAPS[1])
+
+    # -- what others ask for
+
+    def on_register(self, source: int, message: Any) -> None:
+        """Keep a part of a plan; an error is told when it is to run."""
+        (_, key), (data, sources, segments, fetched) = message
+        try:
+            graph = self.graph(data, sources)
+            made: Running | GravureError = Running(self.store, graph, segments, fetched)
+        except GravureError as error:
+            made = error
+        with self.registered:
+            self.parts[key] = made
+            self.registered.notify_all()
+
+    def graph(self, data: Any, sources: Mapping[str, str]) -> Graph:
+        """Return a graph that is told as data, with the line that each operation comes from."""
+        made = Graph()
+        for name, op in NodeReader(data, self.bind).add(made, data["nodes"]).items():
+            op.source = sources.get(name, "")
+        return made
+
+    def part(self, key: Any) -> Running:
+        """Return a part of a plan, which another thread may be making."""
+        with self.registered:
+            self.registered.wait_for(lambda: key in self.parts, patience())
+            found = self.parts[key]
+        if isinstance(found, GravureError):
+            raise found
+        return found
+
+    def bind(self, name: str, entry: dict[str, Any]) -> VariableState:
+        """Return the variable of a name, which graphs of all sessions share."""
+        spec = NodeReader({"version": VERSION}, self.bind).spec(entry["spec"])
+        key = (entry["container"], entry["name"])
+        with self.lock:
+            made = VariableState(entry["name"], spec, container=entry["container"])
+            found = self.states.setdefault(key, made)
+        if found.spec.dtype != spec.dtype or dims_or_none(found.spec.shape) != dims_or_none(
+            spec.shape
+        ):
+            raise InvalidArgumentError(
+                f"variable {found.name!r} is {found.spec} on {self.name}, and {spec} in the graph "
+                "of a session"
+            )
+        return found
+
+    def on_run(self, source: int, message: Any) -> None:
+        """Run a part of a step in a thread of its own; tell how it ended."""
+        (_, step), (key, given) = message
+        self.messages += 1
+
+        def run() -> None:
+            try:
+                found: Any = (None, self.carry_out(self.part(key), step, given))
+            except Exception as error:  # (it is raised again by who has begun the step)
+                found = (told(error), [])
+            self.box.send(("done", step, self.name), found, source)
+            if found[0] is not None:
+                self.abort(step, self.names, f"{self.name}: {found[0][1]}")
+
+        threading.Thread(target=run, daemon=True).start()
+
+    def on_abort(self, source: int, message: Any) -> None:
+        """Give up a step."""
+        (_, step), reason = message
+        self.aborted.setdefault(step, reason)
+        self.forget(step, "value")
+
+    def forget(self, step: Step, *words: str) -> None:
+        """Drop messages of a step that nobody takes any more."""
+        with self.box.lock:
+            kept: list[Any] = [*self.box.kept]
+            for key in kept:
+                if key[1] == step and key[0] in words:
+                    del self.box.kept[key]
+
+    def on_ping(self, source: int, message: Any) -> None:
+        """Say that this task is there."""
+        self.box.send(("pong", 0), None, source)
+
+    def on_pong(self, source: int, message: Any) -> None:
+        """Take note that a task is there."""
+        self.heard[source] = time.monotonic()
+
+    def on_bye(self, source: int, message: Any) -> None:
+        """Take note that a task begins no steps any more."""
+        self.passive.add(source)
+
+    # -- steps
+
+    def carry_out(self, part: Running, step: Step, given: Mapping[str, Array]) -> list[Any]:
+        """Return what a part of a step gives to the caller."""
+        return part.run(
+            given,
+            lambda name, task: self.received(("value", step, name), step, [task])[0],
+            lambda name, value, task: self.sent(step, name, value, task),
+        )
+
+    def sent(self, step: Step, name: str, value: Any, task: str) -> None:
+        """Send a value to a task."""
+        self.box.send(("value", step, name), value, self.ranks[task])
+
+    def received(self, key: Any, step: Step, tasks: Sequence[str]) -> Any:
+        """Return the value under a key, and who sent it; raise if a task says nothing more.
+
+        One that is at work, or waits itself, answers when it is asked.
+        """
+        started = asked = time.monotonic()
+        seconds, nap, looks = patience(), NAPS[0], 0
+        peers = [self.ranks[task] for task in tasks if task != self.name]
+        while True:
+            found = self.box.found(key)
+            if found is None and self.box.take_in():
+                continue
+            if found is not None:
+                return found[1], found[0]
+            if step in self.aborted:
+                raise AbortedError(f"the step was given up: {self.aborted[step]}")
+            looks += 1
+            if looks < SPINS:
+                continue
+            DEADLINE.check()
+            now = time.monotonic()
+            if now > asked + seconds / 4:
+                asked = now
+                for peer in peers:
+                    self.box.send(("ping", 0), None, peer)
+            for peer in peers:
+                if now > max(started, self.heard.get(peer, 0.0)) + seconds:
+                    what = f"{key[2]} of step {step[1]}"
+                    peer_name = f"rank {peer} ({self.names[peer]})"
+                    raise Wait(what, peer_name, self.comm.rank, seconds).late()
+            time.sleep(nap)
+            nap = min(2 * nap, NAPS[1])
+
+    def abort(self, step: Step, tasks: Sequence[str], reason: str) -> None:
+        """Let tasks give up a step."""
+        self.aborted.setdefault(step, reason)
+        for task in tasks:
+            if task != self.name:
+                self.box.send(("abort", step), reason, self.ranks[task])
+
+    # -- the end
+
+    def leave(self) -> None:
+        """Tell the others that this task begins no steps any more."""
+        for rank in range(self.comm.size):
+            if rank != self.comm.rank and self.comm.rank not in self.passive:
+                self.box.send(("bye", 0), None, rank)
+        self.passive.add(self.comm.rank)
+
+    def join(self) -> None:
+        """Serve the others until none begins steps any more."""
+        self.leave()
+        while len(self.passive) < self.comm.size:
+            if self.fault is not None:
+                raise self.fault
+            time.sleep(0.005)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self.leave()
+        self.ended.set()
+        self.listener.join()
+
+
+Told = tuple[str, str, str, str]
+"""The name of an error, what it says, its place and its hint."""
+
+
+def told(error: Exception) -> Told:
+    """Return an error as what it is called and what it says.
+
+    A rank that says nothing any more ends the step for all.
+    """
+    if isinstance(error, LateError):
+        return "AbortedError", error.message, "", error.hint
+    kinds = [kind.__name__ for kind in type(error).__mro__ if issubclass(kind, OpError)]
+    known = [name for name in kinds if hasattr(run_errors, name)]
+    if known and isinstance(error, OpError):
+        return known[0], error.message, error.location, error.hint
+    return "UnknownError", f"{type(error).__name__}: {error}", "", ""
+
+
+def raised(task: str, found: Told) -> OpError:
+    """Return the error that a task has told of."""
+    name, text, location, hint = found
+    kind: type[OpError] = getattr(run_errors, name)
+    return kind(f"{text} (on {task})", location=location, hint=hint)
