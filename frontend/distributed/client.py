@@ -20,8 +20,8 @@ from ..graph.placement import graphs_in, place
 from ..graph.variables import VariableState
 from ..values.devices import PlacementError, parse_device
 from ..values.run_errors import AbortedError, NotFoundError
-from .cut import Cut, Part
-from .tasks import Running, Task, raised
+from .cut import Cut, TaskPart
+from .tasks import RunningPart, Task, raised
 
 
 def device_of(task: str) -> str:
@@ -50,7 +50,7 @@ class Client:
     def __init__(self, task: Task, master: str) -> None:
         self.task, self.master = task, master
         self.cuts: dict[Plan, Cut] = {}
-        self.own: dict[Plan, Running] = {}
+        self.own: dict[Plan, RunningPart] = {}
         """This task's own part of each plan."""
 
     def devices(self) -> list[str]:
@@ -94,12 +94,12 @@ class Client:
             )
         return tasks[0]
 
-    def running(self, part: Part, data: Any) -> Running:
+    def running(self, part: TaskPart, data: Any) -> RunningPart:
         """Return this task's own part, which may call Python of this process."""
         graph = part.graph
         if data is not None:
             graph = self.task.graph(data, sources_of(graph))
-        return Running(self.task.store, graph, part.segments, part.fetched)
+        return RunningPart(self.task.store, graph, part.segments, part.fetched)
 
     def run(
         self, plan: Plan, places: Mapping[Operation, str], values: Sequence[Array]

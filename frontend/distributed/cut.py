@@ -24,7 +24,7 @@ PLACEHOLDER = Placeholder()
 
 
 @dataclass
-class Segment:
+class TaskSegment:
     """What one task does in one stage; tensors are called by their names in the whole graph."""
 
     stage: int
@@ -41,12 +41,12 @@ class Segment:
 
 
 @dataclass
-class Part:
+class TaskPart:
     """What one task does in a step."""
 
     task: str
     graph: Graph
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[TaskSegment] = field(default_factory=list)
     fed: list[str] = field(default_factory=list)
     """What the caller gives, by name."""
     fetched: list[str] = field(default_factory=list)
@@ -61,10 +61,10 @@ class Cut:
         self.places = {op: places[self.follows(op)] for op in plan.ops}
         self.makers = {tensor: op for op in plan.ops for tensor in op.outputs}
         self.stages = self.staged()
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, TaskPart] = {}
         self.known: dict[tuple[str, Any], Any] = {}
         """By task: what stands there for a tensor or an operation."""
-        self.segments: dict[tuple[str, int], Segment] = {}
+        self.segments: dict[tuple[str, int], TaskSegment] = {}
         for op in sorted(plan.ops, key=lambda op: (self.stages[op], op.index)):
             if not isinstance(op.kind, Const):
                 self.copy(op, self.places[op], self.stages[op])
@@ -104,16 +104,16 @@ class Cut:
             used |= {x: max(stage, used.get(x, 0)) for x in (*writes, *reads)}
         return found
 
-    def segment(self, task: str, stage: int) -> Segment:
+    def segment(self, task: str, stage: int) -> TaskSegment:
         """Return what a task does in a stage."""
         if (task, stage) not in self.segments:
-            made = self.segments[task, stage] = Segment(stage)
+            made = self.segments[task, stage] = TaskSegment(stage)
             self.part(task).segments.append(made)
         return self.segments[task, stage]
 
-    def part(self, task: str) -> Part:
+    def part(self, task: str) -> TaskPart:
         """Return what a task does."""
-        return self.parts.setdefault(task, Part(task, Graph()))
+        return self.parts.setdefault(task, TaskPart(task, Graph()))
 
     def copy(self, op: Operation, task: str, stage: int) -> Operation:
         """Add an operation to the graph of a task."""
@@ -179,7 +179,7 @@ class Cut:
         found = self.known[key]
         return found
 
-    def give(self, tensor: GraphTensor, segment: Segment) -> None:
+    def give(self, tensor: GraphTensor, segment: TaskSegment) -> None:
         """Let a segment that has made a tensor give it to others."""
         task = self.places[self.makers[tensor]]
         segment.fetches[tensor.name] = self.known[task, tensor].name

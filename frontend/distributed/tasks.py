@@ -40,17 +40,17 @@ from ..graph.graph import Graph, dims_or_none
 from ..graph.variables import VariableState
 from ..values import run_errors
 from ..values.run_errors import AbortedError, InvalidArgumentError, OpError
-from .cut import Segment
+from .cut import TaskSegment
 
 Step = tuple[int, int]
 """The rank that has begun a step, and its number there."""
 
 
-class Running:
+class RunningPart:
     """A part of a plan, ready to be run."""
 
     def __init__(
-        self, store: Store, graph: Graph, segments: Sequence[Segment], fetched: Sequence[str]
+        self, store: Store, graph: Graph, segments: Sequence[TaskSegment], fetched: Sequence[str]
     ) -> None:
         self.session = Session(graph)
         self.session.store = store
@@ -58,7 +58,7 @@ class Running:
         self.plans = [self.plan(graph, segment) for segment in segments]
 
     @staticmethod
-    def plan(graph: Graph, segment: Segment) -> Plan:
+    def plan(graph: Graph, segment: TaskSegment) -> Plan:
         """Return the plan of a segment."""
         tensor, operation = graph.get_tensor_by_name, graph.get_operation_by_name
         return Plan(
@@ -103,7 +103,7 @@ class Task:
         self.store = Store()
         self.store.by_name = True
         self.states: dict[tuple[str, str], VariableState] = {}
-        self.parts: dict[Any, Running | GravureError] = {}
+        self.parts: dict[Any, RunningPart | GravureError] = {}
         self.registered = threading.Condition()
         self.aborted: dict[Step, str] = {}
         self.heard: dict[int, float] = {}
@@ -143,7 +143,7 @@ class Task:
         (_, key), (data, sources, segments, fetched) = message
         try:
             graph = self.graph(data, sources)
-            made: Running | GravureError = Running(self.store, graph, segments, fetched)
+            made: RunningPart | GravureError = RunningPart(self.store, graph, segments, fetched)
         except GravureError as error:
             made = error
         with self.registered:
@@ -157,7 +157,7 @@ class Task:
             op.source = sources.get(name, "")
         return made
 
-    def part(self, key: Any) -> Running:
+    def part(self, key: Any) -> RunningPart:
         """Return a part of a plan, which another thread may be making."""
         with self.registered:
             self.registered.wait_for(lambda: key in self.parts, patience())
@@ -226,7 +226,7 @@ class Task:
 
     # -- steps
 
-    def carry_out(self, part: Running, step: Step, given: Mapping[str, Array]) -> list[Any]:
+    def carry_out(self, part: RunningPart, step: Step, given: Mapping[str, Array]) -> list[Any]:
         """Return what a part of a step gives to the caller."""
         return part.run(
             given,
