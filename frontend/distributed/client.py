@@ -155,7 +155,6 @@ class Client:
                 raise raised(name, told[1][0])
 
 
-
 def sources_of(graph: Graph) -> dict[str, str]:
     """Return the line that each operation comes from, by its name."""
     return {op.name: op.source for op in graph.operations}
