@@ -41,6 +41,14 @@ def aligned_bytes(size: int) -> Array:
     return room[start : start + size]
 
 
+def told(error: MemoryError) -> OutOfMemoryError:
+    """Return what numpy says of memory that it did not get as an error of ours."""
+    if isinstance(error, OutOfMemoryError):
+        return error
+    hint = "smaller dimensions, or bounds of them, need less"
+    return OutOfMemoryError(f"there is no memory for a result: {error}", hint=hint)
+
+
 def _out_of_memory(size: int, reason: str) -> OutOfMemoryError:
     hint = "smaller dimensions, or bounds of them, need less"
     return OutOfMemoryError(f"{size} bytes of memory are needed: {reason}", hint=hint)

@@ -38,7 +38,7 @@ from .arguments import (
     to_array,
 )
 from .artifact import REQUIRED, DimInfo, SizeDemand, TensorInfo
-from .buffer import Array, address, aligned_array, aligned_bytes, is_plain
+from .buffer import Array, address, aligned_array, aligned_bytes, is_plain, told
 from .container import check_weights, check_weights_file, reader
 from .files import replacing
 from .gpu.library import create_on_gpu, is_for_gpu
@@ -231,7 +231,10 @@ class Model:
 
     def __call__(self, *arrays: Any) -> Any:
         """Run the model on arrays in order; return an array, or a tuple if it is not one."""
-        return self.call(*arrays)
+        try:
+            return self.call(*arrays)
+        except MemoryError as error:
+            raise told(error) from None
 
     def run(self, inputs: Inputs) -> list[Array]:
         """Run the model on inputs by name or in order, and return new arrays."""

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
+from gravure.errors import GravureError
 from gravure.tools.cli import main
+from gravure.tools.verbs.explain import pages
 
 ROOT = Path(__file__).parent.parent
 GUIDES = ("start", "compile", "programs", "training")
@@ -31,6 +33,12 @@ class Fence(NamedTuple):
 
 def fences(page: str) -> list[Fence]:
     return [Fence(*found) for found in FENCE.findall((ROOT / "docs" / page).read_text())]
+
+
+def run_python(text: str, file: Path, names: dict[str, object]) -> None:
+    """Run a piece of Python that stands in a file: functions are converted from their source."""
+    file.write_text(text)
+    exec(compile(text, file, "exec"), names)
 
 
 def run_commands(text: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -70,9 +78,7 @@ def test_a_guide_runs(
         if named:
             Path(named[1]).write_text(text)
         elif kind == "python":
-            file = tmp_path / f"{guide}_{number}.py"  # functions are converted from their source
-            file.write_text(text)
-            exec(compile(text, file, "exec"), names)
+            run_python(text, tmp_path / f"{guide}_{number}.py", names)
             assert capsys.readouterr().out.splitlines() == PRINTS.findall(text)
         elif kind == "sh":
             printed = run_commands(text, capsys)
@@ -92,3 +98,38 @@ def test_every_page_can_be_found_and_every_link_leads_somewhere() -> None:
         linked |= {Path(link).name for link in links}
     linked |= set(re.findall(r"docs/(\w[\w.-]*\.md)", (ROOT / "HACKING.md").read_text()))
     assert pages <= linked
+
+
+ERRORS = re.findall(
+    r"^## (GV\d+) (\w+)$\n(.*?)(?=^## |\Z)",
+    (ROOT / "docs" / "errors.md").read_text(),
+    re.MULTILINE | re.DOTALL,
+)
+PREPARED = fences("errors.md")[0].text
+
+
+def test_every_error_has_its_page_in_the_guide() -> None:
+    assert [(code, name) for code, name, _ in ERRORS] == [(p.code, p.name) for p in pages()]
+    for (_, _, text), page in zip(ERRORS, pages(), strict=True):
+        assert " ".join(page.text.split()) in " ".join(text.split()), page.code
+        assert f"Exit status {page.exit_status}." in text, page.code
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "text"), [(code, text) for code, _, text in ERRORS if "```python" in text]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_wrong_raises_and_what_is_right_does_not(
+    code: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRAVURE_CACHE_SIZE", "1G")
+    shutil.copy(ROOT / "tests" / "models" / "digits.onnx", tmp_path)
+    names: dict[str, object] = {}
+    exec(PREPARED, names)
+    wrong, right = (fence[1] for fence in FENCE.findall(text))
+    with pytest.raises(GravureError) as raised:
+        run_python(wrong, tmp_path / "wrong.py", dict(names))
+    assert code in {getattr(each, "code", "") for each in type(raised.value).__mro__}
+    run_python(right, tmp_path / "right.py", dict(names))

@@ -116,7 +116,7 @@ def explain_shapes(
 
 def pages() -> list[ErrorPage]:
     """Return the pages of all errors by code, read off the source: nothing is imported."""
-    files = [ROOT / "gravure" / "errors.py", ROOT / "errors.py"]
+    files = [*sorted((ROOT / "gravure").glob("*.py")), *sorted(ROOT.glob("*.py"))]
     files += [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     classes: dict[str, ast.ClassDef] = {}
     for path in files:
