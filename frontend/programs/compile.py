@@ -80,6 +80,8 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
       alone, or `default`, where they may be written in forms that round otherwise.
     - `dtype`: what weights of products are stored in: `bf16`, `i8`, `i4`, or as they are (the
       default); `tf32` multiplies so on GPUs.
+    - `numerics`: `exact`, where element-wise operations give the bits that each gives alone, or
+      `default`, where they may be written in cheaper forms that round otherwise.
     - `settable`: tensors of an ONNX model that can be given later (`Model.set_weights`), however
       small they are.
     - `checks`: whether a run looks at its arguments (True).
