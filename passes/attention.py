@@ -32,8 +32,8 @@ from .analysis.constants import constant_of, is_scalar, scalar_of
 from .analysis.kernels.reads import is_elementwise
 from .analysis.positions import hides_later, shows_earlier
 from .analysis.rewrite import producer, spec
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import target_of
 
 HALVES = (f16, bf16)
 

@@ -31,8 +31,9 @@ from ..target import Target
 from .analysis.constants import is_scalar, scalar_of
 from .analysis.kernels.tiles import panel_width
 from .analysis.rewrite import producer, spec
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import is_weighted, replace_marked, target_of, with_fixed
+from .pack_weights import is_weighted, replace_marked, with_fixed
 
 MOST = 32767
 """The largest level of the left operand."""

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ..capabilities import Capabilities
-from ..errors import UnsupportedOp
-from ..ir import REGISTRY, Call, GraphEmit, Op, Program
-from ..ir.verify import place
+from ..ir import REGISTRY, Op, Program
+from .analysis.decomposing import decompose
 from .analysis.effects import all_operations
 from .analysis.kernels.kinds import kind_of
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import target_of
 
 
 @dataclass(frozen=True)
@@ -64,24 +63,3 @@ def only_decomposes(op: type[Op]) -> bool:
     """Say whether an operation has a decomposition and no other lowering."""
     others = op.has("scalar") or op.has("iteration") or op.KERNEL is not None
     return op.has("decompose") and op.HOST is None and not others
-
-
-def decompose(op: Op) -> list[Op]:
-    """Replace one operation; return the operations that stand for it."""
-    emit = GraphEmit.before(op)
-    specs, result_specs = op.specs, op.result_specs
-    call = Call(
-        type(op), tuple(op.operands), op.results, op.plain_attributes(), specs, emit, result_specs
-    )
-    try:
-        values = op.decompose(call)
-    except NotImplementedError as error:
-        raise UnsupportedOp(str(error), location=place(op)) from error
-    values = values if isinstance(values, tuple) else (values,)
-    for old, new in zip(op.results, values, strict=True):
-        assert new.type == old.type, f"{op.name} of type {old.type} decomposes to {new.type}"
-        old.replace_all_uses_with(new)
-    block = op.parent
-    assert block is not None, f"{op.name} stands nowhere"
-    block.erase_op(op)
-    return emit.made

@@ -64,9 +64,9 @@ from .analysis.kernels.reads import (
 )
 from .analysis.orders import segments
 from .analysis.rewrite import is_unused
+from .analysis.targets import target_of
 from .analysis.walks import Walks, is_move, source_index
 from .base import Pass
-from .pack_weights import target_of
 
 MAX_MEMBERS = 96
 """A kernel with more operations would spill registers and take long to compile."""

@@ -27,8 +27,9 @@ from ..ir.ops.laid_out.packed import DOTS
 from ..ir.types.dtypes import DType, f32, i8, i32, u8
 from .analysis.constants import Known, scalar_of
 from .analysis.rewrite import Rewriter, producer, spec
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import lies_in_rows, target_of
+from .pack_weights import lies_in_rows
 
 QUAD = next(dots for dots, kinds in DOTS.items() if kinds[0] == u8)
 

@@ -25,9 +25,9 @@ from ..ir.types.dims import product
 from ..ir.types.tensor import TensorSpec
 from .analysis.blocks import blocks_of
 from .analysis.kernels.tiles import lanes_of
+from .analysis.targets import target_of
 from .base import Pass
 from .merge_maps import merge
-from .pack_weights import target_of
 
 IN_CACHE = 1 << 20
 """Bytes of an image of the expansion up to which it stays in a core's cache."""

@@ -22,9 +22,9 @@ from ..ir.program import functions
 from ..ir.types.tensor import spec_of
 from .analysis.blocks import blocks_of
 from .analysis.kernels.recurrent import goes_along, input_product
+from .analysis.targets import target_of
 from .base import Pass
 from .merge_maps import merge
-from .pack_weights import target_of
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,9 @@ from ..ir.types.dims import product
 from ..ir.types.dtypes import bf16, f32, i4, i8
 from ..ir.types.tensor import TensorSpec
 from ..target import Target
+from .analysis.targets import target_of
 from .base import Pass, PipelineError
-from .pack_weights import is_weighted, target_of, with_fixed
+from .pack_weights import is_weighted, with_fixed
 
 DTYPES = {"bf16": bf16, "i8": i8, "i4": i4, "tf32": f32}
 SMALLEST = 1024

@@ -37,8 +37,8 @@ from ..ir.types.attributes import to_python
 from ..ir.types.tensor import TensorSpec, spec_of
 from .analysis.blocks import blocks_of, operations_of
 from .analysis.numbers import Numbers
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import target_of
 
 LARGE = 8 << 20
 """Bytes of a result of the program from which it is written past the caches."""

@@ -32,8 +32,8 @@ from ..ir.verify import place
 from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.kernels.tiles import panel_width
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import target_of
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.kernels.tiles import is_joined, lanes_of, panel_width, product_width
 from .analysis.rewrite import RuleBook
+from .analysis.targets import target_of
 from .analysis.walks import is_move
 from .base import Pass
 
@@ -110,12 +111,6 @@ def mark_fixed(op: Operation, fixed: dict[SSAValue, bool]) -> None:
     operands = operands_of(op)
     if all(map(fixed.get, operands)) if operands else op.name in ("gv.weight", "gv.constant"):
         fixed |= dict.fromkeys(op.results, True)
-
-
-def target_of(program: Program) -> Target:
-    """Return the target that the module is compiled for."""
-    row: Any = program.module.attributes.get("gv.target")
-    return Target.parse(row.data if row is not None else "native")
 
 
 def before_widening(value: SSAValue, dtype: DType) -> tuple[SSAValue, TensorSpec]:

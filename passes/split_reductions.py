@@ -43,8 +43,8 @@ from ..target import Target
 from .analysis.blocks import operations_of
 from .analysis.kernels.choices import decide, shape_class
 from .analysis.kernels.kinds import is_row_reduction, kind_of
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import target_of
 
 FEW_ROWS = 128
 """With as many, each processor of a device has a row."""

@@ -23,8 +23,9 @@ from ..ir.op import REGISTRY
 from ..ir.types.dtypes import i8, i32, u8
 from ..ir.types.tensor import spec_of
 from .analysis.rewrite import RuleBook
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import depthwise, is_pointwise, replace_marked, target_of, with_fixed
+from .pack_weights import depthwise, is_pointwise, replace_marked, with_fixed
 
 HALVES = ("f16", "bf16")
 RULES = RuleBook[Callable[[Op, GraphEmit], SSAValue | None]]()

@@ -22,8 +22,9 @@ from ..ir.types.dims import Dim, Range, evaluate, symbols
 from ..target import Target
 from .analysis.kernels.choices import decide
 from .analysis.kernels.tiles import panel_width
+from .analysis.targets import target_of
 from .base import Pass
-from .pack_weights import is_packed, is_weighted, target_of, with_fixed
+from .pack_weights import is_packed, is_weighted, with_fixed
 
 TILES = (2, 4)
 LESS = 0.85

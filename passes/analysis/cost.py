@@ -23,7 +23,7 @@ from ...ir import Dim, Op
 from ...ir.facts import Work
 from ...ir.types import dims
 from ...ir.types.tensor import TensorSpec, spec_of
-from ..decompose import decompose
+from .decomposing import decompose
 from .steps import CountingMath, counted
 
 

@@ -17,7 +17,7 @@ from ...frontend.programs.compile import options_with
 from ...frontend.programs.emit import KINDS, Emitted, emit_listing, parse_kinds
 from ...frontend.programs.emit import emit as make
 from ...passes.analysis.cost import largest
-from ...passes.analysis.kernels.apart import WhyApart
+from ...passes.apart import WhyApart
 from ..console import in_bytes, in_seconds, table, to_json
 from .bench import keep
 from .talk import FilePath, Progress, Source, name_of, silent
@@ -25,7 +25,7 @@ from .talk import FilePath, Progress, Source, name_of, silent
 if TYPE_CHECKING:
     from ...codegen.compile import Compiled
     from ...frontend.dims.symbols import DimOption, ShapeOption
-    from ...passes.analysis.kernels.apart import Apart
+    from ...passes.apart import Apart
     from ...passes.base import Observer
 
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation
 
-from ....capabilities import Capabilities
-from ....ir import SOURCE, Op, Program
-from ....ir.levels import KIND
-from ....ir.program import functions
-from ...base import Observer, Step
-from ...fuse import MAX_MEMBERS, MAX_PATHS, Fuse, Group, Grouping
-from ...pack_weights import target_of
-from ..blocks import blocks_of
-from .kinds import KINDS, Reads, kind_of, takes_any
-from .reads import is_cheap, is_readable, is_splat
+from ..capabilities import Capabilities
+from ..ir import SOURCE, Op, Program
+from ..ir.levels import KIND
+from ..ir.program import functions
+from .analysis.blocks import blocks_of
+from .analysis.kernels.kinds import KINDS, Reads, kind_of, takes_any
+from .analysis.kernels.reads import is_cheap, is_readable, is_splat
+from .analysis.targets import target_of
+from .base import Observer, Step
+from .fuse import MAX_MEMBERS, MAX_PATHS, Fuse, Group, Grouping
 
 
 @dataclass(frozen=True)
