@@ -14,7 +14,7 @@ they do not clash, at the top too. Element types are not promoted (`values`). Re
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -44,8 +44,10 @@ from ..values.dtypes import (
 )
 from .core.bridge import Common as Tensor
 from .core.bridge import custom_gradient
+from .core.listing import refusal as _refusal
 from .core.names import device, name_scope
 from .core.shapes import TensorShape, broadcast_static_shape
+from .core.space import Space
 from .core.specs import TensorSpec, type_spec_from_value
 from .core.values import convert_to_tensor
 from .data.names import SparseTensor, SparseTensorSpec, data, sparse
@@ -54,7 +56,6 @@ from .graph import debugging
 from .graph import flow as _fl
 from .graph import functional as _fn
 from .graph import graph_lists as _gl
-from .graph import queues as _q
 from .graph import state as _st
 from .graph.autograph import autograph
 from .graph.device_spec import DeviceSpec
@@ -87,6 +88,7 @@ from .graph.state import (
 )
 from .graph.tensor_array import TensorArray
 from .io.names import io
+from .names.aliases import ALIASES
 from .names.namespaces import (
     bitwise,
     config,
@@ -109,16 +111,17 @@ from .names.namespaces import (
     random_uniform_initializer,
     saved_model,
     signal,
+    strings,
     train,
     zeros_initializer,
 )
+from .names.raw import raw_space
 from .names.v1 import V1 as _V1
 from .ops import array_ops as _a
 from .ops import creation as _c
 from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
 from .ops import math_ops as _m
 from .ops import random_ops as _r
-from .ops import strings
 from .ops import window_ops as _w
 from .ops.array_ops import (
     boolean_mask,
@@ -201,7 +204,8 @@ from .summary.names import summary
 from .train.modules import Module
 
 bool = bool_
-dtypes = SimpleNamespace(
+dtypes = Space(
+    "dtypes",
     **{
         d.name: d
         for d in (
@@ -249,6 +253,11 @@ def get_static_value(tensor: object, partial: object = False) -> Any:
     return tensor.numpy() if hasattr(tensor, "numpy") else np.asarray(tensor)
 
 
+def __getattr__(name: str) -> NoReturn:
+    """Refuse what TensorFlow has and this has not, and say why."""
+    raise AttributeError(_refusal(f"tf.{name}"))
+
+
 def is_tensor(x: object) -> Any:
     """Say whether a value is a tensor or a variable."""
     return isinstance(x, Tensor | IndexedSlices)
@@ -268,20 +277,12 @@ def print(
     return write(inputs, output_stream, sep, end, summarize)
 
 
-raw_ops = SimpleNamespace(
-    Switch=_fl.switch,
-    Merge=_fl.merge,
-    Enter=_fl.enter,
-    Exit=_fl.leave,
-    NextIteration=_fl.next_iteration,
-    LoopCond=_fl.loop_condition,
-    Mutex=_q.Mutex,
-    MutexAcquire=lambda mutex, name=None: mutex.acquire(name),
-    MutexRelease=lambda mutex, name=None: mutex.release(name),
-)
+raw_ops = raw_space()
 compat = SimpleNamespace(v1=_V1())
+metrics = Space("metrics")
 RegisterGradient = _fl.RegisterGradient
-autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator)
+autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator, GradientTape=GradientTape)
+scalar_mul = ALIASES["scalar_mul"]
 recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
 global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer
 __version__ = "2.21"

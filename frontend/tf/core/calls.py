@@ -32,6 +32,10 @@ Function = Callable[..., object]
 """A rule: it is given a `Maker` and values, and returns a value or several."""
 
 
+PUBLIC: dict[str, Callable[..., object]] = {}
+"""By the type of an operation: the function that `op` made of its rule."""
+
+
 def rule(type_: str, **known: Any) -> Callable[[Function], Function]:
     """Enter a function as the rule of a type; `known` are fields of `Rule`."""
 
@@ -212,6 +216,7 @@ def _operation(
 
         made = remembered(called)
         made.__signature__ = public  # type: ignore[attr-defined]
+        PUBLIC[type_] = made
         return made
 
     return decorate

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ..core.bridge import TfTensor
+from ..core.space import Space
 from ..core.values import convert, same
 from ..graph.graph_lists import LOCAL
 from ..graph.scopes import variable_scope
@@ -329,7 +329,8 @@ def recall_at_k(
     return mean(hits, weights, **{"name": "recall_at_k", **more})
 
 
-metrics = SimpleNamespace(
+metrics = Space(
+    "compat.v1.metrics",
     accuracy=accuracy,
     auc=auc,
     mean=mean,

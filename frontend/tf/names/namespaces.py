@@ -32,6 +32,7 @@ from ..ops import random_ops as _r
 from ..ops import signal_ops as _si
 from ..ops import sorting as _s
 from ..ops import special as _sp
+from ..ops import strings as _str
 from ..ops import window_ops as _w
 from ..program import profiler as _pr
 from ..train import averages as _av
@@ -169,6 +170,17 @@ image = Space(
     transpose=_im.turned,
     image_gradients=_im.steps,
 )
+strings = Space(
+    "strings",
+    **{
+        n: getattr(_str, n)
+        for n in (
+            *("as_string", "bytes_split", "join", "length", "lower", "reduce_join"),
+            *("regex_full_match", "regex_replace", "split", "strip", "substr", "to_number"),
+            "upper",
+        )
+    },
+)
 signal = Space(
     "signal",
     **{
@@ -258,7 +270,8 @@ constant_initializer = _i.Constant
 random_uniform_initializer, random_normal_initializer = _i.RandomUniform, _i.RandomNormal
 keras = Space(
     "keras",
-    optimizers=SimpleNamespace(
+    optimizers=Space(
+        "optimizers",
         SGD=_o.KerasSGD,
         Adam=_o.KerasAdam,
         AdamW=_o.KerasAdamW,

@@ -15,6 +15,7 @@ from ...graph.graph import GraphTensor, Kind
 from ...values.context import default_session
 from ..core import names as _names
 from ..core.dimensions import Behaviour, Dimension, dimension_value
+from ..core.listing import refusal
 from ..core.shapes import dimension_at_index
 from ..core.values import convert, shape_spec
 from ..data.names import V1 as _DATA
@@ -284,4 +285,7 @@ class V1:
     def __getattr__(self, name: str) -> Any:
         if name in TOP:
             return TOP[name]
-        return getattr(sys.modules[__package__.rpartition(".")[0]], name)
+        try:
+            return vars(sys.modules[__package__.rpartition(".")[0]])[name]
+        except KeyError:
+            raise AttributeError(refusal(f"tf.compat.v1.{name}")) from None

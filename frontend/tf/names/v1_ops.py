@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from itertools import accumulate
-from types import SimpleNamespace
 from typing import Any
 
 from ....ir.compose.functions import Maker
@@ -16,6 +15,7 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import perform, rule
 from ..core.shapes import ShapeLike
+from ..core.space import Space
 from ..core.values import InGraph, convert, graph_of, same
 from ..graph import debugging
 from ..graph.flow import cond as structured_cond
@@ -31,6 +31,7 @@ from ..ops import strings
 from ..ops import window_ops as _w
 from ..ops.random_ops import categorical
 from ..rnn.names import NN as _RNN
+from .aliases import ALIASES
 from .namespaces import linalg as _linalg
 from .namespaces import math as _math
 from .namespaces import nn as _nn
@@ -263,7 +264,8 @@ MATRICES = {
 }
 """Functions of `tf.linalg` by their names at the top."""
 REDUCING = {"keep_dims": "keepdims", "reduction_indices": "axis"}
-NN = SimpleNamespace(
+NN = Space(
+    "compat.v1.nn",
     **{
         **vars(_nn),
         **_RNN,
@@ -291,9 +293,10 @@ NN = SimpleNamespace(
         "l2_normalize": renamed(_w.l2_normalize, dim="axis"),
         "softmax": renamed(_n.softmax, dim="axis"),
         "log_softmax": renamed(_n.log_softmax, dim="axis"),
-    }
+    },
 )
 TOP = {
+    **ALIASES,
     **{name: renamed(function, **REDUCING) for name, function in _m.REDUCTIONS.items()},
     "reduce_mean": renamed(_m.reduce_mean, **REDUCING),
     "argmax": renamed(_m.argmax, dimension="axis"),
@@ -309,7 +312,8 @@ TOP = {
     "cond": cond,
     "where": where,
     "string_to_number": strings.to_number,
-    "image": SimpleNamespace(
+    "image": Space(
+        "compat.v1.image",
         **_im.NAMES,
         **_PICTURES,
         **{f"resize_{mode}": _im.old_resize(mode) for mode in ("bilinear", "bicubic")},

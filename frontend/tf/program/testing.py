@@ -7,7 +7,6 @@ import tempfile
 import unittest
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from types import SimpleNamespace
 from typing import Any, TypeAlias
 from unittest import mock
 
@@ -19,6 +18,7 @@ from ...values.context import STATE, default_session, entered
 from ...values.devices import list_devices
 from ...values.run_errors import OpError
 from ..core.bridge import TfTensor
+from ..core.space import Space
 from ..core.values import convert
 from ..graph.sessions import Session, reset_default_graph
 from ..graph.state import DEFAULT, get_default_graph
@@ -364,7 +364,8 @@ def main(argv: list[str] | None = None) -> None:
     unittest.main(argv=argv)
 
 
-test = SimpleNamespace(
+test = Space(
+    "test",
     TestCase=TestCase,
     main=main,
     mock=mock,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ...eager.remembered import remember_all
 from ..core.bridge import TfTensor
+from ..core.space import Space
 from ..core.values import convert
 from ..graph.state import get_default_graph
 from ..ops.array_ops import size, squeeze
@@ -159,7 +159,8 @@ def _as_class(function: Callable[..., TfTensor]) -> type:
     return Loss
 
 
-KERAS = SimpleNamespace(
+KERAS = Space(
+    "losses",
     MeanSquaredError=_as_class(mean_squared_error),
     MeanAbsoluteError=_as_class(mean_absolute_error),
     Huber=_as_class(huber),
@@ -308,7 +309,8 @@ def _penalties(scope: str | None = None) -> list[Any]:
     return [x for x in found if scope is None or x.name.startswith(scope)]
 
 
-V1 = SimpleNamespace(
+V1 = Space(
+    "compat.v1.losses",
     Reduction=Reduction,
     compute_weighted_loss=compute_weighted_loss,
     mean_squared_error=_v1(_v1_squares, "labels", "predictions"),

@@ -1,0 +1,102 @@
+"""`compat.v1`: what stood at the top and has moved since, or is the same by another name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ...values.run_errors import OpError
+from ..core.bridge import TfTensor
+from ..core.values import InGraph, convert, graph_of
+from ..graph import graph_lists as _gl
+from ..graph.debugging import assert_all_finite, check_numerics
+from ..graph.printing import write
+from ..graph.state import control_dependencies
+from ..ops import array_ops as _a
+from ..ops import composed as _o
+from ..ops import creation as _c
+from ..ops import gathering as _g
+from ..ops import math_ops as _m
+from ..ops import signal_ops as _si
+from ..ops import special as _sp
+from ..ops import strings as _s
+from ..ops import window_ops as _w
+
+
+def scalar_mul(scalar: object, x: object, name: str | None = None) -> TfTensor:
+    """Multiply a tensor by a number."""
+    with InGraph(graph_of([x])):
+        found = convert(x)
+        return _m.FUNCTIONS["multiply"](convert(scalar, found.dtype), found, name=name)
+
+
+def verify_tensor_all_finite(
+    t: object = None, msg: str = "", name: str | None = None, x: object = None, message: str = ""
+) -> TfTensor:
+    """Return the tensor, or raise with the message where an element is NaN or infinite."""
+    return assert_all_finite(t if x is None else x, message or msg, name=name)
+
+
+def print_(
+    input_: object,
+    data: object,
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> TfTensor:
+    """Return a tensor; when it is computed, a message and values go to standard error."""
+    if first_n is not None and first_n >= 0:
+        raise NotImplementedError(f"tf.compat.v1.Print: first_n is {first_n}, expected None")
+    values = list(data) if isinstance(data, list | tuple) else [data]
+    with InGraph(graph_of([input_, *values])):
+        x = convert(input_)
+        said = write([message or "", *values], None, "", "\n", summarize)
+        with control_dependencies([] if said is None else [said]):
+            return _m.identity(x, name=name)
+
+
+def no_regularizer(_: object) -> None:
+    """Return nothing: what has no penalty."""
+
+
+def _cast_to(dtype: str) -> Callable[..., TfTensor]:
+    return partial(_m.cast, dtype=dtype)
+
+
+ALIASES: dict[str, object] = {
+    **{name: getattr(_si, name) for name in ("fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d")},
+    **{
+        f"unsorted_segment_{how}": getattr(_g, f"unsorted_segment_{how}")
+        for how in ("mean", "min", "prod", "sqrt_n")
+    },
+    **{
+        f"tensor_scatter_{how}": getattr(_g, f"tensor_scatter_nd_{how}")
+        for how in ("add", "sub", "update")
+    },
+    **{f"to_{row}": _cast_to(row) for row in ("bfloat16", "complex64", "complex128")},
+    "OpError": OpError,
+    "Print": print_,
+    "angle": _o.angle,
+    "check_numerics": check_numerics,
+    "depth_to_space": _w.depth_to_space,
+    "div_no_nan": _sp.divide_no_nan,
+    "floor_div": _m.FUNCTIONS["floordiv"],
+    "floormod": _m.FUNCTIONS["floormod"],
+    "initialize_local_variables": _gl.local_variables_initializer,
+    "is_non_decreasing": _o.is_non_decreasing,
+    "is_strictly_increasing": _o.is_strictly_increasing,
+    "lin_space": _c.linspace,
+    "log_sigmoid": _sp.log_sigmoid,
+    "no_regularizer": no_regularizer,
+    "reduce_join": _s.reduce_join,
+    "regex_replace": _s.regex_replace,
+    "reverse_v2": _a.reverse,
+    "scalar_mul": scalar_mul,
+    "space_to_depth": _w.space_to_depth,
+    "string_strip": _s.strip,
+    "substr": _s.substr,
+    "verify_tensor_all_finite": verify_tensor_all_finite,
+    "where_v2": _a.where,
+}
+"""By the name at the top of the first version: the function."""
