@@ -1,0 +1,170 @@
+"""Between what Keras gives and tensors: conversion, shapes, and Keras's promotion of types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeGuard
+
+import numpy as np
+from keras.src import tree
+from keras.src.backend.common import KerasVariable, standardize_dtype
+from keras.src.backend.common.dtypes import result_type
+from keras.src.backend.config import floatx
+
+from ....ir.types.tensor import Array
+from ...eager.tensor import Tensor
+from ...tf.core.values import convert
+from ...tf.ops import array_ops, math_ops
+from ...tf.ops.indexed_slices import IndexedSlices
+from ...values.dtypes import DTypeLike
+from ...values.given import TensorLike
+
+DType: TypeAlias = "DTypeLike | None"
+"""An element type as Keras gives it; None: what the values have."""
+Axes: TypeAlias = "int | Sequence[int] | None"
+Unary: TypeAlias = Callable[[TensorLike], Tensor]
+Binary: TypeAlias = Callable[[TensorLike, TensorLike], Tensor]
+
+
+def is_tensor(x: object) -> TypeGuard[Tensor]:
+    """Tell whether something is a tensor."""
+    return isinstance(x, Tensor)
+
+
+def convert_to_tensor(
+    x: TensorLike, dtype: DType = None, sparse: bool | None = None, ragged: bool | None = None
+) -> Tensor:
+    """Return a tensor of an element type; without one Keras's rules say which.
+
+    Raises ValueError where a sparse or ragged tensor is asked for.
+    """
+    if sparse or ragged:
+        raise ValueError("sparse and ragged tensors are not supported with the gravure backend")
+    wanted = None if dtype is None else standardize_dtype(dtype)
+    if isinstance(x, KerasVariable):
+        x = x.value
+    if isinstance(x, IndexedSlices):
+        x = x.to_dense()
+    if hasattr(x, "__gv_tensor__"):
+        x = x.__gv_tensor__()
+    if is_tensor(x):
+        return x if wanted is None or name_of(x) == wanted else cast(x, wanted)
+    if wanted is None and not isinstance(x, np.ndarray | np.generic | str | bytes):
+        wanted = result_type(*(getattr(leaf, "dtype", type(leaf)) for leaf in tree.flatten(x)))
+    return _made(x, wanted)
+
+
+def _made(x: TensorLike, wanted: str | None) -> Tensor:
+    if isinstance(x, list | tuple) and any(
+        is_tensor(leaf) or isinstance(leaf, KerasVariable) for leaf in tree.flatten(x)
+    ):
+        return array_ops.stack([convert_to_tensor(each, wanted) for each in x])
+    if wanted in (None, "string"):
+        return convert(np.asarray(x) if not isinstance(x, str | bytes) else x)
+    array = np.asarray(x)
+    if array.dtype == object:
+        array = np.asarray([np.asarray(leaf) for leaf in tree.flatten(x)]).reshape(array.shape)
+    if array.dtype.name != wanted:
+        return cast(convert(array), wanted) if array.dtype.kind in "OSU" else converted(
+            array, wanted
+        )
+    return convert(array)
+
+
+def converted(array: Array, wanted: str) -> Tensor:
+    """Return an array as a tensor of another element type, by the rules of a cast."""
+    return cast(convert(array), wanted)
+
+
+def convert_to_numpy(x: TensorLike) -> Array:
+    """Return the elements as an array."""
+    if isinstance(x, np.ndarray):
+        return x
+    return np.array(convert_to_tensor(x))
+
+
+def name_of(x: Tensor) -> str:
+    """Return the name of a tensor's element type."""
+    name: str = standardize_dtype(x.dtype)
+    return name
+
+
+def cast(x: TensorLike, dtype: DType) -> Tensor:
+    """Return a tensor in an element type; the imaginary part is dropped where that is real."""
+    wanted = standardize_dtype(dtype)
+    if not is_tensor(x):
+        return convert_to_tensor(x, wanted)
+    if name_of(x) == wanted:
+        return x
+    if name_of(x).startswith("complex") and not wanted.startswith("complex"):
+        x = math_ops.real(x)
+    return math_ops.cast(x, wanted)
+
+
+def shape(x: TensorLike) -> tuple[int | Tensor, ...]:
+    """Return the sizes; those that are not known before the run are tensors."""
+    tensor = convert_to_tensor(x)
+    known = tuple(tensor.shape)
+    if None not in known:
+        return known
+    whole = array_ops.shape(tensor)
+    return tuple(whole[axis] if size is None else size for axis, size in enumerate(known))
+
+
+def sizes(x: TensorLike) -> tuple[int, ...]:
+    """Return the sizes, all of which must be known."""
+    known = tuple(convert_to_tensor(x).shape)
+    if None in known:
+        raise ValueError(f"the shape {known} must be known before the run")
+    return known
+
+
+def sizes_but_batch(x: Tensor) -> tuple[int, ...]:
+    """Return the sizes, with -1 for a batch that is not known before the run."""
+    known = tuple(x.shape)
+    if None in known[1:]:
+        raise ValueError(f"the shape {known} must be known before the run, but for the batch")
+    return (-1 if known[0] is None else known[0], *known[1:])
+
+
+def rank(x: TensorLike) -> int:
+    """Return how many axes there are."""
+    return len(convert_to_tensor(x).shape)
+
+
+def type_of(x: object) -> object:
+    """Return what Keras's promotion goes by: the element type, or the class of a number."""
+    return getattr(x, "dtype", type(x))
+
+
+def promoted(*values: TensorLike, least: str | type | None = None) -> list[Tensor]:
+    """Return values as tensors of the element type that Keras promotes them to."""
+    given = [x if isinstance(x, int | float | complex) else convert_to_tensor(x) for x in values]
+    kinds = [type_of(x) for x in given] + ([least] if least is not None else [])
+    wanted = result_type(*kinds)
+    return [convert_to_tensor(x, wanted) for x in given]
+
+
+def floating(x: TensorLike) -> Tensor:
+    """Return a tensor of floats: integers become Keras's usual float."""
+    tensor = convert_to_tensor(x)
+    return cast(tensor, float_for(name_of(tensor)))
+
+
+def float_for(dtype: str) -> str:
+    """Return the float that an element type becomes where floats are wanted."""
+    if dtype == "int64":
+        return str(floatx())
+    return str(result_type(dtype, float))
+
+
+def axes_of(x: TensorLike, axis: Axes) -> list[int]:
+    """Return axes as numbers from 0; None means all."""
+    many = rank(x)
+    if axis is None:
+        return [*range(many)]
+    listed = [axis] if isinstance(axis, int | np.integer) else [*axis]
+    for each in listed:
+        if not -many <= each < many:
+            raise ValueError(f"axis {each} is out of range for a tensor of {many} axes")
+    return [int(each) % many if many else 0 for each in listed]
