@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ir import find_op
+from ..graph.accumulator_ops import USES, AccumulatorKind, AccumulatorSpec
 from ..graph.control_flow import GraphChoice, GraphLoop
 from ..graph.func_graph import CallGraph
 from ..graph.gradients import Backward
@@ -175,6 +176,24 @@ def _queue(data: dict[str, Any], reader: NodeReader) -> Kind:
 
 
 register_codec(QueueKind, Codec("queue", _write_queue, _queue))
+
+
+def _write_accumulator(kind: AccumulatorKind, writer: Writer) -> dict[str, Any]:
+    spec = kind.queue
+    shape = None if spec.shape is None else writer.value([*spec.shape])
+    plain = {"name": spec.name, "dtype": str(spec.dtype), "shared": spec.shared, "way": spec.way}
+    return {"type": kind.type, "shape": shape, **plain}
+
+
+def _accumulator(data: dict[str, Any], reader: NodeReader) -> Kind:
+    shape = None if data["shape"] is None else reader.value(data["shape"])
+    spec = AccumulatorSpec(data["name"], row(data["dtype"]), shape, data["shared"], data["way"])
+    if data["type"] not in USES:
+        raise GraphTextError(f"there is no operation of type {data['type']!r}")
+    return AccumulatorKind(data["type"], spec)
+
+
+register_codec(AccumulatorKind, Codec("accumulator", _write_accumulator, _accumulator))
 
 
 def graph_data(graph: Graph) -> tuple[dict[str, object], list[str]]:

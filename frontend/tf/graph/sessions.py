@@ -24,6 +24,7 @@ from ...values.run_errors import (
     DeadlineExceededError,
     InvalidArgumentError,
     ResourceExhaustedError,
+    UnimplementedError,
 )
 from ..core.bridge import TfTensor
 from ..core.dimensions import Behaviour
@@ -146,6 +147,11 @@ class Session(CoreSession):
     def _watched(self, fetches: object, feeds: object, asked: Asked, message: Any) -> Any:
         """Run, and say in a message how it went."""
         watches = asked.traced or self.config.costs
+        if self.client is not None:
+            raise UnimplementedError(
+                "trace_level, output_partition_graphs and build_cost_model of a session over the "
+                "tasks of a cluster: what its tasks do is not told"
+            )
         trace = Trace()
         with listening(trace, everywhere=False) if watches else nullcontext():
             values = self._run_in_time(fetches, feeds, asked)

@@ -43,6 +43,7 @@ from ..train import monitored as _ms
 from ..train import optimiser_ops as _o
 from ..train import rates as _ra
 from ..train import savers as _t
+from ..train import sync_replicas as _sy
 from ..train.saved_model import load as _load
 from ..train.saved_model import save as _save
 
@@ -293,6 +294,7 @@ train = Space(
     ClusterSpec=_cl.ClusterSpec,
     Server=_sv.Server,
     replica_device_setter=_sv.replica_device_setter,
+    SyncReplicasOptimizer=_sy.SyncReplicasOptimizer,
     Checkpoint=_ck.Checkpoint,
     CheckpointManager=_ck.CheckpointManager,
     MonitoredTrainingSession=_ms.MonitoredTrainingSession,

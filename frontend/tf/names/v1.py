@@ -41,6 +41,7 @@ from ..program.logging import logging as _logging
 from ..program.testing import test as _test
 from ..summary.names import V1 as _SUMMARIES
 from ..train import loss_ops as _l
+from ..train import sync_replicas as _sy
 from .v1_ops import TOP as _TOP
 
 TOP = {**_TOP, **_IO, **_DATA, **_SUMMARIES}
@@ -247,6 +248,7 @@ class V1:
     get_collection = staticmethod(_gl.get_collection)
     get_collection_ref = staticmethod(_gl.get_collection_ref)
     GraphKeys = _gl.GraphKeys
+    ConditionalAccumulator = _sy.ConditionalAccumulator
     constant = staticmethod(constant)
     zeros_initializer = _i.Zeros
     ones_initializer = _i.Ones

@@ -306,6 +306,9 @@ def test_what_does_not_fit_a_cluster_is_refused() -> None:
                 session.run(y)
             with pytest.raises(PlacementError, match=r"runs on one task as a whole, and asks for"):
                 session.run(z)
+            options = v1.RunOptions(output_partition_graphs=True)
+            with pytest.raises(tf.errors.UnimplementedError, match="output_partition_graphs"):
+                session.run(z, options=options, run_metadata=v1.RunMetadata())
 
     on_tasks(ONE_PS, work)
     with pytest.raises(WorldError, match="the cluster has 2 tasks, and the world of threads 1 "):
