@@ -119,7 +119,7 @@ class Client:
             self.task.abort(step, others, f"{type(error).__name__}: {error}")
             self.task.forget(step, "value", "done")
             if isinstance(error, LateError):
-                raise AbortedError(str(error), hint=error.hint) from None
+                raise AbortedError(error.message, hint=error.hint) from None
             raise
         return [
             None if isinstance(f, Operation) else given.get(f.name, found.get(f.name))
