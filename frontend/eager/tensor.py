@@ -76,7 +76,9 @@ def _apply_anywhere(
     if STATE.recorders:
         results = result if isinstance(result, tuple) else (result,)
         rule = STATE.rules.get(op.name) if STATE.rules else None
-        show(Use(values, results, op, attributes, None, rule, STATE.part or op.name))
+        known = context is None or rule is not None
+        backward = None if context is None or known else context.backward_of(results[0])
+        show(Use(values, results, op, attributes, backward, rule, STATE.part or op.name))
     return result
 
 

@@ -26,7 +26,7 @@ from ..eager.tensor import apply
 from ..values.context import STATE, Emitter, accessed, record
 from ..values.context import Backward as BackwardRule
 from .frame import Frame, Owner, Stateful
-from .graph import Graph, GraphTensor, Kind, Operation
+from .graph import STANDARD, Graph, GraphTensor, Kind, Operation
 from .inference import Abstract, is_unknown
 from .kinds import CONSTANT, EVERYWHERE, Composite, Rule, primitive, register_rule
 
@@ -187,6 +187,13 @@ def node_backward(op: Operation) -> tuple[BackwardRule, list[Owner | None]]:
         return [found.pop(key, None) for key in keys]
 
     return backward, owners
+
+
+def _of_inputs(op: Operation) -> BackwardRule:
+    return node_backward(op)[0]
+
+
+STANDARD.backward = _of_inputs
 
 
 def states_of(op: Operation) -> list[Stateful]:

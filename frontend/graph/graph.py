@@ -20,6 +20,7 @@ from ...ir.types.tensor import TensorSpec
 from ..dims.unknown import unknown_dim
 from ..eager.kernels import OperandError
 from ..eager.tensor import Tensor, as_tensor, cast
+from ..values.context import Backward as BackwardRule
 from ..values.context import Context, Emitter, default_session
 from ..values.devices import parse_device
 from ..values.origin import short, user_line
@@ -318,6 +319,13 @@ class Graph(Context):
             raise OperandError(str(error), location=short(user_line())) from None
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
+    def backward_of(self, result: object) -> BackwardRule | None:
+        """Return what goes back over a node whose sizes are open: its rule is for known ones."""
+        assert isinstance(result, GraphTensor), "an operation of a graph gives tensors of it"
+        op = result.op
+        is_known = all(x.spec.is_static for x in (*op.inputs, *op.outputs))
+        return None if is_known else STANDARD.backward(op)
+
     def convert(self, value: object, dtype: DType | None = None) -> Tensor:
         """Return a value from outside as a tensor of this graph."""
         tensor = as_tensor(value, dtype)
@@ -568,6 +576,7 @@ class Standard:
     constant: Kind
     stop: Kind
     primitive: Callable[[type[Op]], Kind]
+    backward: Callable[[Operation], BackwardRule]
     inner: type[Any]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,57 @@ def infer_primitive(
     op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object]
 ) -> Sequence[TensorSpec]:
     """Return the results' specs of one operation of the IR."""
-    return infer_function(lambda make, *values: make.emit(op, *values, **attributes), specs, {})
+
+    def function(make: Maker, *values: object) -> Any:
+        return make.emit(op, *values, **attributes)
+
+    try:
+        return infer_function(function, specs, {})
+    except (TypeError, ValueError):
+        found = None if all(spec.is_static for spec in specs) else _possible(op, specs, attributes)
+        if found is None:
+            raise
+        return found
+
+
+TRIED = (1, 2, 4, 7)
+"""Sizes that are put in, another for each operand, where equal ones are refused: groups of two."""
+MOST_TRIED = 3
+"""Operands whose sizes are tried in all combinations."""
+
+
+def _possible(
+    op: type[Op], specs: Sequence[TensorSpec], attributes: dict[str, object]
+) -> list[TensorSpec] | None:
+    """Return the results' element types if there are ranks and sizes that an operation takes.
+
+    The samples of its class have some, and other sizes are tried at their ranks; which there are,
+    a run tells.
+    """
+    for sample in op.SAMPLES:
+        pairs = list(zip(specs, sample.shapes, strict=False))
+        if len(specs) != len(sample.shapes) or any(s.shape and s.rank != len(n) for s, n in pairs):
+            continue
+        alone = 1 if len(specs) > MOST_TRIED else len(specs)
+        few = [row if alone > 1 else row * len(specs) for row in product(TRIED, repeat=alone)]
+        ranks = [len(shape) for shape in sample.shapes]
+        shapes = [[(size,) * n for size, n in zip(row, ranks, strict=True)] for row in few]
+        for each in (sample.shapes, *shapes):
+            tried = [_put_in(spec, shape) for spec, shape in zip(specs, each, strict=True)]
+            try:
+                made = op.inferred(tried, attributes)
+            except (TypeError, ValueError, IndexError, ArithmeticError):
+                continue
+            return [TensorSpec(spec.dtype, None) for spec in made]
+    return None
+
+
+def _put_in(spec: TensorSpec, shape: Sequence[int]) -> TensorSpec:
+    """Return a spec with these sizes for those that are not known."""
+    if spec.shape is None:
+        return spec.with_shape(tuple(shape))
+    known = zip(spec.dims, shape, strict=True)
+    return spec.with_shape(tuple(d if isinstance(d, int) else n for d, n in known))
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,10 @@ class Context(ABC):
     def convert(self, value: object, dtype: DType | None = None) -> object:
         """Return a value from outside (an eager tensor, an array, a number) as a tensor of it."""
 
+    def backward_of(self, result: object) -> Backward | None:
+        """Return what goes back over the operation of a result, where a run tells its sizes."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Use:

@@ -153,6 +153,7 @@ def of_use(use: Use, grads: Sequence[Any]) -> list[IndexedSlices | None] | None:
     if use.name not in ("GatherV2", "gv.gather"):
         return None
     params = dressed_leaves(use.operands[0])
-    if grads[0] is None or not all(isinstance(d, int) for d in params.spec.dims[1:]):
+    dims = params.spec.shape
+    if grads[0] is None or dims is None or not all(isinstance(d, int) for d in dims[1:]):
         return None
     return [of_gather(params, use.operands[1], grads[0]), None]
