@@ -13,6 +13,7 @@ import numpy as np
 
 from ....ir.compose.functions import Maker
 from ....ir.families import spec_of_value
+from ....ir.op import Op
 from ....ir.types import dtypes as rows
 from ...eager.remembered import remember_all
 from ...graph.kinds import RULES
@@ -29,28 +30,25 @@ STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 
 DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
-class Wide:
+class Wide(Maker):
     """Arithmetic with numbers in f64."""
-
-    def __init__(self, make: Maker) -> None:
-        self.make = make
-
-    def __getattr__(self, name: str) -> Callable[..., object]:
-        def call(*values: object) -> object:
-            return getattr(self.make, name)(*map(self.value, values))
-
-        return call
-
-    def value(self, x: object) -> object:
-        """Return a number as a value."""
-        return self.make.number(x, rows.f64) if isinstance(x, float | int) else x
 
     def series(self, x: object, terms: Sequence[float]) -> object:
         """Return the polynomial with these coefficients, the lowest first."""
-        total = self.value(terms[-1])
+        total: object = self.number(terms[-1], rows.f64)
         for term in reversed(terms[:-1]):
             total = self.add(self.mul(total, x), term)
         return total
+
+
+def widened(make: Maker) -> Wide:
+    """Return what takes Python's numbers too, and makes f64 of them."""
+
+    def emit(op: type[Op], *operands: object, **attributes: object) -> object:
+        values = (make.number(x, rows.f64) if isinstance(x, float | int) else x for x in operands)
+        return make.emit(op, *values, **attributes)
+
+    return Wide(emit)
 
 
 def _reflected(
@@ -60,7 +58,7 @@ def _reflected(
     mirror: Callable[[Wide, object, object], object],
 ) -> object:
     """Return `above(x)` from 1/2 up, and `mirror(x, above(1 - x))` below."""
-    w, row = Wide(m), spec_of_value(x).dtype
+    w, row = widened(m), spec_of_value(x).dtype
     wide = m.to(x, rows.f64)
     low = w.less(wide, 0.5)
     found = above(w, w.select(low, w.sub(1.0, wide), wide))
@@ -128,7 +126,7 @@ BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 130
 @op("Zeta", "x", "q")
 def zeta(m: Maker, x: object, q: object) -> object:
     """Return the sum of (q + n) to the power -x over all n from 0 (Hurwitz)."""
-    w, row = Wide(m), spec_of_value(x).dtype
+    w, row = widened(m), spec_of_value(x).dtype
     s, first = m.to(x, rows.f64), m.to(q, rows.f64)
     total, minus = w.pow(first, w.neg(s)), w.neg(s)
     for i in range(1, SHIFT):
@@ -213,7 +211,7 @@ ERFINV = (
 def erfinv(m: Maker, x: object) -> object:
     """Return what the error function gives x for."""
     row = spec_of_value(x).dtype
-    w, wide = Wide(m), m.to(x, rows.f64)
+    w, wide = widened(m), m.to(x, rows.f64)
     size = w.neg(w.log(w.mul(w.sub(1.0, wide), w.add(1.0, wide))))
     middle = w.less(size, 5.0)
     near, far = w.sub(size, 2.5), w.sub(w.sqrt(w.maximum(size, 5.0)), 3.0)
