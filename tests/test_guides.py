@@ -15,7 +15,7 @@ from gravure.tools.cli import main
 from gravure.tools.verbs.explain import pages
 
 ROOT = Path(__file__).parent.parent
-GUIDES = ("start", "compile", "programs", "training", "profiling")
+GUIDES = ("start", "compile", "programs", "training", "keras", "profiling")
 MODELS = ("digits.onnx", "mlp_batch.onnx")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTS = re.compile(r"^ *print\(.*\)\s+# (.*)$", re.MULTILINE)

@@ -23,6 +23,7 @@ from ...function.custom_gradient import custom_gradient as _custom_gradient
 from ...function.function import function, init_scope
 from ...function.on_device import device
 from ...function.variable import Variable as State
+from ...tf.core.bridge import dressed
 from ...tf.core.specs import TensorSpec
 from ...tf.graph import flow, loops
 from ...tf.graph.functional import recompute_grad
@@ -35,6 +36,7 @@ from .tensors import (
     convert_to_tensor,
     is_tensor,
     name_of,
+    promoted,
     shape,
 )
 
@@ -133,7 +135,8 @@ def compute_output_spec(fn: Callable[..., Tree], *args: Tree, **kwargs: Tree) ->
 def _symbolic(x: Tree) -> Tree:
     if not is_tensor(x):
         return x
-    return KerasTensor(tuple(x.shape), name_of(x))
+    dims = tuple(n if isinstance(n, int) else None for n in dressed(x).shape)
+    return KerasTensor(dims, name_of(x))
 
 
 def cond(
@@ -303,7 +306,7 @@ def fori_loop(
     lower: TensorLike, upper: TensorLike, body_fun: Callable[..., Tree], init_val: Tree
 ) -> Tree:
     """Carry a value through a range of numbers."""
-    start, end = convert_to_tensor(lower, "int32"), convert_to_tensor(upper, "int32")
+    start, end = promoted(lower, upper)
     found = while_loop(
         lambda i, _: i < end, lambda i, value: (i + 1, body_fun(i, value)), (start, init_val)
     )

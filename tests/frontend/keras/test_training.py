@@ -276,3 +276,19 @@ def test_the_name_of_the_backend_is_not_left_behind() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "None"
+
+
+def test_shapes_that_are_not_known_stay_so() -> None:
+    given = keras.KerasTensor((None, 4))
+    assert ops.mean(given, 0).shape == (4,)
+    assert ops.matmul(given, keras.KerasTensor((4, 3))).shape == (None, 3)
+    assert ops.scan(lambda c, x: (c + x, c), keras.KerasTensor(()), keras.KerasTensor((3,)))[
+        1
+    ].shape == (3,)
+    assert ops.while_loop(lambda x: ops.sum(x) < 3, lambda x: x + 1, (given,))[0].shape == (None, 4)
+    assert layers.Conv2D(5, 3, padding="same")(keras.KerasTensor((None, None, None, 4))).shape == (
+        None,
+        None,
+        None,
+        5,
+    )
