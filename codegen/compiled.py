@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from ..errors import CompileError
+from ..lazy import cached_property
 from ..runtime.artifact import Description
 from ..runtime.buffer import Array
 from ..runtime.executable import Executable

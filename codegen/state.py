@@ -15,10 +15,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from ..errors import CompileError
+from ..lazy import cached_property
 from ..requirements import NUMBERS
 from ..runtime.artifact import ALIGNMENT, DTYPE_CODES, DTYPES, TensorInfo
 from ..runtime.files import replacing

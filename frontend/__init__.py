@@ -20,9 +20,9 @@ the bottom up; a file imports its own room and those below (`tests/test_layers.p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..lazy import cached_property
 from .eager.above import Above
 
 if TYPE_CHECKING:

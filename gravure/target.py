@@ -19,13 +19,14 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from . import plugins
 from .capabilities import PLAIN, Capabilities
 from .errors import GravureError
+from .lazy import cached_property
 
 
 class TargetError(GravureError, ValueError):

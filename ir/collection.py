@@ -10,6 +10,8 @@ ten thousand operations takes twice as long to compile with it.
 from __future__ import annotations
 
 import gc
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -17,6 +19,15 @@ from threading import Lock
 _LOCK = Lock()
 _inside = 0
 _was_on = False
+
+
+class Own(threading.local):
+    """How often a thread is inside."""
+
+    depth: int = 0
+
+
+_OWN = Own()
 
 
 @contextmanager
@@ -36,11 +47,24 @@ def _enter() -> None:
             _was_on = gc.isenabled()
             gc.disable()
         _inside += 1
+        _OWN.depth += 1
 
 
 def _leave() -> None:
     global _inside  # noqa: PLW0603
     with _LOCK:
         _inside -= 1
+        _OWN.depth -= 1
         if not _inside and _was_on:
             gc.enable()
+
+
+def _in_child() -> None:
+    """Count in a child process the thread that it has: the others have not left there."""
+    global _LOCK, _inside
+    were, _LOCK, _inside = _inside, Lock(), _OWN.depth
+    if were and not _inside and _was_on:
+        gc.enable()
+
+
+os.register_at_fork(after_in_child=_in_child)

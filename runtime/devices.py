@@ -17,11 +17,12 @@ import re
 import threading
 from collections.abc import Iterator
 
+from .forks import renewed
 from .gpu.driver import Driver, GpuError
 
 _NAME = re.compile(r"gpu(?::(\d+))?")
 _open: dict[int, Driver] = {}
-_lock = threading.Lock()
+_lock = renewed(threading.Lock())
 
 
 def open_driver(name: str = "gpu:0") -> Driver:

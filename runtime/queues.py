@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .deadline import DEADLINE, LateError
+from .forks import renewed
 from .tracing import span
 
 Element = tuple[Any, ...]
@@ -36,7 +37,7 @@ class Changes:
 
     def __init__(self) -> None:
         self.count = 0
-        self._changed = threading.Condition()
+        self._changed = renewed(threading.Condition())
 
     def note(self) -> None:
         """Wake who waits for a change."""
@@ -69,7 +70,7 @@ class Queue:
         self.least, self.random = least, random
         self.elements: list[Element] = []
         self.closed = self.cancelled = self.abandoned = False
-        self.changed = threading.Condition()
+        self.changed = renewed(threading.Condition())
         self.lane = f"queue {next(NUMBERS)}"
         """Where traces show it."""
         self._waiting: list[object] = []

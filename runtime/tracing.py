@@ -20,6 +20,7 @@ from time import perf_counter_ns, time_ns
 from typing import Any, Protocol
 from weakref import WeakSet
 
+from .forks import renewed
 from .traces.recorder import Recording
 
 
@@ -61,7 +62,7 @@ class Ears:
         self.count = 0
         """How many listen at all."""
         self.everyone: tuple[Trace, ...] = ()
-        self.lock = threading.Lock()
+        self.lock = renewed(threading.Lock())
 
 
 class Own(threading.local):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
+from ...lazy import cached_property
 from ...runtime.elf import (
     ET_REL,
     IDENTITY,

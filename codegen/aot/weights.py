@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
+from ...lazy import cached_property
 from ...runtime.container import WeightsHeader, digest_of
 from ...runtime.elf import PAGE
 from ...runtime.files import replacing

@@ -18,7 +18,6 @@ row is kept, are far from `v` there, and a row is kept apart from the one before
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -26,6 +25,7 @@ from xdsl.ir import Operation, SSAValue
 from ...ir.levels import STREAMED
 from ...ir.types.dims import product
 from ...ir.types.tensor import spec_of
+from ...lazy import cached_property
 from ...target import Target
 from .builder.combine import ACCUMULATORS, accumulate
 from .builder.elements import Element

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -28,6 +27,7 @@ from ...ir.types.dtypes import f32
 from ...ir.types.indices import Indices, Linear, flatten
 from ...ir.types.shapes import normalize_axes
 from ...ir.types.tensor import spec_of
+from ...lazy import cached_property
 from ...passes.analysis.kernels.kinds import is_row_reduction
 from ...passes.analysis.kernels.reads import is_elementwise
 from ...passes.analysis.steps import counted

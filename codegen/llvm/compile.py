@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
+from llvmlite.binding import ffi
 
 from ...errors import CompileError
+from ...runtime.forks import across
 from ...target import Target
 from .cpu import target_machine
 
@@ -18,6 +20,10 @@ LINES = 200_000
 """Lines of one module: LLVM's time grows faster than the text, and it cannot be interrupted."""
 PLAIN_LINES = 2_000_000
 """The same at level 0, where it grows with the text: the entry of a hundred thousand launches."""
+
+
+across(lambda: [ffi.lib._lock._lock])
+"""A child process gets LLVM as it is between two calls: see runtime/forks."""
 
 
 def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:

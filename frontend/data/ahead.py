@@ -14,6 +14,7 @@ import weakref
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from ...runtime.forks import renewed
 from ..values.context import entered
 from .stages import Apply, Element, Run, Stage, State, Stream, integer
 from .steps import Mapped
@@ -145,7 +146,7 @@ class Shelf:
     def __init__(self, source: Stream, size: int) -> None:
         self.source, self.size = source, size
         self.items: deque[tuple[Element | None, BaseException | None]] = deque()
-        self.changed = threading.Condition()
+        self.changed = renewed(threading.Condition())
         self.closed = self.busy = False
 
     def work(self) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.types.tensor import spec_of_array
+from ...runtime.forks import renewed
 from ..function.staged import Staged, staged
 from ..graph.execute import Plan
 from ..graph.frame import Frame, Store
@@ -91,7 +92,7 @@ class Piece:
         self.inputs = [places[x] for x in self.feeds]
         self.outputs = [places[x] for x in self.fetches]
         self.spent = 0.0
-        self.lock = threading.Lock()
+        self.lock = renewed(threading.Lock())
         self.known: dict[Any, Staged | None] = {}
 
     def __call__(self, env: list[Any], store: Store) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from itertools import count
 
+from ...runtime.forks import renewed
 from ..values.run_errors import FailedPreconditionError
 from .messages import Event
 from .records import RecordWriter
@@ -27,7 +28,7 @@ class EventFile:
         parts = (f"{int(now):010d}", socket.gethostname(), str(os.getpid()), str(next(_NUMBERS)))
         self.path = os.path.join(folder, f"events.out.tfevents.{'.'.join(parts)}{suffix}")
         self.queue, self.seconds = queue, seconds
-        self._lock = threading.Lock()
+        self._lock = renewed(threading.Lock())
         self._writer: RecordWriter | None = RecordWriter(self.path)
         self._waiting, self._flushed = 0, now
         first = Event(wall_time=now, file_version=VERSION)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from ...ir.op import Array
+from ...lazy import cached_property
 from ..values.run_errors import InvalidArgumentError
 from .messages import Example, Features
 

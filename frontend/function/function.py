@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import GraphError
 from ...ir.collection import paused
+from ...runtime.forks import renewed
 from ...runtime.tracing import EARS, span
 from ..autograph import to_trace
 from ..eager.tensor import Tensor, as_tensor
@@ -107,7 +108,7 @@ class Function:
         self.traced = 0
         self.reasons: list[str] = []
         self._tracing: set[object] = set()
-        self._making = threading.RLock()
+        self._making = renewed(threading.RLock())
         """Held while a trace is made: other threads wait for it."""
         self._ready: dict[object, tuple[ConcreteFunction, Staged]] = {}
         """Compiled graphs by types and shapes of arguments that are all tensors."""

@@ -21,6 +21,7 @@ import numpy as np
 from ...ir.op import Array
 from ...ir.types.dtypes import DType
 from ...runtime.deadline import DEADLINE
+from ...runtime.forks import renewed
 from ...runtime.queues import Queue
 from ...runtime.tracing import EARS, OWN, span
 from ..eager.recorded import unboxed
@@ -88,7 +89,7 @@ class Session:
         self._plans: dict[object, Plan] = {}
         self._known: dict[object, KnownFetch] = {}
         """Runs of compiled plans by the fetch and the keys of feeds, as they are given."""
-        self._making = threading.RLock()
+        self._making = renewed(threading.RLock())
         self._closed = False
         self._before: list[Any] = []
 

@@ -10,7 +10,6 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from ...errors import UnsupportedOp
 from ...ir import Program
 from ...ir.compose.functions import Maker
 from ...ir.types.tensor import TensorSpec
+from ...lazy import cached_property
 from ...runtime.gpu.device_array import DeviceArray
 from ..eager.backward import is_smooth
 from ..eager.recorded import unboxed

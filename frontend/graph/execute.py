@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from heapq import heappop, heappush
 from math import prod
 from queue import SimpleQueue
@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import RequirementError
+from ...lazy import cached_property
 from ...runtime.deadline import DEADLINE
+from ...runtime.forks import renewed
 from ...runtime.queues import CHANGES, WouldWaitError
 from ...runtime.tracing import EARS, note
 from ..eager.recorded import unboxed
@@ -85,7 +87,7 @@ class Plan:
         """Whether it may wait for another step: a lock must not be held meanwhile."""
         self.calls_python = any(does(op.kind, "is_python") for op in self.ops)
         """Whether it calls Python, which may run another step of the session and wait for it."""
-        self.making = threading.RLock()
+        self.making = renewed(threading.RLock())
         """Held while it is compiled."""
         self.refusal = ""
         """Why the plan is not compiled, if it was tried."""

@@ -6,12 +6,15 @@ otherwise (`function/lowering.py`) is overridden there.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import count
+from operator import attrgetter
 from typing import Any, ClassVar, Protocol, TypeAlias
+from weakref import WeakSet
 
 import numpy as np
 
@@ -22,6 +25,7 @@ from ...ir.ops.random import drawn_key
 from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
+from ...runtime.forks import across, renewed
 from ..eager.recorded import EMIT, Box, Recorded
 from ..eager.tensor import Tensor
 from ..values.context import Emitter
@@ -67,12 +71,30 @@ class Typed(Protocol):
 class Turn:
     """Lets one step at a time change something."""
 
+    all: ClassVar[WeakSet[Turn]] = WeakSet()
+
     def __init__(self) -> None:
+        Turn.all.add(self)
         self.number = next(_NUMBERS)
         """Where it stands among all, for locks are taken in this order."""
-        self.lock = threading.RLock()
+        self.lock = renewed(threading.RLock())
         self.changing = False
         """Whether the value is changed in place now: who reads it waits."""
+
+
+def _locks() -> list[threading.RLock]:
+    """Return the locks of all turns, in the order in which they are taken."""
+    return [turn.lock for turn in sorted(Turn.all, key=attrgetter("number"))]
+
+
+def _end_turns() -> None:
+    """Let nothing wait for the steps of threads that a child process has not got."""
+    for turn in Turn.all:
+        turn.changing = False
+
+
+across(_locks)
+os.register_at_fork(after_in_child=_end_turns)
 
 
 class Guarded:
@@ -136,7 +158,7 @@ class Store:
         self.queues: dict[object, Any] = {}
         self.by_name = False
         """Whether variables and queues of one name are the same, whatever graph they are of."""
-        self.lock = threading.RLock()
+        self.lock = renewed(threading.RLock())
         """Held while something is looked up or made; nobody waits while having it."""
         self.draws: dict[object, int] = {}
         """How many counters each random operation has used."""

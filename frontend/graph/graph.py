@@ -17,6 +17,7 @@ from ...ir.op import Op
 from ...ir.types.dims import Dim, DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
+from ...runtime.forks import renewed
 from ..dims.unknown import unknown_dim
 from ..eager.kernels import OperandError
 from ..eager.tensor import Tensor, as_tensor, cast
@@ -285,7 +286,7 @@ class Graph(Context):
         self.container_name = ""
         """Where the values of variables lie that are made now; nothing: in each session."""
         self.collections: dict[str, list[object]] = {}
-        self.lock = threading.RLock()
+        self.lock = renewed(threading.RLock())
         self._names: dict[str, int] = {}
         self._scope = ""
         self._control: list[Operation] = []

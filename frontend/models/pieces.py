@@ -39,6 +39,7 @@ from ...passes.manager import run as run_passes
 from ...runtime.arguments import Inputs, check_threads, in_order, to_array
 from ...runtime.artifact import DimInfo, TensorInfo
 from ...runtime.devices import open_driver
+from ...runtime.forks import renewed
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
 from ...runtime.tracing import span
@@ -81,7 +82,7 @@ class Piece:
         }
         self.weights = {name: array for name, array in whole.weights.items() if name in used}
         self.open = open_sizes(function, whole)
-        self.lock = Lock()
+        self.lock = renewed(Lock())
         self.made = self.fitting({name: 1 for name, _, _ in self.open})
         """Up to which sizes it was compiled last, and what it then became."""
 

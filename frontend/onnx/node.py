@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -20,6 +19,7 @@ from ...ir.compose.functions import HIDDEN, Maker
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import f32
 from ...ir.types.values import ANY, Spec, value_spec
+from ...lazy import cached_property
 from .file.data import Tensors, dtype_of
 from .shapes import MAX_KNOWN, KnownEmit
 
@@ -97,7 +97,7 @@ class Node:
 
     @cached_property
     def make(self) -> Maker:
-        """Appends graph operations by name: `node.make.add(a, b)`."""
+        """Append graph operations by name: `node.make.add(a, b)`."""
         return Maker(self.emit)
 
     def emit(self, op: type[Op], *operands: SSAValue, **attributes: object) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from ...lazy import cached_property
 from . import dims as dim_module
 from .dims import Dim, DimExpr
 from .dtypes import DType, of_element, of_numpy

@@ -11,6 +11,7 @@ import threading
 from importlib.util import find_spec
 
 from ... import knobs
+from ..forks import renewed
 from .local import STANDING, alone
 from .protocol import Comm, WorldError
 
@@ -19,7 +20,7 @@ SIGNS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "MPI_LOCAL
 
 
 _OF_PROCESS: list[Comm] = []
-_LOCK = threading.Lock()
+_LOCK = renewed(threading.Lock())
 
 
 def world() -> Comm:

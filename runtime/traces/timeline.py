@@ -11,9 +11,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from ...lazy import cached_property
 from ..artifact import Work
 from ..tracing import Trace
 from .recorder import Done, Recording

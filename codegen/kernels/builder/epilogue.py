@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from xdsl.ir import BlockArgument, SSAValue
 
@@ -20,6 +19,7 @@ from ....ir.dialects import kernel as gvk
 from ....ir.types.dtypes import DType
 from ....ir.types.indices import Indices, Linear
 from ....ir.types.tensor import spec_of
+from ....lazy import cached_property
 from ....passes.analysis.kernels.short import Short, short_of
 from ....passes.analysis.kernels.tiles import TALLEST
 from .elements import Element

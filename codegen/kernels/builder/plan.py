@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -18,6 +17,7 @@ from ....ir.levels import STREAMED
 from ....ir.program import argument_specs, result_specs
 from ....ir.types.dims import Dim, parse
 from ....ir.types.indices import Indices, Linear, Term, Token, flatten
+from ....lazy import cached_property
 from ....passes.analysis.walks import Axis, split_until_linear
 from ....target import Target
 from .loops import Loops

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from ....lazy import cached_property
 from ....runtime.artifact import (
     DTYPE_CODES,
     DTYPES,

@@ -19,7 +19,9 @@ import ctypes
 import math
 import struct
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
+
+from ....lazy import cached_property
 
 BITS = {
     "i1": 1,
