@@ -17,7 +17,7 @@ import re
 import threading
 from collections.abc import Iterator
 
-from .forks import renewed
+from ..forks import renewed
 from .gpu.driver import Driver, GpuError
 
 _NAME = re.compile(r"gpu(?::(\d+))?")

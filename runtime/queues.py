@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..forks import renewed
 from .deadline import DEADLINE, LateError
-from .forks import renewed
 from .tracing import span
 
 Element = tuple[Any, ...]

@@ -20,7 +20,7 @@ from time import perf_counter_ns, time_ns
 from typing import Any, Protocol
 from weakref import WeakSet
 
-from .forks import renewed
+from ..forks import renewed
 from .traces.recorder import Recording
 
 

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("codegen", "frontend", "ir", "passes", "runtime", "tools")
 
-MOST = {"frontend": 2350, "frontend/tf": 1420}
+MOST = {"frontend": 1830, "frontend/tf": 900}
 """How often files below a folder may say `Any`. It only goes down."""
 
 
@@ -51,6 +51,7 @@ def test_no_object_changes_its_class(folder: str) -> None:
 
 GETATTR = {
     "codegen/kernels/builder/read.py",
+    "frontend/tf/__init__.py",
     "frontend/tf/core/space.py",
     "frontend/tf/names/namespaces.py",
     "frontend/tf/names/v1.py",
@@ -79,6 +80,7 @@ def test_attributes_are_declared(folder: str) -> None:
 
 BROAD = {"Exception", "BaseException"}
 KEPT = {
+    "frontend/distributed/tasks.py": "sent to the task that asked",
     "frontend/data/ahead.py": "kept for whoever takes the element",
     "frontend/models/later.py": "kept for whoever waits for the result",
     "frontend/tf/distribute/lockstep.py": "kept for whoever started the replicas",

@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
 from ...errors import CompileError
-from ...runtime.forks import across
+from ...forks import across
 from ...target import Target
 from .cpu import target_machine
 
@@ -23,7 +23,7 @@ PLAIN_LINES = 2_000_000
 
 
 across(lambda: [ffi.lib._lock._lock])
-"""A child process gets LLVM as it is between two calls: see runtime/forks."""
+"""A child process gets LLVM as it is between two calls: see `gravure/forks.py`."""
 
 
 def assemble(llvm_text: str, target: Target, optimisation: int = 1) -> bytes:

@@ -14,7 +14,7 @@ import weakref
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from ...runtime.forks import renewed
+from ...forks import renewed
 from ..values.context import entered
 from .stages import Apply, Element, Run, Stage, State, Stream, integer
 from .steps import Mapped

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ...forks import renewed
 from ...ir.types.tensor import spec_of_array
-from ...runtime.forks import renewed
 from ..function.staged import Staged, staged
 from ..graph.execute import Plan
 from ..graph.frame import Frame, Store

@@ -8,7 +8,7 @@ import threading
 import time
 from itertools import count
 
-from ...runtime.forks import renewed
+from ...forks import renewed
 from ..values.run_errors import FailedPreconditionError
 from .messages import Event
 from .records import RecordWriter

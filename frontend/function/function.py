@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import GraphError
+from ...forks import renewed
 from ...ir.collection import paused
-from ...runtime.forks import renewed
 from ...runtime.tracing import EARS, span
 from ..autograph import to_trace
 from ..eager.tensor import Tensor, as_tensor

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from ...forks import renewed
 from ...ir.op import Array
 from ...ir.types.dtypes import DType
 from ...runtime.deadline import DEADLINE
-from ...runtime.forks import renewed
 from ...runtime.queues import Queue
 from ...runtime.tracing import EARS, OWN, span
 from ..eager.recorded import unboxed

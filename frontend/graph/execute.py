@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import RequirementError
+from ...forks import renewed
 from ...lazy import cached_property
 from ...runtime.deadline import DEADLINE
-from ...runtime.forks import renewed
 from ...runtime.queues import CHANGES, WouldWaitError
 from ...runtime.tracing import EARS, note
 from ..eager.recorded import unboxed

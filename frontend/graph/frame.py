@@ -18,6 +18,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ...forks import across, renewed
 from ...ir.families import spec_of_value
 from ...ir.op import Array
 from ...ir.ops.host.python_step import PythonCall, PythonStep
@@ -25,7 +26,6 @@ from ...ir.ops.random import drawn_key
 from ...ir.types.dims import DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
-from ...runtime.forks import across, renewed
 from ..eager.recorded import EMIT, Box, Recorded
 from ..eager.tensor import Tensor
 from ..values.context import Emitter

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ...errors import GraphError
+from ...forks import renewed
 from ...ir.op import Op
 from ...ir.types.dims import Dim, DimExpr
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import TensorSpec
-from ...runtime.forks import renewed
 from ..dims.unknown import unknown_dim
 from ..eager.kernels import OperandError
 from ..eager.tensor import Tensor, as_tensor, cast

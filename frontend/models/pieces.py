@@ -27,6 +27,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...codegen.compile import Options
 from ...errors import CompileError, RuntimeInputError, unbounded
+from ...forks import renewed
 from ...ir import DEVICE, Array, Interpreter, Op, Program, TensorSpec, spec_of
 from ...ir.host import host_steps, refuse_host_steps, symbols_in, symbols_of
 from ...ir.interpret.graph import bind_symbols
@@ -39,7 +40,6 @@ from ...passes.manager import run as run_passes
 from ...runtime.arguments import Inputs, check_threads, in_order, to_array
 from ...runtime.artifact import DimInfo, TensorInfo
 from ...runtime.devices import open_driver
-from ...runtime.forks import renewed
 from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.gpu.driver import Driver
 from ...runtime.tracing import span

@@ -11,7 +11,7 @@ import threading
 from importlib.util import find_spec
 
 from ... import knobs
-from ..forks import renewed
+from ...forks import renewed
 from .local import STANDING, alone
 from .protocol import Comm, WorldError
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from gravure.forks import across, renewed
 from gravure.ir.collection import paused
 from gravure.lazy import cached_property
-from gravure.runtime.forks import across, renewed
 
 ROOT = Path(__file__).resolve().parents[2]
 
