@@ -76,8 +76,6 @@ def compile(  # noqa: A001, PLR0913  (`gravure.compile`; each option is its own)
     - `level`: the pipeline: `O0`, `O1`, `O2` (the default) or `O3`.
     - `passes`: a pipeline instead: `"canonicalize,constant-fold{limit=8}"`; `disable`: names of
       passes to leave out; `verify`: whether to verify the program after each.
-    - `numerics`: `exact`, where element-wise operations are to give the bits that each gives
-      alone, or `default`, where they may be written in forms that round otherwise.
     - `dtype`: what weights of products are stored in: `bf16`, `i8`, `i4`, or as they are (the
       default); `tf32` multiplies so on GPUs.
     - `numerics`: `exact`, where element-wise operations give the bits that each gives alone, or
