@@ -29,7 +29,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[Any]]:
             (n, (x.dtype, x.shape, x.tobytes()) if isinstance(x, np.ndarray) else x)
             for n, x in attributes.items()
         ]
-        found[cls.name, *specs, *plain] += 1
+        if all(spec.is_static for spec in specs):  # eager functions are compiled for any size
+            found[cls.name, *specs, *plain] += 1
         return infer(cls, specs, attributes)
 
     monkeypatch.setattr(Op, "_infer", classmethod(counted))
