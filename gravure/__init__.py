@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from .tools.verbs.run import check_numerics as check_numerics
     from .tools.verbs.run import run as run
     from .tools.verbs.run import run_onnx_tests as run_onnx_tests
+    from .tools.verbs.size import size as size
     from .tools.verbs.surgery import convert as convert
     from .tools.verbs.surgery import extract as extract
     from .tools.verbs.surgery import rename_values as rename_values
@@ -109,6 +110,7 @@ _NAMES: dict[str, str] = {
     "tools.verbs.quantize": "quantize",
     "tools.verbs.reduce": "reduce",
     "tools.verbs.run": "check_numerics run run_onnx_tests",
+    "tools.verbs.size": "size",
     "tools.verbs.surgery": "convert extract rename_values reshape_model",
     "tools.verbs.view": "view",
     "errors": "GravureError PerformanceWarning",

@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_model(parser, "model or library: ONNX, .so, graph text (.gv)")
     parser.add_argument("--params", action="store_true", help="list every stored tensor")
+    parser.add_argument("--layers", action="store_true", help="list every operation")
     parser.add_argument("--ops", action="store_true", help="what each kind of operation costs")
     parser.add_argument("--check", action="store_true", help="fail if no library can be made of it")
     parser.add_argument("--html", metavar="FILE", help="write a page that shows the model")
@@ -64,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(found, LibraryInspection):
         console.show(found)
         return 0
-    text = found.text(ops=args.ops, params=args.params)
-    console.result(text, found.as_json(params=args.params))
+    text = found.text(ops=args.ops, params=args.params, layers=args.layers)
+    console.result(text, found.as_json(params=args.params, layers=args.layers))
     return int(check and not found.can_be_compiled)
 
 
@@ -73,8 +74,8 @@ def page(args: argparse.Namespace, source: str | bytes) -> View:
     """Write the page that shows a model."""
     from ..verbs.view import view
 
-    if args.check or args.ops or args.params:
-        raise UsageError("--html is a page, with all of --ops and --params in it, and no check")
+    if args.check or args.ops or args.params or args.layers:
+        raise UsageError("--html is a page with all in it: no --check, --layers, --ops, --params")
     path = output_of(args.html, args.model)
     if path is None:
         raise UsageError("--html names a file, not the standard output")

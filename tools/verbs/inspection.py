@@ -19,7 +19,7 @@ from ...errors import GraphError, GravureError, UnsupportedOp
 from ...frontend.dims.symbols import DimOption, ShapeOption
 from ...frontend.files.beside import Bytes, map_file
 from ...frontend.programs.load import guess_format, load_program, named_function
-from ...ir import Op, Program
+from ...ir import SOURCE, Op, Program
 from ...ir.host import host_steps, is_host
 from ...ir.placement import roles
 from ...ir.program import argument_names, result_names
@@ -28,11 +28,14 @@ from ...ir.types.dtypes import DTYPES
 from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.types.values import Spec, value_spec
 from ...passes.analysis.cost import Cost, cost_of, largest, total
+from ...passes.analysis.memory.chart import nodes_of
 from ...passes.base import PassError
 from ..console import in_bytes, in_count, table
 from .tables import listed
 from .talk import Source
 
+STORED = ("gv.constant", "gv.weight", "gv.yield")
+"""Operations that are no layers."""
 NOT_PARAMETERS = frozenset({"i32", "i64", "u32", "u64", "bool", "string"})
 """Types of stored tensors that are shapes, positions and masks."""
 
@@ -57,6 +60,22 @@ class TensorRow:
         if self.holder:
             return {"name": self.name, "kind": self.holder}
         return {"name": self.name, "dtype": self.dtype, "shape": list(self.shape)}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One operation of a model."""
+
+    operation: str
+    nodes: tuple[str, ...]
+    """The nodes of the model that it came from."""
+    reads: tuple[str, ...]
+    """Element types and shapes."""
+    gives: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items()}
 
 
 @dataclass
@@ -92,6 +111,8 @@ class Inspection:
     """The same by operation."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """The dimensions that the cost is for."""
+    layers: tuple[Layer, ...] = ()
+    """The operations in order, what is stored left out."""
 
     @property
     def can_be_compiled(self) -> bool:
@@ -103,16 +124,17 @@ class Inspection:
         """Return how many numbers were learned: of tensors that are no shapes or positions."""
         return sum(_size(t) for t in self.tensors if t.dtype not in NOT_PARAMETERS)
 
-    def text(self, *, ops: bool = False, params: bool = False) -> str:
-        """Return tables: with what each kind of operation costs, and with every stored tensor."""
-        parts = [_overview(self), *([_costs(self)] if ops else [])]
+    def text(self, *, ops: bool = False, params: bool = False, layers: bool = False) -> str:
+        """Return tables: with each operation, what each kind costs, and every stored tensor."""
+        parts = [_overview(self), *([_layers(self)] if layers else [])]
+        parts += [_costs(self)] if ops else []
         return "\n\n".join([*parts, *([_parameters(self)] if params else [])])
 
     def __str__(self) -> str:
         return self.text()
 
-    def as_json(self, *, params: bool = False) -> dict[str, Any]:
-        """Return all of it as plain data, stored tensors too if they are wanted."""
+    def as_json(self, *, params: bool = False, layers: bool = False) -> dict[str, Any]:
+        """Return all of it as plain data, stored tensors and operations too if wanted."""
         rows = {name: [t.as_json() for t in getattr(self, name)] for name in ("inputs", "outputs")}
         plain = ("name", "format", "bytes", "level", "header", "operators", "operations")
         return {
@@ -126,6 +148,7 @@ class Inspection:
             "cost": {**self.cost.as_json(), "dims": dict(self.sizes)},
             "cost_by_operation": {name: cost.as_json() for name, cost in self.costs.items()},
             **({"stored": [tensor.as_json() for tensor in self.tensors]} if params else {}),
+            **({"layers": [layer.as_json() for layer in self.layers]} if layers else {}),
         }
 
 
@@ -199,6 +222,9 @@ def _look(found: Inspection, program: Program) -> None:
         found.host_steps = tuple(map(str, host_steps(program)))
     ops = [op for op in program.module.walk() if isinstance(op, Op)]
     found.operations = _counted(op.name.removeprefix("gv.") for op in ops)
+    plain = program.level in ("graph", "fused")  # below, there are buffers and no values
+    inside = [op for op in main.walk() if isinstance(op, Op) and plain]
+    found.layers = tuple(_layer(op) for op in inside if op.name not in STORED)
     if found.format != "onnx":
         weights = {str(op.plain_attributes()["weight"]): op for op in ops if op.name == "gv.weight"}
         found.tensors = tuple(_tensor(name, op.result_specs[0]) for name, op in weights.items())
@@ -318,6 +344,23 @@ def _stored(found: Inspection) -> str:
         sums[tensor.dtype] = sums.get(tensor.dtype, 0) + size * width
     kinds = ", ".join(f"{in_bytes(size)} of {dtype}" for dtype, size in sums.items())
     return f"{len(found.tensors)} tensors{': ' if kinds else ''}{kinds}"
+
+
+def _layer(op: Op) -> Layer:
+    """Return what one operation is."""
+    nodes = tuple(nodes_of(op.attributes.get(SOURCE)))
+    reads = tuple(str(value_spec(value.type)) for value in op.operands)
+    gives = tuple(str(value_spec(value.type)) for value in op.results)
+    return Layer(op.name.removeprefix("gv."), nodes, reads, gives)
+
+
+def _layers(found: Inspection) -> str:
+    """Return every operation with what it reads and gives."""
+    rows = [["layer", "operation", "reads", "gives", "node"]]
+    for number, each in enumerate(found.layers):
+        reads, gives = ", ".join(each.reads), ", ".join(each.gives)
+        rows.append([str(number), each.operation, reads, gives, ", ".join(each.nodes)])
+    return table(rows, right="0")
 
 
 def _costs(found: Inspection) -> str:
