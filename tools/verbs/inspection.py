@@ -63,7 +63,7 @@ class TensorRow:
 
 
 @dataclass(frozen=True)
-class Layer:
+class OperationRow:
     """One operation of a model."""
 
     operation: str
@@ -111,7 +111,7 @@ class Inspection:
     """The same by operation."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """The dimensions that the cost is for."""
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[OperationRow, ...] = ()
     """The operations in order, what is stored left out."""
 
     @property
@@ -346,12 +346,12 @@ def _stored(found: Inspection) -> str:
     return f"{len(found.tensors)} tensors{': ' if kinds else ''}{kinds}"
 
 
-def _layer(op: Op) -> Layer:
+def _layer(op: Op) -> OperationRow:
     """Return what one operation is."""
     nodes = tuple(nodes_of(op.attributes.get(SOURCE)))
     reads = tuple(str(value_spec(value.type)) for value in op.operands)
     gives = tuple(str(value_spec(value.type)) for value in op.results)
-    return Layer(op.name.removeprefix("gv."), nodes, reads, gives)
+    return OperationRow(op.name.removeprefix("gv."), nodes, reads, gives)
 
 
 def _layers(found: Inspection) -> str:
