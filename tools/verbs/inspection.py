@@ -21,6 +21,7 @@ from ...frontend.files.beside import Bytes, map_file
 from ...frontend.programs.load import guess_format, load_program, named_function
 from ...ir import SOURCE, Op, Program
 from ...ir.host import host_steps, is_host
+from ...ir.ops.structure import Constant, Weight
 from ...ir.placement import roles
 from ...ir.program import argument_names, result_names
 from ...ir.types.dims import Range
@@ -34,8 +35,6 @@ from ..console import in_bytes, in_count, table
 from .tables import listed
 from .talk import Source
 
-STORED = ("gv.constant", "gv.weight", "gv.yield")
-"""Operations that are no layers."""
 NOT_PARAMETERS = frozenset({"i32", "i64", "u32", "u64", "bool", "string"})
 """Types of stored tensors that are shapes, positions and masks."""
 
@@ -224,7 +223,7 @@ def _look(found: Inspection, program: Program) -> None:
     found.operations = _counted(op.name.removeprefix("gv.") for op in ops)
     plain = program.level in ("graph", "fused")  # below, there are buffers and no values
     inside = [op for op in main.walk() if isinstance(op, Op) and plain]
-    found.layers = tuple(_layer(op) for op in inside if op.name not in STORED)
+    found.layers = tuple(_layer(op) for op in inside if not isinstance(op, Constant | Weight))
     if found.format != "onnx":
         weights = {str(op.plain_attributes()["weight"]): op for op in ops if op.name == "gv.weight"}
         found.tensors = tuple(_tensor(name, op.result_specs[0]) for name, op in weights.items())
