@@ -15,12 +15,14 @@ FILES = [
 TREES = {path: ast.parse(path.read_text()) for path in FILES}
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
-PUBLIC = ("frontend/array/", "frontend/tf/", "frontend/values/run_errors.py")
-"""Folders and files whose names users write, after the array API and TensorFlow."""
+PUBLIC = (
+    *("frontend/array/", "frontend/tf/", "frontend/keras/backend/"),
+    "frontend/values/run_errors.py",
+)
+"""Folders and files whose names others ask for, after the array API, TensorFlow and Keras."""
 FOUND = ("ir/ops/", "frontend/onnx/rules/", "passes/")
 """Folders whose classes and functions are found by their kind or their name."""
 FOR_OTHERS = {
-    "Mailbox": "messages between ranks, for programs and tests of several processes",
     "graph_text": "a graph as text: row A12",
     "loops_context": "reads text of the level loops",
     "run_ranks": "ranks as threads, for programs and tests",
