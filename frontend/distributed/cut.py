@@ -11,7 +11,7 @@ value is sent once to each task that uses it, and a control edge is a message wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -223,8 +223,3 @@ def touched_by(op: Operation) -> tuple[list[Any], list[Any]]:
     own = [] if handle is None else [handle()]
     changes = bool(op.kind.changed(op)) or (op.kind.stateful and bool(inner))
     return ([*own, *inner], []) if changes else ([], [*own, *inner])
-
-
-def tasks_of(plan: Plan, places: Mapping[Operation, str]) -> Sequence[str]:
-    """Return the tasks that a plan needs."""
-    return list(dict.fromkeys(places[op] for op in plan.ops))

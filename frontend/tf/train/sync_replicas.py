@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
 import numpy as np
 
+from ...eager.tensor import Tensor
 from ...graph.accumulator_ops import AccumulatorKind, AccumulatorSpec
 from ...graph.graph import Graph, GraphTensor, Operation
 from ...values.context import entered
-from ...values.dtypes import as_dtype
-from ..core.shapes import TensorShape
+from ...values.dtypes import DTypeLike, as_dtype
+from ...values.given import TensorLike
+from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import convert
 from ..graph.graph_lists import LOCAL
 from ..graph.queues import FIFOQueue
@@ -30,8 +33,8 @@ class ConditionalAccumulator:
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike = None,
         shared_name: str | None = None,
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -48,7 +51,7 @@ class ConditionalAccumulator:
         """Where its operations run: with the first of them."""
         self._first: Operation | None = None
 
-    def _add(self, what: str, values: Any, name: str | None) -> Operation:
+    def _add(self, what: str, values: Sequence[Tensor], name: str | None) -> Operation:
         with entered(self._graph):
             inputs = [self._graph.owned(x) for x in values]
             kind = AccumulatorKind(f"Accumulator{what}", self._spec)
@@ -58,12 +61,14 @@ class ConditionalAccumulator:
             with self._graph.beside(self._first):
                 return self._graph.add(kind, inputs, name=name)
 
-    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Operation:
+    def apply_grad(
+        self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None
+    ) -> Operation:
         """Add a gradient, which was computed in a step."""
         given = [convert(local_step, "int64"), convert(grad, self.dtype)]
         return self._add("ApplyGradient", given, name)
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> GraphTensor:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> GraphTensor:
         """Return the mean (or sum) of at least so many gradients; wait till there are."""
         return self._add("TakeGradient", [convert(num_required, "int32")], name).outputs[0]
 
@@ -71,7 +76,7 @@ class ConditionalAccumulator:
         """Return how many gradients there are."""
         return self._add("NumAccumulated", (), name).outputs[0]
 
-    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
+    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
         """Drop gradients of earlier steps from now on."""
         return self._add("SetGlobalStep", [convert(new_global_step, "int64")], name)
 
@@ -95,25 +100,33 @@ class SyncReplicasOptimizer:
         self._tokens = max(self._total, self._wanted)
         self._name = name
         self._runner: QueueRunner | None = None
-        self._queue: Any = None
-        self._step: Any = None
-        self.local_step_init_op: Any = None
+        self._queue: FIFOQueue | None = None
+        self._step: Variable | None = None
+        self.local_step_init_op: object = None
 
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[Any]:
+    def compute_gradients(
+        self, *args: object, **kwargs: object
+    ) -> list[tuple[Tensor | None, Variable]]:
         """Return pairs of gradient and variable."""
-        found: list[Any] = self._opt.compute_gradients(*args, **kwargs)
+        found: list[tuple[Tensor | None, Variable]] = self._opt.compute_gradients(*args, **kwargs)
         return found
 
-    def minimize(self, loss: Any, global_step: Any = None, var_list: Any = None) -> Any:
+    def minimize(
+        self, loss: Tensor, global_step: Variable | None = None, var_list: object = None
+    ) -> Operation | None:
         """Make one step downhill, together with the other replicas."""
         return self.apply_gradients(self.compute_gradients(loss, var_list), global_step)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None) -> Any:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Tensor | None, Variable]],
+        global_step: Variable | None = None,
+    ) -> Operation | None:
         """Give gradients; return what waits until the variables were changed."""
         if global_step is None:
             raise ValueError("Global step is required to check staleness")
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
-        graph: Graph = pairs[0][1].graph
+        graph = pairs[0][1].graph or get_default_graph()
         self._step = global_step
         with entered(graph):
             local = Variable(
@@ -148,12 +161,12 @@ class SyncReplicasOptimizer:
             raise ValueError("Should be called after apply_gradients().")
         return self._runner
 
-    def get_init_tokens_op(self, num_tokens: int = -1) -> Any:
+    def get_init_tokens_op(self, num_tokens: int = -1) -> object:
         """Return what lets so many replicas begin beyond the gradients that are waited for."""
-        if self._queue is None:
+        if self._queue is None or self._step is None:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
         wanted = self._total - self._wanted if num_tokens == -1 else num_tokens
-        graph: Graph = self._step.graph
+        graph = self._step.graph or get_default_graph()
         with entered(graph), graph.beside(self._step.op):
             if wanted <= 0:
                 return group()
