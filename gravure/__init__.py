@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from .tools.verbs.lists import list_targets as list_targets
     from .tools.verbs.lists import load_plugin as load_plugin
     from .tools.verbs.optimize import optimize as optimize
+    from .tools.verbs.parallel import compile_parallel as compile_parallel
     from .tools.verbs.peers import bench_peers as bench_peers
     from .tools.verbs.profile import profile as profile
     from .tools.verbs.quantize import quantize as quantize
@@ -105,6 +106,7 @@ _NAMES: dict[str, str] = {
     "tools.verbs.lists": "list_operations list_passes list_pipeline list_plugins list_targets "
     "load_plugin",
     "tools.verbs.optimize": "optimize",
+    "tools.verbs.parallel": "compile_parallel",
     "tools.verbs.peers": "bench_peers",
     "tools.verbs.profile": "profile",
     "tools.verbs.quantize": "quantize",

@@ -39,7 +39,7 @@ from .arguments import (
 )
 from .artifact import REQUIRED, DimInfo, SizeDemand, TensorInfo
 from .buffer import Array, address, aligned_array, aligned_bytes, is_plain, told
-from .container import check_weights, check_weights_file, reader
+from .container import Seal, check_weights, check_weights_file, reader
 from .files import replacing
 from .gpu.library import create_on_gpu, is_for_gpu
 from .library import Library, open_file
@@ -169,14 +169,8 @@ class Model:
         """
         library = Library.load(source)
         manifest = library.manifest
-        inputs, outputs = (
-            tuple(_tensor(each) for each in manifest[kind]) for kind in ("inputs", "outputs")
-        )
-        dims = tuple(DimInfo(each["name"], each["low"], each["high"]) for each in manifest["dims"])
         kept = bytes(source) if isinstance(source, bytes) else os.path.abspath(source)
-        model = cls(library, kept, Context.make(None, None), inputs, outputs, dims)
-        model._device = device or 0
-        model._change(threads, None)
+        model = cls.of_library(library, kept, threads, device or 0)
         if weights is not None:
             model.set_weights(weights)
         elif manifest["weights"] == "file":
@@ -196,6 +190,19 @@ class Model:
                     "compile it for a GPU: --target cuda:sm_90",
                 ),
             )
+        return model
+
+    @classmethod
+    def of_library(cls, library: Library, source: Source, threads: int, device: int = 0) -> Model:
+        """Return the model that a loaded library says that it is, still without weights."""
+        manifest = library.manifest
+        inputs, outputs = (
+            tuple(tensor_of(each) for each in manifest[kind]) for kind in ("inputs", "outputs")
+        )
+        dims = tuple(DimInfo(each["name"], each["low"], each["high"]) for each in manifest["dims"])
+        model = cls(library, source, Context.make(None, None), inputs, outputs, dims)
+        model._device = device
+        model._change(threads, None)
         return model
 
     def __repr__(self) -> str:
@@ -283,7 +290,7 @@ class Model:
         if isinstance(weights, Mapping):
             found = self._prepare(weights)
         elif isinstance(weights, str | os.PathLike):
-            found = self._map(os.fspath(weights))
+            found = map_weights(os.fspath(weights), self._library.sealed.seal)
         else:
             found = self._given(weights)
         self._change(self.threads, found)
@@ -496,17 +503,6 @@ class Model:
             create_on_gpu(self._library, workspace, self._context.address, self._device)
         return Frame(workspace, direct.tensor_table(self.inputs), direct.tensor_table(self.outputs))
 
-    def _map(self, path: str) -> Array:
-        """Map a file of weights, and check that it belongs to this model."""
-        descriptor = open_file(path)
-        try:
-            read, size = reader(descriptor)
-            start = check_weights_file(read, size, self._library.sealed.seal, path)
-            mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
-        finally:
-            os.close(descriptor)
-        return np.frombuffer(mapped, np.uint8, offset=start)
-
     def _given(self, weights: Any) -> Array:
         """Return prepared weights at a place that code can use."""
         found = np.frombuffer(weights, np.uint8)
@@ -521,7 +517,7 @@ class Model:
 
     def _prepare(self, raw: Mapping[str, Any]) -> Array:
         """Compute the weights from the raw ones."""
-        infos = tuple(_tensor(each) for each in self.manifest["raw"])
+        infos = tuple(tensor_of(each) for each in self.manifest["raw"])
         if not infos:
             raise ArtifactError(
                 "the model prepares no weights of its own", location=self._library.location
@@ -555,7 +551,20 @@ def _refuse_unknown(raw: Mapping[str, Any], infos: Sequence[TensorInfo]) -> None
         )
 
 
-def _tensor(described: Mapping[str, Any]) -> TensorInfo:
+def map_weights(path: str, seal: Seal) -> Array:
+    """Map a file of weights, and check that it belongs to a library."""
+    descriptor = open_file(path)
+    try:
+        read, size = reader(descriptor)
+        start = check_weights_file(read, size, seal, path)
+        mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+    finally:
+        os.close(descriptor)
+    return np.frombuffer(mapped, np.uint8, offset=start)
+
+
+def tensor_of(described: Mapping[str, Any]) -> TensorInfo:
+    """Return what a manifest says of an argument or a result."""
     shape = tuple(described["shape"])
     return TensorInfo(described["name"], described["dtype"], shape, described.get("over"))
 

@@ -8,6 +8,7 @@ function gives what it gets. Read in this order:
 - `collectives`: the functions, and what they are for tapes and graphs.
 - `cut`: a plan of a session between tasks of a cluster. `tasks`: this process as one of them.
   `client`: steps that begin here.
+- `ranked`: a model that was compiled for several ranks, of which each loads its part.
 """
 
 from __future__ import annotations

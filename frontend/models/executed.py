@@ -1,4 +1,4 @@
-"""Models that a back end from outside runs in this process, with the face of all models."""
+"""Models that are run by Python, as by a back end from outside, with the face of all models."""
 
 from __future__ import annotations
 
@@ -19,41 +19,27 @@ from ...runtime.arguments import (
     result_shape,
     to_array,
 )
-from ...runtime.artifact import TensorInfo
+from ...runtime.artifact import SizeDemand, TensorInfo
 from ...runtime.buffer import Array
 from .compiled import CompiledModel
 
 
-class ExecutedModel(CompiledModel):
-    """A model whose runs are those of an `Executable`."""
+class HostedModel(CompiledModel):
+    """A model whose runs are Python's: what is given is checked, and so is what comes back."""
 
-    def __init__(self, compiled: Compiled) -> None:
-        assert compiled.executable is not None, "its back end makes code"
-        self.compiled, self.executable = compiled, compiled.executable
-        model = compiled.description
-        self.inputs, self.outputs, self.dims = model.inputs, model.outputs, model.dims
-        self.demands = model.demands
-        self.call = self._called
+    name: str
+    place: str
+    """What runs it, for messages."""
+    demands: Sequence[SizeDemand] = ()
+
+    def execute(self, arrays: Sequence[Array]) -> Sequence[Array]:
+        """Return the results of checked inputs in order."""
+        raise NotImplementedError(f"{type(self).__name__} runs nothing")
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{info.name}: {info}" for info in self.inputs)
         results = ", ".join(f"{info.name}: {info}" for info in self.outputs)
-        return f"<Model {self._tag}({arguments}) -> ({results}) on {self.compiled.target}>"
-
-    @property
-    def _tag(self) -> str:
-        return self.compiled.description.tag
-
-    @property
-    def manifest(self) -> Mapping[str, Any]:
-        """What the model is and how it was made."""
-        found: dict[str, object] = json.loads(self.compiled.manifest)
-        return found
-
-    @property
-    def workspace_bytes(self) -> int:
-        """Return how much memory each run works in."""
-        return self.compiled.peak
+        return f"<Model {self.name}({arguments}) -> ({results}) on {self.place}>"
 
     @property
     def threads(self) -> int:
@@ -65,7 +51,7 @@ class ExecutedModel(CompiledModel):
         """Refuse more than one."""
         if threads != 1:
             raise RuntimeInputError(
-                f"{threads} threads: target {self.compiled.target} runs on one",
+                f"{threads} threads: {self.place} runs on one",
             )
 
     def _called(self, *arrays: object) -> Any:
@@ -79,20 +65,19 @@ class ExecutedModel(CompiledModel):
         dims = bind_dims(arrays, self.inputs, self.dims)
         check_demands(self.demands, dims)
         shapes = [result_shape(info, dims) for info in self.outputs]
-        return self._checked(self.executable.run(arrays), shapes)
+        return self._checked(self.execute(arrays), shapes)
 
     def _checked(self, results: Sequence[Array], shapes: Sequence[tuple[int, ...]]) -> list[Array]:
         """Return what the back end gave, if that is what was compiled."""
         if len(results) != len(self.outputs):
             raise ArtifactError(
-                f"target {self.compiled.target} gave {len(results)} results,"
-                f" expected {len(self.outputs)}"
+                f"{self.place} gave {len(results)} results, expected {len(self.outputs)}"
             )
         for result, info, shape in zip(results, self.outputs, shapes, strict=True):
             if result.shape != shape or result.dtype != numpy_dtype(info.dtype):
                 exact = TensorInfo(info.name, info.dtype, shape)
                 raise ArtifactError(
-                    f"target {self.compiled.target} gave {describe(result)} for result"
+                    f"{self.place} gave {describe(result)} for result"
                     f" {info.name!r}, expected {exact}"
                 )
         return [*results]
@@ -121,10 +106,37 @@ class ExecutedModel(CompiledModel):
 
     def set_weights(self, weights: object) -> None:
         """Refuse: the back end has them in a form of its own."""
-        raise CompileError(f"target {self.compiled.target}: other weights are not taken")
+        raise CompileError(f"{self.place}: other weights are not taken")
 
     def check_weights(self) -> None:
         """Do nothing: the weights were never stored."""
 
     def close(self) -> None:
         """Do nothing: all that it holds is Python's."""
+
+
+class ExecutedModel(HostedModel):
+    """A model whose runs are those of an `Executable`."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        assert compiled.executable is not None, "its back end makes code"
+        self.compiled, self.executable = compiled, compiled.executable
+        model = compiled.description
+        self.inputs, self.outputs, self.dims = model.inputs, model.outputs, model.dims
+        self.name, self.place, self.demands = model.tag, f"target {compiled.target}", model.demands
+        self.call = self._called
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What the model is and how it was made."""
+        found: dict[str, Any] = json.loads(self.compiled.manifest)
+        return found
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Return how much memory each run works in."""
+        return self.compiled.peak
+
+    def execute(self, arrays: Sequence[Array]) -> Sequence[Array]:
+        """Let the back end run it."""
+        return self.executable.run(arrays)

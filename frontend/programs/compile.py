@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ...passes.base import Observer
     from ..dims.symbols import DimOption, ShapeOption
 
+SUFFIX = ".parallel.json"
+"""What the name of a manifest of several ranks ends in."""
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 """A file, or the bytes of one."""
 
@@ -299,8 +301,15 @@ def load(
 ) -> Model:
     """Load a compiled shared library, see `Model.load`, or a model for GPUs on a device.
 
-    A library that runs on a GPU takes `device` too, but only one of this machine: `gpu:0`.
+    A library that runs on a GPU takes `device` too, but only one of this machine: `gpu:0`. Of a
+    manifest `*.parallel.json` it is this rank's part: `gravure compile --parallel` writes it.
     """
+    if not isinstance(path, bytes) and os.fspath(path).endswith(SUFFIX):
+        if weights is not None or device is not None:
+            raise ArtifactError("a manifest names its weights, and runs on processors")
+        from ..distributed.ranked import RankedModel  # noqa: PLC0415  (loads xDSL)
+
+        return RankedModel.read(path, threads)
     if is_for_gpu(path):
         from ..models.gpu import DeviceModel  # noqa: PLC0415  (not for processors)
 

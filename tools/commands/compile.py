@@ -8,6 +8,7 @@
     gravure compile model.onnx --to fused                 # IR on the standard output
     gravure compile m.fused.mlir -o m.so                  # goes on from there
     gravure compile train.py:predict --shape x=1,784 -o p.so
+    gravure compile model.onnx --parallel tensor=2 -o m.parallel.json
 
 Kinds that --emit and the suffix of the output choose: --list-stages lists them. Several kinds are
 written beside each other, or into one file that ends in .zip. A library gets its header beside it.
@@ -38,6 +39,7 @@ from ..watch import add_watch, is_watching, observers_of, print_report
 if TYPE_CHECKING:
     from ...codegen.compile import Options
     from ..verbs.emit import CompiledFiles
+    from ..verbs.parallel import RankFiles
 
 NAME = "compile"
 
@@ -69,6 +71,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-memory", type=size, default=0, metavar="SIZE", help="what a run may need at most"
     )
+    parser.add_argument(
+        "--parallel", default="", metavar="KIND=N",
+        help="for N ranks, by tensor=N or pipeline=N: a library and weights each, and a manifest",
+    )  # fmt: skip
     parser.add_argument("--reproducer", type=Path, metavar="FILE", help="replays a pass that fails")
     parser.add_argument(
         "--report",
@@ -92,6 +98,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.model is None:
         raise UsageError("no model", hint="gravure compile --help shows the arguments")
+    if args.parallel:
+        console.show(for_ranks(args))
+        return 0
     try:
         made, to_stdout = emitted(args)
     except PassError as error:
@@ -142,6 +151,28 @@ def emitted(args: argparse.Namespace) -> tuple[CompiledFiles, bool]:
     if args.report is not None:
         made.save_report(args.report)
     return made, path is None
+
+
+def for_ranks(args: argparse.Namespace) -> RankFiles:
+    """Write the files of all ranks."""
+    from ..verbs.parallel import compile_parallel
+
+    taken = {
+        "--emit": args.emit, "--to": args.to, "--from": args.start, "--report": args.report,
+        "--max-memory": args.max_memory, "--host": args.host,
+    }  # fmt: skip
+    for name, value in taken.items():
+        if value:
+            raise UsageError(f"{name} does not go together with --parallel")
+    options = options_for(args)
+    path = output_of(args.output or f"{options.tag}.parallel.json", args.model)
+    if path is None:
+        raise UsageError("several files cannot go to the standard output")
+    console: Console = args.console
+    return compile_parallel(
+        source_of(args.model), path, args.parallel, shapes=shapes_of(args), dims=dims_of(args),
+        options=options, progress=console.progress,
+    )  # fmt: skip
 
 
 def options_for(args: argparse.Namespace) -> Options:

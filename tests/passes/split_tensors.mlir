@@ -1,0 +1,65 @@
+// test: split-tensors{ranks=2 rank=1},dce
+// differs: it is the part of one rank
+func.func @main(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
+  %a = gv.constant {value = #gv.array<f32, "4, 2", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]>} : () -> tensor<4x2xf32>
+  %b = gv.constant {value = #gv.array<f32, "2, 2", [1.0, 2.0, 3.0, 4.0]>} : () -> tensor<2x2xf32>
+  %h = gv.matmul %x, %a : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  %g = gv.relu %h : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %y = gv.matmul %g, %b : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  func.return %y : tensor<3x2xf32>
+}
+
+// ->
+// func.func @main(%x: tensor<3x4xf32>) -> tensor<3x2xf32> {
+//   %0 = gv.constant {value = #gv.array<f32, "4, 1", [2.0, 4.0, 6.0, 8.0]>} : () -> tensor<4x1xf32>
+//   %1 = gv.matmul %x, %0 : (tensor<3x4xf32>, tensor<4x1xf32>) -> tensor<3x1xf32>
+//   %2 = gv.relu %1 : (tensor<3x1xf32>) -> tensor<3x1xf32>
+//   %3 = gv.constant {value = #gv.array<f32, "1, 2", [3.0, 4.0]>} : () -> tensor<1x2xf32>
+//   %4 = gv.matmul %2, %3 : (tensor<3x1xf32>, tensor<1x2xf32>) -> tensor<3x2xf32>
+//   %y = gv.all_reduce %4 : (tensor<3x2xf32>) -> tensor<3x2xf32>
+//   func.return %y : tensor<3x2xf32>
+// }
+
+// -----
+// differs: it is the part of one rank
+// What is no operation on elements reads the columns of all ranks; an offset is shared out.
+func.func @main(%x: tensor<3x4xf32>, %z: tensor<3x2xf32>) -> tensor<3xf32> {
+  %a = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 2>, weight = @a} : () -> tensor<4x2xf32>
+  %b = gv.constant {value = #gv.array<f32, "2", [1.0, 2.0]>} : () -> tensor<2xf32>
+  %h = gv.matmul %x, %a : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  %i = gv.add %h, %b : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  %j = gv.add %i, %z : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %y = gv.max %j {axes = array<i64: 1>, keepdims = false} : (tensor<3x2xf32>) -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}
+
+// ->
+// func.func @main(%x: tensor<3x4xf32>, %z: tensor<3x2xf32>) -> tensor<3xf32> {
+//   %0 = gv.weight {dtype = #gv.dtype<f32>, shape = array<i64: 4, 1>, weight = @a.1.1of2} : () -> tensor<4x1xf32>
+//   %1 = gv.matmul %x, %0 : (tensor<3x4xf32>, tensor<4x1xf32>) -> tensor<3x1xf32>
+//   %2 = gv.constant {value = #gv.array<f32, "1", [2.0]>} : () -> tensor<1xf32>
+//   %3 = gv.add %1, %2 : (tensor<3x1xf32>, tensor<1xf32>) -> tensor<3x1xf32>
+//   %4 = gv.slice %z {starts = array<i64: 0, 1>, steps = array<i64: 1, 1>, stops = array<i64: 3, 2>} : (tensor<3x2xf32>) -> tensor<3x1xf32>
+//   %5 = gv.add %3, %4 : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x1xf32>
+//   %6 = gv.reshape %5 {shape = array<i64: 1, 3, 1>} : (tensor<3x1xf32>) -> tensor<1x3x1xf32>
+//   %7 = gv.all_gather %6 {rank = 1 : i64, ranks = 2 : i64} : (tensor<1x3x1xf32>) -> tensor<2x3x1xf32>
+//   %8 = gv.transpose %7 {order = array<i64: 1, 0, 2>} : (tensor<2x3x1xf32>) -> tensor<3x2x1xf32>
+//   %j = gv.reshape %8 {shape = array<i64: 3, 2>} : (tensor<3x2x1xf32>) -> tensor<3x2xf32>
+//   %y = gv.max %j {axes = array<i64: 1>, keepdims = false} : (tensor<3x2xf32>) -> tensor<3xf32>
+//   func.return %y : tensor<3xf32>
+// }
+
+// -----
+// Columns that the ranks do not divide stay.
+func.func @main(%x: tensor<3x4xf32>) -> tensor<3x1xf32> {
+  %a = gv.constant {value = #gv.array<f32, "4, 1", [1.0, 2.0, 3.0, 4.0]>} : () -> tensor<4x1xf32>
+  %h = gv.matmul %x, %a : (tensor<3x4xf32>, tensor<4x1xf32>) -> tensor<3x1xf32>
+  func.return %h : tensor<3x1xf32>
+}
+
+// ->
+// func.func @main(%x: tensor<3x4xf32>) -> tensor<3x1xf32> {
+//   %a = gv.constant {value = #gv.array<f32, "4, 1", [1.0, 2.0, 3.0, 4.0]>} : () -> tensor<4x1xf32>
+//   %h = gv.matmul %x, %a : (tensor<3x4xf32>, tensor<4x1xf32>) -> tensor<3x1xf32>
+//   func.return %h : tensor<3x1xf32>
+// }
