@@ -34,3 +34,8 @@ def silent(_: str) -> Iterator[None]:
 def name_of(source: Source) -> str:
     """Return what a source is called in tables."""
     return "<bytes>" if isinstance(source, bytes) else os.fspath(source)
+
+
+def listed(name: str, lines: list[str]) -> list[list[str]]:
+    """Return lines below each other, with their name before the first."""
+    return [[name if number == 0 else "", line] for number, line in enumerate(lines)]
