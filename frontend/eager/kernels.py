@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import GraphError
 from ...ir.families import Elementwise
-from ...ir.op import Array, Op
+from ...ir.op import REGISTRY, Array, Op
 from ...ir.types import dtypes as rows
 from ...ir.types.numerics import in_wide
 from ...ir.types.tensor import TensorSpec, spec_of_array
@@ -104,9 +104,14 @@ def kernels_of(op: type[Op]) -> dict[np.dtype[Any], Kernel]:
         for row in rows.DTYPES.values()
         if row.kind in op.KINDS
     }
-    if op.is_near():
+    if is_compiled(op):
         kernels |= {row.numpy: near(op, row, {}) for row in ALIKE if row.kind in op.KINDS}
     return kernels
+
+
+def is_compiled(op: type[Elementwise]) -> bool:
+    """Say whether compiled code computes an operation, which must be registered for that."""
+    return op.is_near() and REGISTRY.get(op.name) is op
 
 
 ALIKE = (rows.f32, rows.f64)
@@ -165,7 +170,7 @@ class Runner:
 
     def function(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
         """Return what gives the result on arrays like these as compiled code does, if it must."""
-        if not issubclass(self.op, Elementwise) or not self.op.is_near():
+        if not issubclass(self.op, Elementwise) or not is_compiled(self.op):
             return None
         row = next((row for row in ALIKE if row.numpy == arrays[0].dtype), None)
         if row is None:

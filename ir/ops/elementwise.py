@@ -211,6 +211,11 @@ class Pow(Binary):
         return (b < 0).where(inverse, power)
 
     @classmethod
+    def polynomial(cls, math: Any, a: Any, b: Any) -> Any:
+        """Return the power of polynomials, by which the formula cannot choose."""
+        return math.pow(a, b)
+
+    @classmethod
     def nearest(cls, *operands: Array) -> Array | None:
         """Return the arithmetic that the power is, where the exponent is one such number."""
         a, b = operands

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from xdsl.ir import Operation, SSAValue
 
@@ -89,10 +89,20 @@ def combined(op: Op, parts: Sequence[Polynomial]) -> Polynomial | None:
     """Return what the formula of an operation makes of polynomials."""
     math = PolynomialMath(op.specs[0].dtype)
     try:
+        if isinstance(op, OfPolynomials):
+            return op.polynomial(math, *parts)
         found: Polynomial = type(op).scalar(math, *parts, **op.plain_attributes())
     except UnknownStepError:
         return None
     return found
+
+
+@runtime_checkable
+class OfPolynomials(Protocol):
+    """An operation that says what it makes of polynomials, where its formula does not."""
+
+    def polynomial(self, math: PolynomialMath, *parts: Polynomial) -> Polynomial:
+        """Return the polynomial."""
 
 
 class PolynomialMath(SomeMath):
@@ -162,7 +172,8 @@ def is_arithmetic(op: Op) -> bool:
     key = type(op), op.specs[0].dtype, *op.properties.values()
     if key not in _ARITHMETIC:
         steps = counted(op).counts.keys()
-        _ARITHMETIC[key] = bool(steps) and steps <= vars(PolynomialMath).keys()
+        known = bool(steps) and steps <= vars(PolynomialMath).keys()
+        _ARITHMETIC[key] = known or isinstance(op, OfPolynomials)
     return _ARITHMETIC[key]
 
 

@@ -123,6 +123,8 @@ def _compute(
                 made = rule.function(Maker(apply), *tensors, **options)
     except (OpError, InvalidShapesError):
         raise
+    except np.linalg.LinAlgError as error:  # numpy's word for it is "singular"
+        raise InvalidShapesError(f"Input is not invertible. [Op:{rule.type}]") from error
     except (OperandError, TypeError, ValueError, IndexError, ArithmeticError) as error:
         raise InvalidShapesError(f"{error} [Op:{rule.type}]") from error
     if isinstance(made, tuple | list):

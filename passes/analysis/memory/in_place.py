@@ -20,7 +20,9 @@ def overwritable(kernel: FuncOp, result: int) -> list[int]:
     kind = kernel.attributes.get(KIND)
     last = kernel.body.block.last_op
     assert isinstance(last, ReturnOp), "a kernel function returns"
-    over = KINDS[kind.data].over if isinstance(kind, StringAttr) else Over.NONE
+    # A kind that there is not is refused where its template is looked for.
+    known = KINDS.get(kind.data) if isinstance(kind, StringAttr) else None
+    over = Over.NONE if known is None else known.over
     if over is Over.CHANGED:
         return changed_by(last.operands[result].owner, kernel)
     if over is Over.TILE:
