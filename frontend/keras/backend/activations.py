@@ -13,7 +13,7 @@ from ...tf.ops import sorting as _sorting
 from ...tf.ops import special as _special
 from ...values.given import TensorLike
 from .numbers import clip as _clip
-from .tensors import cast, convert_to_tensor, name_of, rank, sizes
+from .tensors import cast, convert_to_tensor, dtype_or_float, name_of, rank, sizes
 
 _F, _R = _m.FUNCTIONS, _m.REDUCTIONS
 
@@ -207,8 +207,6 @@ def one_hot(
 ) -> Tensor:
     """Return rows with a one at a number; nothing for what is out of range."""
     _refuse_sparse(sparse)
-    from .making import dtype_or_float  # noqa: PLC0415
-
     places = convert_to_tensor(x)
     places = places if name_of(places) in ("int32", "int64", "uint8") else cast(places, "int64")
     wanted = dtype_or_float(dtype)

@@ -18,7 +18,16 @@ from ...tf.ops import sorting as _sorting
 from ...values.given import TensorLike
 from .activations import one_hot as _one_hot
 from .numbers import clip as _clip
-from .tensors import Axes, cast, convert_to_numpy, convert_to_tensor, name_of, rank, sizes_but_batch
+from .tensors import (
+    Axes,
+    cast,
+    convert_to_numpy,
+    convert_to_tensor,
+    largest,
+    name_of,
+    rank,
+    sizes_but_batch,
+)
 
 _F, _R = _m.FUNCTIONS, _m.REDUCTIONS
 
@@ -119,7 +128,7 @@ def moments(
     variance: Tensor
     mean, variance = _n.moments(wide, listed, keepdims=keepdims)
     if kind != name_of(wide):
-        limit = float(_np.finfo("float16").max) if kind == "float16" else 3.3895313892515355e38
+        limit = largest(kind)
         mean, variance = _clip(mean, -limit, limit), _clip(variance, -limit, limit)
     return cast(mean, kind), cast(variance, kind)
 

@@ -17,6 +17,7 @@ from .tensors import (
     DType,
     cast,
     convert_to_tensor,
+    dtype_or_float,
     floating,
     name_of,
     promoted,
@@ -40,14 +41,6 @@ def zeros(shape: TensorLike, dtype: DType = None) -> Tensor:
 def ones(shape: TensorLike, dtype: DType = None) -> Tensor:
     """Return ones."""
     return full(shape, 1, dtype)
-
-
-def dtype_or_float(dtype: DType) -> str:
-    """Return the name of an element type; None: Keras's float."""
-    from keras.src.backend.common import standardize_dtype  # noqa: PLC0415
-
-    name: str = standardize_dtype(dtype)
-    return name
 
 
 def empty(shape: TensorLike, dtype: DType = None) -> Tensor:

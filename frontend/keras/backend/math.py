@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from keras.src.backend.common import standardize_dtype as _standard
-
 from ...eager.tensor import Tensor
 from ...tf.ops import array_ops as _a
 from ...tf.ops import creation as _made
@@ -219,7 +217,7 @@ def erfc(x: TensorLike) -> Tensor:
 def erfinv(x: TensorLike) -> Tensor:
     """Return the inverse of the error function."""
     tensor = convert_to_tensor(x)
-    kind = _standard(tensor.dtype)
+    kind = name_of(tensor)
     if kind in ("float16", "bfloat16"):
         return cast(_special.erfinv(cast(tensor, "float32")), kind)
     return _special.erfinv(tensor)

@@ -13,7 +13,17 @@ from ...tf.ops import creation as _made
 from ...tf.ops import math_ops as _m
 from ...tf.ops import special as _special
 from ...values.given import TensorLike
-from .tensors import Binary, DType, Unary, cast, convert_to_tensor, floating, name_of
+from .tensors import (
+    Binary,
+    DType,
+    Unary,
+    cast,
+    convert_to_tensor,
+    dtype_or_float,
+    floating,
+    largest,
+    name_of,
+)
 from .tensors import promoted as _promoted
 
 _F = _m.FUNCTIONS
@@ -437,18 +447,11 @@ def nan_to_num(
     tensor = convert_to_tensor(x)
     if _whole(tensor):
         return tensor
-    limits = _finite(name_of(tensor))
+    limits = largest(name_of(tensor))
     top, least = limits if posinf is None else posinf, -limits if neginf is None else neginf
     found = _a.where(_F["is_nan"](tensor), cast(nan, name_of(tensor)), tensor)
     found = _a.where(isposinf(tensor), cast(top, name_of(tensor)), found)
     return _a.where(isneginf(tensor), cast(least, name_of(tensor)), found)
-
-
-def _finite(kind: str) -> float:
-    """Return the largest number of a float."""
-    if kind == "bfloat16":
-        return 3.3895313892515355e38
-    return float(_np.finfo(kind).max)
 
 
 def _not_nan(name: str) -> Binary:
@@ -521,9 +524,7 @@ def view(x: TensorLike, dtype: DType = None) -> Tensor:
 
 
 def _viewed(x: Tensor, wanted: str) -> Tensor:
-    from keras.src.backend.common import standardize_dtype  # noqa: PLC0415
-
-    wanted = standardize_dtype(wanted)
+    wanted = dtype_or_float(wanted)
     old, new = _np.dtype(_plain(name_of(x))).itemsize, _np.dtype(_plain(wanted)).itemsize
     if new > old:
         part = new // old

@@ -18,8 +18,8 @@ from ...tf.ops import math_ops as _m
 from ...tf.ops import random_ops as _r
 from ...tf.ops import sorting as _sorting
 from ...values.given import TensorLike
-from .making import dtype_or_float as _dtype_or_float
 from .tensors import DType, cast, convert_to_tensor, name_of, rank
+from .tensors import dtype_or_float as _dtype_or_float
 from .tensors import shape as _shape
 
 __all__ = [

@@ -101,6 +101,17 @@ def cast(x: TensorLike, dtype: DType) -> Tensor:
     return math_ops.cast(x, wanted)
 
 
+def dtype_or_float(dtype: DType) -> str:
+    """Return the name of an element type; None: Keras's float."""
+    name: str = standardize_dtype(dtype)
+    return name
+
+
+def largest(kind: str) -> float:
+    """Return the largest number of a float."""
+    return 3.3895313892515355e38 if kind == "bfloat16" else float(np.finfo(kind).max)
+
+
 def shape(x: TensorLike) -> tuple[int | Tensor, ...]:
     """Return the sizes; those that are not known before the run are tensors."""
     tensor = convert_to_tensor(x)
