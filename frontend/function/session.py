@@ -196,7 +196,7 @@ class Session:
             )
         if found.graph is not self.graph:
             raise ForeignTensorError(f"Tensor {found!r} is not an element of this graph.")
-        return found
+        return found.edge if isinstance(found, GraphTensor) else found
 
     def _flatten(self, fetches: Any, wanted: list[Any]) -> Callable[[Any], Any]:
         """Collect the fetches of a structure; return what builds it again from their values."""

@@ -148,7 +148,7 @@ def gradients(
     order = sorted(graph.operations if within is None else within, key=lambda op: op.index)
     given = _given(ys, grad_ys or [None] * len(ys))
     with graph.name_scope(name or "gradients"), graph.control_dependencies(None):
-        return walk_back(nodes, order, given, [key_of(x) for x in xs], set(stop))
+        return walk_back(nodes, order, given, [key_of(x) for x in xs], {x.edge for x in stop})
 
 
 def _given(
@@ -157,7 +157,7 @@ def _given(
     """Give the gradients of the results: ones where there are none."""
     for y, grad in zip(ys, grads, strict=True):
         if y.spec.dtype.kind in "fc":
-            yield y, _ones(y) if grad is None else grad
+            yield y.edge, _ones(y) if grad is None else grad
 
 
 def _ones(y: GraphTensor) -> Any:
@@ -203,7 +203,7 @@ def states_of(op: Operation) -> list[Stateful]:
 
 def key_of(x: object) -> Hashable:
     """Return what a tensor or a variable of a graph is known by on the way back."""
-    return x if isinstance(x, GraphTensor) else id(x)
+    return x.edge if isinstance(x, GraphTensor) else id(x)
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,11 @@ class GraphTensor(SymbolicTensor):
             self.seen = tuple(a if a == b else None for a, b in zip(old, shape, strict=True))
 
     @property
+    def edge(self) -> GraphTensor:
+        """Return the operation's own output, of which another tensor may be a view."""
+        return self.op.outputs[self.value_index]
+
+    @property
     def name(self) -> str:
         """Return `operation:output`."""
         return f"{self.op.name}:{self.value_index}"
@@ -242,7 +247,7 @@ class Operation:
         """Take another tensor: so the way back of a loop that is made of single nodes is closed."""
         if tensor.graph is not self.graph:
             raise foreign(tensor, self.graph)
-        old = self.inputs[index]
+        old, tensor = self.inputs[index], tensor.edge
         self.inputs[index] = tensor
         tensor.users.append(self)
         if all(old is not other for other in self.inputs):
@@ -335,7 +340,7 @@ class Graph(Context):
     def owned(self, tensor: object) -> GraphTensor:
         """Return the graph's tensor for a tensor, which is captured if it is not of here."""
         if isinstance(tensor, GraphTensor):
-            return tensor if tensor.graph is self else self.capture(tensor)
+            return tensor.edge if tensor.graph is self else self.capture(tensor.edge)
         return self.capture(as_tensor(tensor))
 
     def capture(self, tensor: Tensor) -> GraphTensor:
@@ -364,6 +369,7 @@ class Graph(Context):
         for tensor in inputs:
             if tensor.graph is not self:
                 raise foreign(tensor, self)
+        inputs = [tensor.edge for tensor in inputs]
         inferred = None
         if specs is None:
             taken = [tensor.spec for tensor in inputs]

@@ -17,6 +17,7 @@ from ....ir.op import REGISTRY
 from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
 from ....runtime.tracing import EARS
+from ...eager.backward import key_of
 from ...eager.kernels import Kernel, kernels_of
 from ...eager.operators import Binary
 from ...eager.remembered import Watched, stands_for
@@ -406,7 +407,9 @@ class SymbolicTfTensor(TfTensor, GraphTensor):  # type: ignore[misc]
     def set_shape(self, shape: ShapeLike) -> None:
         """State what is known of the shape."""
         if TensorShape(shape).rank is not None:
-            GraphTensor.set_shape(self, TensorShape(shape).as_list())
+            edge = self.edge
+            GraphTensor.set_shape(edge, TensorShape(shape).as_list())
+            self._spec = edge.spec
 
     def __str__(self) -> str:
         return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype})'
@@ -438,21 +441,38 @@ def computed(value: Tensor) -> EagerTensor:
 
 
 def dressed(value: Tensor) -> TfTensor:
-    """Let a tensor of the core behave as TensorFlow's, and remain the same object."""
-    if value.__class__ in STANDS_FOR:
-        value.__class__ = STANDS_FOR[value.__class__]
-    assert isinstance(value, TfTensor), f"{value!r} belongs to no graph"
-    return value
+    """Return a tensor of the core with TensorFlow's rules; itself if it has them.
+
+    Both have the same elements, or are the same edge of a graph, and recorders know them by one
+    key.
+    """
+    if isinstance(value, TfTensor):
+        return value
+    made = WITH_RULES[type(value)](value)
+    made._key = key_of(value)
+    return made
 
 
-STANDS_FOR: dict[type[Tensor], type[TfTensor]] = {
-    Tensor: EagerTensor,
-    GraphTensor: SymbolicTfTensor,
-    DeviceTensor: EagerDeviceTensor,
-    PlacedTensor: EagerPlacedTensor,
-    Watched: WatchedEagerTensor,
+def _on_device(x: DeviceTensor) -> EagerDeviceTensor:
+    made = EagerDeviceTensor(x.held, x.place)
+    made._copy = x._copy
+    return made
+
+
+def _edge(x: GraphTensor) -> SymbolicTfTensor:
+    made = SymbolicTfTensor(x.op, x.value_index, x.spec)
+    made.users = x.users
+    return made
+
+
+WITH_RULES: dict[type[Tensor], Callable[[Any], TfTensor]] = {
+    Tensor: lambda x: EagerTensor(x._array),
+    GraphTensor: _edge,
+    DeviceTensor: _on_device,
+    PlacedTensor: lambda x: EagerPlacedTensor(x._array, x.place),
+    Watched: lambda x: WatchedEagerTensor(x._array),
 }
-"""By the class of a tensor of the core: that of the one with TensorFlow's rules."""
+"""By the class of a tensor of the core: what makes the one with TensorFlow's rules."""
 
 
 def dressed_leaves(structure: object) -> Any:
