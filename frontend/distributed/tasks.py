@@ -32,7 +32,7 @@ from ...runtime.comm.protocol import (
     patience,
 )
 from ...runtime.deadline import DEADLINE
-from ..function.graph_data import VERSION, NodeReader
+from ..function.graph_data import GraphData, NodeReader, VariableData, empty_data
 from ..function.session import Session
 from ..graph.execute import Plan
 from ..graph.frame import Store
@@ -150,7 +150,7 @@ class Task:
             self.parts[key] = made
             self.registered.notify_all()
 
-    def graph(self, data: Any, sources: Mapping[str, str]) -> Graph:
+    def graph(self, data: GraphData, sources: Mapping[str, str]) -> Graph:
         """Return a graph that is told as data, with the line that each operation comes from."""
         made = Graph()
         for name, op in NodeReader(data, self.bind).add(made, data["nodes"]).items():
@@ -166,9 +166,9 @@ class Task:
             raise found
         return found
 
-    def bind(self, name: str, entry: dict[str, Any]) -> VariableState:
+    def bind(self, name: str, entry: VariableData) -> VariableState:
         """Return the variable of a name, which graphs of all sessions share."""
-        spec = NodeReader({"version": VERSION}, self.bind).spec(entry["spec"])
+        spec = NodeReader(empty_data(), self.bind).spec(entry["spec"])
         key = (entry["container"], entry["name"])
         with self.lock:
             made = VariableState(entry["name"], spec, container=entry["container"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -41,7 +41,7 @@ class Bound:
         self.specs: dict[int, TensorSpec] = {i: s for i, s in specs.items() if s is not None}
         """The specs of the leaves that are traced by spec."""
 
-    def leaf(self, value: object) -> Any:
+    def leaf(self, value: object) -> object:
         """Return a leaf: arrays become tensors."""
         if isinstance(value, np.ndarray | np.generic):
             return self.function.to_tensor(value)
@@ -97,14 +97,14 @@ class Bound:
                 )
                 self.specs[place] = spec.with_shape(dims)
 
-    def keys(self) -> list[Any]:
+    def keys(self) -> list[Hashable]:
         """Return what each leaf is traced by."""
         return [
             spec_key(self.specs[i]) if i in self.specs else value_key(x)
             for i, x in enumerate(self.leaves)
         ]
 
-    def key(self) -> Any:
+    def key(self) -> Hashable:
         """Return what the arguments are traced by."""
         return structure_key(self.arguments), tuple(self.keys())
 
@@ -132,7 +132,7 @@ class Bound:
         return dict(nest.pack(self.arguments, made))
 
 
-def in_order(tree: object) -> Any:
+def in_order(tree: object) -> object:
     """Return a structure whose dictionaries have their keys in order, however they were made."""
     if type(tree) is dict:
         plain = all(isinstance(key, str) for key in tree)
@@ -150,12 +150,12 @@ def spec_for(value: object) -> TensorSpec | None:
     return found() if found is not None else None
 
 
-def spec_key(spec: TensorSpec) -> Any:
+def spec_key(spec: TensorSpec) -> Hashable:
     """Return what tensors of one trace have in common."""
     return ("tensor", str(spec.dtype), dims_or_none(spec.shape))
 
 
-def value_key(value: object) -> Any:
+def value_key(value: object) -> Hashable:
     """Return what Python values of one trace have in common."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return ("value", type(value).__name__, value)
@@ -182,7 +182,7 @@ class ByIdentity:
         return mine is not None and mine is other.ref()
 
 
-def structure_key(tree: object) -> Any:
+def structure_key(tree: object) -> Hashable:
     """Return what nested structures of one form have in common."""
     if isinstance(tree, dict):
         return ("dict", *((key, structure_key(value)) for key, value in tree.items()))
@@ -193,7 +193,7 @@ def structure_key(tree: object) -> Any:
 
 def call_with(
     function: Callable[..., object], signature: inspect.Signature, arguments: dict[str, object]
-) -> Any:
+) -> object:
     """Call a function with arguments by the names of its parameters."""
     bound = inspect.BoundArguments(signature, cast("OrderedDict[str, Any]", arguments))
     return function(*bound.args, **bound.kwargs)

@@ -138,7 +138,7 @@ def _staged(
     captures = inner.captures
     _forget_outside(inner)
 
-    def rule(call: Call, *grads: object) -> Sequence[Any]:
+    def rule(call: Call, *grads: object) -> Sequence[object]:
         make = Maker(call.emit)
         filled = [
             make.filled(0, s.dtype, s.dims) if g is None else g

@@ -14,19 +14,21 @@ import inspect
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ...errors import GraphError
 from ...forks import renewed
 from ...ir.collection import paused
+from ...ir.types.dtypes import DType
 from ...runtime.tracing import EARS, span
 from ..autograph import to_trace
 from ..eager.tensor import Tensor, as_tensor
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor
 from ..values import nest
-from ..values.context import STATE, entered
+from ..values.context import STATE, Context, entered
 from ..values.origin import short, user_line
 from .arguments import Bound, call_with, describe, spec_for
 from .staged import Staged
@@ -56,7 +58,7 @@ def run_functions_eagerly(value: bool) -> None:
     Settings.run_eagerly = bool(value)
 
 
-def init_scope() -> Any:
+def init_scope() -> AbstractContextManager[Context | None]:
     """Leave all traces for a while: what is inside runs at once, or goes to a graph around."""
     context = STATE.context
     while isinstance(context, FuncGraph):
@@ -72,11 +74,11 @@ class Method:
     def __init__(self, function: Callable[..., object], instance: Callable[[], object]) -> None:
         self.function, self.instance = function, instance
 
-    def converted(self, features: frozenset[str]) -> Callable[..., Any]:
+    def converted(self, features: frozenset[str]) -> Callable[..., object]:
         """Return the method with its choices and loops handed to the graph."""
         return Method(to_trace(self.function, features), self.instance)
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> object:
         """Call the function."""
         return self.function(self.instance(), *args, **kwargs)
 
@@ -103,7 +105,7 @@ class Function:
         self.input_signature = input_signature
         self.reduce_retracing = reduce_retracing
         self.signature = inspect.signature(python_function)
-        self.cache: dict[Any, ConcreteFunction] = {}
+        self.cache: dict[Hashable, ConcreteFunction] = {}
         self.made_variables = False
         self.traced = 0
         self.reasons: list[str] = []
@@ -114,11 +116,11 @@ class Function:
         """Compiled graphs by types and shapes of arguments that are all tensors."""
         self._bound: weakref.WeakKeyDictionary[object, Function] = weakref.WeakKeyDictionary()
 
-    def to_tensor(self, value: Any, dtype: Any = None) -> Tensor:
+    def to_tensor(self, value: object, dtype: DType | None = None) -> Tensor:
         """Return an argument as a tensor."""
         return as_tensor(value, dtype)
 
-    def spec_of(self, tensor: Any) -> Any:
+    def spec_of(self, tensor: GraphTensor) -> object:
         """Return the spec of an argument of a trace."""
         return tensor.spec
 
@@ -131,7 +133,7 @@ class Function:
         """Return the function's name."""
         return getattr(self.python_function, "__name__", "function")
 
-    def __get__(self, instance: object, owner: object = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Function:
         """Return the method of an object, with traces of its own."""
         if instance is None:
             return self
@@ -151,7 +153,7 @@ class Function:
             self._bound[instance] = found
         return found
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the graph for these arguments, which is made if there is none."""
         if EARS.count:
             with span("function", self.label):
@@ -164,7 +166,7 @@ class Function:
                 return known[0].packed(known[1].run(ACTIVE[-1], arrays))
         return self.call(args, kwargs)
 
-    def call(self, args: Sequence[Any], kwargs: dict[str, object]) -> Any:
+    def call(self, args: Sequence[object], kwargs: dict[str, object]) -> object:
         """Find or make the trace for arguments, and run it."""
         if Settings.run_eagerly:
             return self.python_function(*args, **kwargs)
@@ -173,8 +175,8 @@ class Function:
         if CALLED.graphs is not None:
             CALLED.graphs[concrete.graph] = None
         made = concrete.call([x for x in bound.leaves if isinstance(x, Tensor)])
-        if not kwargs and all(isinstance(x, Tensor) and x.direct for x in args):
-            arrays = [x._array for x in args]
+        arrays = [x._array for x in args if isinstance(x, Tensor) and x.direct]
+        if not kwargs and len(arrays) == len(args):
             compiled = concrete.compiled.get(tuple(x.shape for x in arrays))
             if isinstance(compiled, Staged) and not concrete.graph.captured:
                 self._ready[tuple([(x.dtype, x.shape) for x in arrays])] = concrete, compiled
@@ -195,7 +197,7 @@ class Function:
             arguments[name] = self._declared(declared, arguments[name])
         return Bound(self, arguments)
 
-    def _declared(self, declared: Any, value: Any) -> Any:
+    def _declared(self, declared: Any, value: Any) -> object:
         """Return an argument in the structure that a signature declares, its parts as tensors."""
         spec = spec_for(declared)
         if spec is not None:
@@ -279,7 +281,7 @@ class Function:
             return function.converted(self.features)
         return to_trace(function, self.features)
 
-    def returned(self, made: object) -> Any:
+    def returned(self, made: object) -> object:
         """Return what the Python function gave as a structure of what becomes tensors."""
         return made
 

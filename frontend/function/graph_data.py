@@ -8,18 +8,19 @@ of the IR), and what only Python can do is refused by the name of the node.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar, final
 
 import numpy as np
 
 from ...errors import GraphError
 from ...ir.types.attributes import Symbol
-from ...ir.types.dims import DimExpr, parse, substitute, symbol, symbols
+from ...ir.types.dims import Dim, DimExpr, parse, substitute, symbol, symbols
 from ...ir.types.dtypes import DTYPES, DType
-from ...ir.types.tensor import TensorSpec
+from ...ir.types.tensor import Array, TensorSpec
 from ..dims.unknown import unknown_dim
+from ..graph.frame import Stateful
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor, Kind, Operation
 from ..graph.kinds import Composite
@@ -42,20 +43,104 @@ class GraphTextError(GraphError, ValueError):
     code = "GV2332"
 
 
+Plain: TypeAlias = (
+    "bool | int | float | str | Sequence[Plain] | Mapping[str, Plain] | ArrayData | None"
+)
+"""What JSON holds."""
+SizesData: TypeAlias = list[int | str]
+"""Sizes: numbers, and expressions of numbered symbols."""
+SpecData: TypeAlias = list[str | SizesData | None]
+"""The name of an element type, and the sizes, None if the rank is not known."""
+
+
+class KindData(TypedDict):
+    """What an operation does: the name of its codec, beside the fields that the codec writes."""
+
+    codec: str
+
+
+class NodeData(TypedDict):
+    """An operation: what it takes (`name:0`, `^name` to wait for), does and gives."""
+
+    name: str
+    op: str
+    input: list[str]
+    device: str
+    kind: KindData
+    attr: dict[str, Plain]
+    specs: list[SpecData]
+    forward: NotRequired[str]
+
+
+class BodyData(TypedDict):
+    """The graph of a function, with the names of its arguments and results."""
+
+    label: str
+    nodes: list[NodeData]
+    inputs: list[str]
+    captured: list[str]
+    outputs: list[str]
+
+
+class VariableData(TypedDict):
+    """A variable, with the name of the operation that gives it its first value."""
+
+    name: str
+    spec: SpecData
+    container: str
+    initial: str | None
+
+
+class GraphData(TypedDict):
+    """A graph, with the functions that it calls and the variables that it uses by their names."""
+
+    version: int
+    nodes: list[NodeData]
+    functions: dict[str, BodyData]
+    variables: dict[str, VariableData]
+
+
+def empty_data() -> GraphData:
+    """Return the data of a graph without operations."""
+    return {"version": VERSION, "nodes": [], "functions": {}, "variables": {}}
+
+
+@final
+class NumbersData(TypedDict):
+    """An array of numbers: the bytes of its elements, row by row, in base 64."""
+
+    dtype: str
+    shape: list[int]
+    data: str
+
+
+@final
+class TextsData(TypedDict):
+    """An array of text: each element in base 64."""
+
+    shape: list[int]
+    texts: list[str]
+
+
+ArrayData: TypeAlias = NumbersData | TextsData
+K = TypeVar("K", bound=Kind)
+D = TypeVar("D", bound=Mapping[str, object])
+
+
 @dataclass(frozen=True)
-class Codec:
+class Codec(Generic[K, D]):
     """How operations of a kind are written and read."""
 
     name: str
-    write: Callable[[Any, Writer], dict[str, Any]]
-    read: Callable[[dict[str, Any], NodeReader], Kind]
+    write: Callable[[K, Writer], D]
+    read: Callable[[D, NodeReader], Kind]
 
 
-CODECS: dict[type[Kind], Codec] = {}
-BY_NAME: dict[str, Codec] = {}
+CODECS: dict[type[Kind], Codec[Any, Any]] = {}
+BY_NAME: dict[str, Codec[Any, Any]] = {}
 
 
-def register_codec(kind: type[Kind], codec: Codec) -> None:
+def register_codec(kind: type[K], codec: Codec[K, D]) -> None:
     """Let operations of a kind be written and read."""
     CODECS[kind] = BY_NAME[codec.name] = codec
 
@@ -71,13 +156,13 @@ class Writer:
 
     def __init__(self) -> None:
         self.functions: dict[FuncGraph, str] = {}
-        self.bodies: dict[str, object] = {}
+        self.bodies: dict[str, BodyData] = {}
         self.variables: dict[VariableState, str] = {}
         self.sizes: dict[str, str] = {}
         self.refused: list[str] = []
         """What cannot be written, node by node."""
 
-    def graph(self, graph: Graph) -> dict[str, Any]:
+    def graph(self, graph: Graph) -> GraphData:
         """Return a graph and all it needs."""
         nodes = [self.node(op) for op in graph.operations]
         return {
@@ -87,7 +172,7 @@ class Writer:
             "variables": {n: self.state(v) for v, n in self.variables.items()},
         }
 
-    def state(self, state: VariableState) -> dict[str, Any]:
+    def state(self, state: VariableState) -> VariableData:
         """Return what is known of a variable."""
         return {
             "name": state.name,
@@ -100,17 +185,18 @@ class Writer:
         """Return the name of a function's graph, which is written once."""
         if graph not in self.functions:
             self.functions[graph] = name = f"f{len(self.functions)}"
-            self.bodies[name] = None
-            self.bodies[name] = {
+            body: BodyData = {
                 "label": graph.name,
-                "nodes": [self.node(op) for op in graph.operations],
+                "nodes": [],
                 "inputs": [x.op.name for x in graph.inputs],
                 "captured": [x.op.name for _, x in graph.captured.values()],
                 "outputs": [x.name for x in graph.outputs],
             }
+            self.bodies[name] = body
+            body["nodes"] += map(self.node, graph.operations)
         return self.functions[graph]
 
-    def node(self, op: Operation) -> dict[str, Any]:
+    def node(self, op: Operation) -> NodeData:
         """Return one operation."""
         skipped = ("known", "forward")
         taken = [*(x.name for x in op.inputs), *(f"^{c.name}" for c in op.control_inputs)]
@@ -120,7 +206,7 @@ class Writer:
         except NotSerialisableError as error:
             self.refused.append(f"{op.name} ({op.type}): {error.args[0]}")
             kind, attributes = {"codec": "refused"}, {}
-        made = {
+        made: NodeData = {
             "name": op.name,
             "op": op.type,
             "input": taken,
@@ -134,7 +220,7 @@ class Writer:
             made["forward"] = forward.name
         return made
 
-    def kind(self, kind: Kind) -> dict[str, Any]:
+    def kind(self, kind: Kind) -> KindData:
         """Return what an operation does."""
         for name, each in SINGLE.items():
             if kind is each or (type(kind) is type(each) and type(kind) in PLAIN):
@@ -144,12 +230,12 @@ class Writer:
             raise NotSerialisableError("what it does is known to this process only")
         return {"codec": codec.name, **codec.write(kind, self)}
 
-    def spec(self, spec: TensorSpec) -> list[Any]:
+    def spec(self, spec: TensorSpec) -> SpecData:
         """Return type and shape."""
         dims = None if spec.shape is None else [self.dim(d) for d in spec.shape]
         return [str(spec.dtype), dims]
 
-    def dim(self, dim: Any) -> Any:
+    def dim(self, dim: Dim) -> int | str:
         """Return a size: a number, or an expression of numbered symbols."""
         if isinstance(dim, int):
             return dim
@@ -157,7 +243,7 @@ class Writer:
             self.sizes.setdefault(name, f"s{len(self.sizes)}")
         return str(substitute(dim, {n: symbol(self.sizes[n]) for n in symbols(dim)}))
 
-    def value(self, value: object) -> Any:
+    def value(self, value: object) -> Plain:
         """Return an attribute."""
         if value is None or (
             isinstance(value, bool | int | float | str) and type(value) is not Symbol
@@ -170,7 +256,7 @@ class Writer:
                 return {name: write(value)}
         raise NotSerialisableError(f"it holds a {type(value).__name__}")
 
-    def forms(self) -> list[tuple[Any, str, Callable[[Any], Any]]]:
+    def forms(self) -> list[tuple[type, str, Callable[[Any], Plain]]]:
         """Return by type the name of the form, and what writes it."""
         return [
             (Symbol, "symbol", str),
@@ -188,12 +274,14 @@ class Writer:
             (Handle, "variable", lambda x: self.variable(x())),
         ]
 
-    def variable(self, state: VariableState) -> str:
+    def variable(self, state: Stateful) -> str:
         """Return the name of a variable in the text."""
+        if not isinstance(state, VariableState):
+            raise NotSerialisableError(f"it holds the state of {state.name}")
         return self.variables.setdefault(state, f"v{len(self.variables)}")
 
 
-def array_data(array: Any) -> dict[str, object]:
+def array_data(array: Array) -> ArrayData:
     """Return the elements of an array as text."""
     if array.dtype.kind == "O":
         texts = [base64.b64encode(x).decode() for x in array.ravel().tolist()]
@@ -202,10 +290,10 @@ def array_data(array: Any) -> dict[str, object]:
     return {"dtype": dtypes.as_dtype(array.dtype).name, "shape": list(array.shape), "data": data}
 
 
-def array_from(data: dict[str, Any]) -> Any:
+def array_from(data: ArrayData) -> Array:
     """Return the array of a text."""
     if "texts" in data:
-        made = np.empty(len(data["texts"]), object)
+        made: Array = np.empty(len(data["texts"]), object)
         made[:] = [base64.b64decode(x) for x in data["texts"]]
         return made.reshape(data["shape"])
     raw = base64.b64decode(data["data"])
@@ -216,20 +304,21 @@ def array_from(data: dict[str, Any]) -> Any:
 class NodeReader:
     """Adds nodes to a graph."""
 
-    def __init__(
-        self, data: dict[str, Any], bind: Callable[[str, dict[str, Any]], VariableState]
-    ) -> None:
+    def __init__(self, data: GraphData, bind: Callable[[str, VariableData], VariableState]) -> None:
         if not isinstance(data, dict) or data.get("version") != VERSION:
             raise GraphTextError(f"this is no graph of version {VERSION}")
         self.data, self.bind = data, bind
         self.functions: dict[str, FuncGraph] = {}
         self.variables: dict[str, VariableState] = {}
-        self.sizes: dict[str, Any] = {}
+        self.sizes: dict[str, Dim] = {}
         self.ops: dict[str, Operation] = {}
         """The operations of the graph that is being read, by their name in the text."""
 
     def add(
-        self, graph: Graph, nodes: Any, given: Mapping[str, GraphTensor] | None = None
+        self,
+        graph: Graph,
+        nodes: Sequence[NodeData],
+        given: Mapping[str, GraphTensor] | None = None,
     ) -> dict[str, Operation]:
         """Add nodes; `given` stands in for tensors of the text. Return operations by name."""
         before, self.ops = self.ops, {}
@@ -263,7 +352,7 @@ class NodeReader:
         return made
 
     def inputs(
-        self, node: dict[str, Any], given: Mapping[str, GraphTensor]
+        self, node: NodeData, given: Mapping[str, GraphTensor]
     ) -> tuple[list[GraphTensor], list[tuple[int, str]]]:
         """Return the inputs of a node, and which are still to be made: a loop's way back.
 
@@ -278,7 +367,7 @@ class NodeReader:
         names = [stand_in if (i, n) in waits else n for i, n in enumerate(taken)]
         return [given[n] if n in given else self.tensor(n) for n in names], waits
 
-    def bound(self) -> list[tuple[VariableState, dict[str, Any]]]:
+    def bound(self) -> list[tuple[VariableState, VariableData]]:
         """Return the variables that were met, with what the text says of them."""
         return [(state, self.data["variables"][n]) for n, state in self.variables.items()]
 
@@ -290,7 +379,7 @@ class NodeReader:
             raise GraphTextError(f"node {name!r} is used before it is made")
         return op.outputs[int(port)]
 
-    def kind(self, data: dict[str, Any], node: dict[str, Any]) -> Kind:
+    def kind(self, data: KindData, node: NodeData) -> Kind:
         """Return what an operation does."""
         name = data["codec"]
         if name in SINGLE:
@@ -316,12 +405,15 @@ class NodeReader:
             graph.is_finished = True
         return self.functions[name]
 
-    def spec(self, data: list[Any]) -> TensorSpec:
+    def spec(self, data: SpecData) -> TensorSpec:
         """Return type and shape."""
-        dtype = TEXT if data[0] == TEXT.name else row(data[0])
-        return TensorSpec(dtype, None if data[1] is None else tuple(map(self.dim, data[1])))
+        name, dims = data
+        if not isinstance(name, str) or isinstance(dims, str):
+            raise GraphTextError(f"a type {name!r} of shape {dims!r}")
+        dtype = TEXT if name == TEXT.name else row(name)
+        return TensorSpec(dtype, None if dims is None else tuple(map(self.dim, dims)))
 
-    def dim(self, data: object) -> Any:
+    def dim(self, data: int | str) -> Dim:
         """Return a size; symbols are new ones for each text that is read."""
         if isinstance(data, int):
             return data
@@ -331,16 +423,23 @@ class NodeReader:
         names = symbols(made)
         return substitute(made, {n: self.sizes.setdefault(n, unknown_dim()) for n in names})
 
-    def value(self, data: object, graph: Graph | None = None) -> Any:
+    def value(self, data: Plain, graph: Graph | None = None) -> object:
         """Return an attribute."""
         if not isinstance(data, dict):
             return data
         [(form, inside)] = data.items()
-        if form == "variable":
+        if form == "variable" and isinstance(inside, str):
             return Handle(self.variable(inside), weak=isinstance(graph, FuncGraph))
         if form not in READERS:
             raise GraphTextError(f"an attribute of form {form!r}")
         return READERS[form](self, inside)
+
+    def options(self, data: Plain) -> dict[str, object]:
+        """Return options by name."""
+        made = self.value(data)
+        if not isinstance(made, dict):
+            raise GraphTextError(f"options {made!r}, expected a dictionary")
+        return made
 
     def variable(self, name: str) -> VariableState:
         """Return a variable, the same one each time."""

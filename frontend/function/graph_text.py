@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypedDict
 
 from ...ir import find_op
 from ..graph.accumulator_ops import USES, AccumulatorKind, AccumulatorSpec
@@ -47,12 +47,16 @@ from ..graph.variables import (
 from .graph_data import (
     PLAIN,
     SINGLE,
-    VERSION,
     Codec,
+    GraphData,
     GraphTextError,
     NodeReader,
     NotSerialisableError,
+    Plain,
+    SpecData,
+    VariableData,
     Writer,
+    empty_data,
     register_codec,
     row,
 )
@@ -70,37 +74,114 @@ SINGLE.update({
 PLAIN += [Const, Stop, NoOp, Switch, Merge, Placeholder, PlaceholderWithDefault]
 
 
-def _primitive(data: dict[str, object], reader: NodeReader) -> Kind:
-    op = find_op(str(data["name"]))
+class OperationData(TypedDict):
+    """An operation of the IR by its name."""
+
+    name: str
+
+
+class RuleData(TypedDict):
+    """A rule by its type, with its options."""
+
+    type: str
+    options: Plain
+
+
+class CallData(TypedDict):
+    """A call of a function."""
+
+    function: str
+
+
+class ChoiceData(TypedDict):
+    """A choice among functions."""
+
+    label: str
+    branches: list[str]
+
+
+class LoopData(TypedDict):
+    """A loop: the functions that test and that change what goes around."""
+
+    test: str
+    body: str
+    specs: list[SpecData]
+
+
+class BackwardData(TypedDict):
+    """The way back over an operation: which gradients of inputs, and of which variables."""
+
+    forward: str
+    wanted: list[int]
+    variables: list[str]
+
+
+class OrderData(TypedDict):
+    """In which order a queue gives its elements."""
+
+    least: int
+    shuffled: bool
+    seed: int | None
+
+
+class QueueData(TypedDict):
+    """What is done with a queue, and the queue."""
+
+    type: str
+    options: Plain
+    name: str
+    shared: str
+    capacity: int
+    dtypes: list[str]
+    shapes: Plain
+    more: OrderData
+
+
+class AccumulatorData(TypedDict):
+    """What is done with an accumulator, and the accumulator."""
+
+    type: str
+    shape: Plain
+    name: str
+    dtype: str
+    shared: str
+    way: str
+
+
+def _primitive(data: OperationData, reader: NodeReader) -> Kind:
+    op = find_op(data["name"])
     if op is None:
         raise GraphTextError(f"there is no operation {data['name']!r}")
     return primitive(op)
 
 
-def _composite(data: dict[str, object], reader: NodeReader) -> Kind:
+def _composite(data: RuleData, reader: NodeReader) -> Kind:
     if data["type"] not in RULES:
         raise GraphTextError(f"there is no operation of type {data['type']!r}")
-    return Composite(RULES[data["type"]], reader.value(data["options"]))
+    return Composite(RULES[data["type"]], reader.options(data["options"]))
 
 
-def _write_composite(kind: Composite, writer: Writer) -> dict[str, object]:
+def _write_composite(kind: Composite, writer: Writer) -> RuleData:
     if RULES.get(kind.type) is not kind.rule:
         raise NotSerialisableError("its rule is known to this process only")
     return {"type": kind.type, "options": writer.value(kind.options)}
 
 
-def _backward(data: dict[str, Any], reader: NodeReader) -> Kind:
+def _backward(data: BackwardData, reader: NodeReader) -> Kind:
     variables = [reader.variable(n) for n in data["variables"]]
     return Backward(reader.ops[data["forward"]], data["wanted"], variables)
 
 
 register_codec(
-    Primitive, Codec("operation", lambda kind, writer: {"name": kind.op.name}, _primitive)
+    Primitive,
+    Codec[Primitive, OperationData](
+        "operation", lambda kind, writer: {"name": kind.op.name}, _primitive
+    ),
 )
 register_codec(Composite, Codec("rule", _write_composite, _composite))
 register_codec(
     CallGraph,
-    Codec(
+    Codec[CallGraph, CallData](
         "call",
         lambda kind, writer: {"function": writer.function(kind.graph)},
         lambda data, reader: CallGraph(reader.function(data["function"])),
@@ -108,7 +189,7 @@ register_codec(
 )
 register_codec(
     GraphChoice,
-    Codec(
+    Codec[GraphChoice, ChoiceData](
         "choice",
         lambda kind, writer: {
             "label": kind.type,
@@ -121,7 +202,7 @@ register_codec(
 )
 register_codec(
     GraphLoop,
-    Codec(
+    Codec[GraphLoop, LoopData](
         "loop",
         lambda kind, writer: {
             "test": writer.function(kind.test),
@@ -137,7 +218,7 @@ register_codec(
 )
 register_codec(
     Backward,
-    Codec(
+    Codec[Backward, BackwardData](
         "backward",
         lambda kind, writer: {
             "forward": kind.forward.name,
@@ -149,7 +230,7 @@ register_codec(
 )
 
 
-def _write_queue(kind: QueueKind, writer: Writer) -> dict[str, Any]:
+def _write_queue(kind: QueueKind, writer: Writer) -> QueueData:
     queue = kind.queue
     if MAKERS.get(kind.type) is None:
         raise NotSerialisableError("what it does with a queue is known to this process only")
@@ -165,28 +246,43 @@ def _write_queue(kind: QueueKind, writer: Writer) -> dict[str, Any]:
     }
 
 
-def _queue(data: dict[str, Any], reader: NodeReader) -> Kind:
+def _shape(value: object) -> Sequence[int | None] | None:
+    """Return a shape that was read, None if it is not known."""
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise GraphTextError(f"a shape {value!r}, expected sizes")
+    return value
+
+
+def _queue(data: QueueData, reader: NodeReader) -> Kind:
     if data["type"] not in MAKERS:
         raise GraphTextError(f"there is no operation of type {data['type']!r}")
     dtypes = [TEXT if name == TEXT.name else row(name) for name in data["dtypes"]]
-    shapes = None if data["shapes"] is None else reader.value(data["shapes"])
+    listed = reader.value(data["shapes"])
+    shapes = [_shape(each) for each in listed] if isinstance(listed, list) else None
     queue = QueueSpec(data["name"], data["capacity"], dtypes, shapes, shared=data["shared"],
                       **data["more"])  # fmt: skip
-    return MAKERS[data["type"]](queue, **reader.value(data["options"]))
+    return MAKERS[data["type"]](queue, **reader.options(data["options"]))
 
 
 register_codec(QueueKind, Codec("queue", _write_queue, _queue))
 
 
-def _write_accumulator(kind: AccumulatorKind, writer: Writer) -> dict[str, Any]:
+def _write_accumulator(kind: AccumulatorKind, writer: Writer) -> AccumulatorData:
     spec = kind.queue
-    shape = None if spec.shape is None else writer.value([*spec.shape])
-    plain = {"name": spec.name, "dtype": str(spec.dtype), "shared": spec.shared, "way": spec.way}
-    return {"type": kind.type, "shape": shape, **plain}
+    return {
+        "type": kind.type,
+        "shape": None if spec.shape is None else writer.value([*spec.shape]),
+        "name": spec.name,
+        "dtype": str(spec.dtype),
+        "shared": spec.shared,
+        "way": spec.way,
+    }
 
 
-def _accumulator(data: dict[str, Any], reader: NodeReader) -> Kind:
-    shape = None if data["shape"] is None else reader.value(data["shape"])
+def _accumulator(data: AccumulatorData, reader: NodeReader) -> Kind:
+    shape = _shape(reader.value(data["shape"]))
     spec = AccumulatorSpec(data["name"], row(data["dtype"]), shape, data["shared"], data["way"])
     if data["type"] not in USES:
         raise GraphTextError(f"there is no operation of type {data['type']!r}")
@@ -196,7 +292,7 @@ def _accumulator(data: dict[str, Any], reader: NodeReader) -> Kind:
 register_codec(AccumulatorKind, Codec("accumulator", _write_accumulator, _accumulator))
 
 
-def graph_data(graph: Graph) -> tuple[dict[str, object], list[str]]:
+def graph_data(graph: Graph) -> tuple[GraphData, list[str]]:
     """Return a graph as plain data, and which nodes have no form in it."""
     writer = Writer()
     return writer.graph(graph), writer.refused
@@ -208,27 +304,27 @@ def graph_text(graph: Graph) -> str:
     return text_of(data, refused)
 
 
-def text_of(data: dict[str, object], refused: list[str]) -> str:
+def text_of(data: Mapping[str, object], refused: list[str]) -> str:
     """Return plain data as text."""
     if refused:
         raise NotSerialisableError("; ".join(refused))
     return json.dumps(data, indent=1, sort_keys=True)
 
 
-def data_of(text: str | bytes) -> dict[str, object]:
+def data_of(text: str | bytes) -> GraphData:
     """Return the plain data of a text."""
     try:
-        found: dict[str, object] = json.loads(text)
+        found: GraphData = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise GraphTextError(f"the text is not that of a graph: {error}") from None
     return found
 
 
-def fresh_variable(prefix: str) -> Callable[[str, dict[str, Any]], VariableState]:
+def fresh_variable(prefix: str) -> Callable[[str, VariableData], VariableState]:
     """Return what makes the variables of a text anew, under a prefix."""
 
-    def bind(name: str, entry: dict[str, Any]) -> VariableState:
-        reader = NodeReader({"version": VERSION}, bind)
+    def bind(name: str, entry: VariableData) -> VariableState:
+        reader = NodeReader(empty_data(), bind)
         return VariableState(
             prefix + entry["name"], reader.spec(entry["spec"]), container=entry["container"]
         )

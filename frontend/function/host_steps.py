@@ -11,13 +11,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from ...ir.op import Array
 from ...ir.ops.host.python_step import Backward, PythonCall
-from ...ir.types.dtypes import string
+from ...ir.types.dims import Dim
+from ...ir.types.dtypes import DType, string
 from ...ir.types.tensor import TensorSpec
 from ...ir.types.values import ANY
 from ..eager.recorded import EMIT, Recorded, unboxed
@@ -36,7 +36,7 @@ class ShapesChangedError(Exception):
 class Done:
     """A call of Python that a run has made."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     results: Sequence[Array]
     variables: Sequence[tuple[VariableState, Array]]
     """What variables were behind it."""
@@ -57,7 +57,9 @@ class Again(Frame):
 
     done: list[Done] = field(default_factory=list)
 
-    def host(self, function: Any, inputs: Sequence[Any], dtypes: Sequence[Any]) -> Sequence[Any]:
+    def host(
+        self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
+    ) -> Sequence[object]:
         """Return what the function gave."""
         found = next((each for each in self.done if each.function is function), None)
         if found is None:
@@ -72,7 +74,7 @@ def seen_spec(tensor: GraphTensor) -> TensorSpec | None:
     """Return what is known of an output of a host step, None if it was never seen."""
     spec = tensor.spec
     dtype = string if spec.dtype.kind == "s" else spec.dtype
-    dims: tuple[Any, ...] | None = tensor.seen
+    dims: tuple[Dim | None, ...] | None = tensor.seen
     if spec.shape is not None and spec.is_static:
         dims = spec.dims
     if dims is None:
@@ -94,7 +96,7 @@ class HostStep(PythonCall):
         self.op = op
         self.constants: dict[int, Array] = {}
         """Inputs that are text, which programs do not hold, by their places."""
-        self.variables: list[Handle] = []
+        self.variables: list[Handle[VariableState]] = []
         """What Python may read and change: their values are further inputs and results."""
         self.fault: Callable[[Array], Exception] | None = None
         """Makes an error of the last input, unless that begins with 0."""
@@ -159,10 +161,10 @@ def fits(seen: tuple[object, ...] | None, shape: tuple[int, ...]) -> bool:
     return len(seen) == len(shape) and all(s in (None, n) for s, n in zip(seen, shape, strict=True))
 
 
-def interpreted(op: Operation) -> Callable[..., Any]:
+def interpreted(op: Operation) -> Callable[..., object]:
     """Return an operation that has no effects as a function of arrays."""
 
-    def run(*arrays: Array) -> Any:
+    def run(*arrays: Array) -> object:
         return [np.asarray(unboxed(x)) for x in op.kind.run(Frame(Store()), op, arrays)]
 
     return run
@@ -171,8 +173,8 @@ def interpreted(op: Operation) -> Callable[..., Any]:
 def backward_of(op: Operation) -> Backward:
     """Return the way back through such an operation: it is recorded as it is run once more."""
 
-    def make(count: int, places: Sequence[int], has: Sequence[bool]) -> Callable[..., Any]:
-        def run(*arrays: Array) -> Any:
+    def make(count: int, places: Sequence[int], has: Sequence[bool]) -> Callable[..., object]:
+        def run(*arrays: Array) -> object:
             record = Recorded(EMIT)
             frame = Frame(Store(), record.emit, recorded=record)
             inputs = record.watch(arrays[:count])

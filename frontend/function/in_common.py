@@ -63,10 +63,10 @@ class Shared:
         """Operations that Python carries out although it need not be so, and why."""
         self.variables: list[VariableState] = []
         """The variables that the program touches."""
-        self.withheld: dict[Any, None] = {}
+        self.withheld: dict[object, None] = {}
         """Variables that are not to be written at all in a step that has a fault."""
 
-    def named(self, spec: Any) -> TensorSpec:
+    def named(self, spec: TensorSpec) -> TensorSpec:
         """Return a tensor's spec with new names for the sizes that are open."""
         dims: list[Dim] = []
         for dim in spec.dims:
@@ -103,6 +103,13 @@ class FaultVariable:
         text = wanted.at_node(wanted.text(place, value))
         return RunError(text, location=wanted.source)
 
+    def owner(self) -> None:
+        """Say that there is no object for it."""
+
+    def value_in(self, store: Store) -> Array:
+        """Return that all requirements hold, as in the beginning of a run."""
+        return np.zeros(NUMBERS, np.int64)
+
     def put_in(self, store: Store, value: Array) -> None:
         """Refuse: it is read before variables are written (`put_all`)."""
         raise AssertionError("a fault is raised, it is no variable")
@@ -134,7 +141,10 @@ def as_python(value: Any) -> Any:
     return type(value)(map(as_python, value)) if type(value) in (list, tuple) else value
 
 
-def is_size(value: Any) -> bool:
+def is_size(value: object) -> bool:
     """Say whether a value is known, and a few integers."""
-    known = isinstance(value, np.ndarray | np.generic)
-    return known and value.dtype.kind in "iub" and value.size <= SIZES
+    return (
+        isinstance(value, np.ndarray | np.generic)
+        and value.dtype.kind in "iub"
+        and value.size <= SIZES
+    )

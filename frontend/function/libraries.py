@@ -32,12 +32,13 @@ from ...ir.verify import verify
 from ..dims.symbols import DimOption, ShapeOption, Symbols
 from ..graph.execute import Plan, RunError
 from ..graph.frame import NotStageableError, Store
-from ..graph.func_graph import has_effect
+from ..graph.func_graph import Draws, has_effect
 from ..graph.graph import GraphTensor
+from ..graph.variables import VariableState
 from ..models.compiled import tag_of
 from ..models.making import model_of
 from .in_common import FaultVariable, Shared
-from .lowering import StagingFrame
+from .lowering import StagingFrame, Stateful
 
 
 class NotCompilableError(GraphError, ValueError):
@@ -53,9 +54,9 @@ class FrozenFrame(StagingFrame):
         super().__init__(block, shared, top=True)
         self.values = values
 
-    def present(self, variable: Any) -> Any:
+    def present(self, variable: Stateful | None) -> SSAValue:
         """Return the value that the variable has now."""
-        if variable not in self.state and variable is not self.shared.fault:
+        if isinstance(variable, VariableState | Draws) and variable not in self.state:
             self.state[variable] = self.stored(variable.name, variable.value_in(self.values))
         return super().present(variable)
 
@@ -69,7 +70,7 @@ class FrozenFrame(StagingFrame):
         )
         return made
 
-    def write(self, variable: Any, value: object) -> None:
+    def write(self, variable: Stateful, value: object) -> None:
         """Refuse."""
         raise NotStageableError(f"it changes variable {variable.name!r}")
 

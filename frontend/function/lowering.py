@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
@@ -30,10 +30,10 @@ from ...ir.ops.host.python_step import Backward, PythonStep
 from ...ir.ops.random import Draw, drawn_key
 from ...ir.ops.structure import Constant, Weight, Yield
 from ...ir.types.attributes import Symbol
-from ...ir.types.dtypes import i64, u32, u64
+from ...ir.types.dtypes import DType, i64, u32, u64
 from ...ir.types.tensor import TensorSpec, spec_of, spec_of_array
 from ...ir.types.values import held, join
-from ...requirements import NUMBERS, Requirement
+from ...requirements import Requirement
 from ..eager.recorded import Recorded
 from ..graph.frame import (
     Frame,
@@ -42,6 +42,7 @@ from ..graph.frame import (
     NotSeenError,
     NotStageableError,
     OutsideError,
+    Stateful,
     Store,
 )
 from ..graph.func_graph import Draws, FuncGraph, draws_of, has_effect, touched_by
@@ -59,7 +60,8 @@ INLINE = 1024
 
 PLAIN = (Composite, Primitive)
 """The kinds whose operations are functions of their inputs."""
-
+DrawnKey: TypeAlias = tuple[Operation, tuple[int, int], int]
+"""An argument that is the key of a random draw: its operation, the seeds, how many counters."""
 
 
 class StagingFrame(Frame):
@@ -71,10 +73,10 @@ class StagingFrame(Frame):
         super().__init__(Store(), self.append)
         self.block, self.shared, self.top = block, shared, top
         self.emitter = GraphEmit.at_end(block)
-        self.state: dict[Any, Any] = {}
-        self.arguments: list[Any] = []
+        self.state: dict[object, SSAValue] = {}
+        self.arguments: list[VariableState | Draws | DrawnKey] = []
         """The variables that are arguments."""
-        self.written: dict[Any, None] = {}
+        self.written: dict[Stateful, None] = {}
 
     def carry_out(self, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Append an operation, as a host step if it has no other form; return its results."""
@@ -140,14 +142,14 @@ class StagingFrame(Frame):
         """Return what says on an operation where it runs."""
         return StringAttr(self.device) if self.device.startswith("gpu") else None
 
-    def append(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+    def append(self, op: type[Op], *operands: object, **attributes: object) -> Any:
         """Append an operation, unless it makes a few integers of some that are known."""
         found = folded(op, operands, attributes)
         if found is not None:
             return found[0] if len(found) == 1 else tuple(found)
         return self.appended(op, *operands, **attributes)
 
-    def appended(self, op: type[Op], *operands: Any, **attributes: Any) -> Any:
+    def appended(self, op: type[Op], *operands: object, **attributes: Any) -> Any:
         """Append an operation; arrays become constants."""
         if op is Require:
             wanted = Requirement(**{name: as_python(x) for name, x in attributes.items()})
@@ -201,7 +203,7 @@ class StagingFrame(Frame):
         self.require(wanted, fine, self.value(make.cast(place, dtype=i64)), self.value(kind))
         return made
 
-    def touched(self, graphs: Sequence[FuncGraph]) -> list[Any]:
+    def touched(self, graphs: Sequence[FuncGraph]) -> list[Stateful]:
         """Return what graphs read or write: variables, counts of draws, and the fault.
 
         Where variables are touched behind a requirement, that one guards them.
@@ -239,8 +241,8 @@ class StagingFrame(Frame):
         return kept
 
     def host(
-        self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Any
-    ) -> Sequence[Any]:
+        self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
+    ) -> Sequence[object]:
         """Append a call of a Python function."""
         op, call = self.shared.op, getattr(function, "call", None)
         if not self.shared.has_host or op is None:
@@ -294,18 +296,19 @@ class StagingFrame(Frame):
             step.fault = fault.error
         return more
 
-    def detached(self, value: object) -> Any:
+    def detached(self, value: object) -> object:
         """Return the value."""
         return value
 
-    def present(self, variable: Any) -> Any:
+    def present(self, variable: Stateful | None) -> SSAValue:
         """Return the value that the variable has at this point."""
-        if variable is self.shared.fault and variable not in self.state:
-            self.state[variable] = self.value(np.zeros(NUMBERS, np.int64))
+        fault = self.shared.fault
+        if fault is not None and variable is fault and fault not in self.state:
+            self.state[fault] = self.value(fault.value_in(self.store))
         if variable not in self.state:
             if isinstance(variable, Draws) and variable.op in self.shared.keys:
                 raise NotStageableError(f"{variable.name}: in and outside of a branch or a loop")
-            if not hasattr(variable, "spec"):
+            if not isinstance(variable, VariableState | Draws):
                 raise OutsideError(f"{variable} is a state of Python's")
             if not self.top or not variable.spec.is_static:
                 raise NotStageableError(f"variable {variable.name}")
@@ -328,7 +331,7 @@ class StagingFrame(Frame):
         inner.emit, inner.recorded, inner.replay = record.emit, record, [*reads]
         return inner, record
 
-    def write(self, variable: object, value: object) -> None:
+    def write(self, variable: Stateful, value: object) -> None:
         """Take note of the value that the variable has from here on.
 
         Behind a requirement that did not hold it keeps the value that it has.
@@ -337,7 +340,7 @@ class StagingFrame(Frame):
             self.state[variable] = self.guarded(variable, self.value(value))
             self.written[variable] = None
 
-    def guarded(self, variable: object, value: SSAValue) -> SSAValue:
+    def guarded(self, variable: Stateful, value: SSAValue) -> SSAValue:
         """Return the value if all requirements hold so far, else that which the variable has."""
         fault = self.shared.fault
         if not isinstance(variable, VariableState) or fault not in self.state:
@@ -352,7 +355,7 @@ class StagingFrame(Frame):
         kept: SSAValue = make.select(self.is_well(), value, old)
         return kept
 
-    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> Any:
+    def next_key(self, op: object, seeds: tuple[int, int], count: int) -> object:
         """Return the key of a random draw: an argument, in a region one that counts the draws."""
         assert isinstance(op, Operation), "what draws is an operation of a graph"
         counter, make = draws_of(op), Maker(self.append)
@@ -372,7 +375,7 @@ class StagingFrame(Frame):
         self.arguments.append((op, seeds, count))
         return argument
 
-    def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[Any]) -> Sequence[object]:
+    def choose(self, branches: Sequence[FuncGraph], inputs: Sequence[object]) -> Sequence[object]:
         """Append a choice: of two by a truth value, of several by a number."""
         index, *given = [self.value(x) for x in inputs]
         touched = self.touched(branches)
@@ -388,8 +391,8 @@ class StagingFrame(Frame):
         return self.added(op, touched, unchanged)
 
     def loop(
-        self, test: FuncGraph, body: FuncGraph, count: int, inputs: Sequence[Any]
-    ) -> Sequence[Any]:
+        self, test: FuncGraph, body: FuncGraph, count: int, inputs: Sequence[object]
+    ) -> Sequence[object]:
         """Append a loop."""
         values = [self.value(x) for x in inputs]
         touched = self.touched([test, body])
@@ -467,10 +470,10 @@ class StagingFrame(Frame):
     def added(
         self,
         op: If | While | HostLoop,
-        touched: Sequence[object],
+        touched: Sequence[Stateful],
         unchanged: Sequence[bool],
         extra: int = 0,
-    ) -> Sequence[Any]:
+    ) -> Sequence[object]:
         """Append an operation whose last results are variables, before `extra` that nobody uses."""
         results = self.control(op)
         results = results[: len(results) - extra]
@@ -481,7 +484,7 @@ class StagingFrame(Frame):
                 self.written[variable] = None
         return list(results[:count])
 
-    def control(self, op: If | While | HostLoop) -> Sequence[Any]:
+    def control(self, op: If | While | HostLoop) -> Sequence[object]:
         """Append a choice or a loop; where this is recorded, so that it has a gradient."""
         if self.recorded is None or isinstance(op, HostLoop):
             return self.insert(op)
@@ -497,7 +500,7 @@ class Through:
     def __init__(self, record: Recorded) -> None:
         self.record = record
 
-    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
         """Append an operation."""
         return self.record.emit(op, *operands, **attributes)
 
@@ -513,7 +516,7 @@ class Way:
     def __init__(self, frame: StagingFrame) -> None:
         self.frame = frame
 
-    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
         """Append an operation."""
         return self.frame.appended(op, *operands, **attributes)
 
@@ -532,7 +535,7 @@ class Turning:
 
     test: FuncGraph
     body: FuncGraph
-    touched: Sequence[Any]
+    touched: Sequence[Stateful]
     count: int
     """How many values it carries, beside what is touched."""
 
@@ -556,7 +559,7 @@ class Growing:
 
     test: FuncGraph
     body: FuncGraph
-    touched: Sequence[Any]
+    touched: Sequence[Stateful]
     count: int
     """How many values it carries, beside what is touched."""
 
@@ -575,7 +578,7 @@ class Growing:
             block = Block(arg_types=types)
             made = self.turn(shared, block)
             found = [spec_of(x.type) for x in made[1:]]
-            joined: list[Any] = [join(held(a), held(b)) for a, b in zip(specs, found, strict=True)]
+            joined = [join(held(a), held(b)) for a, b in zip(specs, found, strict=True)]
             if any(spec.shape is None for spec in joined):
                 raise NotStageableError("a loop that changes how many axes there are")
             if joined == [held(spec) for spec in taken]:
@@ -603,7 +606,7 @@ class ChoiceOfGraphs:
 
     shared: Shared
     branches: Sequence[FuncGraph]
-    touched: Sequence[Any]
+    touched: Sequence[Stateful]
     count: int
     """How many inputs there are, of all branches."""
 

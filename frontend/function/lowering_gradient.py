@@ -27,8 +27,9 @@ from ...ir.verify import verify
 from ..eager.recorded import Recorded
 from ..graph.execute import Plan
 from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
+from ..graph.graph import Operation
 from ..graph.variables import Handle, VariableState
-from ..models.compiled import compile_program, load_compiled
+from ..models.compiled import CompiledModel, compile_program, load_compiled
 from .in_common import FaultVariable, Shared
 from .lowering import StagingFrame, Way
 from .refusals import appending
@@ -70,7 +71,7 @@ def program_of(main: FuncOp, results: Sequence[SSAValue], shared: Shared, named:
     return Program(module, shared.weights)
 
 
-def loaded(program: Program) -> Any:
+def loaded(program: Program) -> CompiledModel:
     """Return the compiled program."""
     return load_compiled(compile_program(program, Options(numerics="exact")), 1)
 
@@ -141,14 +142,16 @@ class StagedGradient:
         self.way_back = program_of(main, results, frame.shared, len(given))
         return taken
 
-    def state(self, store: Store) -> tuple[dict[VariableState, Array], dict[Any, int]]:
+    def state(self, store: Store) -> tuple[dict[VariableState, Array], dict[Operation, int]]:
         """Return the values of the variables that are read, and what draws have used."""
         found: list[Any] = [x if isinstance(x, tuple) else x() for x in self.arguments]
         values = {x: x.value_in(store) for x in found if isinstance(x, VariableState)}
         draws = [x[0] if isinstance(x, tuple) else x.op for x in found if x not in values]
         return values, {op: store.draws.get(op, 0) for op in draws}
 
-    def run(self, store: Store, arrays: Sequence[object]) -> tuple[list[Any], Callable[..., Any]]:
+    def run(
+        self, store: Store, arrays: Sequence[object]
+    ) -> tuple[list[Array], Callable[[Sequence[Array | None]], list[Array | None]]]:
         """Return the outputs, and the function of their gradients that goes back."""
         more = [
             Frame(store).key(*x) if isinstance(x, tuple) else x().value_in(store)
@@ -190,7 +193,7 @@ class Gradients:
     """The programs of a function by the shapes of its arguments, made when they pay."""
 
     def __init__(self) -> None:
-        self.known: dict[Any, StagedGradient | int | None] = {}
+        self.known: dict[object, StagedGradient | int | None] = {}
 
     @property
     def made(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, SupportsInt, TypeVar
 
 from ..array.manipulation import stack
 from ..eager.tensor import Tensor, as_tensor, cast
@@ -22,6 +22,12 @@ from ..values import dtypes, nest
 from ..values.context import STATE, entered
 
 PLACEHOLDER, NO_OP = Placeholder(), NoOp()
+Made = TypeVar("Made")
+"""What functions of a choice or of slices give: tensors, or a structure of them."""
+Values = TypeVar("Values", bound=Sequence[object])
+"""What goes round in a loop."""
+Carried = TypeVar("Carried")
+"""The state of a scan: a tensor, or a structure of them."""
 
 
 @contextmanager
@@ -43,7 +49,7 @@ def present_graph(*values: object) -> Graph | None:
 
 
 def placeholder(
-    dtype: object = "float32", shape: Any = None, name: str | None = None
+    dtype: object = "float32", shape: Sequence[int | None] | None = None, name: str | None = None
 ) -> GraphTensor:
     """Make a tensor of the present graph whose value is fed; None stands for unknown sizes."""
     graph = present_graph()
@@ -55,10 +61,10 @@ def placeholder(
 
 def cond(
     predicate: object,
-    true: Callable[[], object],
-    false: Callable[[], object],
+    true: Callable[[], Made],
+    false: Callable[[], Made],
     name: str | None = None,
-) -> Any:
+) -> Made:
     """Return what one of two functions gives; in a graph only that one runs."""
     graph = present_graph(predicate)
     if graph is None or not isinstance(predicate, Tensor):
@@ -68,8 +74,8 @@ def cond(
 
 
 def switch_case(
-    index: Any, functions: Sequence[Callable[[], object]], name: str | None = None
-) -> Any:
+    index: SupportsInt, functions: Sequence[Callable[[], Made]], name: str | None = None
+) -> Made:
     """Return what the function of this number gives; the last one's for any other number."""
     graph = present_graph(index)
     if graph is None or not isinstance(index, Tensor):
@@ -82,10 +88,10 @@ def switch_case(
 def while_loop(
     test: Callable[..., object],
     body: Callable[..., object],
-    values: Sequence[object],
-    shapes: Sequence[Any] | None = None,
+    values: Values,
+    shapes: Sequence[Sequence[int | None] | None] | None = None,
     name: str | None = None,
-) -> Any:
+) -> Values:
     """Return the values when the test gives false, changed by the body till then.
 
     `shapes` states for values that change their shape what stays, with None for what does not.
@@ -97,17 +103,19 @@ def while_loop(
         while bool(test(*now)):
             made = body(*now)
             now = list(made) if isinstance(made, list | tuple) else [made]
-        return nest.pack(values, nest.flatten(now))
+        kept: Values = nest.pack(values, nest.flatten(now))
+        return kept
     specs = None
     if shapes is not None:
         specs = [spec_with_unknowns(x.row, s) for x, s in zip(tensors, shapes, strict=True)]
     with entered(graph) if STATE.context is not graph else nullcontext():
         inputs = [graph.owned(x) for x in tensors]
         found = loop(graph, test, body, inputs, list(values), specs, name)
-    return nest.pack(values, found)
+    last: Values = nest.pack(values, found)
+    return last
 
 
-def map_fn(function: Callable[..., object], xs: object) -> Any:
+def map_fn(function: Callable[..., Made], xs: object) -> Made:
     """Return the results of a function of each slice along the first axis, stacked."""
     graph = present_graph(xs)
     if graph is not None and _count(xs) > UNROLLED:
@@ -115,20 +123,23 @@ def map_fn(function: Callable[..., object], xs: object) -> Any:
     return _stack([function(*_slices(xs, i)) for i in range(_count(xs))])
 
 
-def scan(function: Callable[..., Any], initial: Any, xs: Any) -> Any:
+def scan(
+    function: Callable[..., tuple[Carried, Made]], initial: Carried, xs: object
+) -> tuple[Carried, Made]:
     """Return the last state, and the outputs stacked, of `state, output = f(state, *slices)`."""
     graph = present_graph(initial, xs)
     if graph is not None and _count(xs) > UNROLLED:
-        made: tuple[Any, Any] = _scanned(graph, function, initial, xs)
-        return made
-    state, outputs = initial, []
+        return _scanned(graph, function, initial, xs)
+    state, outputs = initial, list[Made]()
     for i in range(_count(xs)):
         state, output = function(state, *_slices(xs, i))
         outputs.append(output)
     return state, _stack(outputs)
 
 
-def _scanned(graph: Graph, step: Callable[..., Any], initial: Any, xs: Any) -> Any:
+def _scanned(
+    graph: Graph, step: Callable[..., tuple[Carried, Made]], initial: Carried, xs: object
+) -> tuple[Carried, Made]:
     with entered(graph) if STATE.context is not graph else nullcontext():
         return scanned(graph, step, initial, nest.flatten(xs), _count(xs))
 
@@ -140,13 +151,14 @@ def _count(xs: object) -> int:
     return extent
 
 
-def _slices(xs: object, index: int) -> list[Any]:
+def _slices(xs: object, index: int) -> list[Tensor]:
     return [x[index] for x in nest.flatten(xs)]
 
 
-def _stack(rows: Sequence[object]) -> Any:
+def _stack(rows: Sequence[Made]) -> Made:
     columns = zip(*map(nest.flatten, rows), strict=True)
-    return nest.pack(rows[0], [stack(list(column)) for column in columns])
+    made: Made = nest.pack(rows[0], [stack(list(column)) for column in columns])
+    return made
 
 
 def gradients(
@@ -163,7 +175,7 @@ def gradients(
         return nest.pack(xs, graph_gradients(targets, sources, given, stop))
 
 
-def py_function(function: Callable[..., object], inputs: Sequence[object], dtype: Any) -> Any:
+def py_function(function: Callable[..., object], inputs: Sequence[object], dtype: object) -> Any:
     """Call Python with computed tensors, also when a graph runs. It cannot be compiled."""
     single = not isinstance(dtype, list | tuple)
     rows = [dtypes.as_dtype(t).row for t in ([dtype] if single else dtype)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -39,6 +39,7 @@ from ..values import dtypes
 from ..values.context import STATE, record, running_on
 from ..values.devices import CPU, Device, PlacementError, as_device, devices
 from ..values.dtypes import DataType
+from ..values.given import Index
 from ..values.origin import short, user_line
 
 
@@ -75,7 +76,7 @@ class DeviceTensor(Tensor):
         return dtypes.as_dtype(self.held.dtype)
 
     @property
-    def shape(self) -> tuple[Any, ...]:
+    def shape(self) -> tuple[int, ...]:
         """Return the extent of each axis."""
         return self.held.shape
 
@@ -96,7 +97,7 @@ class DeviceTensor(Tensor):
         """Return another tensor of the same value, which recorders do not know."""
         return DeviceTensor(self.held, self.place)
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Index) -> Tensor:
         return taken(self, key)
 
 
@@ -118,7 +119,7 @@ class PlacedTensor(Tensor):
         """Return another tensor of the same value, which recorders do not know."""
         return PlacedTensor(self._array, self.place)
 
-    def to_device(self, device: object, /, *, stream: Any = None) -> Tensor:
+    def to_device(self, device: object, /, *, stream: object = None) -> Tensor:
         """Return the tensor on a device: itself if it is there, else a copy."""
         return moved(self, as_device(device))
 
@@ -144,7 +145,7 @@ def moved(x: Tensor, device: Device) -> Tensor:
     return made
 
 
-def in_graph(x: Any, device: Device) -> Tensor:
+def in_graph(x: Tensor, device: Device) -> Tensor:
     """Return the value of a graph, which the device computes."""
     graph = STATE.context if isinstance(STATE.context, Graph) else x.home()
     if not isinstance(graph, Graph):

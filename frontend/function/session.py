@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -40,7 +40,7 @@ from ..graph.kinds import DEAD, MissingFeedError
 from ..graph.placement import available_with, check_placement
 from ..graph.variables import Held
 from ..models.pieces import on_host
-from ..values.context import stack
+from ..values.context import Context, Recorder, stack
 from ..values.run_errors import InvalidArgumentError
 from .in_common import Where
 from .staged import Staged, compiled_for
@@ -56,7 +56,7 @@ class KnownFetch:
         self.fetch, self.keys, self.plan = fetch, keys, plan
         self.dtypes = [tensor.spec.dtype.numpy for tensor in plan.feeds]
 
-    def run(self, session: Session, feeds: Mapping[Any, Any] | None) -> list[Any] | None:
+    def run(self, session: Session, feeds: Mapping[object, Any] | None) -> list[object] | None:
         """Return the values if the plan is compiled for arrays like these, as they are."""
         arrays = list(feeds.values()) if feeds else []
         for value, dtype in zip(arrays, self.dtypes, strict=True):
@@ -65,7 +65,7 @@ class KnownFetch:
         native = self.plan.compiled.get(tuple([array.shape for array in arrays]))
         if native.__class__ is not Staged:
             return None
-        found: list[Any] = native.run(session.store, arrays)
+        found: list[object] = native.run(session.store, arrays)
         return found
 
 
@@ -91,9 +91,9 @@ class Session:
         """Runs of compiled plans by the fetch and the keys of feeds, as they are given."""
         self._making = renewed(threading.RLock())
         self._closed = False
-        self._before: list[Any] = []
+        self._before: list[tuple[Context | None, tuple[Recorder, ...]]] = []
 
-    def run(self, fetches: Any, feeds: Mapping[object, object] | None = None) -> Any:
+    def run(self, fetches: object, feeds: Mapping[object, object] | None = None) -> Any:
         """Return what the fetches are, in the structure that they have; None for operations."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -130,7 +130,9 @@ class Session:
         found = iter([None if v is None else fetched(unboxed(v)) for v in values])
         return rebuild(found)
 
-    def _plan(self, fetches: Sequence[Any], feeds: Sequence[GraphTensor]) -> Plan:
+    def _plan(
+        self, fetches: Sequence[GraphTensor | Operation], feeds: Sequence[GraphTensor]
+    ) -> Plan:
         key = (tuple(map(id, fetches)), tuple(map(id, feeds)))
         plan = self._plans.get(key)
         if plan is not None:
@@ -198,7 +200,9 @@ class Session:
             raise ForeignTensorError(f"Tensor {found!r} is not an element of this graph.")
         return found.edge if isinstance(found, GraphTensor) else found
 
-    def _flatten(self, fetches: Any, wanted: list[Any]) -> Callable[[Any], Any]:
+    def _flatten(
+        self, fetches: Any, wanted: list[GraphTensor | Operation]
+    ) -> Callable[[Iterator[object]], object]:
         """Collect the fetches of a structure; return what builds it again from their values."""
         if isinstance(fetches, Mapping):
             parts = {k: self._flatten(v, wanted) for k, v in fetches.items()}
@@ -306,7 +310,7 @@ def is_text(dtype: DType) -> bool:
     return dtype.kind == "s"
 
 
-def fetched(value: object) -> Any:
+def fetched(value: object) -> Array | np.generic:
     """Return a value as a caller gets it: an array, or a number of numpy's."""
     array = np.asarray(value)
     return array[()] if array.ndim == 0 else array

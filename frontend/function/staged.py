@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -29,7 +29,7 @@ from ...runtime.gpu.device_array import DeviceArray
 from ...runtime.tracing import EARS
 from ..graph.execute import Plan, Wishes
 from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
-from ..graph.func_graph import touched_in
+from ..graph.func_graph import Draws, touched_in
 from ..graph.variables import ChangedInPlace, Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
 from ..models.pieces import SteppedModel, on_host
@@ -54,7 +54,7 @@ class Written:
 
     def __init__(self, frame: StagingFrame) -> None:
         fault = frame.shared.fault
-        variables = [v for v in frame.written if v is not fault]
+        variables = [v for v in frame.written if isinstance(v, VariableState | Draws)]
         self.handles = [Handle(v, weak=True) for v in variables]
         self.withheld = [v in frame.shared.withheld for v in variables]
         told = variables or frame.shared.reports
@@ -169,14 +169,14 @@ class Staged:
         self.outside = [i for i, v in enumerate(arguments) if v not in written]
         """Which are not written at all: they are read before other steps are kept waiting."""
 
-    def run(self, store: Store, arrays: Sequence[object]) -> list[Any]:
+    def run(self, store: Store, arrays: Sequence[object]) -> list[object]:
         """Return the outputs."""
         if self.calls:
             return self._run_calls(store, arrays)
         if not self.written.count:
             return self._run(store, arrays)
         written = [handle() for handle in self.written.handles]
-        state: list[Any] = [None] * len(self.arguments)
+        state: list[object] = [None] * len(self.arguments)
         for i in self.outside:
             state[i] = self._argument(i, store)
         in_place: list[Any] = [self.arguments[i]() for i in self.updated]  # type: ignore[operator]
@@ -184,7 +184,7 @@ class Staged:
         with ChangedInPlace(in_place, others, store):
             return self._run(store, arrays, state)
 
-    def _argument(self, i: int, store: Store) -> Any:
+    def _argument(self, i: int, store: Store) -> object:
         """Return the value of an argument now: a variable's, or the key of a random draw."""
         argument = self.arguments[i]
         if isinstance(argument, tuple):
@@ -283,14 +283,14 @@ def refused(plan: Plan, error: Exception) -> None:
 
 
 def compiled_for(
-    plan: Plan, arrays: Sequence[Any], after: int, where: Where | None = None
+    plan: Plan, arrays: Sequence[Array | DeviceArray], after: int, where: Where | None = None
 ) -> Staged | None:
     """Return the compiled plan for arrays of these shapes, once it was run often enough.
 
     What is to run on a GPU is compiled at once, for it runs there only compiled; raises a
     `PlacementError` where it cannot be, unless it may run elsewhere.
     """
-    shapes: Any = tuple(x.shape for x in arrays)
+    shapes = tuple(x.shape for x in arrays)
     if where is not None and (where.device or plan.asks_for_gpu):
         return placed_for(plan, arrays, (where, *shapes), where)
     known: Staged | int | None = plan.compiled.get(shapes, 0)
@@ -308,7 +308,9 @@ def compiled_for(
     return known
 
 
-def compiled_now(plan: Plan, arrays: Sequence[Any], shapes: object) -> Staged | None:
+def compiled_now(
+    plan: Plan, arrays: Sequence[Array | DeviceArray], shapes: Hashable
+) -> Staged | None:
     """Return the plan compiled for arrays of these shapes; keep it, or that it cannot be."""
     is_text = any(x.dtype.kind == "O" for x in arrays)
     try:
@@ -322,7 +324,9 @@ def compiled_now(plan: Plan, arrays: Sequence[Any], shapes: object) -> Staged | 
 
 
 @paused()
-def placed_for(plan: Plan, arrays: Sequence[Any], key: Any, where: Where) -> Staged | None:
+def placed_for(
+    plan: Plan, arrays: Sequence[Array | DeviceArray], key: Hashable, where: Where
+) -> Staged | None:
     """Return a plan compiled for the devices that its operations ask for."""
     known: Staged | None = plan.compiled.get(key)
     if known is None:

@@ -27,7 +27,7 @@ from ...ir.program import finish, new_function, set_level
 from ...ir.types.attributes import Symbol
 from ...ir.types.tensor import Array, spec_of_array
 from ...runtime.artifact import TensorInfo
-from ..graph.frame import NotStageableError, Store
+from ..graph.frame import NotStageableError, Stateful, Store
 from ..graph.variables import VariableState
 from ..models.compiled import compile_program, tag_of
 from .function import Function
@@ -61,7 +61,7 @@ def save_functions(
     if not states:
         raise UnsupportedOp("the functions use no variables", hint="save them one by one")
     fields, head = fields_of(states, store)
-    numbers = {state: i for i, state in enumerate(states)}
+    numbers: dict[Stateful, int] = {state: i for i, state in enumerate(states)}
     members = [init_of(fields, states, store, replace(options, tag=f"{tag}0init"))]
     for name, (concrete, made) in staged.items():
         inputs = names_of([x.op.name for x in concrete.graph.inputs])
@@ -108,7 +108,8 @@ def states_of(staged: list[Staged]) -> list[VariableState]:
     found: dict[VariableState, None] = {}
     for made in staged:
         handles = [x for x in made.arguments if not isinstance(x, tuple)]
-        found.update(dict.fromkeys(x() for x in (*handles, *made.written.handles)))
+        states = [x() for x in (*handles, *made.written.handles)]
+        found.update(dict.fromkeys(x for x in states if isinstance(x, VariableState)))
     return list(found)
 
 

@@ -9,10 +9,10 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from ...ir.types.dtypes import DType
 from ..eager.tensor import Tensor
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import GraphTensor
-from ..values.dtypes import DTypeLike
 
 
 class Surface(Protocol):
@@ -32,10 +32,10 @@ class Surface(Protocol):
     def label(self) -> str:
         """Return its name for messages."""
 
-    def to_tensor(self, value: object, dtype: DTypeLike | None = None) -> Tensor:
+    def to_tensor(self, value: object, dtype: DType | None = None) -> Tensor:
         """Return an argument as a tensor."""
 
-    def spec_of(self, tensor: object) -> Any:
+    def spec_of(self, tensor: GraphTensor) -> object:
         """Return the spec of an argument of a trace, as users see it."""
 
     def wrap(self, array: object) -> Tensor:

@@ -18,7 +18,8 @@ from ...codegen.compile import Options
 from ...errors import UnsupportedOp
 from ...ir import Program
 from ...ir.compose.functions import Maker
-from ...ir.types.tensor import TensorSpec
+from ...ir.types.dtypes import DType
+from ...ir.types.tensor import Array, TensorSpec
 from ...lazy import cached_property
 from ...runtime.gpu.device_array import DeviceArray
 from ..eager.backward import is_smooth
@@ -26,7 +27,7 @@ from ..eager.recorded import unboxed
 from ..eager.tape import GradientTape
 from ..eager.tensor import Tensor, apply, as_tensor
 from ..graph.execute import Plan
-from ..graph.frame import Frame, NotStageableError, Store
+from ..graph.frame import Frame, NotStageableError, Owner, Stateful, Store
 from ..graph.func_graph import CallGraph, FuncGraph, must_run, touched_by
 from ..graph.gradients import gradients, node_backward
 from ..graph.graph import Graph, GraphTensor, dims_or_none, within
@@ -57,22 +58,21 @@ ACTIVE: list[Store] = [PROCESS]
 class TapeFrame(Frame):
     """A run in which tapes see every operation, and every variable that is read."""
 
-    def present(self, variable: Any) -> Any:
+    def present(self, variable: Stateful) -> object:
         """Read through the Python object, which tapes know."""
         owner = variable.owner()
         return super().present(variable) if owner is None else owner.read_value()
 
     def host(
-        self, function: Callable[..., Any], inputs: Sequence[Any], dtypes: Sequence[Any]
-    ) -> Sequence[Any]:
+        self, function: Callable[..., object], inputs: Sequence[object], dtypes: Sequence[DType]
+    ) -> Sequence[object]:
         """Call a Python function with tensors, so that tapes see what it does."""
         seen = getattr(function, "on_tensors", None)
         if seen is None:
             return super().host(function, inputs, dtypes)
-        made: Sequence[Any] = [as_tensor(x) for x in seen(*map(as_tensor, inputs))]
-        return made
+        return [as_tensor(x) for x in seen(*map(as_tensor, inputs))]
 
-    def detached(self, value: object) -> Any:
+    def detached(self, value: object) -> Tensor:
         """Return the same value as a tensor that tapes do not know."""
         return as_tensor(value).alias()
 
@@ -81,10 +81,10 @@ class TapeFrame(Frame):
 class AgainFrame(TapeFrame):
     """A run of what was run before, for tapes: it reads what there was, and changes nothing."""
 
-    values: dict[Any, Any] = field(default_factory=dict)
+    values: dict[object, Array] = field(default_factory=dict)
     """The values that variables had."""
 
-    def present(self, variable: Any) -> Any:
+    def present(self, variable: Stateful) -> object:
         """Read the value of then as that of the Python object, which tapes know."""
         made, owner = as_tensor(self.values[variable]).alias(), variable.owner()
         if owner is not None:
@@ -126,20 +126,20 @@ class ConcreteFunction:
         return self.graph.outputs
 
     @property
-    def captured_inputs(self) -> list[Any]:
+    def captured_inputs(self) -> list[Tensor | Owner | None]:
         """Return what is taken from outside: tensors, and variables by reference."""
         return [*self.graph.captures, *(v.owner() for v in self.graph.variables())]
 
     @property
-    def variables(self) -> tuple[Any, ...]:
+    def variables(self) -> tuple[Owner | None, ...]:
         """Return the variables that are used."""
         touched = touched_by([self.graph])
         return tuple(v.owner() for v in touched if isinstance(v, VariableState))
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> tuple[Owner, ...]:
         """Return the variables that are used and are among what optimisers change."""
-        return tuple(v for v in self.variables if v.trainable)
+        return tuple(v for v in self.variables if v is not None and v.trainable)
 
     @property
     def structured_input_signature(self) -> tuple[tuple[object, ...], dict[str, object]]:
@@ -155,16 +155,16 @@ class ConcreteFunction:
         return found.args, found.kwargs
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> object:
         """Return the shapes of the outputs in the structure that the function returns."""
         return self._of_outputs(lambda x: x.shape)
 
     @property
-    def output_dtypes(self) -> Any:
+    def output_dtypes(self) -> object:
         """Return the element types of the outputs in the structure that the function returns."""
         return self._of_outputs(lambda x: x.dtype)
 
-    def _of_outputs(self, of: Callable[[GraphTensor], object]) -> Any:
+    def _of_outputs(self, of: Callable[[GraphTensor], object]) -> object:
         return nest.pack(self.structure, [None if x is None else of(x) for x in self.slots])
 
     @property
@@ -228,7 +228,7 @@ class ConcreteFunction:
         made = [None if slot is None else next(filled) for slot in self.slots]
         return nest.pack(self.structure, made)
 
-    def packed(self, arrays: Sequence[object]) -> Any:
+    def packed(self, arrays: Sequence[object]) -> object:
         """Return results in the structure that the function returns."""
         wrap = self.function.wrap
         if self.structure.__class__ not in (list, tuple, dict) and len(self.slots) == 1:
@@ -286,7 +286,7 @@ class ConcreteFunction:
         seen = [*inputs, *(owner for owner in owners if owner is not None)]
         return any(recorder.knows(x) for recorder in STATE.recorders for x in seen)
 
-    def call_staged(self, store: Store, inputs: Sequence[Any]) -> Sequence[object] | None:
+    def call_staged(self, store: Store, inputs: Sequence[Tensor]) -> Sequence[object] | None:
         """Run the forward program under a tape; None where there is none."""
         if len(STATE.recorders) > 1 or not self.is_dense or wanted_place(inputs).kind != "cpu":
             return None
@@ -300,11 +300,11 @@ class ConcreteFunction:
         outputs = [wrap(np.asarray(x)) for x in made]
         owners = [v.owner() for v in staged.variables]
 
-        def backward(*grads: Any) -> Sequence[Any]:
+        def backward(*grads: Tensor | None) -> Sequence[object]:
             if STATE.context is not None or STATE.recorders:
                 if self.kind.stateful or any(v.value_in(store) is not x for v, x in values.items()):
                     then = Store()
-                    then.draws |= draws
+                    then.draws.update(draws)
                     frame = AgainFrame(then, apply, values={**values})
                     return self.again(frame, inputs, grads, owners)
                 return self.way_back(inputs, grads, staged.variables)
@@ -320,7 +320,7 @@ class ConcreteFunction:
         inputs: Sequence[object],
         grads: Sequence[object],
         owners: Sequence[object],
-    ) -> Sequence[Any]:
+    ) -> Sequence[object]:
         """Return the gradients of inputs and variables by running the graph once more."""
         sources = [*inputs, *owners]
         with GradientTape(watch_accessed_variables=False) as tape:
@@ -333,8 +333,11 @@ class ConcreteFunction:
         return found
 
     def way_back(
-        self, inputs: Sequence[Any], grads: Sequence[Any], variables: Sequence[Any]
-    ) -> list[Any]:
+        self,
+        inputs: Sequence[Tensor],
+        grads: Sequence[Tensor | None],
+        variables: Sequence[VariableState],
+    ) -> list[object]:
         """Return the gradients of inputs and variables by a function that tapes see."""
         given = [
             Maker(apply).filled(0, y.spec.dtype, y.spec.dims) if g is None else g
@@ -411,7 +414,7 @@ class ConcreteFunction:
         return program_of(plan, graph.inputs, kept, ACTIVE[-1], taken, sizes)
 
     @property
-    def compiled(self) -> dict[Any, Any]:
+    def compiled(self) -> dict[object, object]:
         """Return the compiled graphs by the shapes of the arguments."""
         return self.graph.whole_plan().compiled
 
@@ -427,7 +430,7 @@ class ConcreteFunction:
         return f"{inputs} → {{{outputs}}}"
 
 
-def as_result(x: Any, wrap: Any) -> Any:
+def as_result(x: object, wrap: Callable[[object], Tensor]) -> Tensor:
     """Return a result as the caller gets it: on a GPU if it came up there."""
     if isinstance(x, DeviceArray):
         return wrap(DeviceTensor(x, place_of(x)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..eager.operators import Operators
 from ..eager.recorded import EMIT, unboxed
 from ..eager.tensor import Tensor, as_tensor, operate
 from ..graph.execute import Plan
-from ..graph.frame import Frame
+from ..graph.frame import Frame, Store
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph, GraphTensor, Operation, dims_or_none, spec_with_unknowns, within
 from ..graph.inference import spec_of
@@ -38,7 +38,7 @@ from ..graph.variables import (
 from ..values import dtypes
 from ..values.context import STATE, accessed, default_session, entered, record
 from ..values.devices import CPU, Device
-from ..values.dtypes import DTypeLike
+from ..values.dtypes import DataType, DTypeLike
 from ..values.given import Index
 from .traces import ACTIVE
 
@@ -57,7 +57,6 @@ class VariableV2(ReadVariable):
 
 VARIABLE = VariableV2()
 _NUMBERS = count()
-Pass: Callable[..., Any] = lambda grad: (grad,)  # noqa: E731
 
 
 class Variable(Operators):
@@ -90,7 +89,7 @@ class Variable(Operators):
             self._make_now(initial_value)
         self.state.owner = weakref.ref(self)
 
-    def declared(self, shape: Any) -> Any:
+    def declared(self, shape: Any) -> tuple[int | None, ...] | None:
         """Return the extents that are stated, None if nothing is."""
         return None if shape is None else tuple(shape)
 
@@ -159,12 +158,12 @@ class Variable(Operators):
         return self.state.spec
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DataType:
         """Return the element type."""
         return dtypes.as_dtype(self.spec.dtype)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> tuple[int | None, ...] | None:
         """Return the shape."""
         return dims_or_none(self.spec.shape)
 
@@ -205,19 +204,19 @@ class Variable(Operators):
             made = graph.add(READ, (), attributes, name=name).outputs[0]
         else:
             made = self.wrapped(self.state.value_in(ACTIVE[-1]))
-        record("ReadVariableOp", (self,), (made,), Pass)
+        record("ReadVariableOp", (self,), (made,), lambda grad: (grad,))
         return made
 
     def wrapped(self, array: Array) -> Tensor:
         """Return an array as a tensor."""
         return Tensor(np.asarray(array))
 
-    def _change(self, kind: AssignVariable, *values: object, read: bool = True) -> Any:
+    def _change(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
         if STATE.replica is not None:
             return STATE.replica.change(self, kind, values, read)
         return self.change_now(kind, *values, read=read)
 
-    def change_now(self, kind: AssignVariable, *values: Any, read: bool = True) -> Any:
+    def change_now(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
         """Change it, in a graph or at once; whoever runs replicas does so once for all of them."""
         graph = self._home()
         if graph is None:
@@ -264,7 +263,7 @@ class Variable(Operators):
         use_locking: object = None,
         name: object = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Tensor | Self:
         """Give it a value."""
         return self._change(ASSIGN, self._fitting(value), read=read_value)
 
@@ -274,7 +273,7 @@ class Variable(Operators):
         use_locking: object = None,
         name: object = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Tensor | Self:
         """Add to it."""
         return self._change(ASSIGN_ADD, self.converted_like(value), read=read_value)
 
@@ -284,7 +283,7 @@ class Variable(Operators):
         use_locking: object = None,
         name: object = None,
         read_value: bool = True,
-    ) -> Any:
+    ) -> Tensor | Self:
         """Subtract from it."""
         return self._change(ASSIGN_SUB, self.converted_like(value), read=read_value)
 
@@ -292,15 +291,15 @@ class Variable(Operators):
         """Return a value as a tensor of the variable's element type."""
         return as_tensor(value, self.spec.dtype)
 
-    def scatter_nd_update(self, indices: object, updates: object) -> Any:
+    def scatter_nd_update(self, indices: object, updates: object) -> Tensor | Self:
         """Write slices at indices."""
         return self._change(SCATTER, as_tensor(indices), self.converted_like(updates))
 
-    def scatter_nd_add(self, indices: object, updates: object) -> Any:
+    def scatter_nd_add(self, indices: object, updates: object) -> Tensor | Self:
         """Add slices at indices; those at one index add up."""
         return self._change(SCATTER_ADD, as_tensor(indices), self.converted_like(updates))
 
-    def scatter_nd_sub(self, indices: object, updates: object) -> Any:
+    def scatter_nd_sub(self, indices: object, updates: object) -> Tensor | Self:
         """Subtract slices at indices; those at one index add up."""
         return self._change(SCATTER_SUB, as_tensor(indices), self.converted_like(updates))
 
@@ -308,14 +307,15 @@ class Variable(Operators):
         """Return the value."""
         return np.array(self.state.value_in(ACTIVE[-1]))
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: object, session: object = None) -> None:
         """Put a value in a session's store: that of the default one, if none is given."""
-        session = self._session(session)
-        self.state.put_in(session.store, np.asarray(value, self.spec.dtype.numpy))
+        store: Store = self._session(session).store
+        self.state.put_in(store, np.asarray(value, self.spec.dtype.numpy))
 
-    def eval(self, session: object = None) -> Any:
+    def eval(self, session: object = None) -> Array:
         """Return the value in a session."""
-        return self._session(session).run(self)
+        found: Array = self._session(session).run(self)
+        return found
 
     def _session(self, given: object) -> Any:
         """Return a session, or the default one."""
@@ -327,22 +327,24 @@ class Variable(Operators):
             )
         return found
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+    def __array__(
+        self, dtype: np.dtype[np.generic] | None = None, copy: bool | None = None
+    ) -> Array:
         return np.asarray(self.numpy(), dtype)
 
-    def __getitem__(self, key: Index) -> Any:
+    def __getitem__(self, key: Index) -> Tensor:
         return self.read_value()[key]
 
     def __len__(self) -> int:
         return len(self.read_value())
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Tensor]:
         return iter(self.read_value())
 
-    def __matmul__(self, other: object) -> Any:
+    def __matmul__(self, other: object) -> Tensor:
         return self.read_value() @ other
 
-    def __rmatmul__(self, other: object) -> Any:
+    def __rmatmul__(self, other: object) -> Tensor:
         return other @ self.read_value()
 
     def __bool__(self) -> bool:
@@ -354,10 +356,10 @@ class Variable(Operators):
     def __float__(self) -> float:
         return float(self.read_value())
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> bool:
         return self is not other
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ branch runs only if that branch is taken, effects included.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -115,9 +115,16 @@ def add(
     return op.outputs
 
 
+Made = TypeVar("Made")
+
+
 def choose(
-    graph: Graph, index: Any, functions: Sequence[Callable[[], Any]], name: str | None, type_: str
-) -> Any:
+    graph: Graph,
+    index: Tensor,
+    functions: Sequence[Callable[[], Made]],
+    name: str | None,
+    type_: str,
+) -> Made:
     """Add a choice between functions to a graph."""
     made = [traced("a branch", graph, f, (), ()) for f in functions]
     structure = made[0][1]
@@ -136,9 +143,10 @@ def choose(
     inputs = [index, *(x for b, _ in made for x in b.captures)]
     branches = [b for b, _ in made]
     found = iter(add(graph, GraphChoice(branches, type_), inputs, name, branches))
-    return nest.pack(
+    results: Made = nest.pack(
         structure, [None if x is None else next(found) for x in nest.flatten(structure)]
     )
+    return results
 
 
 class GraphLoop(Kind):

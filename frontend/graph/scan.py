@@ -7,7 +7,7 @@ the loop carries, at the place of the trip.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,25 +16,34 @@ from ...ir.types.tensor import TensorSpec
 from ..eager.tensor import apply, as_tensor
 from ..values import nest
 from .control_flow import ControlFlowError, add, loop, traced
-from .func_graph import CallGraph
+from .func_graph import CallGraph, FuncGraph
 from .graph import Graph, GraphTensor
 
 UNROLLED = 8
 """As many slices are rather written out."""
 
-Step = Callable[..., tuple[Any, Any]]
-"""Takes the state and slices; gives the next state and an output."""
+Made = TypeVar("Made")
+Carried = TypeVar("Carried")
 
 
-def scanned(graph: Graph, step: Step, initial: Any, xs: Sequence[Any], count: int) -> Any:
-    """Return the last state, and the outputs stacked."""
+def scanned(
+    graph: Graph,
+    step: Callable[..., tuple[Carried, Made]],
+    initial: Carried,
+    xs: Sequence[object],
+    count: int,
+) -> tuple[Carried, Made]:
+    """Return the last state, and the outputs stacked.
+
+    The step takes the state and slices; it gives the next state and an output.
+    """
     make = Maker(apply)
     states = [graph.owned(as_tensor(x)) for x in nest.flatten(initial)]
     slices = [graph.owned(as_tensor(x)) for x in xs]
     parts = [TensorSpec(x.spec.dtype, x.spec.dims[1:]) for x in slices]
     specs = [*(x.spec for x in states), *parts]
 
-    def one(*leaves: object) -> Any:
+    def one(*leaves: object) -> tuple[Carried, Made]:
         return step(nest.pack(initial, leaves[: len(states)]), *leaves[len(states) :])
 
     inner, shape = traced("a step of a scan", graph, one, specs, [None] * len(specs))
@@ -47,7 +56,7 @@ def scanned(graph: Graph, step: Step, initial: Any, xs: Sequence[Any], count: in
         raise ControlFlowError(f"a step gives {outputs}, expected sizes that are known")
     stacks = [graph.owned(make.filled(0, s.dtype, (count, *s.dims))) for s in outputs]
 
-    def body(trip: Any, *carried: Any) -> Any:
+    def body(trip: GraphTensor, *carried: GraphTensor) -> list[object]:
         now, kept = carried[: len(states)], carried[len(states) :]
         taken = [make.gather(x, trip, axis=0) for x in slices]
         made = call(trip.graph, inner, [*now, *taken])
@@ -65,6 +74,6 @@ def scanned(graph: Graph, step: Step, initial: Any, xs: Sequence[Any], count: in
     return nest.pack(initial, found[: len(states)]), nest.pack(shape[1], found[len(states) :])
 
 
-def call(graph: Graph, inner: Any, inputs: Sequence[GraphTensor]) -> list[GraphTensor]:
+def call(graph: Graph, inner: FuncGraph, inputs: Sequence[GraphTensor]) -> list[GraphTensor]:
     """Call a traced step in the graph of a loop's body."""
     return add(graph, CallGraph(inner), [*inputs, *inner.captures], None)

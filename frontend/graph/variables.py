@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from sys import getrefcount
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ...runtime.buffer import address, aligned_array, is_plain
 from ...runtime.deadline import DEADLINE, LateError
 from ..values.context import Emitter
 from ..values.run_errors import FailedPreconditionError
-from .frame import Guarded, OutsideError, Turn
+from .frame import Guarded, OutsideError, Stateful, Turn
 from .graph import Graph, Kind, Operation, dims_or_none, spec_with_unknowns
 
 if TYPE_CHECKING:
@@ -188,15 +188,18 @@ class DeadVariableError(FailedPreconditionError):
     code = "GV2317"
 
 
-class Handle:
+S = TypeVar("S", bound=Stateful)
+
+
+class Handle(Generic[S]):
     """A graph's way to a variable: in functions weak, as the Python object decides its life."""
 
-    def __init__(self, state: VariableState, *, weak: bool) -> None:
+    def __init__(self, state: S, *, weak: bool) -> None:
         self.name = state.name
         self._state = weakref.ref(state)
         self._kept = None if weak and state.is_eager else state
 
-    def __call__(self) -> VariableState:
+    def __call__(self) -> S:
         """Return the variable's state, or say that it is gone."""
         found = self._state()
         if found is None:
@@ -211,7 +214,8 @@ def state_in(attributes: Mapping[str, object]) -> VariableState:
     """Return the variable that an operation is about."""
     handle = attributes["variable"]
     assert isinstance(handle, Handle), "variables are reached by handles"
-    return handle()
+    state: VariableState = handle()
+    return state
 
 
 class ReadVariable(Kind):

@@ -4,16 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import TypedDict
 
-from ...function.graph_data import VERSION, Codec, register_codec, row
+from ...function.graph_data import (
+    Codec,
+    GraphTextError,
+    NodeReader,
+    Plain,
+    empty_data,
+    register_codec,
+    row,
+)
 from ...function.graph_text import data_of, graph_data, text_of
-from ...graph.graph import Graph
+from ...graph.graph import Graph, Kind
 from ..ops.random_ops import Draw
+
+
+class DrawData(TypedDict):
+    """A random operation: its type, what it gives, and what it is told."""
+
+    type: str
+    dtype: str
+    seeds: Plain
+    options: Plain
+
+
+def _draw(data: DrawData, reader: NodeReader) -> Kind:
+    seeds = reader.value(data["seeds"])
+    if not isinstance(seeds, tuple):
+        raise GraphTextError(f"seeds {seeds!r}, expected two numbers")
+    return Draw(data["type"], row(data["dtype"]), seeds, reader.options(data["options"]))
+
 
 register_codec(
     Draw,
-    Codec(
+    Codec[Draw, DrawData](
         "draw",
         lambda kind, writer: {
             "type": kind.type,
@@ -21,12 +46,9 @@ register_codec(
             "seeds": writer.value(kind.seeds),
             "options": writer.value(kind.options),
         },
-        lambda data, reader: Draw(
-            data["type"], row(data["dtype"]), reader.value(data["seeds"]),
-            reader.value(data["options"]),
-        ),
+        _draw,
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -37,16 +59,14 @@ class NodeDef:
     op: str
     input: list[str]
     device: str
-    attr: dict[str, Any]
+    attr: dict[str, Plain]
 
 
 class GraphDef:
     """A graph as data."""
 
     def __init__(self, graph: Graph | None = None) -> None:
-        self.data: dict[str, Any] = {
-            "version": VERSION, "nodes": [], "functions": {}, "variables": {},
-        }  # fmt: skip
+        self.data = empty_data()
         self.refused: list[str] = []
         if graph is not None:
             self.data, self.refused = graph_data(graph)

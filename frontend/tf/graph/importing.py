@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from ...function.graph_data import NodeReader
+from ...function.graph_data import GraphData, NodeReader
 from ...function.graph_text import fresh_variable, text_of
-from ...graph.graph import GraphTensor
+from ...graph.graph import GraphTensor, Operation
 from ..core.values import InGraph, convert
 from .graph_def import GraphDef
 from .state import get_default_graph
 
 
-def _given(input_map: Mapping[str, object], data: dict[str, Any]) -> dict[str, GraphTensor]:
+def _given(input_map: Mapping[str, object], data: GraphData) -> dict[str, GraphTensor]:
     """Return what stands in for tensors of the text, by their full names."""
     known = {f"{n['name']}:{i}" for n in data["nodes"] for i in range(len(n["specs"]))}
     full = {(k if ":" in k else f"{k}:0"): v for k, v in input_map.items()}
@@ -41,7 +40,7 @@ def import_graph_def(
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
     **_: object,
-) -> Any:
+) -> list[Operation | GraphTensor] | None:
     """Add the nodes of a graph as data to the default graph, under a name.
 
     `input_map` gives tensors that stand in for those of the data; `return_elements` names
@@ -64,7 +63,7 @@ def import_graph_def(
     return [_element(ops, each) for each in return_elements]
 
 
-def _element(ops: Mapping[str, Any], name: str) -> Any:
+def _element(ops: Mapping[str, Operation], name: str) -> Operation | GraphTensor:
     stem, _, port = name.partition(":")
     op = ops.get(stem)
     if op is None or (port and int(port) >= len(op.outputs)):

@@ -26,7 +26,6 @@ from ...values.run_errors import (
     ResourceExhaustedError,
     UnimplementedError,
 )
-from ..core.bridge import TfTensor
 from ..core.dimensions import Behaviour
 from ..runs.metadata import largest, metadata_of
 from ..runs.options import Asked, asked_of, config_of
@@ -163,15 +162,15 @@ class Session(CoreSession):
         message.CopyFrom(found)
         return values
 
-    def _plan_of(self, fetches: object, feeds: Any) -> Plan:
+    def _plan_of(self, fetches: object, feeds: Mapping[object, object] | None) -> Plan:
         """Return the plan of fetches with feeds."""
-        wanted: list[TfTensor] = []
+        wanted: list[GraphTensor | Operation] = []
         self._flatten(fetches, wanted)
         return self._plan(wanted, [self._feed_key(key) for key in feeds or {}])
 
-    def _everywhere(self, feeds: Mapping[object, object]) -> dict[Any, Any]:
+    def _everywhere(self, feeds: Mapping[object, object]) -> dict[object, object]:
         """Feed a variable wherever it is read; its writes get no reference then, but a value."""
-        found: dict[Any, Any] = {}
+        found: dict[object, object] = {}
         for key, value in feeds.items():
             found[key] = value
             tensor = self._feed_key(key)
@@ -198,7 +197,9 @@ class Session(CoreSession):
                     self._late[key] = variable.read_value()
         return nest.map_structure(lambda x: self._late.get((id(x), *map(id, others)), x), fetches)
 
-    def _plan(self, fetches: Sequence[object], feeds: Sequence[GraphTensor]) -> Plan:
+    def _plan(
+        self, fetches: Sequence[GraphTensor | Operation], feeds: Sequence[GraphTensor]
+    ) -> Plan:
         plan = super()._plan(fetches, feeds)
         reads = [x.op for x in feeds if isinstance(x.op.kind, ReadVariable)]
         fed = {op.attributes["variable"]() for op in reads} if Behaviour.references else set()

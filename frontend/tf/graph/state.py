@@ -233,7 +233,7 @@ class TfFunction(Function):
         """Return what the Python function gave as a structure of what becomes tensors."""
         return nest.map_structure(as_parts, made)
 
-    def spec_of(self, tensor: Any) -> TensorSpec:
+    def spec_of(self, tensor: GraphTensor) -> TensorSpec:
         """Return the spec of an argument of a trace."""
         return TensorSpec(tensor.shape, tensor.dtype, tensor.op.name)
 

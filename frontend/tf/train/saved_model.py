@@ -22,7 +22,13 @@ from ...files.beside import map_beside
 from ...files.weights import digest_of_weights, read_safetensors, write_safetensors
 from ...function.arguments import Bound, spec_for
 from ...function.function import Function
-from ...function.graph_data import GraphTextError, NodeReader, NotSerialisableError, Writer
+from ...function.graph_data import (
+    GraphTextError,
+    NodeReader,
+    NotSerialisableError,
+    VariableData,
+    Writer,
+)
 from ...function.traces import ACTIVE, ConcreteFunction
 from ...graph.graph import GraphTensor
 from ...graph.variables import VariableState
@@ -283,11 +289,10 @@ class _Loader:
         except ParseError as error:
             raise GraphTextError(f"{folder / GRAPH}: {error.message}") from error
 
-    def bind(self, name: str, entry: dict[str, Any]) -> VariableState:
+    def bind(self, name: str, entry: VariableData) -> VariableState:
         """Return the state of a variable with its saved value."""
-        made = Variable(
-            self.values[name], name=entry["name"], trainable=entry["trainable"], dtype=None
-        )
+        trainable = self.data["variables"][name]["trainable"]
+        made = Variable(self.values[name], name=entry["name"], trainable=trainable)
         self.owners[name] = made
         return made.state
 
