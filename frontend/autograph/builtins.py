@@ -6,11 +6,12 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..graph.graph import Graph, dims_or_none
 from ..values.context import STATE
 from .iteration import Loopable, extent
 from .state import is_tensor
-from .surface import surface_of
+from .surface import TensorRange, surface_of
 
 
 def graph_of(*values: object) -> Graph | None:
@@ -19,7 +20,7 @@ def graph_of(*values: object) -> Graph | None:
     return graph if isinstance(graph, Graph) and any(map(is_tensor, values)) else None
 
 
-def range_(*args: Any) -> Any:
+def range_(*args: Any) -> range | TensorRange | Tensor:
     """Return `range(...)`."""
     graph = graph_of(*args)
     if graph is None or not 1 <= len(args) <= 3:
@@ -28,7 +29,7 @@ def range_(*args: Any) -> Any:
     return surface_of(graph).range(graph, start, limit, step)
 
 
-def len_(*args: Any) -> Any:
+def len_(*args: Any) -> object:
     """Return `len(x)`; of a tensor whose size is open, a tensor."""
     graph = graph_of(*args)
     if graph is None:
@@ -44,8 +45,8 @@ def len_(*args: Any) -> Any:
     return extent(graph, tensor)
 
 
-def _number(kind: Any) -> Callable[..., Any]:
-    def convert(*args: Any, **options: Any) -> Any:
+def _number(kind: type[int | float]) -> Callable[..., object]:
+    def convert(*args: Any, **options: Any) -> object:
         graph = graph_of(*args)
         if graph is None or len(args) != 1 or options:
             return kind(*args, **options)
@@ -54,7 +55,7 @@ def _number(kind: Any) -> Callable[..., Any]:
     return convert
 
 
-def sorted_(*args: Any, **options: Any) -> Any:
+def sorted_(*args: Any, **options: Any) -> object:
     """Return `sorted(x)`."""
     graph = graph_of(*args)
     if graph is None or options.get("key") is not None:
@@ -62,7 +63,7 @@ def sorted_(*args: Any, **options: Any) -> Any:
     return surface_of(graph).sorted(args[0], reverse=bool(options.get("reverse")))
 
 
-def enumerate_(*args: Any, **options: Any) -> Any:
+def enumerate_(*args: Any, **options: Any) -> object:
     """Return `enumerate(x)`."""
     numbered = getattr(args[0], "enumerate", None) if args else None
     if isinstance(STATE.context, Graph) and numbered is not None and isinstance(args[0], Loopable):
@@ -70,7 +71,7 @@ def enumerate_(*args: Any, **options: Any) -> Any:
     return enumerate(*args, **options)
 
 
-def zip_(*args: Any, **options: Any) -> Any:
+def zip_(*args: object, **options: Any) -> object:
     """Return `zip(...)`."""
     if isinstance(STATE.context, Graph) and args and all(isinstance(x, Loopable) for x in args):
         joined: Any = type(args[0])

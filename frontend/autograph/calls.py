@@ -13,7 +13,7 @@ import sysconfig
 import warnings
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from weakref import WeakKeyDictionary, WeakSet
 
 from ..graph.graph import Graph
@@ -30,7 +30,7 @@ from .syntax.convert import (
     source_that_is_made,
 )
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 LIBRARIES = frozenset(
     ["IPython", "PIL", "keras", "matplotlib", "ml_dtypes", "numpy", "onnx", "pandas", "pytest",
      "_pytest", "scipy", "sklearn", "tensorflow", "torch"]
@@ -65,7 +65,7 @@ def called(function: Any) -> Any:
     return function
 
 
-def _printer(function: object) -> Any:
+def _printer(function: object) -> object:
     """Return `print` of tensors where it is asked for."""
     if function is not print or "BUILTIN_FUNCTIONS" not in ASKED.features:
         return function
@@ -76,7 +76,7 @@ def _printer(function: object) -> Any:
     return lambda *values, **options: surface.print(values, options)
 
 
-def _function(function: FunctionType) -> Any:
+def _function(function: FunctionType) -> Callable[..., object]:
     flags = function.__code__.co_flags
     if is_converted(function.__code__) or flags & LAZY or getattr(function, MARK, False):
         return function
@@ -137,13 +137,13 @@ def with_functions(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function of gravure's that is given converted functions."""
 
     @functools.wraps(function)
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         return function(*map(argument, args), **{k: argument(v) for k, v in kwargs.items()})
 
     return call
 
 
-def argument(value: Any) -> Any:
+def argument(value: Any) -> object:
     """Return an argument, functions of the user's converted, also those in lists."""
     kind = type(value)
     if kind in (FunctionType, MethodType, functools.partial):
@@ -160,14 +160,18 @@ def argument(value: Any) -> Any:
     return value
 
 
-def do_not_convert(function: F | None = None) -> Any:
+@overload
+def do_not_convert(function: F) -> F: ...
+@overload
+def do_not_convert(function: None = None) -> Callable[[F], F]: ...
+def do_not_convert(function: Callable[..., object] | None = None) -> object:
     """Let a function, and what it calls, run as it is (a decorator)."""
     if function is None:
         return do_not_convert
     kept = function
 
     @functools.wraps(kept)
-    def call(*args: object, **kwargs: object) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         return kept(*args, **kwargs)
 
     setattr(call, MARK, True)
@@ -220,7 +224,7 @@ def to_trace(
     if not features:
         return made
 
-    def traced(*args: object, **kwargs: object) -> Any:
+    def traced(*args: object, **kwargs: object) -> object:
         with asking(features):
             return made(*args, **kwargs)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ...ir.types.tensor import TensorSpec
 from ..eager.tensor import apply
 from ..graph.control_flow import GraphChoice, add
 from ..graph.func_graph import FuncGraph
-from ..graph.graph import Graph, dims_or_none
+from ..graph.graph import Graph, GraphTensor, dims_or_none
 from ..values.context import entered
 from ..values.dtypes import as_dtype
 from .state import (
@@ -37,8 +36,8 @@ MAIN, ELSE = "main", "else"
 class State:
     """The variables of pieces of code: reading and writing all of them at once."""
 
-    get: Callable[[], tuple[Any, ...]]
-    put: Callable[[Sequence[Any]], None]
+    get: Callable[[], tuple[object, ...]]
+    put: Callable[[Sequence[object]], None]
     names: tuple[str, ...]
 
 
@@ -47,17 +46,17 @@ class Branch:
     """One way, traced, and the values that the variables have at its end."""
 
     graph: FuncGraph
-    values: Sequence[Any]
+    values: Sequence[object]
     label: str
     jumps: bool
 
-    def convert(self, value: object) -> Any:
+    def convert(self, value: object) -> GraphTensor:
         """Return a value as a tensor of the branch."""
         with entered(self.graph):
             return self.graph.owned(self.graph.convert(value))
 
 
-def condition_of(graph: Graph, value: object, what: str, *, shape: bool = True) -> Any:
+def condition_of(graph: Graph, value: object, what: str, *, shape: bool = True) -> GraphTensor:
     """Return a condition as a tensor of a graph, or raise unless it is one truth value."""
     tensor = graph.owned(graph.convert(value))
     dims = dims_or_none(tensor.spec.shape)
@@ -105,14 +104,14 @@ def staged_if(
 
 def joined(
     graph: Graph,
-    index: object,
+    index: GraphTensor,
     ways: Sequence[Branch],
     names: Sequence[str],
     start: Sequence[object],
 ) -> list[object]:
     """Add the choice between two traced ways; return the values of the variables behind it."""
     main, other = ways
-    outputs: tuple[list[object], list[object]] = ([], [])
+    outputs: tuple[list[GraphTensor], list[GraphTensor]] = ([], [])
     forms: list[tuple[object, dict[int, int]]] = []
     """What each variable is made of, and which outputs its tensors are."""
     for name, before, *values in zip(names, start, main.values, other.values, strict=False):
@@ -138,7 +137,7 @@ def joined(
     return [filled(form, {i: results[o] for i, o in places.items()}) for form, places in forms]
 
 
-Side = tuple[Any, Packing]
+Side = tuple[object, Packing]
 """What a variable is made of at the end of a branch, and its tensors there."""
 
 
@@ -148,7 +147,7 @@ def _packed(way: Branch, value: object, name: str) -> Side:
         return packing.add(value, name), packing
 
 
-def _constant(name: str, values: Sequence[object], before: object) -> Any:
+def _constant(name: str, values: Sequence[object], before: object) -> Opaque | None:
     """Return what a variable is if no branch changes it, or both give a flag one value."""
     a, b = values
     unchanged = a is before and b is before
@@ -160,10 +159,11 @@ def _matched(name: str, sides: list[Side], ways: Sequence[Branch]) -> list[Side]
     """Return both sides; one that gives nothing, and is left by a jump, gives zeros."""
     for here, there in ((0, 1), (1, 0)):
         form = sides[here][0]
-        if isinstance(form, Late) and isinstance(sides[there][0], TensorPlaces):
-            way, like = ways[here], sides[there][0].like
+        like = sides[there][0]
+        if isinstance(form, Late) and isinstance(like, TensorPlaces):
+            way = ways[here]
             with entered(way.graph):
-                sides[here] = _packed(way, form.value.staged_like(like), name)
+                sides[here] = _packed(way, form.value.staged_like(like.like), name)
             continue
         if not is_nothing(form) or is_nothing(sides[there][0]):
             continue
@@ -218,10 +218,11 @@ def type_name(spec: TensorSpec) -> str:
     return "string" if spec.dtype.kind == "s" else str(as_dtype(spec.dtype).name)
 
 
-def zeros_like(graph: Graph, spec: TensorSpec) -> Any:
+def zeros_like(graph: Graph, spec: TensorSpec) -> GraphTensor:
     """Return zeros of a spec in a graph; sizes that are not known are 0."""
     dims = [d if isinstance(d, int) else 0 for d in spec.shape or ()]
     with entered(graph):
         if spec.dtype.kind == "s":
             return graph.constant(np.full(dims, b"", object))
-        return Maker(apply).filled(0, spec.dtype, dims)
+        made: GraphTensor = Maker(apply).filled(0, spec.dtype, dims)
+        return made

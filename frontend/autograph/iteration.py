@@ -6,13 +6,14 @@ The slices of a tensor, the numbers of a range, and what an object that says so 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from ...ir.compose.functions import Maker
 from ...ir.families import spec_of_value
 from ...ir.types import dtypes as rows
+from ...ir.types.tensor import Array
 from ..eager.tensor import apply
 from ..graph.control_flow import add
 from ..graph.graph import Graph, GraphTensor, dims_or_none
@@ -20,12 +21,12 @@ from ..graph.kinds import Composite, Rule, register_rule
 from ..graph.symbolic import SymbolicError
 from ..values.origin import short, user_line
 from .conditional import State, staged_if
-from .loops import Turns, here_graph, owned, staged_loop
+from .loops import Tensors, Turns, here_graph, owned, staged_loop
 from .surface import TensorRange
 
 MAKE = Maker(apply)
-Body = Callable[[Any], None]
-Exits = Sequence[Callable[[], Any]]
+Body = Callable[[object], None]
+Exits = Sequence[Callable[[], object]]
 LENGTH = Composite(
     register_rule(
         Rule(
@@ -37,7 +38,7 @@ LENGTH = Composite(
 )
 
 
-def _row(m: Maker, values: object, index: object) -> Any:
+def _row(m: Maker, values: object, index: object) -> object:
     spec = spec_of_value(values)
     if spec.dims[0] == 0:  # nothing is taken, but the body is traced
         return m.filled(0, spec.dtype, spec.dims[1:])
@@ -66,27 +67,30 @@ class Loopable(Protocol):
     def looped_in_graph(self) -> Loopable:
         """Begin: return what the loop takes its elements from."""
 
-    def next_in_graph(self) -> tuple[Any, Any]:
+    def next_in_graph(self) -> tuple[GraphTensor, object]:
         """Return whether there is another element, and it."""
 
 
-def no_exit(exits: Exits) -> Any:
+def no_exit(exits: Exits) -> GraphTensor | None:
     """Return whether no flag is set: a tensor, or None where there are no flags that are."""
     flags = [x for x in (flag() for flag in exits) if x is not False]
-    made = None
+    made: GraphTensor | None = None
     for flag in flags:
         off = MAKE.logical_not(flag)
         made = off if made is None else MAKE.logical_and(made, off)
     return made
 
 
-def and_no_exit(holds: object, exits: Exits) -> Any:
+def and_no_exit(holds: GraphTensor, exits: Exits) -> GraphTensor:
     """Return whether a condition holds and no flag is set."""
     others = no_exit(exits)
-    return holds if others is None else MAKE.logical_and(holds, others)
+    if others is None:
+        return holds
+    both: GraphTensor = MAKE.logical_and(holds, others)
+    return both
 
 
-def extent(graph: Graph, tensor: Any) -> Any:
+def extent(graph: Graph, tensor: GraphTensor) -> GraphTensor:
     """Return the extent of the first axis as a tensor."""
     dims = dims_or_none(tensor.spec.shape)
     if dims == ():
@@ -108,17 +112,17 @@ def over_tensor(
     tensor = owned(graph, values)
     count, zero = extent(graph, tensor), graph.constant(np.array(0, np.int32))
 
-    def test(head: Sequence[object]) -> Any:
+    def test(head: Tensors) -> GraphTensor:
         return and_no_exit(MAKE.less(head[0], count), exits)
 
-    def turn(head: Sequence[object]) -> Sequence[Any]:
+    def turn(head: Tensors) -> Tensors:
         body(add(here_graph(), ROW, [tensor, head[0]], "row")[0])
         return [MAKE.add(head[0], np.array(1, np.int32))]
 
     staged_loop(graph, state, Turns([zero], test, turn), options)
 
 
-def range_of(tensor: object) -> tuple[object, object, object] | None:
+def range_of(tensor: object) -> tuple[GraphTensor, GraphTensor, GraphTensor] | None:
     """Return start, limit and step of a tensor that is a range of numbers."""
     if isinstance(tensor, TensorRange):
         return tensor.start, tensor.limit, tensor.step
@@ -129,36 +133,39 @@ def range_of(tensor: object) -> tuple[object, object, object] | None:
     return start, limit, step
 
 
-def known(tensor: Any) -> Any:
+def known(tensor: object) -> Array | None:
     """Return a constant's value, None of what is none."""
-    constant = isinstance(tensor, GraphTensor) and tensor.op.type == "Const"
-    return np.asarray(tensor.op.attributes["value"]) if constant else None
+    if isinstance(tensor, GraphTensor) and tensor.op.type == "Const":
+        return np.asarray(tensor.op.attributes["value"])
+    return None
 
 
 def over_range(
     graph: Graph,
-    numbers: tuple[Any, Any, Any],
+    numbers: tuple[GraphTensor, GraphTensor, GraphTensor],
     exits: Exits,
     body: Body,
     state: State,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
 ) -> None:
     """Add a loop over the numbers of a range, which are not made."""
     start, limit, step = numbers
     by = known(step)
 
-    def goes_on(value: Any) -> Any:
+    def goes_on(value: GraphTensor) -> GraphTensor:
         if by is not None:
-            return MAKE.less(value, limit) if by > 0 else MAKE.greater(value, limit)
+            within: GraphTensor = MAKE.less(value, limit) if by > 0 else MAKE.greater(value, limit)
+            return within
         zero = MAKE.number(0, step.spec.dtype)
         up = MAKE.logical_and(MAKE.greater_equal(step, zero), MAKE.less(value, limit))
         down = MAKE.logical_and(MAKE.less(step, zero), MAKE.greater(value, limit))
-        return MAKE.logical_or(up, down)
+        either: GraphTensor = MAKE.logical_or(up, down)
+        return either
 
-    def test(head: Sequence[object]) -> Any:
+    def test(head: Tensors) -> GraphTensor:
         return and_no_exit(goes_on(head[0]), exits)
 
-    def turn(head: Sequence[object]) -> Sequence[Any]:
+    def turn(head: Tensors) -> Tensors:
         body(head[0])
         return [MAKE.add(head[0], step)]
 
@@ -177,10 +184,10 @@ def over_loopable(
     source = values.looped_in_graph()
     true = graph.constant(np.array(True))
 
-    def test(head: Sequence[object]) -> Any:
+    def test(head: Tensors) -> GraphTensor:
         return and_no_exit(head[0], exits)
 
-    def turn(head: Sequence[object]) -> Sequence[Any]:
+    def turn(head: Tensors) -> Tensors:
         there, element = source.next_in_graph()
         ways = lambda: body(element), lambda: None
         staged_if(there.graph, there, ways, state, len(state.names), ("orelse",))

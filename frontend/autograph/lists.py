@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Self
 
 from ...ir.compose.functions import Maker
-from ..eager.tensor import apply
-from ..graph.graph import dims_or_none
+from ..eager.tensor import Tensor, apply
+from ..graph.graph import GraphTensor, dims_or_none
 from ..graph.symbolic import SymbolicError
 from ..values.context import STATE
+from ..values.given import Index
 from ..values.origin import short, user_line
 from .conditional import zeros_like
 from .iteration import extent
@@ -34,10 +35,10 @@ class Missing:
 class GrowingList:
     """The elements along a first axis that grows; nothing is known of them before the first."""
 
-    def __init__(self, flow: Any = None) -> None:
+    def __init__(self, flow: GraphTensor | None = None) -> None:
         self.flow = flow
 
-    def append(self, value: Any) -> None:
+    def append(self, value: object) -> None:
         """Append an element."""
         self.flow = self.appended(value).flow
 
@@ -50,13 +51,13 @@ class GrowingList:
         row = MAKE.reshape(tensor, shape=(1, *dims))
         return GrowingList(row if self.flow is None else MAKE.concat(self.flow, row, axis=0))
 
-    def __gv_tensor__(self) -> Any:
+    def __gv_tensor__(self) -> GraphTensor:
         """Return the elements as one tensor."""
         if self.flow is None:
             raise value_error("a list to which nothing was appended is no tensor")
         return self.flow
 
-    def __getitem__(self, key: object) -> Any:
+    def __getitem__(self, key: Index) -> Tensor:
         return self.__gv_tensor__()[key]
 
     def __len__(self) -> NoReturn:
@@ -77,11 +78,11 @@ class GrowingList:
 
     # What a choice gives and a loop carries (`Staged`).
 
-    def staged_parts(self) -> list[Any] | None:
+    def staged_parts(self) -> list[GraphTensor] | None:
         """Return the tensor of all elements."""
         return None if self.flow is None else [self.flow]
 
-    def with_staged_parts(self, parts: Sequence[object]) -> GrowingList:
+    def with_staged_parts(self, parts: Sequence[GraphTensor]) -> GrowingList:
         """Return a list of other elements."""
         return GrowingList(parts[0])
 
@@ -91,20 +92,20 @@ class GrowingList:
 
     def staged_like(self, other: GrowingList) -> GrowingList:
         """Return a list of no elements like those of another one."""
-        spec = other.flow.spec
+        spec = other.__gv_tensor__().spec
         return GrowingList(zeros_like(here_graph(), spec.with_shape((0, *spec.dims[1:]))))
 
     def staged_shapes(self) -> list[object]:
         """Return the shape of all elements in all turns of a loop."""
-        dims = dims_or_none(self.flow.spec.shape) or ()
+        dims = dims_or_none(self.__gv_tensor__().spec.shape) or ()
         return [(None, *dims[1:])]
 
-    def staged_length(self) -> Any:
+    def staged_length(self) -> GraphTensor:
         """Return how many elements there are."""
-        return extent(here_graph(), self.flow)
+        return extent(here_graph(), self.__gv_tensor__())
 
 
-def growing(value: object) -> Any:
+def growing(value: object) -> object:
     """Return a list that a loop appends to as one that may grow there; anything else as it is."""
     fits = isinstance(value, list) and all(is_tensor(x) or is_number(x) for x in value)
     if not fits or type(value) is not list:
@@ -115,7 +116,7 @@ def growing(value: object) -> Any:
     return made
 
 
-def append(values: Any, item: Any) -> Any:
+def append(values: Any, item: object) -> object:
     """Append to a list, and return it: another one where it is one of a graph."""
     if isinstance(values, GrowingList) and STATE.context is not None:
         return values.appended(item)

@@ -17,7 +17,7 @@ from ...ir.types import dtypes as rows
 from ...ir.types.tensor import TensorSpec
 from ..eager.tensor import apply
 from ..graph.control_flow import loop
-from ..graph.graph import Graph, dims_or_none, spec_with_unknowns, within
+from ..graph.graph import Graph, GraphTensor, dims_or_none, spec_with_unknowns, within
 from ..values.context import STATE, entered
 from .conditional import State, is_nothing, shown, type_name, zeros_like
 from .state import (
@@ -32,7 +32,7 @@ from .state import (
     value_error,
 )
 
-Tensors = Sequence[Any]
+Tensors = Sequence[GraphTensor]
 MAKE = Maker(apply)
 
 
@@ -42,7 +42,7 @@ class Turns:
 
     head: Tensors
     """Carried before the variables."""
-    test: Callable[[Tensors], Any]
+    test: Callable[[Tensors], GraphTensor]
     turn: Callable[[Tensors], Tensors]
     """Runs the body; returns the new head."""
 
@@ -58,7 +58,7 @@ def limited(turns: Turns, graph: Graph, most: object) -> Turns:
     )
 
 
-def owned(graph: Graph, value: object) -> Any:
+def owned(graph: Graph, value: object) -> GraphTensor:
     """Return a value as a tensor of a graph."""
     return graph.owned(graph.convert(value))
 
@@ -69,14 +69,14 @@ def here_graph() -> Graph:
     return STATE.context
 
 
-def here(value: object) -> Any:
+def here(value: object) -> GraphTensor:
     """Return a value as a tensor of the graph that is being traced."""
     return owned(here_graph(), value)
 
 
 def shapes_by_name(options: Mapping[str, Any], state: State) -> dict[str, object]:
     """Return the shapes that the user states, by variable."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for variable, shape in options.get("shape_invariants") or ():
         if variable not in state.names:
             raise value_error(
@@ -150,10 +150,10 @@ class StagedLoop:
             self.pack()
         values = [*self.turns.head, *self.packing.tensors]
 
-        def test(*given: object) -> Any:
+        def test(*given: GraphTensor) -> GraphTensor:
             return self.turns.test(self.put(given))
 
-        def body(*given: object) -> Any:
+        def body(*given: GraphTensor) -> list[GraphTensor | None]:
             head = self.turns.turn(self.put(given))
             return [*head, *self.carried()]
 
@@ -164,9 +164,9 @@ class StagedLoop:
             raise
         self.put(found)
 
-    def carried(self) -> list[Any]:
+    def carried(self) -> list[GraphTensor | None]:
         """Return the tensors that the variables are made of at the end of a turn."""
-        made: list[Any] = [None] * len(self.packing.tensors)
+        made: list[GraphTensor | None] = [None] * len(self.packing.tensors)
         specs, packing = self.specs[len(self.turns.head) :], Packing(here)
         for name, form, value in zip(self.state.names, self.forms, self.state.get(), strict=True):
             after = packing.add(value, name)
@@ -183,14 +183,14 @@ class StagedLoop:
                 ) from None
             for old, new in found:
                 made[old] = packing.tensors[new]
-                check_turn(name, specs[old], made[old].spec)
+                check_turn(name, specs[old], packing.tensors[new].spec)
         return made
 
     # Variables that have no value before the loop.
 
     def begin(self) -> None:
         """Give variables without a value zeros like those that one turn gives them."""
-        inner: Any = self.graph.inner_class()("a loop's body", self.graph, self.graph.tensor_class)
+        inner = self.graph.inner_class()("a loop's body", self.graph, self.graph.tensor_class)
         failed: Exception | None = None
         with entered(inner):
             arguments = [inner.argument(spec, "arg") for spec in self.specs]
@@ -217,11 +217,12 @@ class StagedLoop:
             made.__cause__ = failed
         return made
 
-    def begun(self, name: str, before: object, after: object) -> Any:
+    def begun(self, name: str, before: object, after: object) -> object:
         """Return what a variable begins with, of which a turn gives a value."""
         if isinstance(before, MadeOfTensors):
-            begins = isinstance(after, MadeOfTensors) and before.staged_parts() is None
-            return before.staged_like(after) if begins else before
+            if isinstance(after, MadeOfTensors) and before.staged_parts() is None:
+                return before.staged_like(after)
+            return before
         if isinstance(before, list | tuple) and isinstance(after, type(before)):
             parts = [self.begun(name, a, b) for a, b in zip(before, after, strict=False)]
             return type(before)(parts) if len(parts) == len(before) else before
@@ -256,7 +257,7 @@ def check_turn(name: str, before: TensorSpec, after: TensorSpec) -> None:
         )
 
 
-def leaves_of_shapes(stated: Any) -> list[Any]:
+def leaves_of_shapes(stated: Any) -> list[object]:
     """Return the shapes in a structure: what holds numbers and None alone is one."""
     if hasattr(stated, "_dims") or stated is None:
         return [stated]
@@ -265,6 +266,6 @@ def leaves_of_shapes(stated: Any) -> list[Any]:
     return [leaf for each in stated for leaf in leaves_of_shapes(each)]
 
 
-def written(dims: Sequence[Any] | None) -> str:
+def written(dims: Sequence[object] | None) -> str:
     """Return a shape as messages show it."""
     return "<unknown>" if dims is None else str(tuple(dims))

@@ -7,7 +7,6 @@ it again inside, and what the first time added must not run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..graph.func_graph import FuncGraph
 from ..graph.graph import Graph
@@ -16,7 +15,7 @@ from .conditional import State
 from .state import is_tensor
 
 
-def tried(state: State, evaluate: Callable[[], object]) -> Any:
+def tried(state: State, evaluate: Callable[[], object]) -> object:
     """Return what a condition gives; if that is a tensor, nothing of it remains."""
     graph = STATE.context
     if not isinstance(graph, Graph):

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
-from ..graph.graph import Graph
+from ..graph.graph import Graph, GraphTensor
 from ..values.context import STATE
 from ..values.origin import short, user_line
 from . import calls
@@ -26,15 +26,15 @@ from .iteration import (
 )
 from .lists import append as _append
 from .lists import growing
-from .loops import Turns, here_graph, staged_loop
+from .loops import Tensors, Turns, here_graph, staged_loop
 from .rollback import tried
 from .state import MissingReturnError, Undefined, is_tensor
 from .surface import MAKE, TensorRange, surface_of
 
 called, append = calls.called, _append
-Get = Callable[[], tuple[Any, ...]]
-Put = Callable[[Sequence[Any]], None]
-Give = Callable[[], Any]
+Get = Callable[[], tuple[object, ...]]
+Put = Callable[[Sequence[object]], None]
+Give = Callable[[], object]
 
 
 def graph_for(value: object) -> Graph | None:
@@ -43,7 +43,7 @@ def graph_for(value: object) -> Graph | None:
     return graph if isinstance(graph, Graph) and is_tensor(value) else None
 
 
-def load(read: Give, name: str) -> Any:
+def load(read: Give, name: str) -> object:
     """Return the value of a variable, or what says that it has none."""
     try:
         return read()
@@ -56,7 +56,7 @@ def is_undefined(value: object) -> bool:
     return isinstance(value, Undefined)
 
 
-def returned(done: object, result: Give) -> Any:
+def returned(done: object, result: Give) -> object:
     """Return the result of a function that may have ended before its last line."""
     if is_tensor(done):
         raise MissingReturnError(
@@ -94,13 +94,13 @@ def while_stmt(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
     get: Get,
     put: Put,
     names: tuple[str, ...],
-    options: Give | None,
+    options: Callable[[], Mapping[str, object]] | None,
     lists: Sequence[str] = (),
 ) -> None:
     """Run a piece of code as long as a condition holds; from where it is a tensor on in a graph."""
     state, ends = State(get, put, names), exits_of(exits)
 
-    def goes_on() -> Any:
+    def goes_on() -> object:
         return and_lazily([*(negated(flag) for flag in ends), test])
 
     while True:
@@ -114,10 +114,10 @@ def while_stmt(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
 
     let_grow(state, lists)
 
-    def tested(head: Sequence[object]) -> Any:
+    def tested(head: Tensors) -> GraphTensor:
         return condition_of(here_graph(), goes_on(), "while statement")
 
-    def turn(head: Sequence[object]) -> Sequence[Any]:
+    def turn(head: Tensors) -> Tensors:
         body()
         return ()
 
@@ -144,16 +144,16 @@ def negated(flag: Give) -> Give:
 def for_stmt(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
     values: Any,
     exits: Exits | None,
-    body: Callable[[Any], None],
+    body: Callable[[object], None],
     get: Get,
     put: Put,
     names: tuple[str, ...],
-    options: Give | None,
+    options: Callable[[], Mapping[str, object]] | None,
     lists: Sequence[str] = (),
 ) -> None:
     """Run a piece of code for each of some values."""
     graph, state, ends = STATE.context, State(get, put, names), exits_of(exits)
-    given: Mapping[str, Any] = {}
+    given: Mapping[str, object] = {}
     if isinstance(graph, Graph) and options is not None:
         given = options()
     if isinstance(graph, Graph) and (
@@ -210,12 +210,12 @@ def guarded(
 # Expressions.
 
 
-def and_lazily(parts: Sequence[Give]) -> Any:
+def and_lazily(parts: Sequence[Give]) -> object:
     """Return the first value that does not hold, or the last."""
     return and_(parts[0](), *parts[1:])
 
 
-def and_(first: object, *others: Give) -> Any:
+def and_(first: object, *others: Give) -> object:
     """Return `first and ...`, of which each is evaluated only if those before it hold."""
     if not others:
         return first
@@ -224,7 +224,7 @@ def and_(first: object, *others: Give) -> Any:
     return and_(others[0](), *others[1:]) if first else first
 
 
-def or_(first: object, *others: Give) -> Any:
+def or_(first: object, *others: Give) -> object:
     """Return `first or ...`, of which each is evaluated only if none before it holds."""
     if not others:
         return first
@@ -233,7 +233,7 @@ def or_(first: object, *others: Give) -> Any:
     return first if first else or_(others[0](), *others[1:])
 
 
-def not_(value: object) -> Any:
+def not_(value: object) -> object:
     """Return `not value`."""
     graph = graph_for(value)
     if graph is None:
@@ -241,7 +241,7 @@ def not_(value: object) -> Any:
     return MAKE.logical_not(condition_of(graph, value, "not", shape=False))
 
 
-COMPARED: dict[str, Callable[[Any, Any], object]] = {
+COMPARED: dict[str, Callable[[object, Any], object]] = {
     **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
     **{name: getattr(operator, name) for name in ("is_", "is_not")},
     "contained": lambda a, b: a in b,
@@ -249,7 +249,7 @@ COMPARED: dict[str, Callable[[Any, Any], object]] = {
 }
 
 
-def chain(left: object, *links: tuple[str, Give]) -> Any:
+def chain(left: object, *links: tuple[str, Give]) -> object:
     """Return `left < b < ...`, of which each is evaluated once, if those before it hold."""
     (name, give), *rest = links
     right = give()
@@ -257,7 +257,7 @@ def chain(left: object, *links: tuple[str, Give]) -> Any:
     return and_(holds, lambda: chain(right, *rest)) if rest else holds
 
 
-def if_exp(test: object, yes: Give, no: Give, text: str) -> Any:
+def if_exp(test: object, yes: Give, no: Give, text: str) -> object:
     """Return `yes() if test else no()`."""
     graph = graph_for(test)
     if graph is None:

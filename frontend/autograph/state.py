@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import GraphError
 from ..eager.tensor import Tensor
+from ..graph.graph import GraphTensor
 from ..values import nest
 from ..values.origin import short, user_line
 
@@ -70,16 +71,16 @@ class Undefined:
 class MadeOfTensors(Protocol):
     """An object that is made of tensors, which a choice gives and a loop carries."""
 
-    def staged_parts(self) -> list[Any] | None:
+    def staged_parts(self) -> list[GraphTensor] | None:
         """Return its tensors; None as long as it is not known what they are like."""
 
-    def with_staged_parts(self, parts: Sequence[object]) -> Any:
+    def with_staged_parts(self, parts: Sequence[GraphTensor]) -> MadeOfTensors:
         """Return such an object of other tensors."""
 
-    def staged_copy(self) -> Any:
+    def staged_copy(self) -> MadeOfTensors:
         """Return another object with the same tensors."""
 
-    def staged_like(self, other: object) -> Any:
+    def staged_like(self, other: MadeOfTensors) -> MadeOfTensors:
         """Return the object with tensors like another one's, which it has none of yet."""
 
     def staged_shapes(self) -> list[object]:
@@ -107,7 +108,7 @@ class Slot:
 class TensorPlaces:
     """The places of an object's tensors."""
 
-    like: Any
+    like: MadeOfTensors
     indices: tuple[int, ...]
 
 
@@ -115,7 +116,7 @@ class TensorPlaces:
 class Opaque:
     """A value that stays what it is."""
 
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True)
@@ -129,14 +130,14 @@ class Late:
 class Packing:
     """Tensors taken out of values; `convert` makes tensors of what is none."""
 
-    convert: Callable[[Any], Any]
-    tensors: list[Any] = field(default_factory=list)
+    convert: Callable[[object], Any]
+    tensors: list[GraphTensor] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     """The variable that each tensor belongs to."""
-    shapes: list[Any] = field(default_factory=list)
+    shapes: list[object] = field(default_factory=list)
     """The shapes that tensors are to have, as far as their objects say so."""
 
-    def add(self, value: object, name: str) -> Any:
+    def add(self, value: object, name: str) -> object:
         """Return a value with places instead of tensors."""
         if isinstance(value, Mapping):
             made = {key: self.add(each, name) for key, each in value.items()}
@@ -153,7 +154,7 @@ class Packing:
             return Slot(self._slot(self.convert(value), name, None))
         return value if value is None or isinstance(value, Undefined) else Opaque(value)
 
-    def _slot(self, tensor: object, name: str, shape: object) -> int:
+    def _slot(self, tensor: GraphTensor, name: str, shape: object) -> int:
         self.tensors.append(tensor)
         self.names.append(name)
         self.shapes.append(shape)
@@ -164,11 +165,11 @@ class Packing:
 class Dressed:
     """A mapping that is no plain dictionary."""
 
-    kind: Any
-    parts: dict[Any, Any]
+    kind: Callable[[dict[object, object]], object]
+    parts: dict[object, object]
 
 
-def filled(form: object, tensors: Sequence[object] | Mapping[int, object]) -> Any:
+def filled(form: object, tensors: Sequence[GraphTensor] | Mapping[int, GraphTensor]) -> object:
     """Return a value with tensors in their places."""
     match form:
         case Slot():

@@ -20,11 +20,11 @@ class Rooms(Protocol):
         """Join tensors of one shape along a new axis."""
 
     @property
-    def matmul(self) -> Callable[[Any, Any], Any]:
+    def matmul(self) -> Callable[[object, object], Any]:
         """Multiply matrices."""
 
     @property
-    def matrix_transpose(self) -> Callable[[Any], Any]:
+    def matrix_transpose(self) -> Callable[[object], Any]:
         """Exchange the last two axes."""
 
     @property
@@ -32,7 +32,9 @@ class Rooms(Protocol):
         """Index by operations."""
 
     @property
-    def run_on_device(self) -> Callable[[Any, Sequence[Any], dict[str, Any]], Sequence[Any]]:
+    def run_on_device(
+        self,
+    ) -> Callable[[object, Sequence[Any], dict[str, object]], Sequence[object]]:
         """Carry an operation out on the device where it was to run."""
 
     @property

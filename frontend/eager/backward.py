@@ -63,7 +63,7 @@ def frozen(use: Use) -> Use:
     )
 
 
-def _frozen(value: object) -> Any:
+def _frozen(value: object) -> object:
     if value.__class__ is not Tensor:
         key_of(value)
         return value
@@ -84,7 +84,7 @@ class Slices(ABC):
         """Return the rows of both."""
 
 
-Sparse = Callable[[Use, Sequence[Any]], Sequence[Any] | None]
+Sparse = Callable[[Use, Sequence[object]], Sequence[object] | None]
 """Gives the gradients of a use of which some are slices with indices, or None."""
 
 
@@ -93,7 +93,7 @@ def backward(
     targets: Iterable[tuple[object, object]],
     sources: Sequence[object],
     sparse: Sparse | None = None,
-) -> list[Any]:
+) -> list[object]:
     """Return the gradient of each source, None where the targets do not depend on it.
 
     `targets` gives the gradient of each target by its key.
@@ -122,11 +122,11 @@ class Uses:
 
     def gradients(
         self, use: Use, received: Sequence[object], wanted: Sequence[bool]
-    ) -> Sequence[Any]:
+    ) -> Sequence[object]:
         """Return the gradient of each operand by the rule of the use."""
         return _gradients(use, received, self.sparse)
 
-    def added(self, a: object, b: object) -> Any:
+    def added(self, a: object, b: object) -> object:
         """Return the sum of two gradients."""
         return added(a, b)
 
@@ -136,7 +136,7 @@ def dense(grad: object) -> Any:
     return grad.to_dense() if isinstance(grad, Slices) else grad
 
 
-def added(a: object, b: object) -> Any:
+def added(a: object, b: object) -> object:
     """Return the sum of two gradients; slices with indices are joined."""
     if isinstance(a, Slices) and isinstance(b, Slices):
         return a.joined(b)

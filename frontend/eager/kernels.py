@@ -60,7 +60,7 @@ class HostOp(Op):
 
 
 @cache
-def host(name: str, function: Callable[..., Any]) -> type[HostOp]:
+def host(name: str, function: Callable[..., object]) -> type[HostOp]:
     """Return the operation that calls a function of numpy's."""
     return type(
         f"Host_{name}", (HostOp,), {"name": f"gv.{name}", "FUNCTION": staticmethod(function)}
@@ -89,7 +89,7 @@ _SIGNED: dict[str, Kernel] = {"gv.mod": np.remainder}
 
 
 @cache
-def kernels_of(op: type[Op]) -> dict[np.dtype[Any], Kernel]:
+def kernels_of(op: type[Op]) -> dict[np.dtype[np.generic], Kernel]:
     """Return what computes an element-wise operation, by the type that all operands have.
 
     Empty for operations that are not one function of numpy's.
@@ -164,8 +164,8 @@ class Runner:
         self.defaults = {} if issubclass(op, HostOp) else op.signature().defaults
         self.kernels = kernels_of(op)
         self.evaluate: Kernel = quiet(op.evaluate)
-        self.checked: set[tuple[Any, ...]] = set()
-        self.near: dict[Any, Kernel] = {}
+        self.checked: set[tuple[object, ...]] = set()
+        self.near: dict[object, Kernel] = {}
         """What computes it by element type and attributes, where that is to be compiled code."""
 
     def function(self, arrays: Sequence[Array], attributes: dict[str, object]) -> Kernel | None:
@@ -240,7 +240,7 @@ def computed(
 
 def prepared(
     op: type[Op], arrays: Sequence[Array], attributes: dict[str, object]
-) -> Callable[..., Sequence[Any]]:
+) -> Callable[..., Sequence[object]]:
     """Return what computes the results from arrays like these; numpy may warn."""
     runner = _RUNNERS[op]
     if runner.kernels and not attributes:

@@ -7,7 +7,7 @@ Two plain tensors of one type go straight to numpy's function; everything else g
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from ...runtime.tracing import EARS
 from ..values.context import STATE
 from .kernels import kernels_of
 
-Binary = Callable[[Any, Any], Any]
-Unary = Callable[[Any], Any]
+Binary = Callable[[Any, object], Any]
+Unary = Callable[[object], object]
 
 
 def _forward(name: str) -> Binary:
@@ -28,7 +28,7 @@ def _forward(name: str) -> Binary:
     if name == "div":
         kernels = floats = {d: k for d, k in kernels_of(op).items() if d.kind in "fc"}
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Any, other: Any) -> object:
         kind = other.__class__
         if self.direct and not (STATE.busy or EARS.count):
             a: Array = self._array
@@ -50,7 +50,7 @@ def _backward(name: str) -> Binary:
     """Return the method of an operator whose left operand is not a tensor."""
     op = REGISTRY[f"gv.{name}"]
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Any, other: object) -> object:
         return self._operate(op, other, self) if accepted(other) else NotImplemented
 
     return method
@@ -59,7 +59,7 @@ def _backward(name: str) -> Binary:
 def _unary(name: str) -> Unary:
     op = REGISTRY[f"gv.{name}"]
 
-    def method(self: Any) -> Any:
+    def method(self: Any) -> object:
         return self._operate(op, self)
 
     return method
@@ -100,7 +100,7 @@ class Operators:
     __neg__, __invert__, __abs__ = _unary("neg"), _unary("bitwise_not"), _unary("abs")
     _equal, _not_equal = _forward("equal"), _forward("not_equal")
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Self:
         return self
 
     def __eq__(self, other: object) -> Any:

@@ -24,7 +24,9 @@ class Box:
         self.array: Array = np.asarray(array)
         self.spec: TensorSpec = spec_of_array(self.array)
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+    def __array__(
+        self, dtype: np.dtype[np.generic] | None = None, copy: bool | None = None
+    ) -> Array:
         """Return the array."""
         return np.asarray(self.array, dtype)
 
@@ -32,7 +34,9 @@ class Box:
 class Emit:
     """Carries operations out at once on arrays; the results of boxes are boxes."""
 
-    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+    def __call__(
+        self, op: type[Op], *operands: object, **attributes: object
+    ) -> Array | tuple[Array, ...]:
         """Return the result, or the tuple of several."""
         made = evaluate(op, [np.asarray(x) for x in operands], attributes)
         return made[0] if len(made) == 1 else tuple(made)
@@ -41,7 +45,7 @@ class Emit:
 EMIT = Emit()
 
 
-def emit_boxes(op: type[Op], *operands: object, **attributes: object) -> Any:
+def emit_boxes(op: type[Op], *operands: object, **attributes: object) -> Box | tuple[Box, ...]:
     """Carry an operation out at once; each result is an object of its own."""
     made = evaluate(op, [np.asarray(x) for x in operands], attributes)
     return Box(made[0]) if len(made) == 1 else tuple(map(Box, made))
@@ -54,11 +58,11 @@ class Recorded:
         start = emit_boxes if isinstance(emit, Emit) else emit
         self._tape = Tape(start)
         self._emit = start
-        self.inputs: list[Any] = []
-        self.outputs: list[Any] = []
-        self.sources: list[tuple[Any, Any]] = []
+        self.inputs: list[object] = []
+        self.outputs: list[object] = []
+        self.sources: list[tuple[object, object]] = []
         """Variables and their values, of which some were read by another run."""
-        self.reads: list[tuple[Any, Any]] = []
+        self.reads: list[tuple[object, object]] = []
         """Variables and random operations, with the values that this run took, in order."""
 
     @property
@@ -76,7 +80,7 @@ class Recorded:
         """Return the list of what was carried out."""
         return self._tape
 
-    def watch(self, values: Sequence[object]) -> list[Any]:
+    def watch(self, values: Sequence[object]) -> list[object]:
         """Return values that are told apart from all others."""
         self.inputs = [boxed(value) for value in values]
         return self.inputs
@@ -86,13 +90,13 @@ class Recorded:
         self.outputs = [boxed(value) for value in values]
         return self.outputs
 
-    def read(self, variable: object, value: object) -> Any:
+    def read(self, variable: object, value: object) -> object:
         """Take note of a value that the run takes from outside."""
         value = self.source(variable, value)
         self.reads.append((variable, value))
         return value
 
-    def source(self, variable: object, value: object) -> Any:
+    def source(self, variable: object, value: object) -> object:
         """Take note of a variable's value."""
         value = boxed(value)
         self.sources.append((variable, value))
@@ -100,7 +104,7 @@ class Recorded:
 
     def backward(
         self, grads: Sequence[object], variables: Sequence[object]
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[object], list[object]]:
         """Return the gradients of the inputs and of variables; None where nothing depends."""
         read = [value for _, value in self.sources]
         sources = [x if _is_float(x) else None for x in (*self.inputs, *read)]
@@ -116,7 +120,7 @@ class Recorded:
         return of_inputs, [totals.get(id(variable)) for variable in variables]
 
 
-def boxed(value: object) -> Any:
+def boxed(value: object) -> object:
     """Return a value as an object that a recording knows: an array gets an identity."""
     return Box(value) if isinstance(value, np.ndarray | np.generic) else value
 

@@ -87,7 +87,9 @@ class Watched(Tensor):
     def __init__(self, elements: HiddenElements) -> None:
         self._array: Any = elements
 
-    def note(self, op: type[Op], values: Sequence[object], attributes: dict[str, object]) -> Any:
+    def note(
+        self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, object]
+    ) -> Tensor | tuple[Tensor, ...]:
         """Carry an operation out on watched tensors and others; note it, and return its result."""
         notes: Notes = self._array.notes
         return notes.add(op, values, attributes)
@@ -115,7 +117,7 @@ def stands_for(real: type) -> Callable[[type], type]:
 class NotedStep:
     """One operation on numbered arrays."""
 
-    function: Callable[..., Sequence[Any]]
+    function: Callable[..., Sequence[object]]
     operands: Sequence[int]
     results: Sequence[int]
 
@@ -124,12 +126,12 @@ class Notes:
     """What a function did: operations on numbered arrays, and what it returned."""
 
     def __init__(self) -> None:
-        self.arrays: list[Any] = []
-        self.given: list[Any] = []
+        self.arrays: list[Array] = []
+        self.given: list[object] = []
         self.steps: list[NotedStep] = []
         self.failed = False
 
-    def watch(self, value: Any) -> Any:
+    def watch(self, value: Any) -> object:
         """Return an argument with watched tensors in place of its tensors."""
         kind = value.__class__
         if kind in STANDS:
@@ -137,7 +139,9 @@ class Notes:
             return self.given[-1]
         return kind(map(self.watch, value)) if kind in (list, tuple) else value
 
-    def add(self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]) -> Any:
+    def add(
+        self, op: type[Op], operands: Sequence[Tensor], attributes: dict[str, object]
+    ) -> Tensor | tuple[Tensor, ...]:
         """Carry an operation out, and note it."""
         places = [self.place_of(x) for x in operands]
         given = [self.arrays[place] for place in places]
@@ -148,7 +152,7 @@ class Notes:
         self.steps.append(NotedStep(function, places, [x._array.place for x in found]))
         return found[0] if len(found) == 1 else tuple(found)
 
-    def place_of(self, tensor: Any) -> int:
+    def place_of(self, tensor: Tensor) -> int:
         """Return the number of a tensor's array, which is a constant if it is not watched."""
         elements: Any = tensor._array if tensor.watched else self.constant(tensor._array)
         place: int = elements.place
@@ -179,8 +183,8 @@ class Notes:
         return lambda _, __: made
 
 
-Form = Callable[[Sequence[Any], Sequence[Any]], Any]
-Plan = Callable[[Sequence[Any]], Any]
+Form = Callable[[Sequence[object], Sequence[object]], object]
+Plan = Callable[[Sequence[object]], Any]
 
 
 def planned(
@@ -205,7 +209,7 @@ def _plan(notes: Notes, form: Form) -> Plan:
     made = {place for step in steps for place in step.results}
     start = [None if i < count or i in made else x for i, x in enumerate(notes.arrays)]
 
-    def run(given: Sequence[Any]) -> Any:
+    def run(given: Sequence[Any]) -> object:
         arrays = start.copy()
         arrays[:count] = [x._array for x in given]
         for step in steps:
@@ -219,7 +223,7 @@ def _plan(notes: Notes, form: Form) -> Plan:
 
 def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
     """Return the function, which remembers what it does."""
-    plans: dict[Any, Plan | None] = {}
+    plans: dict[object, Plan | None] = {}
     name = getattr(function, "__qualname__", "a function")
 
     @wraps(function)
@@ -251,12 +255,12 @@ def remembered(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]
     return called
 
 
-def unseen(given: Sequence[object]) -> Any:
+def unseen(given: Sequence[object]) -> NoReturn:
     """Stand for what is to be done with arguments that were not seen yet."""
     raise AssertionError("nothing is known of the arguments")
 
 
-def seen(given: Sequence[object]) -> Any:
+def seen(given: Sequence[object]) -> NoReturn:
     """Stand for what is to be done with arguments that were seen once."""
     raise AssertionError("nothing is known of the arguments but that they were seen")
 
@@ -266,7 +270,7 @@ def _named(values: dict[str, object], key: list[object], given: list[object]) ->
     return _read(values.values(), key, given)
 
 
-def _read(values: Iterable[Any], key: list[Any], given: list[Any]) -> bool:
+def _read(values: Iterable[Any], key: list[object], given: list[object]) -> bool:
     """Append to a key what tells arguments apart, and to `given` their tensors; False: cannot."""
     for x in values:
         kind = x.__class__

@@ -185,7 +185,8 @@ class GradientTape:
             return None
         parts = [filled_like(source, 0) if row is None else row for row in rows]
         shape = (batch, *inner, *source.spec.dims[1:])
-        return apply(REGISTRY["gv.reshape"], stack(apply, parts, 1), shape=shape)
+        made: Tensor = apply(REGISTRY["gv.reshape"], stack(apply, parts, 1), shape=shape)
+        return made
 
     def _begin(self) -> None:
         if self._used and not self._persistent:
@@ -219,7 +220,7 @@ def _value(target: object) -> Any:
 
 
 def _weighted(
-    targets: Sequence[Any], weights: Sequence[Any] | None
+    targets: Sequence[Any], weights: Sequence[object] | None
 ) -> Iterator[tuple[object, object]]:
     """Give the gradient of each target that has one: its weight, or ones."""
     for i, y in enumerate(targets):
@@ -236,15 +237,18 @@ def _wants_zeros(choice: object) -> bool:
     return text == "zero"
 
 
-def _stacked(rows: list[object], source: Any, shape: tuple[int, ...], *, zeros: bool) -> Any:
+def _stacked(
+    rows: list[object], source: Any, shape: tuple[int, ...], *, zeros: bool
+) -> Tensor | None:
     """Return one tensor of the gradients of all elements of a target of this shape."""
     wanted = (*shape, *source.spec.dims)
     if all(row is None for row in rows):
-        like = apply(REGISTRY["gv.broadcast_to"], filled_like(source, 0), shape=wanted)
+        like: Tensor = apply(REGISTRY["gv.broadcast_to"], filled_like(source, 0), shape=wanted)
         return like if zeros else None
     parts = [filled_like(source, 0) if row is None else row for row in rows]
     joined = apply(REGISTRY["gv.concat"], *(unsqueeze(apply, part, (0,)) for part in parts), axis=0)
-    return apply(REGISTRY["gv.reshape"], joined, shape=wanted)
+    made: Tensor = apply(REGISTRY["gv.reshape"], joined, shape=wanted)
+    return made
 
 
 def identity(x: object) -> Tensor:

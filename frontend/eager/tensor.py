@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,12 +58,12 @@ def single(op: type[Op], *operands: object, **attributes: object) -> Tensor:
 
 def _apply_anywhere(
     op: type[Op], operands: tuple[object, ...], attributes: dict[str, object]
-) -> Any:
+) -> object:
     values = tuple(map(as_tensor, operands))
     context = STATE.context
     if context is None:
         context = next((x.home() for x in values if not x.eager), None)
-    result: Any
+    result: object
     if context is not None:
         result = context.apply(op, values, attributes)
     elif any(x.watched for x in values):
@@ -265,7 +266,9 @@ class Tensor(Operators):
         """Return another tensor of the same value, which recorders do not know."""
         return type(self)(self._array)
 
-    def note(self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, object]) -> Any:
+    def note(
+        self, op: type[Op], values: Sequence[Tensor], attributes: dict[str, object]
+    ) -> Tensor | tuple[Tensor, ...]:
         """Carry an operation out on watched tensors and others; return its result."""
         raise AssertionError(f"{op.name}: nothing is noted of a tensor that has elements")
 
@@ -336,11 +339,11 @@ class Tensor(Operators):
     def __dlpack__(
         self,
         *,
-        stream: Any = None,
+        stream: object = None,
         max_version: tuple[int, int] | None = None,
         dl_device: Any = None,
         copy: bool | None = None,
-    ) -> Any:
+    ) -> object:
         array = plain(self._array)
         if array is not self._array and copy is False:
             raise BufferError("the elements do not lie in order, expected a copy to be allowed")
@@ -351,7 +354,7 @@ class Tensor(Operators):
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
             raise ValueError(f"version {api_version} of the array API, expected 2024.12")
         return sys.modules[__name__.partition(".")[0]]
@@ -376,7 +379,7 @@ def plain_key(key: Index, shape: tuple[int, ...] | None = None) -> Any:
     return key
 
 
-def _bound(value: TensorLike) -> Any:
+def _bound(value: TensorLike) -> object:
     return int(as_tensor(value)) if isinstance(value, Operators) else value
 
 

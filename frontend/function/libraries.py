@@ -31,14 +31,14 @@ from ...ir.types.tensor import spec_of_array
 from ...ir.verify import verify
 from ..dims.symbols import DimOption, ShapeOption, Symbols
 from ..graph.execute import Plan, RunError
-from ..graph.frame import NotStageableError, Store
+from ..graph.frame import NotStageableError, Stateful, Store
 from ..graph.func_graph import Draws, has_effect
 from ..graph.graph import GraphTensor
 from ..graph.variables import VariableState
 from ..models.compiled import tag_of
 from ..models.making import model_of
 from .in_common import FaultVariable, Shared
-from .lowering import StagingFrame, Stateful
+from .lowering import StagingFrame
 
 
 class NotCompilableError(GraphError, ValueError):

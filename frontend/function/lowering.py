@@ -273,7 +273,8 @@ class StagingFrame(Frame):
         self.shared.calls.append(step)
         sizes = tuple(d for spec in known for d in spec.dims if not isinstance(d, int))
         made = self.emit(PythonStep, *operands, function=step.name, sizes=sizes)
-        results = list(made) if isinstance(made, tuple | list) else [made] if step.specs else []
+        several = made if isinstance(made, tuple | list) else [made] if step.specs else []
+        results = [self.value(x) for x in several]
         count = len(op.outputs)
         for handle, value in zip(step.variables, results[count:], strict=True):
             self.state[handle()] = value
@@ -473,7 +474,7 @@ class StagingFrame(Frame):
         touched: Sequence[Stateful],
         unchanged: Sequence[bool],
         extra: int = 0,
-    ) -> Sequence[object]:
+    ) -> Sequence[SSAValue]:
         """Append an operation whose last results are variables, before `extra` that nobody uses."""
         results = self.control(op)
         results = results[: len(results) - extra]
@@ -484,7 +485,7 @@ class StagingFrame(Frame):
                 self.written[variable] = None
         return list(results[:count])
 
-    def control(self, op: If | While | HostLoop) -> Sequence[object]:
+    def control(self, op: If | While | HostLoop) -> Sequence[SSAValue]:
         """Append a choice or a loop; where this is recorded, so that it has a gradient."""
         if self.recorded is None or isinstance(op, HostLoop):
             return self.insert(op)
@@ -553,6 +554,13 @@ class Turning:
         return block
 
 
+def widened(a: TensorSpec, b: TensorSpec) -> TensorSpec:
+    """Return the narrowest spec that tensors of both have."""
+    made = join(held(a), held(b))
+    assert isinstance(made, TensorSpec), "tensors have a spec of tensors in common"
+    return made
+
+
 @dataclass
 class Growing:
     """A loop that is being made, whose values change their shapes from turn to turn."""
@@ -578,7 +586,7 @@ class Growing:
             block = Block(arg_types=types)
             made = self.turn(shared, block)
             found = [spec_of(x.type) for x in made[1:]]
-            joined = [join(held(a), held(b)) for a, b in zip(specs, found, strict=True)]
+            joined = [widened(a, b) for a, b in zip(specs, found, strict=True)]
             if any(spec.shape is None for spec in joined):
                 raise NotStageableError("a loop that changes how many axes there are")
             if joined == [held(spec) for spec in taken]:

@@ -26,8 +26,7 @@ from ...ir.types.tensor import TensorSpec, spec_of
 from ...ir.verify import verify
 from ..eager.recorded import Recorded
 from ..graph.execute import Plan
-from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Store
-from ..graph.graph import Operation
+from ..graph.frame import Frame, NotSeenError, NotStageableError, OutsideError, Stateful, Store
 from ..graph.variables import Handle, VariableState
 from ..models.compiled import CompiledModel, compile_program, load_compiled
 from .in_common import FaultVariable, Shared
@@ -142,10 +141,12 @@ class StagedGradient:
         self.way_back = program_of(main, results, frame.shared, len(given))
         return taken
 
-    def state(self, store: Store) -> tuple[dict[VariableState, Array], dict[Operation, int]]:
+    def state(self, store: Store) -> tuple[dict[Stateful, Array], dict[object, int]]:
         """Return the values of the variables that are read, and what draws have used."""
         found: list[Any] = [x if isinstance(x, tuple) else x() for x in self.arguments]
-        values = {x: x.value_in(store) for x in found if isinstance(x, VariableState)}
+        values: dict[Stateful, Array] = {
+            x: x.value_in(store) for x in found if isinstance(x, VariableState)
+        }
         draws = [x[0] if isinstance(x, tuple) else x.op for x in found if x not in values]
         return values, {op: store.draws.get(op, 0) for op in draws}
 

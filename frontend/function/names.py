@@ -178,7 +178,7 @@ def gradients(
 def py_function(function: Callable[..., object], inputs: Sequence[object], dtype: object) -> Any:
     """Call Python with computed tensors, also when a graph runs. It cannot be compiled."""
     single = not isinstance(dtype, list | tuple)
-    rows = [dtypes.as_dtype(t).row for t in ([dtype] if single else dtype)]
+    rows = [dtypes.as_dtype(t).row for t in nest.flatten(dtype)]
     graph = present_graph(*inputs)
     if graph is None:
         return function(*map(as_tensor, inputs))

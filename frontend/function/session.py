@@ -209,7 +209,7 @@ class Session:
             return lambda found: {k: part(found) for k, part in parts.items()}
         if isinstance(fetches, list | tuple):
             listed = [self._flatten(each, wanted) for each in fetches]
-            kind = type(fetches)
+            kind: Callable[..., object] = type(fetches)
             if hasattr(fetches, "_fields"):
                 return lambda found: kind(*[part(found) for part in listed])
             return lambda found: kind([part(found) for part in listed])

@@ -283,7 +283,7 @@ def refused(plan: Plan, error: Exception) -> None:
 
 
 def compiled_for(
-    plan: Plan, arrays: Sequence[Array | DeviceArray], after: int, where: Where | None = None
+    plan: Plan, arrays: Sequence[Any], after: int, where: Where | None = None
 ) -> Staged | None:
     """Return the compiled plan for arrays of these shapes, once it was run often enough.
 
@@ -308,9 +308,7 @@ def compiled_for(
     return known
 
 
-def compiled_now(
-    plan: Plan, arrays: Sequence[Array | DeviceArray], shapes: Hashable
-) -> Staged | None:
+def compiled_now(plan: Plan, arrays: Sequence[Array], shapes: Hashable) -> Staged | None:
     """Return the plan compiled for arrays of these shapes; keep it, or that it cannot be."""
     is_text = any(x.dtype.kind == "O" for x in arrays)
     try:

@@ -81,7 +81,7 @@ class TapeFrame(Frame):
 class AgainFrame(TapeFrame):
     """A run of what was run before, for tapes: it reads what there was, and changes nothing."""
 
-    values: dict[object, Array] = field(default_factory=dict)
+    values: dict[Stateful, Array] = field(default_factory=dict)
     """The values that variables had."""
 
     def present(self, variable: Stateful) -> object:
@@ -91,7 +91,7 @@ class AgainFrame(TapeFrame):
             record("ReadVariableOp", (owner,), (made,), lambda grad: (grad,))
         return made
 
-    def write(self, variable: object, value: object) -> None:
+    def write(self, variable: Stateful, value: object) -> None:
         """Take note of the value that the variable had from here on."""
         self.values[variable] = np.asarray(value)
 
@@ -304,7 +304,7 @@ class ConcreteFunction:
             if STATE.context is not None or STATE.recorders:
                 if self.kind.stateful or any(v.value_in(store) is not x for v, x in values.items()):
                     then = Store()
-                    then.draws.update(draws)
+                    then.draws = {**draws}
                     frame = AgainFrame(then, apply, values={**values})
                     return self.again(frame, inputs, grads, owners)
                 return self.way_back(inputs, grads, staged.variables)

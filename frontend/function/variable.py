@@ -163,7 +163,7 @@ class Variable(Operators):
         return dtypes.as_dtype(self.spec.dtype)
 
     @property
-    def shape(self) -> tuple[int | None, ...] | None:
+    def shape(self) -> Any:
         """Return the shape."""
         return dims_or_none(self.spec.shape)
 
@@ -213,7 +213,8 @@ class Variable(Operators):
 
     def _change(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:
         if STATE.replica is not None:
-            return STATE.replica.change(self, kind, values, read)
+            made: Tensor | Self = STATE.replica.change(self, kind, values, read)
+            return made
         return self.change_now(kind, *values, read=read)
 
     def change_now(self, kind: AssignVariable, *values: Tensor, read: bool = True) -> Tensor | Self:

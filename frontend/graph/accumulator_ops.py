@@ -7,7 +7,6 @@ replicas the first ones count, and who is late does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,7 @@ class Accumulated:
         self.count = self.step = 0
 
 
-Use = Callable[[AccumulatorSpec, Accumulated, Frame, Sequence[Any]], Sequence[Any]]
+Use = Callable[[AccumulatorSpec, Accumulated, Frame, Sequence[Array]], Sequence[Array]]
 COUNT = spec_of_array(np.array(0, np.int32))
 
 
@@ -87,21 +86,21 @@ class AccumulatorKind(Kind):
         """Return the specs of the results."""
         return self.specs
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Use what the session, or the task, has."""
         if frame.is_staging:
             raise OutsideError("an accumulator")
         values = [np.asarray(x) for x in inputs]
         return self.use(self.queue, self.queue.held(frame.store), frame, values)
 
-    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[Any]:
+    def gradient(self, op: Operation, grads: Sequence[object], emit: object) -> Sequence[object]:
         """Return nothing: what comes out was put in by another step."""
         return (None,) * len(op.inputs)
 
 
 def apply(
-    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Any]
-) -> Sequence[Any]:
+    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Array]
+) -> Sequence[Array]:
     """Add a value, unless its step is one that is over."""
     step, value = int(values[0]), values[1]
     spec.check(value)
@@ -115,8 +114,8 @@ def apply(
 
 
 def take(
-    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Any]
-) -> Sequence[Any]:
+    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Array]
+) -> Sequence[Array]:
     """Return the mean or sum once there are enough, and begin the next step."""
     wanted = int(values[0])
     if wanted < 1:
@@ -135,8 +134,8 @@ def take(
 
 
 def set_step(
-    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Any]
-) -> Sequence[Any]:
+    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Array]
+) -> Sequence[Array]:
     """Say which step it is; what is of earlier ones is dropped from now on."""
     with frame.store.lock:
         held.step = int(values[0])
@@ -144,8 +143,8 @@ def set_step(
 
 
 def count(
-    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Any]
-) -> Sequence[Any]:
+    spec: AccumulatorSpec, held: Accumulated, frame: Frame, values: Sequence[Array]
+) -> Sequence[Array]:
     """Return how many values have come since something was taken."""
     with frame.store.lock:
         return (np.array(held.count, np.int32),)

@@ -194,10 +194,10 @@ class GraphLoop(Kind):
 
 def loop(  # noqa: PLR0913, PLR0917  (a loop has as many parts)
     graph: Graph,
-    test: Callable[..., Any],
-    body: Callable[..., Any],
+    test: Callable[..., object],
+    body: Callable[..., object],
     values: Sequence[Tensor],
-    tree: Any,
+    tree: object,
     invariants: Sequence[TensorSpec] | None = None,
     name: str | None = None,
 ) -> list[GraphTensor]:

@@ -27,7 +27,7 @@ from ...runtime.tracing import EARS, note
 from ..eager.recorded import unboxed
 from ..models.later import Later
 from ..values.run_errors import InvalidArgumentError, OpError
-from .frame import Frame, LoweringError, Store
+from .frame import Frame, Guarded, LoweringError, Store
 from .graph import GraphTensor, Operation
 from .kinds import DEAD, MissingFeedError
 from .placement import asks, graphs_in
@@ -93,12 +93,12 @@ class Plan:
         """Why the plan is not compiled, if it was tried."""
         self.early = 0
         """How often it was too early to compile it: not all of it had been run."""
-        self.compiled: dict[Any, Any] = {}
+        self.compiled: dict[object, Any] = {}
         """By shapes: the compiled plan, how often it was run before that, or None."""
         self.wishes = Wishes()
 
     @cached_property
-    def changed(self) -> list[Any]:
+    def changed(self) -> list[Guarded]:
         """Return the variables that a run changes, or reads as of one moment."""
         return list(dict.fromkeys(changed_by(self.ops)))
 
@@ -108,7 +108,7 @@ class Plan:
         specs = (out.spec for op in self.ops for out in op.outputs)
         return sum(prod(spec.static_shape) for spec in specs if spec.is_static)
 
-    def run(self, frame: Frame, values: Sequence[object]) -> list[Any]:
+    def run(self, frame: Frame, values: Sequence[object]) -> list[object]:
         """Return what the fetches are; None for operations."""
         env: dict[GraphTensor, object] = {}
         for tensor, value in zip(self.feeds, values, strict=True):
@@ -137,7 +137,7 @@ class Plan:
         """
         held = self.ops
         while held:
-            seen, before, late, lines = CHANGES.count, held, set[Operation](), set[Any]()
+            seen, before, late, lines = CHANGES.count, held, set[Operation](), set[object]()
             for op in before:
                 if op.kind.line not in lines and late.isdisjoint(self.makers(op)):
                     frame.patient = len(before) == 1
@@ -224,7 +224,7 @@ class Plan:
             for t in before.outputs[:1]
         )
 
-    def step(self, frame: Frame, op: Operation, env: dict[GraphTensor, Any]) -> None:
+    def step(self, frame: Frame, op: Operation, env: dict[GraphTensor, object]) -> None:
         """Run one operation; say so to whoever listens, and stop when the time is over."""
         if frame.is_staging or not (EARS.count or DEADLINE.at):
             self.carry_out(frame, op, env)
@@ -317,7 +317,7 @@ def does(kind: object, what: str) -> bool:
     return any(does(op.kind, what) for graph in graphs for op in graph.operations)
 
 
-def changed_by(ops: Sequence[Operation]) -> Iterator[Any]:
+def changed_by(ops: Sequence[Operation]) -> Iterator[Guarded]:
     """Give the variables that operations change, also in what they call."""
     for op in ops:
         yield from op.kind.changed(op)

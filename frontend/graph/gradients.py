@@ -91,13 +91,13 @@ def zeros_like(frame: Frame, value: object) -> object:
     return Maker(frame.emit).filled(0, spec.dtype, spec.dims)
 
 
-def _filled(make: Maker, x: object, value: float, dtype: DType | None = None) -> Any:
+def _filled(make: Maker, x: object, value: float, dtype: DType | None = None) -> object:
     spec = spec_of_value(x)
     return make.filled(value, dtype or spec.dtype, spec.dims)
 
 
 def _like(type_: str, label: str, value: float) -> Rule:
-    def function(make: Maker, x: Any, dtype: DType | None = None) -> Any:
+    def function(make: Maker, x: Any, dtype: DType | None = None) -> object:
         if spec_of_value(x).dtype.kind == "s" and dtype is None and not value:
             return Abstract(x.spec) if is_unknown(x) else np.full(np.asarray(x).shape, b"", object)
         return _filled(make, x, value, dtype)
@@ -109,7 +109,9 @@ ZEROS = Composite(_like("ZerosLike", "zeros_like", 0.0))
 ONES = Composite(_like("OnesLike", "ones_like", 1.0))
 
 
-def add_op(graph: Graph, kind: Kind, inputs: Sequence[GraphTensor], **attributes: object) -> Any:
+def add_op(
+    graph: Graph, kind: Kind, inputs: Sequence[GraphTensor], **attributes: object
+) -> GraphTensor | tuple[GraphTensor, ...]:
     """Add an operation of a kind; return its output or the tuple of several."""
     op = graph.add(kind, inputs, attributes)
     return op.outputs[0] if len(op.outputs) == 1 else tuple(op.outputs)
@@ -118,7 +120,9 @@ def add_op(graph: Graph, kind: Kind, inputs: Sequence[GraphTensor], **attributes
 def graph_emit(graph: Graph) -> Emitter:
     """Return what adds operations of the IR to a graph."""
 
-    def emit(op: type[Op], *operands: object, **attributes: object) -> Any:
+    def emit(
+        op: type[Op], *operands: object, **attributes: object
+    ) -> GraphTensor | tuple[GraphTensor, ...]:
         if op.name == "gv.constant":
             return add_op(graph, CONSTANT, (), value=np.asarray(attributes["value"]))
         inputs = [
@@ -139,7 +143,7 @@ def gradients(
     stop: Sequence[GraphTensor] = (),
     within: set[Operation] | None = None,
     name: str | None = None,
-) -> list[Any]:
+) -> list[object]:
     """Return the gradient of the sum of `ys` for each of `xs` (tensors or variables), or None."""
     if not ys:
         return [None for _ in xs]
@@ -160,7 +164,7 @@ def _given(
             yield y.edge, _ones(y) if grad is None else grad
 
 
-def _ones(y: GraphTensor) -> Any:
+def _ones(y: GraphTensor) -> object:
     """Return ones like a result: of a number, without asking for its value."""
     if y.spec.shape == ():
         return y.graph.constant(np.ones((), y.spec.dtype.numpy))

@@ -25,7 +25,7 @@ from ..values.context import Backward as BackwardRule
 from ..values.context import Context, Emitter, default_session
 from ..values.devices import parse_device
 from ..values.origin import short, user_line
-from .frame import Frame, Stateful, Touched
+from .frame import Frame, Guarded, Stateful, Touched
 from .symbolic import SymbolicTensor
 
 
@@ -101,7 +101,7 @@ class Kind:
         """Return the variables that are read by running the operation."""
         return ()
 
-    def changed(self, op: Operation) -> Sequence[Any]:
+    def changed(self, op: Operation) -> Sequence[Guarded]:
         """Return the variables that the operation itself changes, or reads as of one moment."""
         return ()
 
@@ -256,7 +256,7 @@ class Operation:
     _update_input = update_input
     """The name that hand-made graphs for TensorFlow use."""
 
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+    def run(self, feed_dict: object = None, session: Any = None) -> None:
         """Run the operation in a session: the default one, if none is given."""
         found = session or default_session()
         if found is None:
@@ -314,7 +314,9 @@ class Graph(Context):
         """Return the class of graphs inside of it: branches and bodies."""
         return STANDARD.inner
 
-    def apply(self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]) -> Any:
+    def apply(
+        self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]
+    ) -> object:
         """Add an operation of the IR."""
         inputs = [self.owned(x) for x in operands]
         try:
@@ -584,7 +586,7 @@ class Standard:
     stop: Kind
     primitive: Callable[[type[Op]], Kind]
     backward: Callable[[Operation], BackwardRule]
-    inner: type[Any]
+    inner: type[object]
 
 
 STANDARD = Standard()

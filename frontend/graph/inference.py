@@ -37,7 +37,9 @@ class Abstract:
     def __init__(self, spec: TensorSpec, value: Array | None = None) -> None:
         self.spec, self.value = spec, value
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+    def __array__(
+        self, dtype: np.dtype[np.generic] | None = None, copy: bool | None = None
+    ) -> Array:
         """Return the elements, or fail."""
         if self.value is None:
             raise UnknownValueError("the value is not known before it is run")
@@ -49,7 +51,9 @@ def is_unknown(value: object) -> bool:
     return isinstance(value, Abstract) and value.value is None
 
 
-def emit_abstract(op: type[Op], *operands: object, **attributes: object) -> Any:
+def emit_abstract(
+    op: type[Op], *operands: object, **attributes: object
+) -> Abstract | tuple[Abstract, ...]:
     """Infer one operation; return its result, or the tuple of several."""
     made = [
         x if isinstance(x, Abstract) else Abstract(spec_of(np.asarray(x)), np.asarray(x))
@@ -74,7 +78,9 @@ def spec_of(array: Array) -> TensorSpec:
     return TensorSpec(TEXT, array.shape) if array.dtype.kind == "O" else spec_of_array(array)
 
 
-def _infer_text(op: type[Op], operands: Sequence[Abstract], attributes: dict[str, object]) -> Any:
+def _infer_text(
+    op: type[Op], operands: Sequence[Abstract], attributes: dict[str, object]
+) -> Abstract | tuple[Abstract, ...]:
     """Infer an operation on text as one on numbers; numbers come out where text does."""
     check_on_text(op, [x.spec for x in operands], op.complete(attributes))
     specs = [x.spec.with_dtype(i32) if x.spec.dtype.kind == "s" else x.spec for x in operands]
@@ -92,7 +98,7 @@ def infer_primitive(
 ) -> Sequence[TensorSpec]:
     """Return the results' specs of one operation of the IR."""
 
-    def function(make: Maker, *values: object) -> Any:
+    def function(make: Maker, *values: object) -> object:
         return make.emit(op, *values, **attributes)
 
     try:
@@ -176,7 +182,9 @@ def is_of_operations(
     values = [Abstract(spec, known.get(i)) for i, spec in enumerate(specs)]
     met = [*values]
 
-    def emit(op: type[Op], *operands: object, **attributes: object) -> Any:
+    def emit(
+        op: type[Op], *operands: object, **attributes: object
+    ) -> Abstract | tuple[Abstract, ...]:
         made = emit_abstract(op, *operands, **attributes)
         met.extend(made if isinstance(made, tuple) else (made,))
         return made

@@ -110,7 +110,7 @@ class Rule:
     """False: nothing depends on the inputs smoothly. None: a gradient is refused by name."""
     gives_list: bool = False
     """Whether the results are a list even if there is one."""
-    refuses: bool | Callable[[dict[str, Any]], bool] = False
+    refuses: bool | Callable[[dict[str, object]], bool] = False
     """Whether it has requirements (`gv.require`) of values that are not known before the run.
 
     Where that depends on them, a function of the options.
@@ -164,7 +164,7 @@ class Composite(Kind):
         stated = None if rule is None else lambda: rule(Given(specs, known, self.options))
         return infer_function(self.call, specs, known, stated)
 
-    def call(self, make: Maker, *values: object) -> Any:
+    def call(self, make: Maker, *values: object) -> object:
         """Return what the function gives."""
         return self.rule.function(make, *values, **self.options)
 

@@ -19,7 +19,7 @@ from ..eager.tape import GradientTape
 from ..eager.tensor import Tensor, as_tensor
 from ..values.context import entered
 from .control_flow import add
-from .graph import Graph, Operation
+from .graph import Graph, GraphTensor, Operation
 from .kinds import PyFunction
 
 
@@ -41,14 +41,14 @@ class HostFunction:
         self.call = PythonCall(self, specs, self.backward if is_smooth else None)
         """What stands for it where a run is recorded."""
 
-    def on_tensors(self, *tensors: Any) -> list[Any]:
+    def on_tensors(self, *tensors: object) -> list[object]:
         """Return the results for tensors."""
         made = self.function(*tensors)
         if not self.dtypes:
             return []
         return [made] if self.single else list(made)
 
-    def __call__(self, *arrays: Array) -> Any:
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """Return the results for arrays, as arrays."""
         with entered(None):
             made = self.on_tensors(*map(self.wrap, arrays))
@@ -67,7 +67,7 @@ class Backward:
     ) -> None:
         self.of, self.count, self.places, self.has = of, count, list(places), list(has)
 
-    def __call__(self, *arrays: object) -> Any:
+    def __call__(self, *arrays: object) -> tuple[Array, ...]:
         """Return the gradients of the arguments at the places."""
         with entered(None):
             inputs = [self.of.wrap(np.asarray(a)) for a in arrays[: self.count]]
@@ -112,6 +112,8 @@ class EagerFunction(PyFunction):
         return found
 
 
-def add_function(graph: Graph, function: HostFunction, inputs: Sequence[Any], name: Any) -> Any:
+def add_function(
+    graph: Graph, function: HostFunction, inputs: Sequence[Tensor], name: str | None
+) -> list[GraphTensor]:
     """Add a Python function to a graph; return its outputs."""
     return add(graph, EagerFunction(function), inputs, name)

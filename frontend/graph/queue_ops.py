@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...ir.types.dtypes import DType
-from ...ir.types.tensor import TensorSpec, spec_of_array
+from ...ir.types.tensor import Array, TensorSpec, spec_of_array
 from ...runtime.queues import ClosedError, DrainedError, Queue, stacked
 from ..values.run_errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from .frame import Frame, OutsideError, Store
@@ -76,7 +75,7 @@ class QueueSpec:
                 )
 
 
-Step = Callable[["Use", Sequence[Any]], Sequence[Any]]
+Step = Callable[["Use", Sequence[Array]], Sequence[Array]]
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ class QueueKind(Kind):
         self, name: str, queue: QueueSpec, step: Step, specs: Sequence[TensorSpec]
     ) -> None:
         self.type, self.queue, self.step, self.specs = name, queue, step, list(specs)
-        self.options: dict[str, Any] = {}
+        self.options: dict[str, object] = {}
         """What it was made with, beside the queue."""
         self.line = queue, "Dequeue" in name
 
@@ -120,7 +119,7 @@ class QueueKind(Kind):
         return (None,) * len(op.inputs)
 
 
-def carry_out(kind: QueueKind, use: Use, values: Sequence[object]) -> Sequence[Any]:
+def carry_out(kind: QueueKind, use: Use, values: Sequence[Array]) -> Sequence[Array]:
     """Use a queue; what its state forbids is an error by TensorFlow's name."""
     name = kind.queue.name
     try:
@@ -133,25 +132,25 @@ def carry_out(kind: QueueKind, use: Use, values: Sequence[object]) -> Sequence[A
         ) from None
 
 
-def _enqueue(use: Use, values: Sequence[object]) -> Sequence[object]:
+def _enqueue(use: Use, values: Sequence[Array]) -> Sequence[Array]:
     use.spec.check(values, 0)
     use.queue.put([tuple(values)], wait=use.wait)
     return ()
 
 
-def _enqueue_many(use: Use, values: Sequence[object]) -> Sequence[object]:
+def _enqueue_many(use: Use, values: Sequence[Array]) -> Sequence[Array]:
     use.spec.check(values, 1)
     rows = [tuple(map(np.asarray, row)) for row in zip(*values, strict=True)]
     use.queue.put(rows, wait=use.wait)
     return ()
 
 
-def _dequeue(use: Use, values: Sequence[object]) -> Sequence[object]:
+def _dequeue(use: Use, values: Sequence[Array]) -> Sequence[Array]:
     return use.queue.take(1, wait=use.wait)[0]
 
 
 def _many(*, partial: bool) -> Step:
-    def step(use: Use, values: Sequence[Any]) -> Sequence[Any]:
+    def step(use: Use, values: Sequence[Array]) -> Sequence[Array]:
         count = int(values[0])
         if not count:
             shapes = zip(use.spec.shapes or (), use.spec.dtypes, strict=True)
@@ -162,7 +161,7 @@ def _many(*, partial: bool) -> Step:
 
 
 def _close(cancel: bool) -> Step:
-    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+    def step(use: Use, values: Sequence[Array]) -> Sequence[Array]:
         use.queue.close(cancel=cancel)
         return ()
 
@@ -204,7 +203,7 @@ def mutex_acquire(mutex: QueueSpec) -> QueueKind:
 def mutex_release(mutex: QueueSpec) -> QueueKind:
     """Return the operation that gives a mutex back."""
 
-    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+    def step(use: Use, values: Sequence[Array]) -> Sequence[Array]:
         if not use.queue.size():
             raise InvalidArgumentError(f"mutex '{use.spec.name}' is given back, but nobody has it")
         use.queue.take(1)
@@ -223,7 +222,7 @@ def close(queue: QueueSpec, *, cancel: bool) -> QueueKind:
 def size(queue: QueueSpec) -> QueueKind:
     """Return the operation that counts the elements."""
 
-    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+    def step(use: Use, values: Sequence[Array]) -> Sequence[Array]:
         return (np.array(use.queue.size(), np.int32),)
 
     return QueueKind("QueueSizeV2", queue, step, (INT,))
@@ -232,7 +231,7 @@ def size(queue: QueueSpec) -> QueueKind:
 def is_closed(queue: QueueSpec) -> QueueKind:
     """Return the operation that asks whether the queue is closed."""
 
-    def step(use: Use, values: Sequence[object]) -> Sequence[Any]:
+    def step(use: Use, values: Sequence[Array]) -> Sequence[Array]:
         return (np.array(use.queue.closed),)
 
     return QueueKind("QueueIsClosedV2", queue, step, (TRUTH,))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -69,7 +68,7 @@ def is_text(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "O"
 
 
-def emit_text(op: type[Op], *operands: object, **attributes: object) -> Any:
+def emit_text(op: type[Op], *operands: object, **attributes: object) -> object:
     """Carry an operation out at once, on text too."""
     arrays = [np.asarray(x) for x in operands]
     if not any(map(is_text, arrays)):
@@ -78,7 +77,7 @@ def emit_text(op: type[Op], *operands: object, **attributes: object) -> Any:
     return Text(made) if made.dtype.kind == "O" else made
 
 
-def on_text(op: type[Op], arrays: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+def on_text(op: type[Op], arrays: Sequence[Array], attributes: Mapping[str, object]) -> Array:
     """Return the result on arrays of which some are text; raise `TypeError` where there is none."""
     if is_moved(op, arrays):
         return move(op, arrays, attributes)[0]
@@ -88,7 +87,9 @@ def on_text(op: type[Op], arrays: Sequence[Array], attributes: Mapping[str, Any]
         raise TypeError(f"{op.name}: there is no such operation on text") from error
 
 
-def check_on_text(op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, Any]) -> None:
+def check_on_text(
+    op: type[Op], specs: Sequence[TensorSpec], attributes: Mapping[str, object]
+) -> None:
     """Raise `TypeError` unless there is such an operation on text: it is tried on empty texts."""
     if op.moved(len(specs)) is None:
         kinds = [spec.dtype for spec in specs]

@@ -42,7 +42,7 @@ Rule = Callable[..., Sequence[object]]
 class Emitter(Protocol):
     """Carries operations out, or appends them to something."""
 
-    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> Any:
+    def __call__(self, op: type[Op], *operands: object, **attributes: object) -> object:
         """Return the result, or the tuple of several."""
 
 
@@ -59,7 +59,9 @@ class Context(ABC):
     """Whether nothing can be added any more: a tensor of it that is used now has leaked."""
 
     @abstractmethod
-    def apply(self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]) -> Any:
+    def apply(
+        self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]
+    ) -> object:
         """Carry out an operation; return its result, or the tuple of several."""
 
     @abstractmethod
@@ -104,10 +106,10 @@ class Recorder(Protocol):
 class Replica(Protocol):
     """The replica of a step that runs, which changes variables together with the others."""
 
-    def change(self, variable: Any, kind: Any, values: Sequence[Any], read: bool) -> Any:
+    def change(self, variable: object, kind: Any, values: Sequence[object], read: bool) -> Any:
         """Change a variable once for all replicas."""
 
-    def apply(self, applied: Callable[[Any], object], pairs: Sequence[Any]) -> object:
+    def apply(self, applied: Callable[[Any], object], pairs: Sequence[object]) -> object:
         """Change variables once by the sums of all gradients."""
 
 
@@ -230,7 +232,7 @@ class Entered(threading.local):
 _ENTERED = Entered()
 
 
-def stack() -> list[Any]:
+def stack() -> list[object]:
     """Return the sessions that are entered, the innermost last."""
     return _ENTERED.sessions
 

@@ -7,6 +7,7 @@ be made, passed on and fetched, nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import ml_dtypes
@@ -25,9 +26,11 @@ class DataType:
 
     __slots__ = ("_row", "name", "numpy")
 
-    def __init__(self, name: str, numpy: Any, row: DType | None) -> None:
+    def __init__(
+        self, name: str, numpy: np.dtype[np.generic] | type | str, row: DType | None
+    ) -> None:
         self.name = name
-        self.numpy: np.dtype[Any] = np.dtype(numpy)
+        self.numpy: np.dtype[np.generic] = np.dtype(numpy)
         """numpy's type."""
         self._row = row
 
@@ -39,7 +42,7 @@ class DataType:
         return self._row
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.generic]:
         """Return numpy's type: this is how numpy reads us."""
         return self.numpy
 
@@ -59,7 +62,7 @@ class DataType:
         return self.itemsize
 
     @property
-    def as_numpy_dtype(self) -> Any:
+    def as_numpy_dtype(self) -> type[np.generic]:
         """Return numpy's class of elements."""
         return self.numpy.type
 
@@ -104,18 +107,18 @@ class DataType:
         return self._ends()[1]
 
     @property
-    def min(self) -> Any:
+    def min(self) -> int | np.generic:
         """Return the smallest finite element: of integers a number of Python's."""
         return self._ends()[0]
 
     @property
-    def limits(self) -> tuple[Any, Any]:
+    def limits(self) -> tuple[int, int | np.generic]:
         """Return the range of intensities of images: of floats from 0 to 1."""
         if self.name == "bfloat16":
             raise ValueError(f"{self} does not have defined limits.")
         return (0, 1) if self.is_floating else (0, self.max)
 
-    def _ends(self) -> tuple[Any, Any]:
+    def _ends(self) -> tuple[int | np.generic, int | np.generic]:
         if self.is_floating:
             found = finfo(self.numpy)
             return found.min, found.max
@@ -141,7 +144,7 @@ class DataType:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def __reduce__(self) -> tuple[Any, tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str], DataType], tuple[str]]:
         return as_dtype, (self.name,)
 
 
@@ -149,7 +152,7 @@ DTypeLike: TypeAlias = "DataType | DType | np.dtype[Any] | type | str"
 """What names an element type: one of ours, of the IR, of numpy or of Python, or a name."""
 
 
-def _key(value: object) -> str | DType | np.dtype[Any] | None:
+def _key(value: object) -> str | DType | np.dtype[np.generic] | None:
     """Return what a type is found by: numpy's type, or a text."""
     if isinstance(value, str | DType):
         return value
@@ -182,7 +185,7 @@ TYPES: dict[str, DataType] = {
         *(float16, bfloat16, float32, float64, complex64, complex128, string),
     )
 }
-BY_NUMPY: dict[np.dtype[Any], DataType] = {t.numpy: t for t in TYPES.values()}
+BY_NUMPY: dict[np.dtype[np.generic], DataType] = {t.numpy: t for t in TYPES.values()}
 BY_KEY: dict[Any, DataType] = {
     **TYPES,
     **BY_NUMPY,
@@ -190,7 +193,7 @@ BY_KEY: dict[Any, DataType] = {
     **{t.row.name: t for t in TYPES.values() if t is not string},
     **{"half": float16, "float": float32, "double": float64},
 }
-_PYTHON: dict[Any, DataType] = {
+_PYTHON: dict[object, DataType] = {
     bool: bool_,
     int: int64,
     float: float32,

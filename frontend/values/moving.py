@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,13 +15,11 @@ def is_moved(op: type[Op], operands: Sequence[Array]) -> bool:
     return count is not None and all(index.dtype != object for index in operands[count:])
 
 
-def move(
-    op: type[Op], operands: Sequence[Array], attributes: Mapping[str, object]
-) -> list[Array]:
+def move(op: type[Op], operands: Sequence[Array], attributes: Mapping[str, object]) -> list[Array]:
     """Return the results of an operation that moves, which is given places instead of elements."""
     count = op.moved(len(operands))
     assert count is not None, f"{op.name} computes"
-    table: list[Any] = []
+    table: list[object] = []
     places: list[Array] = []
     for operand in operands[:count]:
         places.append(np.arange(len(table), len(table) + operand.size).reshape(operand.shape))

@@ -26,7 +26,7 @@ def flatten(structure: object) -> list[Any]:
     return [structure]
 
 
-def pack_level(structure: Any, parts: list[Any]) -> Any:
+def pack_level(structure: Any, parts: list[object]) -> object:
     """Return a list or tuple like another one with other parts."""
     kind = type(structure)
     return kind(*parts) if hasattr(structure, "_fields") else kind(parts)
@@ -37,7 +37,7 @@ def pack(structure: object, leaves: Iterable[object]) -> Any:
     return _pack(structure, iter(leaves))
 
 
-def _pack(structure: object, leaves: Iterator[object]) -> Any:
+def _pack(structure: object, leaves: Iterator[object]) -> object:
     if isinstance(structure, Mapping):
         made = {key: _pack(value, leaves) for key, value in structure.items()}
         return made if type(structure) is dict else type(structure)(made)  # type: ignore[call-arg]

@@ -13,7 +13,7 @@ dimension may be `any`: each tensor has its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 from xdsl.dialects.builtin import MemRefType, TensorType, UnrankedTensorType
 from xdsl.ir import Attribute, Data, TypeAttribute
@@ -123,6 +123,10 @@ def is_compilable(type_: Attribute) -> bool:
     return found.shape is not None and not found.dtype.is_text and found.dtype.kind != "c"
 
 
+@overload
+def held(spec: TensorSpec) -> TensorSpec: ...
+@overload
+def held(spec: Spec) -> Spec: ...
 def held(spec: Spec) -> Spec:
     """Return a spec as it stands inside of a sequence: without names of dimensions."""
     if isinstance(spec, SequenceSpec):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 from .jumps import RuntimeCall, placed_new, runtime, thunk
 from .names import own_nodes, uses_of
@@ -19,6 +19,7 @@ OPERATORS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
     ast.Is: "is_", ast.IsNot: "is_not", ast.In: "contained", ast.NotIn: "not_contained",
 }  # fmt: skip
+N = TypeVar("N", bound=ast.AST)
 
 
 class Pieces(Protocol):
@@ -37,19 +38,21 @@ class Expressions(ast.NodeTransformer):
         self.rewriter = rewriter
         self.before: list[ast.stmt] | None = None
 
-    def rewritten(self, node: Any, before: list[ast.stmt] | None) -> Any:
+    def rewritten(self, node: N, before: list[ast.stmt] | None) -> N:
         """Rewrite a node; `before` takes what must be defined before it, where that can be."""
         outer, self.before = self.before, before
         try:
-            return self.visit(node)
+            made: N = self.visit(node)
+            return made
         finally:
             self.before = outer
 
-    def _elsewhere(self, node: Any) -> Any:
+    def _elsewhere(self, node: N) -> N:
         """Rewrite a part whose scope is another one."""
         outer, self.before = self.before, None
         try:
-            return self.generic_visit(node)
+            self.generic_visit(node)
+            return node
         finally:
             self.before = outer
 
@@ -67,7 +70,7 @@ class Expressions(ast.NodeTransformer):
         self.before.append(piece)
         return ast.copy_location(ast.Name(piece.name, ast.Load()), node)
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         """Let the runtime say what is called."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name == "super" and not node.args:
@@ -78,11 +81,11 @@ class Expressions(ast.NodeTransformer):
         node.func = placed_new(runtime("called", node.func), node.func)
         return node
 
-    def visit_RuntimeCall(self, node: RuntimeCall) -> Any:
+    def visit_RuntimeCall(self, node: RuntimeCall) -> RuntimeCall:
         """Leave calls of the runtime."""
         return node
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         """Let the runtime join conditions; all but the first are evaluated when they count."""
         if own_yields(node):
             return self.generic_visit(node)
@@ -102,14 +105,14 @@ class Expressions(ast.NodeTransformer):
         finally:
             self.before = outer
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         """Let the runtime negate."""
         self.generic_visit(node)
         if isinstance(node.op, ast.Not):
             return placed_new(runtime("not_", node.operand), node)
         return node
 
-    def visit_Compare(self, node: ast.Compare) -> Any:
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """Let the runtime join the comparisons of a chain."""
         if len(node.ops) == 1:
             return self.generic_visit(node)
@@ -123,7 +126,7 @@ class Expressions(ast.NodeTransformer):
         ]
         return placed_new(runtime("chain", self.visit(node.left), *links), node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         """Let the runtime choose."""
         text = ast.Constant(ast.unparse(node.test))
         yes, no = self.later(node.body), self.later(node.orelse)
@@ -131,7 +134,7 @@ class Expressions(ast.NodeTransformer):
             return self._elsewhere(node)
         return placed_new(runtime("if_exp", self.visit(node.test), yes, no, text), node)
 
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """Rewrite a lambda, unless it yields."""
         if own_yields(node.body):
             return node
@@ -139,12 +142,12 @@ class Expressions(ast.NodeTransformer):
         node.body = self._elsewhere_expr(node.body)
         return node
 
-    def _comprehension(self, node: ast.AST) -> Any:
+    def _comprehension(self, node: ast.AST) -> ast.AST:
         return self._elsewhere(node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Leave what is defined before a statement, which is rewritten already."""
         return node
 

@@ -7,10 +7,12 @@ alone does not know its class any more.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TypeVar
 
 from .jumps import placed
 from .sources import mangled
+
+Scoped = TypeVar("Scoped", ast.Global, ast.Nonlocal)
 
 
 class Private(ast.NodeTransformer):
@@ -48,7 +50,7 @@ class Private(ast.NodeTransformer):
         """Leave what has a class of its own."""
         return node
 
-    def visit_Call(self, node: ast.Call) -> Any:
+    def visit_Call(self, node: ast.Call) -> ast.Call:
         """Write `super()` out."""
         self.generic_visit(node)
         is_super = isinstance(node.func, ast.Name) and node.func.id == "super"
@@ -58,7 +60,7 @@ class Private(ast.NodeTransformer):
                 placed(each, node)
         return node
 
-    def _names(self, node: Any) -> Any:
+    def _names(self, node: Scoped) -> Scoped:
         node.names = [self.name(n) for n in node.names]
         return node
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import TypeVar
 
 from .appends import Appends, appended_names
 from .expressions import Expressions
@@ -26,6 +26,7 @@ from .names import bound_names, composite_name, declared, own_nodes, uses_of
 from .python_tests import is_python
 
 PREFIX = "ag__"
+N = TypeVar("N", bound=ast.AST)
 
 
 class Rewriter:
@@ -118,7 +119,7 @@ class Rewriter:
         node.decorator_list = decorators
         return node
 
-    def expression(self, nodes: Sequence[ast.AST]) -> tuple[list[Any], list[ast.stmt]]:
+    def expression(self, nodes: Sequence[N]) -> tuple[list[N], list[ast.stmt]]:
         """Rewrite expressions; what must be defined before them comes second."""
         before: list[ast.stmt] = []
         made = [self.expressions.rewritten(deepcopy(node), before) for node in nodes]

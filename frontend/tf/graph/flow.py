@@ -384,7 +384,7 @@ def py_function(func: object, inp: object, Tout: object, name: str | None = None
     return _python(func, inp, Tout, name, is_smooth=True)
 
 
-def _python(func: Any, inp: Any, Tout: Any, name: object, *, is_smooth: bool) -> Any:  # noqa: N803
+def _python(func: Any, inp: Any, Tout: Any, name: str | None, *, is_smooth: bool) -> Any:  # noqa: N803
     single = not isinstance(Tout, list | tuple)
     outs = [getattr(t, "dtype", t) for t in ([Tout] if single else Tout)]
     func = _with_errors(func)

@@ -143,7 +143,9 @@ class Session(CoreSession):
             text = f"{error}\n{largest(self._plan_of(fetches, feeds))}"
             raise ResourceExhaustedError(text) from error
 
-    def _watched(self, fetches: object, feeds: object, asked: Asked, message: Any) -> Any:
+    def _watched(
+        self, fetches: object, feeds: Mapping[object, object] | None, asked: Asked, message: Any
+    ) -> Any:
         """Run, and say in a message how it went."""
         watches = asked.traced or self.config.costs
         if self.client is not None:
