@@ -210,7 +210,7 @@ def arange(
     return _counted(len(range(low, high, step)), low, step, row)
 
 
-def _numpy_of(row: DType) -> np.dtype[Any] | None:
+def _numpy_of(row: DType) -> np.dtype[np.generic] | None:
     return None if row in (rows.bf16, rows.bool_) else row.numpy
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -58,11 +57,11 @@ class Pile:
     """A value that is one part of an element, of which several become one."""
 
     @classmethod
-    def piled(cls, piles: Sequence[object]) -> Any:
+    def piled(cls, piles: Sequence[object]) -> object:
         """Return several along a new first axis."""
         raise NotImplementedError
 
-    def rows(self) -> Sequence[Any]:
+    def rows(self) -> Sequence[object]:
         """Return the parts along the first axis."""
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ir.ops.random import drawn_key, philox
 from ..values.run_errors import InvalidArgumentError
-from .stages import INFINITE, UNKNOWN, Element, Run, Stage, Stream, integer, known
+from .stages import INFINITE, UNKNOWN, Element, Run, Stage, State, Stream, integer, known
 
 BLOCKS = 256
 """Counters that are encrypted at once: each gives four words."""
@@ -40,12 +40,12 @@ class Words:
         self.used += 1
         return self._words[at]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, int]:
         """Return what it takes to go on."""
         return {"first": self.seeds[0], "second": self.seeds[1], "used": self.used}
 
     @classmethod
-    def at(cls, state: Mapping[str, Any]) -> Words:
+    def at(cls, state: Mapping[str, int]) -> Words:
         """Return the words from a state on."""
         return cls(state["first"], state["second"], state["used"])
 
@@ -110,14 +110,14 @@ class Shuffled(Stream):
                 self.start = 0
             buffer.append(element)
 
-    def save(self) -> dict[str, Any]:
+    def save(self) -> State:
         """Return buffer and generator too."""
         del self.buffer[: self.start]
         self.start = 0
         seeds: Words = self.run.memory(self.stage)["seeds"]
         return {**super().save(), "words": self.words.state(), "seeds": seeds.state()}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Go on."""
         super().restore(state)
         self.words = Words.at(state["words"])

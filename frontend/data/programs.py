@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...forks import renewed
-from ...ir.types.tensor import spec_of_array
+from ...ir.types.tensor import Array, spec_of_array
 from ..function.staged import Staged, staged
 from ..graph.execute import Plan
 from ..graph.frame import Frame, Store
@@ -33,7 +33,7 @@ SHAPES = 8
 
 Places = dict[GraphTensor, int]
 """Where in a list the values of tensors are."""
-Steps = Callable[[list[Any], Store], None]
+Steps = Callable[[list[object], Store], None]
 
 
 def is_host(op: Operation) -> bool:
@@ -50,7 +50,7 @@ class HostNode:
         self.op = op
         self.inputs = [places[x] for x in op.inputs]
         self.outputs = [places[x] for x in op.outputs]
-        self.compute: Callable[..., Any] | None = None
+        self.compute: Callable[..., Sequence[object]] | None = None
         """What needs arrays only, if it is that."""
         if isinstance(op.kind, ArrayKind) and not op.kind.waits:
             self.compute = op.kind.compute
@@ -64,12 +64,11 @@ class HostNode:
         for place, value in zip(self.outputs, made, strict=True):
             env[place] = value
 
-    def results(self, inputs: list[object], store: Store) -> Sequence[Any]:
+    def results(self, inputs: list[object], store: Store) -> Sequence[object]:
         """Return what it gives for arrays."""
         if self.compute is None:
             return self.op.kind.run(Frame(store), self.op, inputs)
-        made: Sequence[object] = self.compute(*inputs)
-        return made
+        return self.compute(*inputs)
 
 
 def failure(op: Operation, error: Exception) -> Exception:
@@ -93,7 +92,7 @@ class Piece:
         self.outputs = [places[x] for x in self.fetches]
         self.spent = 0.0
         self.lock = renewed(threading.Lock())
-        self.known: dict[Any, Staged | None] = {}
+        self.known: dict[object, Staged | None] = {}
 
     def __call__(self, env: list[Any], store: Store) -> None:
         """Carry them out."""
@@ -110,7 +109,7 @@ class Piece:
         for place, value in zip(self.outputs, made, strict=False):  # effects are behind
             env[place] = value
 
-    def compile(self, arrays: Sequence[Any]) -> None:
+    def compile(self, arrays: Sequence[Array]) -> None:
         """Compile for shapes that are new, unless there are many already."""
         key = tuple(x.shape for x in arrays)
         with self.lock:
@@ -129,7 +128,7 @@ class GraphProgram:
         made = [x for op in graph.operations for x in op.outputs if x not in fed]
         places = {tensor: place for place, tensor in enumerate([*inputs, *made])}
         self.steps = pieces(graph, places)
-        self.rest: list[Any] = [None] * len(made)
+        self.rest: list[object] = [None] * len(made)
         self.outputs = [places[x] for x in graph.outputs]
 
     def bound(self, run: Run) -> Apply:
@@ -137,7 +136,7 @@ class GraphProgram:
         outer = [as_array(run.value(tensor)) for tensor in self.tensors]
         return lambda element: tuple(self.results((*element, *outer), run.store))
 
-    def results(self, values: Sequence[object], store: Store) -> list[Any]:
+    def results(self, values: Sequence[object], store: Store) -> list[object]:
         """Return the outputs for values of all inputs."""
         env = [*values, *self.rest]
         try:
@@ -172,7 +171,7 @@ class Opening(GraphProgram):
         return opening(super().bound(run), run)
 
 
-def as_array(value: object) -> Any:
+def as_array(value: object) -> Array:
     """Return a value as an array."""
     return value if isinstance(value, np.ndarray) else np.asarray(value)
 

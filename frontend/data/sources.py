@@ -11,7 +11,19 @@ from ...ir.op import Array
 from ..formats.records import Readable, RecordReader, open_read
 from ..values.run_errors import InvalidArgumentError
 from .order import Words, chosen_seeds
-from .stages import INFINITE, UNKNOWN, Element, Given, Run, Stage, Stream, Unsaved, integer, part
+from .stages import (
+    INFINITE,
+    UNKNOWN,
+    Element,
+    Given,
+    Run,
+    Stage,
+    State,
+    Stream,
+    Unsaved,
+    integer,
+    part,
+)
 
 LARGEST = (1 << 63) - 1
 
@@ -88,7 +100,7 @@ class Range(Stream):
         start: object,
         stop: object,
         step: object,
-        dtype: np.dtype[Any],
+        dtype: np.dtype[np.generic],
     ) -> None:
         super().__init__(run, stage)
         self.step, self.dtype = np.asarray(step).item(), dtype
@@ -145,11 +157,11 @@ class Numbers(Stream):
     def __next__(self) -> Element:
         return (np.array(self.words.next(), np.int64),)
 
-    def save(self) -> dict[str, Any]:
+    def save(self) -> State:
         """Return the seeds and how many numbers were drawn."""
-        return self.words.state()
+        return {**self.words.state()}
 
-    def restore(self, state: dict[str, object]) -> None:
+    def restore(self, state: State) -> None:
         """Go on."""
         self.words = Words.at(state)
 
@@ -241,7 +253,7 @@ class Files(Stream):
         self.compression = "" if compression is None else np.asarray(compression).item().decode()
         self.buffer = integer(buffer) if buffer is not None else 0
         self.number = self.offset = 0
-        self.reader: Any = None
+        self.reader: Iterator[bytes] | None = None
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
@@ -264,7 +276,7 @@ class Files(Stream):
                 self.reader, self.offset = None, 0
                 self.number += 1
 
-    def restore(self, state: dict[str, object]) -> None:
+    def restore(self, state: State) -> None:
         """Go on."""
         super().restore(state)
         self.reader = None
@@ -279,9 +291,9 @@ class Records(Files):
         reader.skip_to(offset)
         return reader
 
-    def save(self) -> dict[str, Any]:
+    def save(self) -> State:
         """Return file and offset."""
-        if self.reader is not None:
+        if isinstance(self.reader, RecordReader):
             self.offset = self.reader.offset
         return super().save()
 

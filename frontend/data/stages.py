@@ -45,10 +45,10 @@ class Stage:
 
     kind: type[Stream]
     inputs: tuple[Stage, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     lasts: bool = False
     """Whether what it keeps outlives a run: it was made eagerly, and is one object."""
-    memory: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, object] = field(default_factory=dict)
     """What it keeps from one stream to the next, if it lasts: a cache, a generator of seeds."""
 
     def tensors(self) -> list[Tensor]:
@@ -80,13 +80,13 @@ class Run:
 
     def __init__(self, store: Store, values: Mapping[int, object] | None = None) -> None:
         self.store, self.values = store, values or {}
-        self._kept: dict[int, dict[str, Any]] = {}
+        self._kept: dict[int, dict[str, object]] = {}
 
     def memory(self, stage: Stage) -> dict[str, Any]:
         """Return what a stage keeps from one of its streams to the next."""
         return stage.memory if stage.lasts else self._kept.setdefault(id(stage), {})
 
-    def value(self, tensor: Tensor) -> Any:
+    def value(self, tensor: Tensor) -> object:
         """Return the elements of a tensor."""
         known = self.values.get(id(tensor))
         return tensor.numpy() if known is None else known
@@ -95,7 +95,7 @@ class Run:
         """Return a run that knows more tensors: those of the graph of a function."""
         return Run(self.store, {**self.values, **values})
 
-    def option(self, option: object) -> Any:
+    def option(self, option: object) -> object:
         """Return an option as streams take it."""
         if isinstance(option, Given):
             return self.value(option.tensor)
@@ -196,8 +196,8 @@ def known(option: object) -> int | None:
     return None if option is None else integer(option)
 
 
-def part(value: object) -> Any:
+def part(value: object) -> Array:
     """Return one value as a part of an element: an array without axes."""
-    made = np.empty((), object)
+    made: Array = np.empty((), object)
     made[()] = value
     return made

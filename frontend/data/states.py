@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.types import dtypes as rows
+from ...ir.types.tensor import Array
 from ..values.run_errors import DataLossError, UnimplementedError
 from .sources import Listed
 from .stages import Stage, State, part
@@ -21,7 +22,7 @@ class Packer:
     """Turns a state into data of JSON's, and a list of arrays."""
 
     def __init__(self) -> None:
-        self.arrays: list[np.ndarray[Any, Any]] = []
+        self.arrays: list[Array] = []
 
     def packed(self, value: object) -> Piece:
         """Return a value as JSON's data."""
@@ -34,7 +35,7 @@ class Packer:
             return {kind: [self.packed(each) for each in value]}
         return self.array(np.asarray(value))
 
-    def array(self, array: np.ndarray[Any, Any]) -> Piece:
+    def array(self, array: Array) -> Piece:
         """Return the number of an array; text is written as bytes with their lengths."""
         if array.dtype.kind != "O":
             self.arrays.append(array)
@@ -56,7 +57,7 @@ class Packer:
 class Unpacker:
     """Turns JSON's data and a list of arrays into a state."""
 
-    def __init__(self, arrays: list[np.ndarray[Any, Any]]) -> None:
+    def __init__(self, arrays: list[Array]) -> None:
         self.arrays = arrays
 
     def unpacked(self, data: Piece) -> Any:
@@ -73,19 +74,21 @@ class Unpacker:
             return part(Stage(Listed, (), {"elements": self.unpacked(data["window"])}))
         return self.number(data) if "array" in data else self.text(data)
 
-    def text(self, data: Piece) -> Any:
+    def text(self, data: Piece) -> Array:
         """Return an array of text."""
         raw = self.arrays[data["text"]].tobytes()
         ends = np.cumsum([0, *data["sizes"]]).tolist()
-        made = np.empty(len(data["sizes"]), object)
+        made: Array = np.empty(len(data["sizes"]), object)
         made[:] = [raw[a:b] for a, b in pairwise(ends)]
-        return made.reshape(data["shape"])
+        found: Array = made.reshape(data["shape"])
+        return found
 
-    def number(self, data: Piece) -> Any:
+    def number(self, data: Piece) -> Array:
         """Return an array; types that numpy does not know are written as their bytes."""
         found = self.arrays[data["array"]]
         wanted = next(r.numpy for r in rows.DTYPES.values() if r.numpy.name == data["dtype"])
-        return found if found.dtype == wanted else found.view(wanted)
+        same: Array = found if found.dtype == wanted else found.view(wanted)
+        return same
 
 
 def to_bytes(state: State) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -184,7 +183,7 @@ class Distinct(Stream):
     def __init__(self, run: Run, stage: Stage) -> None:
         super().__init__(run, stage)
         self.seen: list[Element] = []
-        self.keys: set[Any] = set()
+        self.keys: set[object] = set()
 
     @classmethod
     def count(cls, inputs: Sequence[int], options: Mapping[str, object]) -> int:
@@ -201,7 +200,7 @@ class Distinct(Stream):
                 return element
 
     @staticmethod
-    def key(element: Element) -> Any:
+    def key(element: Element) -> object:
         """Return what equal elements have in common."""
         return tuple(
             (x.shape, tuple(x.ravel().tolist()) if x.dtype.kind == "O" else x.tobytes())
@@ -286,7 +285,7 @@ class Zipped(Stream):
         return least(inputs)
 
     def __next__(self) -> Element:
-        made: list[Any] = []
+        made: list[object] = []
         for stream in self.streams:
             made += stream.__next__()
         return tuple(made)

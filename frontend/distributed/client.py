@@ -7,12 +7,11 @@ client.run(plan, places, values)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ...ir.op import Array
 from ...runtime.comm.protocol import LateError
 from ...runtime.deadline import LateError as TimeOverError
-from ..function.graph_data import NotSerialisableError
+from ..function.graph_data import GraphData, NotSerialisableError
 from ..function.graph_text import graph_data
 from ..graph.execute import Plan
 from ..graph.graph import Graph, Operation
@@ -21,7 +20,7 @@ from ..graph.variables import VariableState
 from ..values.devices import PlacementError, parse_device
 from ..values.run_errors import AbortedError, NotFoundError
 from .cut import Cut, TaskPart
-from .tasks import RunningPart, Task, raised
+from .tasks import RunningPart, Step, Task, raised
 
 
 def device_of(task: str) -> str:
@@ -94,7 +93,7 @@ class Client:
             )
         return tasks[0]
 
-    def running(self, part: TaskPart, data: Any) -> RunningPart:
+    def running(self, part: TaskPart, data: GraphData | None) -> RunningPart:
         """Return this task's own part, which may call Python of this process."""
         graph = part.graph
         if data is not None:
@@ -103,7 +102,7 @@ class Client:
 
     def run(
         self, plan: Plan, places: Mapping[Operation, str], values: Sequence[Array]
-    ) -> list[Any]:
+    ) -> list[object]:
         """Return what the fetches of a plan are; None for operations."""
         cut = self.cuts.get(plan) or self.cut(plan, places)
         given = dict(zip([tensor.name for tensor in plan.feeds], values, strict=True))
@@ -127,10 +126,10 @@ class Client:
         ]
 
     def finished(
-        self, cut: Cut, plan: Plan, step: Any, given: Mapping[str, Array], others: Sequence[str]
-    ) -> dict[str, Any]:
+        self, cut: Cut, plan: Plan, step: Step, given: Mapping[str, Array], others: Sequence[str]
+    ) -> dict[str, object]:
         """Carry out this task's part, wait for the others; return all that was fetched."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         try:
             if self.task.name in cut.parts:
                 part = cut.parts[self.task.name]
@@ -147,7 +146,7 @@ class Client:
             found |= zip(cut.parts[name].fetched, values, strict=True)
         return found
 
-    def why(self, step: Any, others: Sequence[str]) -> None:
+    def why(self, step: Step, others: Sequence[str]) -> None:
         """Raise the error of another task, if one has told of one: it is why this one waits."""
         for name in others:
             told = self.task.box.found(("done", step, name))

@@ -6,17 +6,17 @@ Gradients go through sums and collections: what each rank gets depends on the op
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ...ir.op import Op
 from ...ir.ops.host.collective import TALK, AllGather, AllReduce, Broadcast
 from ...runtime.comm import protocol
 from ...runtime.comm.world import world
 from ..array.elementwise import add
 from ..array.manipulation import stack
 from ..eager.tape import identity
-from ..eager.tensor import apply, as_tensor
+from ..eager.tensor import Tensor, apply, as_tensor
 from ..values.context import STATE
 
 TALK.reduce = lambda array, how: world().all_reduce(array, how)
@@ -34,7 +34,7 @@ def size() -> int:
     return world().size
 
 
-def all_reduce(x: object, how: str = "sum") -> Any:
+def all_reduce(x: object, how: str = "sum") -> Tensor:
     """Return tensors of all ranks reduced, element by element: `sum`, `prod`, `min` or `max`.
 
     Every rank gives the same shape and type, and gets the same result. The order in which
@@ -44,7 +44,7 @@ def all_reduce(x: object, how: str = "sum") -> Any:
     return talked(AllReduce, x, how=how)
 
 
-def all_gather(x: object) -> Any:
+def all_gather(x: object) -> Tensor:
     """Return the tensors of all ranks behind each other, on their first axis, in order.
 
     Every rank gives the same shape (of at least one axis) and type.
@@ -52,7 +52,7 @@ def all_gather(x: object) -> Any:
     return talked(AllGather, x, ranks=size(), rank=rank())
 
 
-def broadcast(x: object, root: int = 0) -> Any:
+def broadcast(x: object, root: int = 0) -> Tensor:
     """Return the tensor of one rank, on all of them; every rank gives the same shape and type."""
     if not 0 <= root < size():
         raise protocol.WorldError(f"broadcast from rank {root}, there are {size()} ranks")
@@ -67,7 +67,7 @@ def barrier() -> None:
         all_reduce(np.zeros((), np.int32))
 
 
-def ordered_sum(parts: Sequence[object]) -> Any:
+def ordered_sum(parts: Sequence[object]) -> Tensor:
     """Return the sum of the parts of all ranks, added one by one in order of ranks and parts.
 
     So the result is the same, bit for bit, for any number of ranks that share the same parts
@@ -83,11 +83,12 @@ def ordered_sum(parts: Sequence[object]) -> Any:
     return total
 
 
-def talked(op: Any, x: Any, **attributes: Any) -> Any:
+def talked(op: type[Op], x: object, **attributes: object) -> Tensor:
     """Carry an operation out; with one rank it gives what it gets."""
     tensor = as_tensor(x)
     if size() > 1:
-        return apply(op, tensor, **attributes)
+        made: Tensor = apply(op, tensor, **attributes)
+        return made
     spec = tensor.spec
     op.infer(spec, **attributes)
     return identity(tensor)

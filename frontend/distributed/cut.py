@@ -62,7 +62,7 @@ class Cut:
         self.makers = {tensor: op for op in plan.ops for tensor in op.outputs}
         self.stages = self.staged()
         self.parts: dict[str, TaskPart] = {}
-        self.known: dict[tuple[str, Any], Any] = {}
+        self.known: dict[tuple[str, object], Any] = {}
         """By task: what stands there for a tensor or an operation."""
         self.segments: dict[tuple[str, int], TaskSegment] = {}
         for op in sorted(plan.ops, key=lambda op: (self.stages[op], op.index)):
@@ -85,8 +85,8 @@ class Cut:
         What uses a variable or a queue stays in the order in which it was made.
         """
         found: dict[Operation, int] = {}
-        written: dict[Any, int] = {}
-        used: dict[Any, int] = {}
+        written: dict[object, int] = {}
+        used: dict[object, int] = {}
         for op in self.plan.ops:
             before = [self.makers[t] for t in op.inputs if t not in self.plan.fed]
             forward = op.attributes.get("forward")
@@ -213,7 +213,7 @@ class Cut:
         ]
 
 
-def touched_by(op: Operation) -> tuple[list[Any], list[Any]]:
+def touched_by(op: Operation) -> tuple[list[object], list[object]]:
     """Return what an operation changes, and what it reads: variables and queues."""
     queue = getattr(op.kind, "queue", None)
     if queue is not None:

@@ -72,7 +72,7 @@ class RankedModel(HostedModel):
         return cls(name, manifest, world(), threads)
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
+    def manifest(self) -> Mapping[str, object]:
         """What the model is, and what its ranks do."""
         return self._manifest
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,11 +70,11 @@ class RunningPart:
     def run(
         self,
         given: Mapping[str, Array],
-        receive: Callable[[str, str], Any],
-        send: Callable[[str, Any, str], None],
-    ) -> list[Any]:
+        receive: Callable[[str, str], object],
+        send: Callable[[str, object, str], None],
+    ) -> list[object]:
         """Carry out all segments in order; return what the caller gets."""
-        known: dict[str, Any] = dict(given)
+        known: dict[str, object] = dict(given)
         for segment, plan in zip(self.segments, self.plans, strict=True):
             for name, task in segment.receives.items():
                 known[name] = receive(name, task)
@@ -103,7 +103,7 @@ class Task:
         self.store = Store()
         self.store.by_name = True
         self.states: dict[tuple[str, str], VariableState] = {}
-        self.parts: dict[Any, RunningPart | GravureError] = {}
+        self.parts: dict[Hashable, RunningPart | GravureError] = {}
         self.registered = threading.Condition()
         self.aborted: dict[Step, str] = {}
         self.heard: dict[int, float] = {}
@@ -157,7 +157,7 @@ class Task:
             op.source = sources.get(name, "")
         return made
 
-    def part(self, key: Any) -> RunningPart:
+    def part(self, key: Hashable) -> RunningPart:
         """Return a part of a plan, which another thread may be making."""
         with self.registered:
             self.registered.wait_for(lambda: key in self.parts, patience())
@@ -212,21 +212,21 @@ class Task:
                 if key[1] == step and key[0] in words:
                     del self.box.kept[key]
 
-    def on_ping(self, source: int, message: Any) -> None:
+    def on_ping(self, source: int, message: object) -> None:
         """Say that this task is there."""
         self.box.send(("pong", 0), None, source)
 
-    def on_pong(self, source: int, message: Any) -> None:
+    def on_pong(self, source: int, message: object) -> None:
         """Take note that a task is there."""
         self.heard[source] = time.monotonic()
 
-    def on_bye(self, source: int, message: Any) -> None:
+    def on_bye(self, source: int, message: object) -> None:
         """Take note that a task begins no steps any more."""
         self.passive.add(source)
 
     # -- steps
 
-    def carry_out(self, part: RunningPart, step: Step, given: Mapping[str, Array]) -> list[Any]:
+    def carry_out(self, part: RunningPart, step: Step, given: Mapping[str, Array]) -> list[object]:
         """Return what a part of a step gives to the caller."""
         return part.run(
             given,
@@ -234,7 +234,7 @@ class Task:
             lambda name, value, task: self.sent(step, name, value, task),
         )
 
-    def sent(self, step: Step, name: str, value: Any, task: str) -> None:
+    def sent(self, step: Step, name: str, value: object, task: str) -> None:
         """Send a value to a task."""
         self.box.send(("value", step, name), value, self.ranks[task])
 

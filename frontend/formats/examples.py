@@ -101,7 +101,7 @@ def places_of(data: bytes) -> dict[bytes, Place]:
     return features_at(data, first, last)
 
 
-def values_at(data: bytes, place: Place) -> Any:
+def values_at(data: bytes, place: Place) -> object:
     """Return the values of a list: an array, or a list of bytes."""
     kind, at, stop = place
     if at == stop:

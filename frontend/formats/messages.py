@@ -77,7 +77,7 @@ def _add_field(message: Any, owner: str, line: str) -> None:
         field.oneof_index = [*known, choice].index(choice)
 
 
-def _file() -> Any:
+def _file() -> object:
     """Return the description of all messages."""
     file = descriptor_pb2.FileDescriptorProto(
         name="gravure/formats.proto", package=PACKAGE, syntax="proto3"

@@ -178,7 +178,7 @@ class Plan:
         """
         ended: SimpleQueue[Operation] = SimpleQueue()
         left = Waiting(self.ops, self.makers)
-        going: dict[Operation, Later] = {}
+        going: dict[Operation, Later[None]] = {}
         try:
             while left.ready or going:
                 if left.ready:

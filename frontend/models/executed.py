@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ...codegen.compiled import Compiled
 from ...errors import ArtifactError, CompileError, RuntimeInputError
@@ -54,7 +53,7 @@ class HostedModel(CompiledModel):
                 f"{threads} threads: {self.place} runs on one",
             )
 
-    def _called(self, *arrays: object) -> Any:
+    def _called(self, *arrays: object) -> object:
         results = self.run(arrays)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -127,9 +126,9 @@ class ExecutedModel(HostedModel):
         self.call = self._called
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
+    def manifest(self) -> Mapping[str, object]:
         """What the model is and how it was made."""
-        found: dict[str, Any] = json.loads(self.compiled.manifest)
+        found: dict[str, object] = json.loads(self.compiled.manifest)
         return found
 
     @property

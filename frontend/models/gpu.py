@@ -100,7 +100,7 @@ class DeviceModel(CompiledModel):
         """Run the model on inputs by name or in order, and return new arrays."""
         return self.gpu.run(inputs)
 
-    def run_on_device(self, arrays: Sequence[Any]) -> list[Any]:
+    def run_on_device(self, arrays: Sequence[Any]) -> list[object]:
         """Run the model on arrays wherever they are, and leave the results on the device."""
         return [*self.gpu.on_device(arrays)]
 

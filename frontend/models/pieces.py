@@ -216,7 +216,7 @@ class Stepper(Interpreter):
 
     def operation(
         self, op: Operation, operands: Sequence[object], values: dict[SSAValue, object]
-    ) -> Sequence[Any]:
+    ) -> Sequence[object]:
         """Return the results of one operation."""
         piece = self.pieces[op.callee.root_reference.data] if isinstance(op, CallOp) else None
         driver = piece.driver if piece is not None else None
@@ -226,18 +226,18 @@ class Stepper(Interpreter):
         with span("host step", op.name.removeprefix("gv.")):
             return super().operation(op, here, values)
 
-    def run(self, block: Block, values: dict[SSAValue, Any]) -> Sequence[Any]:
+    def run(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
         """Run the operations of a block; calls of Python that may go on beside what follows."""
         steps = [op for op in block.ops if isinstance(op, PythonStep) and op.call.is_apart]
         return self.run_beside(block, values) if len(steps) > 1 else super().run(block, values)
 
-    def run_beside(self, block: Block, values: dict[SSAValue, object]) -> Sequence[Any]:
+    def run_beside(self, block: Block, values: dict[SSAValue, object]) -> Sequence[object]:
         """Run operations in order, each when its operands are there."""
-        going: dict[PythonStep, Later] = {}
+        going: dict[PythonStep, Later[Sequence[object]]] = {}
         try:
             for op in block.ops:
                 for value in op.operands:
-                    if value.owner in going:
+                    if isinstance(value.owner, PythonStep) and value.owner in going:
                         self.ended(going, value.owner, values)
                 operands = [values[operand] for operand in op.operands]
                 if isinstance(op, PythonStep) and op.call.is_apart:
@@ -259,12 +259,17 @@ class Stepper(Interpreter):
                 later.wait()
         raise AssertionError("a block ends in a terminator")
 
-    def ended(self, going: dict[PythonStep, Later], op: Any, values: dict[SSAValue, Any]) -> None:
+    def ended(
+        self,
+        going: dict[PythonStep, Later[Sequence[object]]],
+        op: PythonStep,
+        values: dict[SSAValue, object],
+    ) -> None:
         """Take the results of a call of Python, which is waited for."""
         results = op.bound(self, going.pop(op).result())
         values.update(zip(op.results, results, strict=True))
 
-    def at(self, driver: Driver | None, value: SSAValue, found: object) -> Any:
+    def at(self, driver: Driver | None, value: SSAValue, found: object) -> object:
         """Return what a value is on a device, or in memory: as it is, or copied there once."""
         if not isinstance(found, np.ndarray | DeviceArray):
             return found
@@ -372,7 +377,7 @@ class SteppedModel(CompiledModel):
         arrays = arrays_in(values)
         return [apart(on_host(result), arrays) for result in self.run_in_place(values)]
 
-    def run_in_place(self, values: Sequence[Any]) -> Sequence[Any]:
+    def run_in_place(self, values: Sequence[Any]) -> Sequence[object]:
         """Run the model on values wherever they are, and leave the results where they come up."""
         machine = Stepper(self.program, self.pieces)
         tensors = [
@@ -392,7 +397,7 @@ class SteppedModel(CompiledModel):
                 raise RuntimeInputError(f"{dim.name} is {size}, expected {dim.low} to {dim.high}")
         return machine.block(self.program.main.body.block, values)
 
-    def _call(self, *values: object) -> Any:
+    def _call(self, *values: object) -> object:
         results = self.run(values)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -407,7 +412,7 @@ class SteppedModel(CompiledModel):
         given = in_order(inputs, self.inputs)
         wanted = None if outputs is None else in_order(outputs, self.outputs, "output")
 
-        def run() -> list[Any]:
+        def run() -> list[object]:
             results = self.run(given)
             if wanted is None:
                 return results
@@ -449,7 +454,7 @@ def arrays_in(values: Sequence[object]) -> list[Array]:
     return [*(value for value in values if isinstance(value, np.ndarray)), *inner]
 
 
-def apart(value: Any, given: Sequence[Array]) -> Any:
+def apart(value: Any, given: Sequence[Array]) -> object:
     """Return a result in memory of its own, apart from what was given."""
     if isinstance(value, list):
         return [apart(each, given) for each in value]

@@ -135,7 +135,7 @@ def _inside(domain: str, name: str, version: int) -> list[tuple[str, str, int]]:
     return [(n.domain, n.op_type, opsets[n.domain]) for n in function.node]
 
 
-def _function_of_floats(schema: Any) -> Any:
+def _function_of_floats(schema: Any) -> object:
     """Return the function for operands of f32 where they may be, of some rank that it takes."""
     for rank in (1, 3, 4):
         proto, kinds = _sample(schema, [2] * rank)

@@ -6,11 +6,10 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from ...ir import DimExpr, DType, Op, Symbol
 
-_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+_KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "int": ("a whole number", lambda v: isinstance(v, int) and not isinstance(v, bool)),
     "float": ("a number", lambda v: isinstance(v, int | float) and not isinstance(v, bool)),
     "bool": ("true or false", lambda v: isinstance(v, bool)),
@@ -34,7 +33,7 @@ def _annotations(op: type[Op]) -> dict[str, str]:
     return {p.name: str(p.annotation).removesuffix(" | None") for p in parameters}
 
 
-def _coerced(name: str, value: object, kind: str) -> Any:
+def _coerced(name: str, value: object, kind: str) -> object:
     """Return one attribute; of kinds that are not in the table, lists and plain values."""
     match = _LIST.fullmatch(kind)
     if match is not None:
@@ -52,7 +51,7 @@ def _coerced(name: str, value: object, kind: str) -> Any:
     return value
 
 
-def _itself(value: object) -> Any:
+def _itself(value: object) -> object:
     return value
 
 

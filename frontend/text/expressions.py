@@ -11,7 +11,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -52,8 +52,10 @@ class Failed:
 
 
 FAILED = Failed()
-Value: TypeAlias = Any
-"""An SSA value, several of them, a number, a dimension, a text, a `DType`, a list, or `FAILED`."""
+Value: TypeAlias = (
+    "SSAValue | bool | int | float | str | DimExpr | DType | Failed | tuple[Value, ...]"
+)
+"""A tensor, several of them, a number, a text, a dimension, a `DType`, a list, or `FAILED`."""
 
 SIGNS: dict[str, str] = {
     "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "mod",
@@ -64,9 +66,9 @@ SIGNS: dict[str, str] = {
 ALONE = {"-": "neg", "~": "not"}
 BITWISE = frozenset({"and", "or", "xor", "not"})
 
-WORDS: dict[str, object] = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
+WORDS: dict[str, Value] = {"true": True, "false": False, "inf": math.inf, "nan": math.nan}
 
-_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+_NUMBERS: dict[str, Callable[..., int | float | DimExpr]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -81,7 +83,7 @@ _BITS: dict[str, Callable[[int, int], int]] = {
 }
 _LARGEST = 1 << 63
 
-HELPERS: dict[str, Callable[..., object]] = {
+HELPERS: dict[str, Callable[..., Value | list[SSAValue]]] = {
     "depth_to_space": c.depth_to_space,
     "flatten": c.flatten,
     "flip": c.flip,
@@ -162,7 +164,8 @@ class FunctionScope:
     def _name(self, name: Name) -> Value:
         """Return what a name stands for."""
         if not name.quoted:
-            for table in (WORDS, DTYPES, self.symbols):
+            tables: tuple[Mapping[str, Value], ...] = (WORDS, DTYPES, self.symbols)
+            for table in tables:
                 if name.text in table:
                     return table[name.text]
         if name.text in self.values:
@@ -184,19 +187,21 @@ class FunctionScope:
 
     def _arithmetic(self, node: Operation, values: list[Value]) -> Value:
         """Return the value of a sign between numbers and dimensions."""
-        numbers = all(isinstance(v, int | float | DimExpr) for v in values)
+        numbers = [v for v in values if isinstance(v, int | float | DimExpr)]
         floats = any(isinstance(v, float) for v in values)
         symbolic = any(isinstance(v, DimExpr) for v in values)
-        if not numbers or any(isinstance(v, bool) for v in values) or (floats and symbolic):
+        wrong = len(numbers) < len(values) or any(isinstance(v, bool) for v in values)
+        if wrong or (floats and symbolic):
             raise WrongError(node.at, f"{node.sign} has nothing to work on")
-        if len(values) == 1 and node.sign == "-":
-            return -values[0] if not symbolic else 0 - values[0]
-        whole = not floats and not symbolic
-        rule = _NUMBERS.get(node.sign) or (_BITS.get(node.sign) if whole else None)
+        if len(numbers) == 1 and node.sign == "-":
+            return -numbers[0]
+        rule: Callable[..., int | float | DimExpr] | None = _NUMBERS.get(node.sign)
+        if rule is None and not floats and not symbolic:
+            rule = _BITS.get(node.sign)
         if rule is None or (symbolic and node.sign == "/"):
             raise WrongError(node.at, f"{node.sign} of numbers is not supported")
         try:
-            made = rule(*values)
+            made = rule(*numbers)
         except (ZeroDivisionError, OverflowError) as error:
             raise WrongError(node.at, str(error)) from error
         if isinstance(made, int) and not -_LARGEST <= made < _LARGEST:
@@ -208,7 +213,8 @@ class FunctionScope:
     def _call(self, node: Call, values: list[Value]) -> Value:
         operands = values[: len(node.arguments)]
         keywords = [keyword.name.text for keyword in node.keywords]
-        attributes = dict(zip(keywords, values[len(node.arguments) :], strict=True))
+        given = zip(keywords, values[len(node.arguments) :], strict=True)
+        attributes: dict[str, object] = dict(given)
         if len(attributes) < len(keywords):
             raise WrongError(node.at, f"{node.name}: an attribute is given twice")
         op = find_op(node.name) if "." in node.name else REGISTRY.get(f"gv.{node.name}")
@@ -218,8 +224,9 @@ class FunctionScope:
             return self._call_helper(node, operands, attributes)
         if node.name in ("max", "min") and not any(isinstance(v, SSAValue) for v in operands):
             return self._extreme(node, operands)
-        if all(isinstance(value, SSAValue) for value in operands) and not attributes:
-            made = self.call_function(node.name, operands, node.at)
+        tensors = tensors_of(operands)
+        if tensors is not None and not attributes:
+            made = self.call_function(node.name, tensors, node.at)
             if made is not None:
                 return made
         known = [name.removeprefix("gv.") for name in REGISTRY] + [*HELPERS]
@@ -228,10 +235,11 @@ class FunctionScope:
 
     def _extreme(self, node: Call, values: list[Value]) -> Value:
         """Return the larger or smaller of two dimensions."""
-        if len(values) != 2 or not all(isinstance(v, int | DimExpr) for v in values):
+        dims = [v for v in values if isinstance(v, int | DimExpr)]
+        if len(values) != 2 or len(dims) != 2:
             raise WrongError(node.at, f"{node.name} of dimensions takes two")
         extreme = dim_rules.maximum if node.name == "max" else dim_rules.minimum
-        return extreme(values[0], values[1])
+        return extreme(dims[0], dims[1])
 
     def _call_op(
         self, op: type[Op], operands: list[Value], attributes: dict[str, object], node: Call
@@ -244,21 +252,26 @@ class FunctionScope:
             raise WrongError(node.at, f"{op.name}: {error}") from error
         return self.apply(op, operands, attributes, node.at)
 
-    def _call_helper(self, node: Call, operands: list[Value], attributes: dict[str, Any]) -> Value:
+    def _call_helper(
+        self, node: Call, operands: list[Value], attributes: dict[str, object]
+    ) -> Value:
         helper = HELPERS[node.name]
-        if not operands or not all(isinstance(value, SSAValue) for value in operands):
+        tensors = tensors_of(operands)
+        if not tensors:
             raise WrongError(node.at, f"{node.name} takes tensors")
-        extra = {"unsqueeze": len(attributes.get("axes", ())), "stack": 1}.get(node.name, 0)
-        rank = spec_of(operands[0].type).rank + extra
+        axes = attributes.get("axes")
+        new_axes = len(axes) if isinstance(axes, tuple) else 0
+        extra = {"unsqueeze": new_axes, "stack": 1}.get(node.name, 0)
+        rank = spec_of(tensors[0].type).rank + extra
         try:
-            inspect.signature(helper).bind(self.emit, *operands, **attributes)
-            made = helper(self.emit, *operands, **from_front(attributes, rank))
+            inspect.signature(helper).bind(self.emit, *tensors, **attributes)
+            made = helper(self.emit, *tensors, **from_front(attributes, rank))
         except BAD as error:
             raise WrongError(node.at, f"{node.name}: {error}") from error
         return tuple(made) if isinstance(made, list) else made
 
     def apply(
-        self, op: type[Op], operands: Sequence[Value], attributes: dict[str, Any], at: int
+        self, op: type[Op], operands: Sequence[Value], attributes: dict[str, object], at: int
     ) -> Value:
         """Append an operation, numbers among its operands as constants of a fitting type."""
         signature = op.signature()
@@ -285,13 +298,16 @@ class FunctionScope:
             errors.append(wrong)
         raise WrongError(at, f"{op.name}: {errors[0] if errors else _unfit(operands)}")
 
-    def _emitted(self, op: type[Op], values: Any, attributes: dict[str, Any], at: int) -> Value:
+    def _emitted(
+        self, op: type[Op], values: Sequence[SSAValue], attributes: dict[str, object], at: int
+    ) -> Value:
         """Append an operation; a number that its attributes cannot hold shows only here."""
         try:
-            return self.emit(op, *values, **attributes)
+            made: Value = self.emit(op, *values, **attributes)
         except BAD as error:
             reason = str(error).removeprefix(f"{op.name}: ")
             raise WrongError(at, f"{op.name}: {reason}") from error
+        return made
 
     def _operand(self, value: Value, spec: TensorSpec) -> SSAValue:
         if isinstance(value, SSAValue):
@@ -322,15 +338,19 @@ class FunctionScope:
             else:
                 rows[axis] = bounds(*_ends(ends, node.at), shape[axis], Knowledge(self.ranges))
         starts, stops, steps = zip(*rows, strict=True) if rows else ((), (), ())
-        cut = {"starts": starts, "stops": stops, "steps": steps}
+        cut: dict[str, object] = {"starts": starts, "stops": stops, "steps": steps}
         made = self.apply(REGISTRY["gv.slice"], [source], cut, node.at)
         axes = [axis for axis, part in enumerate(node.ranges) if part.single]
-        return c.squeeze(self.emit, made, axes) if axes else made
+        if not axes:
+            return made
+        squeezed: SSAValue = c.squeeze(self.emit, made, axes)
+        return squeezed
 
-    def _place(self, index: Any, extent: Dim, at: int) -> tuple[Dim, Dim, int]:
+    def _place(self, index: Value | None, extent: Dim, at: int) -> tuple[Dim, Dim, int]:
         """Return the range of one place of an axis, which must be inside for certain."""
-        _check_ends([index], at)
-        place = index + extent if isinstance(index, int) and index < 0 else index
+        [found] = _checked_ends([index], at)
+        assert found is not None, "a place is a number"
+        place = found + extent if isinstance(found, int) and found < 0 else found
         known = Knowledge(self.ranges)
         if not (known.at_least(place, 0) and known.at_least(extent, place + 1)):
             raise WrongError(at, f"index {index} may be outside of an axis of {extent}")
@@ -340,15 +360,19 @@ class FunctionScope:
 _FAR = _LARGEST - 1
 
 
-def _check_ends(ends: Sequence[object], at: int) -> None:
-    if not all(e is None or (type(e) is int or isinstance(e, DimExpr)) for e in ends):
-        raise WrongError(at, "indices are whole numbers or dimensions")
+def _checked_ends(ends: Sequence[Value | None], at: int) -> list[Dim | None]:
+    """Return the ends of a range, which are whole numbers, dimensions, or left out."""
+    made: list[Dim | None] = []
+    for end in ends:
+        if isinstance(end, bool) or not (end is None or isinstance(end, int | DimExpr)):
+            raise WrongError(at, "indices are whole numbers or dimensions")
+        made.append(end)
+    return made
 
 
-def _ends(ends: Sequence[Any], at: int) -> tuple[Dim, Dim, int]:
+def _ends(ends: Sequence[Value | None], at: int) -> tuple[Dim, Dim, int]:
     """Return start, stop and step of a range, with what was left out filled in."""
-    _check_ends(ends, at)
-    start, stop, step = ends
+    start, stop, step = _checked_ends(ends, at)
     step = 1 if step is None else step
     if isinstance(step, DimExpr) or step == 0:
         raise WrongError(at, f"step {step}, expected a number other than 0")
@@ -360,6 +384,12 @@ def _number(node: Literal) -> Value:
     if isinstance(node.value, float) and math.isinf(node.value):
         raise WrongError(node.at, "the number is too large")
     return node.value
+
+
+def tensors_of(values: Sequence[Value]) -> list[SSAValue] | None:
+    """Return values that all are tensors, None if one is not."""
+    tensors = [value for value in values if isinstance(value, SSAValue)]
+    return tensors if len(tensors) == len(values) else None
 
 
 def children(node: Expression) -> Sequence[Expression]:
@@ -384,17 +414,18 @@ def nearest(name: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else ""
 
 
-def from_front(attributes: dict[str, Any], rank: int) -> dict[str, object]:
+def from_front(attributes: Mapping[str, object], rank: int) -> dict[str, object]:
     """Return the attributes with axes that count from the end counted from the front."""
 
-    def turned(axis: object) -> Any:
+    def turned(axis: object) -> object:
         return axis + rank if isinstance(axis, int) and axis < 0 else axis
 
     made = dict(attributes)
     if "axis" in made:
         made["axis"] = turned(made["axis"])
-    if isinstance(made.get("axes"), tuple):
-        made["axes"] = tuple(map(turned, made["axes"]))
+    axes = made.get("axes")
+    if isinstance(axes, tuple):
+        made["axes"] = tuple(map(turned, axes))
     return made
 
 
@@ -450,19 +481,23 @@ def _spec(value: Value, dtype: DType | None) -> TensorSpec | None:
     return TensorSpec(wanted, np.shape(np.array(value)) if isinstance(value, tuple) else ())
 
 
-def flat(value: Value) -> list[Any] | None:
+def flat(value: Value) -> list[bool | int | float] | None:
     """Return the numbers in lists of equal length, or None where there is something else."""
     if isinstance(value, bool | int | float):
         return [value]
-    level = [value]
-    while level and all(isinstance(x, tuple) for x in level):
-        if len({len(x) for x in level}) > 1:
+    level: list[Value] = [value]
+    while level:
+        lists = [x for x in level if isinstance(x, tuple)]
+        if len(lists) < len(level):
+            break
+        if len({len(x) for x in lists}) > 1:
             return None
-        level = [y for x in level for y in x]
-    return level if all(isinstance(x, bool | int | float) for x in level) else None
+        level = [y for x in lists for y in x]
+    numbers: list[bool | int | float] = [x for x in level if isinstance(x, bool | int | float)]
+    return numbers if len(numbers) == len(level) else None
 
 
-def fits(number: Any, dtype: DType) -> bool:
+def fits(number: bool | int | float, dtype: DType) -> bool:
     """Say whether a number is a value of an element type."""
     if isinstance(number, bool) or dtype.kind == "b":
         return isinstance(number, bool) and dtype.kind == "b"

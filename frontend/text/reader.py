@@ -16,7 +16,18 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
 from ...errors import GraphError, did_you_mean
-from ...ir import DTYPES, SOURCE, Array, Dim, DType, GraphEmit, Program, Symbol, TensorSpec, spec_of
+from ...ir import (
+    DTYPES,
+    SOURCE,
+    Array,
+    Dim,
+    DimExpr,
+    GraphEmit,
+    Program,
+    Symbol,
+    TensorSpec,
+    spec_of,
+)
 from ...ir.compose.functions import Maker
 from ...ir.ops.control.control import If, While
 from ...ir.ops.structure import Yield
@@ -33,6 +44,7 @@ from .expressions import (
     as_array,
     children,
     fits,
+    tensors_of,
 )
 from .places import SourceText, TextFault
 from .stored import Stored, spelled
@@ -214,8 +226,10 @@ class Reader:
             value = scope.evaluate(expression)
             if isinstance(value, Failed):
                 value = 1
-            elif isinstance(value, bool | float | str | tuple | DType) or (
-                isinstance(value, int) and value < 0
+            elif (
+                isinstance(value, bool)
+                or not isinstance(value, int | DimExpr)
+                or (isinstance(value, int) and value < 0)
             ):
                 self.text.fault(expression.at, "this is not a dimension")
                 value = 1
@@ -290,8 +304,9 @@ class Body:
 
     def _bind(self, targets: Sequence[Target], value: Value) -> None:
         """Give names the parts of a value."""
-        several = isinstance(value, tuple) and all(isinstance(v, SSAValue) for v in value)
-        parts = value if several else (value,)
+        parts: tuple[Value, ...] = (value,)
+        if isinstance(value, tuple) and tensors_of(value) is not None:
+            parts = value
         if isinstance(value, Failed):
             parts = (FAILED,) * len(targets)
         if len(parts) != len(targets):
@@ -305,7 +320,7 @@ class Body:
 
     # Regions.
 
-    def _bound(self, bindings: Sequence[Binding]) -> list[Value]:
+    def _bound(self, bindings: Sequence[Binding]) -> list[SSAValue | Failed]:
         """Return the values that are bound for regions."""
         return [self._tensor(self.scope.evaluate(b.value), b.name.at) for b in bindings]
 
@@ -332,23 +347,25 @@ class Body:
         condition = self._tensor(self.scope.evaluate(statement.condition), statement.at)
         values = self._bound(statement.bindings)
         names = [binding.name for binding in statement.bindings]
-        if any(isinstance(v, Failed) for v in (condition, *values)):
+        tensors = tensors_of(values)
+        if isinstance(condition, Failed) or tensors is None:
             self._bind(statement.targets, FAILED)
             return
-        blocks = [self.region(region, names, values) for region in statement.regions]
-        self._control(statement, If.make_from(condition, values, *blocks))
+        blocks = [self.region(region, names, tensors) for region in statement.regions]
+        self._control(statement, If.make_from(condition, tensors, *blocks))
 
     def _loop(self, statement: Loop) -> None:
         self._at(statement.at)
         self._check_depth(statement.at)
         bindings = (*statement.carried, *statement.fixed)
         values, count = self._bound(bindings), len(statement.carried)
-        if any(isinstance(v, Failed) for v in values):
+        tensors = tensors_of(values)
+        if tensors is None:
             self._bind(statement.targets, FAILED)
             return
         names = [binding.name for binding in bindings]
-        blocks = [self.region(region, names, values) for region in statement.regions]
-        self._control(statement, While.make_from(values[:count], values[count:], *blocks))
+        blocks = [self.region(region, names, tensors) for region in statement.regions]
+        self._control(statement, While.make_from(tensors[:count], tensors[count:], *blocks))
 
     def _control(self, statement: Choice | Loop, op: Operation) -> None:
         """Append an operation with regions, if these fit together."""
@@ -406,14 +423,15 @@ class Body:
             return None
         return spec
 
-    def _tensor(self, value: Value, at: int) -> Value:
+    def _tensor(self, value: Value, at: int) -> SSAValue | Failed:
         """Return a value as a tensor: numbers become constants."""
         if isinstance(value, SSAValue | Failed):
             return value
         if isinstance(value, bool | int | float):
             dtype = DTYPES[{bool: "bool", int: "i64", float: "f32"}[type(value)]]
             if fits(value, dtype):
-                return self.make.constant(value=as_array(value, dtype))
+                made: SSAValue = self.make.constant(value=as_array(value, dtype))
+                return made
         self.text.fault(at, "this is not a tensor")
         return FAILED
 

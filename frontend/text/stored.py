@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -111,13 +111,15 @@ def _spread(array: Array, shape: tuple[int, ...]) -> Array:
     return wide if wide.size > 1 else wide.copy()
 
 
+Spelled: TypeAlias = "bool | int | float | str | tuple[Spelled, ...]"
+"""What is written out: a number, a truth value, a text, or nested lists of them."""
 WORDS = {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}
 
 
-def _constant(root: Expression) -> Any:
+def _constant(root: Expression) -> Spelled:
     """Return a number, a text, or nested tuples of them, without recursion."""
     stack: list[tuple[Expression, bool]] = [(root, False)]
-    done: list[Any] = []
+    done: list[Spelled] = []
     while stack:
         node, ready = stack.pop()
         match node:
@@ -139,7 +141,7 @@ def _constant(root: Expression) -> Any:
     return done[0]
 
 
-def _negated(operand: Literal | Name) -> Any:
+def _negated(operand: Literal | Name) -> int | float:
     value = operand.value if isinstance(operand, Literal) else WORDS.get(operand.text)
     if isinstance(value, bool | str | None):
         raise WrongError(operand.at, "this is not a number")

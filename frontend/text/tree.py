@@ -128,6 +128,10 @@ class Assign(NamedTuple):
     value: Expression
 
 
+Source: TypeAlias = tuple[tuple[Literal, Literal | None] | None, Expression | None]
+"""Where a weight comes from: a file, with the key of the weight in it, or what makes it up."""
+
+
 class Weight(NamedTuple):
     """The declaration of a stored tensor."""
 
@@ -244,13 +248,13 @@ class Builder(Transformer[Token, Any]):
         """Return a list."""
         return Items(items, _at(opening))
 
-    def call(self, name: Name, arguments: Sequence[Any]) -> Call:
+    def call(self, name: Name, arguments: Sequence[Expression | Keyword]) -> Call:
         """Return a call."""
         operands = tuple(a for a in arguments if not isinstance(a, Keyword))
         keywords = tuple(a for a in arguments if isinstance(a, Keyword))
         return Call(name.text, operands, keywords, name.at)
 
-    def arguments(self, *arguments: object) -> Sequence[Any]:
+    def arguments(self, *arguments: Expression | Keyword) -> Sequence[Expression | Keyword]:
         """Return the arguments."""
         return arguments
 
@@ -329,17 +333,17 @@ class Builder(Transformer[Token, Any]):
     assign = Assign
 
     def weight(
-        self, word: Token, name: Name, alias: Name | None, type: Type, source: Any
+        self, word: Token, name: Name, alias: Name | None, type: Type, source: Source | None
     ) -> Weight:
         """Return the declaration of a weight."""
         file, fill = source or (None, None)
         return Weight(name, alias or name, type, file, fill, _at(word))
 
-    def file(self, path: Token, key: Token | None) -> Any:
+    def file(self, path: Token, key: Token | None) -> Source:
         """Return the file that holds a weight."""
         return (self.string(path), self.string(key) if key else None), None
 
-    def fill(self, value: Expression) -> Any:
+    def fill(self, value: Expression) -> Source:
         """Return what makes up a weight."""
         return None, value
 
@@ -358,18 +362,25 @@ class Builder(Transformer[Token, Any]):
         place = next(i for i, part in enumerate(parts) if isinstance(part, Token))
         return Region(parts[:place], parts[place + 1 :], _at(parts[place]))
 
-    def choice(self, targets: Any, word: Token, condition: Expression, *parts: Any) -> Choice:
+    def choice(
+        self, targets: tuple[Target, ...] | None, word: Token, condition: Expression, *parts: Any
+    ) -> Choice:
         """Return a choice."""
         bindings, then, other = parts
         return Choice(targets or (), condition, bindings or (), (then, other), _at(word))
 
-    def loop(self, targets: Any, word: Token, *parts: Any) -> Loop:
+    def loop(self, targets: tuple[Target, ...] | None, word: Token, *parts: Any) -> Loop:
         """Return a loop."""
         carried, fixed, test, body = parts
         return Loop(targets or (), carried or (), fixed or (), (test, body), _at(word))
 
     def definition(
-        self, kind: Token, name: Name, parameters: Sequence[object], results: Any, *body: Statement
+        self,
+        kind: Token,
+        name: Name,
+        parameters: Sequence[object],
+        results: tuple[NamedResult, ...],
+        *body: Statement,
     ) -> Definition:
         """Return a model or a function."""
         inputs = tuple(p for p in parameters if isinstance(p, Input))

@@ -28,7 +28,7 @@ def conv(out: Writer, op: Op, x: str, panels: str) -> str:
     groups, window, columns = rules["groups"], rules["window"], rules["columns"]
     rank = len(window)
 
-    def parts(make: Maker, x: object, w: object) -> Any:
+    def parts(make: Maker, x: object, w: object) -> object:
         count, inner, tile = (int(n) for n in op.specs[1].static_shape)
         each = make.reshape(w, shape=(groups, count // groups, inner, tile))
         wide = make.transpose(each, order=(0, 2, 1, 3))
@@ -50,7 +50,7 @@ def depthwise(out: Writer, op: Op, x: str, w: str) -> str:
     """Convolve each channel with its own window."""
     rules, shape = op.plain_attributes(), op.specs[1].static_shape
 
-    def parts(make: Maker, x: object, w: object) -> Any:
+    def parts(make: Maker, x: object, w: object) -> object:
         rank = len(shape) - 1
         turned = make.transpose(w, order=(rank, *range(rank)))
         turned = make.reshape(turned, shape=(shape[-1], 1, *shape[:-1]))
@@ -76,7 +76,7 @@ def bitcast(out: Writer, op: Op, x: str) -> str:
     return str(out.node("BitCast", x, dtype=dtype, to=CODES[dtype]))
 
 
-def _unpacked(make: Maker, panels: Any, columns: Any) -> Any:
+def _unpacked(make: Maker, panels: Any, columns: Any) -> object:
     """Return the matrix [K, columns] of panels [P, K, tile]."""
     count, inner, tile = spec_of(panels.type).dims
     wide = make.transpose(panels, order=(1, 0, 2))

@@ -147,7 +147,7 @@ def _decomposed(out: Writer, op: Op, depth: int) -> Result | None:
     if not type(op).has("decompose"):
         return None
 
-    def parts(emit: GraphEmit, operands: Sequence[SSAValue]) -> Any:
+    def parts(emit: GraphEmit, operands: Sequence[SSAValue]) -> object:
         call = Call(
             type(op), operands, op.results, op.plain_attributes(), op.specs, emit, op.result_specs
         )
@@ -161,7 +161,7 @@ def _by_formula(out: Writer, op: Op, depth: int) -> Result | None:
     if not type(op).has("scalar"):
         return None
 
-    def parts(emit: GraphEmit, operands: Sequence[SSAValue]) -> Any:
+    def parts(emit: GraphEmit, operands: Sequence[SSAValue]) -> object:
         return type(op).scalar(EmitMath(emit), *operands, **op.plain_attributes())
 
     return _in_parts(out, op, parts, depth)
