@@ -89,20 +89,40 @@ def last_place(room: Sequence[Span], size: int, length: int) -> int:
 
 
 class FreePlaces:
-    """What is free, while several buffers may lie in one place."""
+    """What is free, while several buffers may lie in one place, or in a part of it.
+
+    Buffers overlap that are not told apart by their lives: what a loop carries from trip to trip
+    is known behind planning by its place only, and counts as alive from the beginning.
+    """
 
     def __init__(self) -> None:
         self.free = Gaps()
         self.count: dict[Span, int] = {}
+        self.overlap = False
 
     def enter(self, span: Span) -> None:
         """Note one more buffer."""
         self.count[span] = self.count.get(span, 0) + 1
         if self.count[span] == 1:
-            self.free.take(*span)
+            parts = self.free.within(*span)
+            self.overlap = self.overlap or parts != [span]
+            for part in parts:
+                self.free.take(*part)
 
     def leave(self, span: Span) -> None:
         """Note one buffer less."""
         self.count[span] -= 1
-        if not self.count[span]:
+        if self.count[span]:
+            return
+        del self.count[span]
+        if not self.overlap:
             self.free.release(*span)
+            return
+        low, high = span
+        for start, end in sorted(self.count):
+            if start < high and end > low:
+                if low < start:
+                    self.free.release(low, start)
+                low = max(low, end)
+        if low < high:
+            self.free.release(low, high)

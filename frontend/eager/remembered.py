@@ -137,6 +137,8 @@ class Notes:
         if kind in STANDS:
             self.given.append(STANDS[kind](HiddenElements(self, value._array)))
             return self.given[-1]
+        if kind is slice:
+            return slice(*map(self.watch, (value.start, value.stop, value.step)))
         return kind(map(self.watch, value)) if kind in (list, tuple) else value
 
     def add(

@@ -16,7 +16,7 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import GraphError
 from ...forks import renewed
@@ -88,6 +88,8 @@ class Function:
 
     graph_class: type[FuncGraph] = FuncGraph
     tensor_class: type[GraphTensor] = GraphTensor
+    has_python: ClassVar[bool] = True
+    """Whether it can run eagerly, and not by its traces alone."""
 
     def __init__(
         self,
@@ -168,7 +170,7 @@ class Function:
 
     def call(self, args: Sequence[object], kwargs: dict[str, object]) -> object:
         """Find or make the trace for arguments, and run it."""
-        if Settings.run_eagerly:
+        if Settings.run_eagerly and self.has_python:
             return self.python_function(*args, **kwargs)
         bound = self.bind(args, kwargs)
         concrete = self.concrete(bound)

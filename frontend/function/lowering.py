@@ -100,8 +100,7 @@ class StagingFrame(Frame):
                 raise NotStageableError("text")
             return self.by_rule(op, inputs)
         except (NotStageableError, GravureError) as error:
-            specs = [seen_spec(tensor) for tensor in op.outputs]
-            if not self.shared.has_host or None in specs:
+            if not self.shared.has_host:
                 raise
             self.shared.slow[op] = str(error)
             return self.host_step(op, interpreted(op), inputs, backward_of(op))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
@@ -261,6 +262,16 @@ class InGraph:
     def __exit__(self, *error: object) -> None:
         if self.graph is not None:
             STATE.set(*self.before)
+
+
+def elements(value: object) -> Array:
+    """Return the elements of an operand of a rule.
+
+    Raises `TypeError` where only the run has them: the operation is a host step then.
+    """
+    if isinstance(value, SSAValue):
+        raise TypeError(f"its result depends on the elements of a {value.type}")
+    return np.asarray(value)
 
 
 def static(value: object) -> Any:

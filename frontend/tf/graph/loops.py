@@ -19,9 +19,8 @@ from ..core.specs import TensorSpec
 from ..core.values import InGraph, convert, graph_of, shape_spec
 from ..ops.array_ops import shape, stack, unstack
 from ..ops.creation import constant, zeros
-from ..ops.gathering import gather
 from .flow import truth
-from .tensor_array import TensorArray
+from .tensor_array import TensorArray, element_at
 
 Body = Callable[..., Any]
 
@@ -199,7 +198,7 @@ class _Slices:
 
     def at(self, index: object) -> Any:
         """Return the slices at an index."""
-        return nest.map_structure(lambda x: gather(x, index), self.elems)
+        return nest.map_structure(lambda x: element_at(x, index), self.elems)
 
 
 def _types(signature: object, like: object) -> Any:
@@ -337,7 +336,7 @@ def scan(
     first = slices.at(last if reverse else 0) if initializer is None else initializer
     state = nest.map_structure(convert, first)
     arrays = _arrays(nest.map_structure(lambda x: x.dtype, state), slices.count)
-    arrays = nest.map_structure(lambda a, x: a.started(x.shape.as_list()), arrays, state)
+    arrays = nest.map_structure(lambda a, x: a.started(x.shape.as_list(), x), arrays, state)
     if begin:
         arrays = _write(arrays, last if reverse else 0, state)
 

@@ -26,12 +26,17 @@ from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import concat, reshape, shape, split, stack, unstack
 from ..ops.creation import constant, zeros
 from ..ops.gathering import gather
+from .state import placeholder_with_default
 
 
 @op("TensorArrayWrite", "array", "index", "value", strict=False)
 def _write(m: Maker, array: object, index: object, value: object, grows: bool) -> object:
     """Put an element at an index; an array that grows gets as long as is needed."""
-    dims = spec_of_value(array).dims
+    dims, own = spec_of_value(array).dims, spec_of_value(value).dims
+    if 0 in dims[1:] and dims[1:] != own:  # their shape was not known when the array was begun
+        if not all(isinstance(d, int) for d in (*dims, *own)):
+            raise TypeError("the shape of elements is that of the first one")
+        array, dims = m.filled(0, spec_of_value(array).dtype, (dims[0], *own)), (dims[0], *own)
     if grows:
         missing = int(np.asarray(index)) + 1 - int(dims[0])  # type: ignore[arg-type]
         if missing > 0:
@@ -40,6 +45,12 @@ def _write(m: Maker, array: object, index: object, value: object, grows: bool) -
     at = m.reshape(m.to(index, rows.i64), shape=(1, 1))
     row = c.unsqueeze(m.emit, value, (0,))
     return m.scatter_nd(array, at, row, reduction="none")
+
+
+@op("TensorArrayRead", "array", "index", strict=False)
+def element_at(m: Maker, array: object, index: object) -> object:
+    """Take the element at an index."""
+    return m.gather(array, index, axis=0)
 
 
 class TensorArray:
@@ -93,18 +104,28 @@ class TensorArray:
             made.element_shape = TensorShape(dims)
         return made
 
-    def _start(self, dims: Any) -> None:
-        """Make the elements of a shape: zeros."""
+    def _start(self, dims: Any, like: TfTensor | None = None) -> None:
+        """Make the elements of a shape: zeros.
+
+        Sizes that are not known are those of another tensor; without it, those of the first
+        element that is written: until then they are 0.
+        """
         with InGraph(self._graph):
-            lengths = [self._size, *dims]
+            sizes = [
+                d if d is not None else 0 if like is None else shape(like)[i]
+                for i, d in enumerate(dims)
+            ]
             known = static(self._size)
-            self._flow = zeros([known, *dims] if isinstance(known, int) else lengths, self.dtype)
+            count = known if isinstance(known, int) else self._size
+            self._flow = zeros([count, *sizes], self.dtype)
+            if None in dims and like is None:
+                self._flow = placeholder_with_default(self._flow, [None, *dims])
             self.element_shape = TensorShape(dims)
 
-    def started(self, dims: object) -> TensorArray:
+    def started(self, dims: object, like: TfTensor | None = None) -> TensorArray:
         """Return the array with elements of a shape, for a loop that carries it."""
         if self._flow is None:
-            self._start(dims)
+            self._start(dims, like)
         return self
 
     def _index(self, index: object, verb: str) -> int:
@@ -125,7 +146,7 @@ class TensorArray:
             array = self.copy()
             array._enter(graph)
             if array._flow is None:
-                array._start(found.shape.as_list())
+                array._start(found.shape.as_list(), found)
             made = _write(array._flow, index, found, grows=self._grows, name=name)
             dims = array._flow.shape.as_list()
             made.set_shape([None if self._grows else dims[0], *dims[1:]])
@@ -169,7 +190,7 @@ class TensorArray:
             return self._read_now(self._index(index, "read"))
         self._enter(graph_of([index]))
         with InGraph(self._graph):
-            return gather(self._elements(), index, name=name)
+            return element_at(self._elements(), index, name=name)
 
     def _read_now(self, at: int, *, keep: bool = False) -> Any:
         if at in self._cleared:

@@ -27,6 +27,7 @@ from ..core.values import (
     InvalidShapesError,
     axis_in,
     convert,
+    elements,
     graph_of,
     is_typed,
     same,
@@ -40,7 +41,7 @@ def reshape(m: Maker, tensor: object, shape: object) -> object:
     """Give a tensor another shape; -1 stands for what is left."""
     spec = spec_of_value(tensor)
     if is_unknown(tensor) and spec.shape is None:
-        wanted = [None if d == -1 else d for d in np.ravel(np.asarray(shape)).tolist()]
+        wanted = [None if d == -1 else d for d in np.ravel(elements(shape)).tolist()]
         return Abstract(spec_with_unknowns(spec.dtype, tuple(wanted)))
     listed, size = ints(shape), spec.size
     dims = listed if isinstance(listed, list) else [listed]
@@ -69,7 +70,7 @@ def transpose(m: Maker, a: object, perm: object = None, conjugate: bool = False)
     """Exchange the axes; all of them backwards if no order is given."""
     rank = spec_of_value(a).rank
     if conjugate and spec_of_value(a).dtype.kind == "c":
-        a = np.conj(np.asarray(a))
+        a = np.conj(elements(a))
     order = (
         tuple(reversed(range(rank)))
         if perm is None
@@ -258,7 +259,7 @@ def tile(m: Maker, input: object, multiples: object) -> object:
 
 @op("Repeat", "input", "repeats", strict=False)
 def _repeat(m: Maker, input: object, repeats: object, axis: int) -> object:
-    counts = np.asarray(repeats)
+    counts = elements(repeats)
     extent = spec_of_value(input).dims[axis]
     if not isinstance(extent, int):
         raise TypeError("an extent that is not known is not repeated")
@@ -277,7 +278,7 @@ def repeat(
 @op("ReverseV2", "tensor", strict=False)
 def reverse(m: Maker, tensor: object, axis: object) -> object:
     """Turn axes around."""
-    listed, rank = np.asarray(static(axis)), spec_of_value(tensor).rank
+    listed, rank = elements(static(axis)), spec_of_value(tensor).rank
     if listed.ndim != 1:
         raise TypeError(f"'dims' must be 1-dimension, not {listed.ndim}")
     axes = [axis_in(a, rank) for a in listed.tolist()]
@@ -386,7 +387,7 @@ def _broadcast_args(m: Maker, x: object, y: object) -> object:
 def _places(m: Maker, p: object) -> object:
     if is_unknown(p):
         return Abstract(TensorSpec(named_row("int64"), (unknown_dim(), spec_of_value(p).rank)))
-    return np.argwhere(np.asarray(p)).astype(np.int64)
+    return np.argwhere(elements(p)).astype(np.int64)
 
 
 @rule("SelectV2")
@@ -413,7 +414,7 @@ def boolean_mask(m: Maker, tensor: object, mask: object, axis: object = 0) -> ob
     if is_unknown(mask):
         rest = dims[at + spec_of_value(mask).rank :]
         return Abstract(spec_of_value(tensor).with_shape((*dims[:at], unknown_dim(), *rest)))
-    found = np.asarray(mask)
+    found = elements(mask)
     behind = at + found.ndim
     if not found.ndim:
         raise TypeError("mask cannot be scalar.")

@@ -13,7 +13,7 @@ from ...values.dtypes import DTypeLike
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import op
 from ..core.shapes import ShapeLike
-from ..core.values import InGraph, convert, graph_of, static
+from ..core.values import InGraph, convert, elements, graph_of, static
 from .array_ops import concat, pad, reshape, split, stack, transpose
 from .creation import constant
 from .gathering import scatter_nd
@@ -33,7 +33,7 @@ def bitcast(m: Maker, input: object, type: DTypeLike | None) -> object:
     grown = (*dims, factor) if factor else dims[:-1]
     if is_unknown(input):
         return Abstract(spec.with_shape(grown).with_dtype(row))
-    array = np.ascontiguousarray(np.asarray(input))
+    array = np.ascontiguousarray(elements(input))
     return np.frombuffer(array.tobytes(), row.numpy).reshape(spec.with_shape(grown).static_shape)
 
 
@@ -42,7 +42,7 @@ def nextafter(m: Maker, x1: object, x2: object) -> object:
     """Return the next number from each element towards another."""
     if is_unknown(x1) or is_unknown(x2):
         return Abstract(spec_of_value(m.add(x1, x2)))
-    return np.nextafter(np.asarray(x1), np.asarray(x2))
+    return np.nextafter(elements(x1), elements(x2))
 
 
 def accumulate_n(

@@ -28,6 +28,7 @@ from ..core.values import (
     array_of,
     axis_in,
     convert,
+    elements,
     graph_of,
     is_typed,
     refuse_mixture,
@@ -38,7 +39,7 @@ from ..core.values import (
 
 def ints(value: object) -> Any:
     """Return a tensor of integers as Python numbers, nested as it is."""
-    return np.asarray(value).tolist()
+    return elements(value).tolist()
 
 
 def named_row(dtype: DTypeLike | None) -> DType:
@@ -162,7 +163,7 @@ def _eye(m: Maker, height: object, width: object, batch: list[int], dtype: DType
 def _range(m: Maker, start: object, limit: object, delta: object, dtype: DType | None) -> object:
     if any(map(is_unknown, (start, limit, delta))):
         return Abstract(TensorSpec(dtype or spec_of_value(start).dtype, (unknown_dim(),)))
-    low, high, step = (np.asarray(x)[()] for x in (start, limit, delta))
+    low, high, step = (elements(x)[()] for x in (start, limit, delta))
     if step == 0:
         raise TypeError("Requires delta != 0: 0")
     if (high < low) if step > 0 else (high > low):

@@ -16,7 +16,7 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
 from ..core.calls import op, perform, perform_all, rule
 from ..core.required import require_below, require_rows, require_within
-from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+from ..core.values import InGraph, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
 
 
@@ -125,7 +125,7 @@ tensor_scatter_nd_min = _scatter("TensorScatterMin", "min")
 
 @rule("DynamicPartition", gives_list=True, shapes=shapes_of.partitioned)
 def _partition(m: Maker, x: object, p: object, count: int) -> object:
-    ids, dims = np.asarray(p), spec_of_value(x).dims
+    ids, dims = elements(p), spec_of_value(x).dims
     for place, found in enumerate(ids.ravel().tolist()):
         if not 0 <= found < count:
             raise TypeError(f"partitions[{place}] = {found} is not in [0, {count})")
@@ -146,7 +146,7 @@ def dynamic_partition(
 @rule("DynamicStitch")
 def _stitch(m: Maker, *xs: object) -> object:
     count = len(xs) // 2
-    ids = [np.asarray(i) for i in xs[:count]]
+    ids = [elements(i) for i in xs[:count]]
     flat = np.concatenate([i.ravel() for i in ids])
     rest = spec_of_value(xs[count]).dims[ids[0].ndim :]
     parts = [m.reshape(x, shape=(i.size, *rest)) for i, x in zip(ids, xs[count:], strict=True)]
@@ -199,7 +199,7 @@ def _segment(type_: str, how: str) -> Callable[..., TfTensor]:
     @op(type_, "data", "segment_ids", strict=False, shapes=shapes_of.segments)
     def function(m: Maker, data: object, segment_ids: object) -> object:
         """Combine rows by their segment; the segments are in order."""
-        found = np.asarray(segment_ids)
+        found = elements(segment_ids)
         if found.size and (np.diff(found) < 0).any():
             raise TypeError("segment ids are not increasing")
         count = int(found.max(initial=-1)) + 1

@@ -17,6 +17,7 @@ from ..core.shapes import TensorShape
 from ..core.values import InGraph, graph_of
 from .array_ops import concat, expand_dims, reshape, shape
 from .gathering import scatter_nd
+from .math_ops import cast
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", "values indices dense_shape")
 
@@ -85,7 +86,10 @@ class IndexedSlices(Slices):
     def joined(self, other: IndexedSlices) -> IndexedSlices:
         """Return the slices of both."""
         values = concat([self._values, other.values], 0)
-        return IndexedSlices(values, concat([self._indices, other.indices], 0), self._dense_shape)
+        indices = [self._indices, other.indices]
+        if indices[0].dtype != indices[1].dtype:
+            indices = [cast(x, "int64") for x in indices]
+        return IndexedSlices(values, concat(indices, 0), self._dense_shape)
 
     def with_values(self, values: TfTensor) -> IndexedSlices:
         """Return other slices at the same places."""

@@ -16,7 +16,7 @@ from ...eager.remembered import remember_all
 from ...eager.tensor import Tensor
 from ..core.bridge import TfTensor
 from ..core.calls import op
-from ..core.values import static
+from ..core.values import elements, static
 from .math_ops import FUNCTIONS, REDUCTIONS
 from .nn_ops import band_part
 
@@ -196,7 +196,7 @@ def cholesky_solve(chol: object, rhs: object, name: str | None = None) -> TfTens
 def matrix_transpose(m: Maker, a: object, conjugate: bool = False) -> object:
     """Exchange the last two axes."""
     if conjugate and spec_of_value(a).dtype.kind == "c":
-        a = np.conj(np.asarray(a))
+        a = np.conj(elements(a))
     return _transposed(m, a)
 
 

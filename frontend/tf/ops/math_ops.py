@@ -22,7 +22,16 @@ from ..core import shape_rules as shapes_of
 from ..core.bridge import COMPARISONS, OPERATORS, TfTensor, row_of
 from ..core.calls import op, perform, rule
 from ..core.required import require_no_negatives, require_no_zeros
-from ..core.values import InGraph, InvalidTypesError, axis_in, convert, graph_of, same, static
+from ..core.values import (
+    InGraph,
+    InvalidTypesError,
+    axis_in,
+    convert,
+    elements,
+    graph_of,
+    same,
+    static,
+)
 
 STEPS = (
     *("floor", "ceil", "round", "isnan", "isinf", "isfinite", "logical_not", "bitwise_not"),
@@ -60,7 +69,7 @@ COMPLEX: dict[str, Callable[..., TfTensor]] = {
 def _complex(x: object, function: Callable[..., object]) -> Abstract | Array:
     if is_unknown(x):
         return Abstract(spec_of_value(x))
-    z = np.asarray(x)
+    z = elements(x)
     return np.asarray(function(z)).astype(z.dtype)
 
 
@@ -71,7 +80,7 @@ def _complex_pair(x: object, y: object, function: Callable[..., object]) -> Abst
         known = a.is_static and b.is_static
         dims = np.broadcast_shapes(a.static_shape, b.static_shape) if known else None
         return Abstract(TensorSpec(a.dtype, dims))
-    return np.asarray(function(np.asarray(x), np.asarray(y))).astype(np.asarray(x).dtype)
+    return np.asarray(function(elements(x), elements(y))).astype(elements(x).dtype)
 
 
 DIVISIONS = ("floor_divide", "mod", "div")
@@ -186,7 +195,7 @@ def _real_part(x: object) -> Abstract | Array:
     if is_unknown(x):
         row = rows.f32 if spec_of_value(x).dtype.size == 8 else rows.f64
         return Abstract(spec_of_value(x).with_dtype(row))
-    return np.ascontiguousarray(np.asarray(x).real)
+    return np.ascontiguousarray(elements(x).real)
 
 
 def cast(x: object, dtype: DTypeLike | None, name: str | None = None) -> TfTensor:
@@ -413,7 +422,7 @@ def _complex_product(m: Maker, a: object, b: object, turn_a: bool, turn_b: bool)
         like = [Abstract(spec_of_value(x).with_dtype(rows.f32)) for x in (a, b)]
         made = m.matmul(*like, transpose_lhs=turn_a, transpose_rhs=turn_b)
         return Abstract(made.spec.with_dtype(spec_of_value(a).dtype))
-    left, right = np.asarray(a), np.asarray(b)
+    left, right = elements(a), elements(b)
     return np.matmul(left.mT if turn_a else left, right.mT if turn_b else right)
 
 
@@ -434,7 +443,7 @@ def _parts(
         if is_unknown(input):
             half = {"complex64": rows.f32, "complex128": rows.f64}.get(str(spec.dtype.numpy))
             return Abstract(spec.with_dtype(half) if real and half else spec)
-        return np.asarray(function(np.asarray(input)))
+        return np.asarray(function(elements(input)))
 
     return made
 
@@ -453,7 +462,7 @@ def complex_(m: Maker, real: object, imag: object) -> object:
             f"The `real` and `imag` components have incorrect types: {types[0]} {types[1]}. They "
             "must be consistent, and one of [tf.float32, tf.float64]"
         )
-    a, b = np.asarray(real), np.asarray(imag)
+    a, b = elements(real), elements(imag)
     return (a + 1j * b).astype(np.complex128 if a.dtype == np.float64 else np.complex64)
 
 

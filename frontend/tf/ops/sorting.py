@@ -15,14 +15,13 @@ from ....ir.types.dtypes import DType
 from ....ir.types.tensor import Array, TensorSpec
 from ...dims.unknown import unknown_dim
 from ...eager.remembered import remember_all
-from ...eager.tensor import Tensor
 from ...graph.inference import Abstract, is_unknown
 from ...graph.kinds import RULES
 from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import op, op_of_several, perform, rule
-from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+from ..core.values import InGraph, axis_in, convert, elements, graph_of, same, static
 from .array_ops import expand_dims
 from .creation import range_
 from .math_ops import cast
@@ -104,7 +103,7 @@ def _unique(m: Maker, x: object) -> object:
     if isinstance(x, Abstract) and x.value is None:
         spec = TensorSpec(spec_of_value(x).dtype, (unknown_dim(),))
         return Abstract(spec), Abstract(TensorSpec(rows.i32, spec_of_value(x).shape))
-    array = np.asarray(x)
+    array = elements(x)
     _, first, back = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -137,13 +136,13 @@ def unique_with_counts(
 
 @_host("Bincount", "arr", shapes=shapes_of.counts)
 def _bincount(m: Maker, arr: object, least: int, most: int | None, dtype: DType) -> object:
-    return _cut(_count(np.asarray(arr), None, least), most).astype(dtype.numpy)
+    return _cut(_count(elements(arr), None, least), most).astype(dtype.numpy)
 
 
 @_host("WeightedBincount", "arr", "weights", shapes=shapes_of.counts)
 def _weighted(m: Maker, arr: object, weights: object, least: int, most: int | None) -> object:
-    weight = np.asarray(weights)
-    found = _count(np.asarray(arr), weight.ravel(), least)
+    weight = elements(weights)
+    found = _count(elements(arr), weight.ravel(), least)
     return _cut(found, most).astype(weight.dtype)
 
 
@@ -151,7 +150,7 @@ def _weighted(m: Maker, arr: object, weights: object, least: int, most: int | No
 def _dense(
     m: Maker, arr: object, least: int, most: int | None, dtype: DType, binary: bool
 ) -> object:
-    found = np.asarray(arr)
+    found = elements(arr)
     width = max(int(found.max(initial=-1)) + 1, least)
     made = [_cut(_count(row, None, width), most) for row in found.reshape(-1, found.shape[-1])]
     counts = np.stack(made) > 0 if binary else np.stack(made)
@@ -197,7 +196,7 @@ def _searchsorted(
 ) -> object:
     if is_unknown(sequence) or is_unknown(values):
         return Abstract(spec_of_value(values).with_dtype(dtype))
-    ordered, sought = np.asarray(sequence), np.asarray(values)
+    ordered, sought = elements(sequence), elements(values)
     if not ordered.ndim or ordered.shape[:-1] != sought.shape[:-1] or not sought.ndim:
         raise TypeError(
             f"Leading dim_size of both tensors must match: {ordered.shape}, {sought.shape}"
@@ -224,13 +223,11 @@ def searchsorted(
 
 
 @_host("SequenceMask", "lengths", shapes=shapes_of.masked)
-def _sequence_mask(
-    m: Maker, lengths: object, maxlen: object = None, dtype: DTypeLike | None = "bool"
-) -> object:
-    """Mark the first elements of each row."""
-    array, row = np.asarray(lengths), row_of(dtype)
+def _sequence_mask(m: Maker, lengths: object, dtype: DTypeLike | None = "bool") -> object:
+    """Mark the first elements of each row, up to the longest."""
+    array, row = elements(lengths), row_of(dtype)
     assert row is not None, "a type was given"
-    width = int(array.max(initial=0)) if maxlen is None else int(static(maxlen))
+    width = int(array.max(initial=0))
     return (np.arange(width) < array[..., None]).astype(row.numpy)
 
 
@@ -242,8 +239,8 @@ def sequence_mask(
 ) -> TfTensor:
     """Mark the first elements of each row; how many there are may be known only when it runs."""
     width = static(maxlen)
-    if not isinstance(width, Tensor):
-        return _sequence_mask(lengths, maxlen=width, dtype=dtype, name=name)
+    if width is None:
+        return _sequence_mask(lengths, dtype=dtype, name=name)
     with InGraph(graph_of([lengths, width])):
         count = convert(lengths)
         places = range_(cast(width, count.dtype))
@@ -262,13 +259,13 @@ def count_nonzero(
     row = row_of(dtype)
     assert row is not None, "a type was given"
     along = None if axis is None else tuple(np.ravel(static(axis)).tolist())
-    return np.asarray(np.count_nonzero(np.asarray(input), axis=along, keepdims=keepdims), row.numpy)
+    return np.asarray(np.count_nonzero(elements(input), axis=along, keepdims=keepdims), row.numpy)
 
 
 @_host("InvertPermutation", "x", shapes=shapes_of.like())
 def invert_permutation(m: Maker, x: object) -> object:
     """Return where each number is."""
-    found = np.asarray(x)
+    found = elements(x)
     if found.ndim != 1:
         raise TypeError("invert_permutation expects a 1D vector.")
     wrong = found[(found < 0) | (found >= found.size)]

@@ -19,7 +19,7 @@ from ...eager.remembered import remember_all
 from ...graph.kinds import RULES
 from ..core.bridge import TfTensor
 from ..core.calls import op
-from ..core.values import convert
+from ..core.values import convert, elements
 from .creation import ones_like
 from .math_ops import FUNCTIONS, REDUCTIONS
 from .nn_ops import relu
@@ -188,7 +188,7 @@ def _incomplete(type_: str, upper: bool) -> Callable[..., TfTensor]:
     @op(type_, "a", "x", differentiable=None)
     def function(m: Maker, a: object, x: object) -> object:
         """Compute on the host."""
-        left, right = np.broadcast_arrays(np.asarray(a), np.asarray(x))
+        left, right = np.broadcast_arrays(elements(a), elements(x))
         made = [_lower(float(p), float(q)) for p, q in zip(left.flat, right.flat, strict=True)]
         found = np.reshape(made, left.shape)
         return (1 - found if upper else found).astype(left.dtype)

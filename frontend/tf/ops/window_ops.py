@@ -20,7 +20,7 @@ from ..core.bridge import OPERATORS, TfTensor
 from ..core.calls import op, perform, rule
 from ..core.shapes import ShapeLike
 from ..core.sizes import sizes_of
-from ..core.values import InGraph, axis_in, convert, graph_of, same, static
+from ..core.values import InGraph, axis_in, convert, elements, graph_of, same, static
 from .creation import ints
 from .math_ops import FUNCTIONS
 from .nn_ops import clip_by_norm
@@ -529,7 +529,7 @@ def _norm(
 @op("SpectralNorm", "tensor", strict=False, differentiable=None)
 def _spectral(m: Maker, tensor: object, axes: tuple[int, ...], keepdims: bool) -> object:
     """Return the largest singular value of matrices."""
-    array = np.asarray(tensor)
+    array = elements(tensor)
     return np.linalg.norm(array, 2, axes, keepdims).astype(array.dtype)
 
 

@@ -249,6 +249,7 @@ class Restored(TfFunction):
     """A function of which there are the traces that were saved, and no others."""
 
     traces: list[ConcreteFunction]
+    has_python = False
 
     def concrete(self, bound: Bound) -> ConcreteFunction:
         """Return the trace that takes the arguments."""

@@ -41,6 +41,14 @@ class Gaps:
                 return low
         raise AssertionError("the last place has no end")
 
+    def within(self, low: int, high: int) -> list[tuple[int, int]]:
+        """Return what is free of a place, in order."""
+        first = max(bisect_right(self.starts, low) - 1, 0)
+        last = bisect_right(self.starts, high)
+        gaps = zip(self.starts[first:last], self.ends[first:last], strict=True)
+        parts = [(max(start, low), min(end, high)) for start, end in gaps]
+        return [part for part in parts if part[0] < part[1]]
+
     def take(self, low: int, high: int) -> None:
         """Take what is free."""
         at = bisect_right(self.starts, low) - 1

@@ -42,15 +42,10 @@ def close(a, b):
 REFUSED = {
     "choices.shapes_that_differ",  # the branches give different shapes
     "mixtures.chosen_sizes",
-    "mixtures.beam_of_scores",  # it changes its shape in a loop, by a number that is a tensor
     "lists.appended_to_before_and_behind",  # one branch appends
     "lists.with_break_and_while",
-    "lists.joined_along_axes",  # sizes are computed of one that only the run tells
     "choices.text",
     "choices.float_equality",  # text, too
-    "loops.tensor_array",  # as many elements as a tensor says
-    "loops.tensor_array_in_a_choice",
-    "loops.growing_tensor_array",
     "python_rules.classes_inside",  # text, too
 }
 """Programs of which a function is not compiled: this list may only shrink."""

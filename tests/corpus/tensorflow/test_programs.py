@@ -1,0 +1,119 @@
+"""The corpus: programs as people write them give what TensorFlow 2.21 gave, and are compiled."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import gravure as gv
+import gravure.tf as tf
+from gravure.frontend.function import lowering_gradient, staged, traces
+
+from .record import EXPECTED, is_first, outcome, programs
+
+WANTED = json.loads(EXPECTED.read_text())
+PROGRAMS = dict(programs())
+MISSING = {
+    "first_basics.saver_and_restored_session": "get_checkpoint_state",
+    "first_models.summaries_and_merged_writer": "summary_iterator",
+    "first_models.word_vectors_with_nce": "nce_loss",
+    "mechanisms.indices_slices_and_masks": "sparse_dense_matmul",
+    "pictures.augmentation_of_batches": "stateless_random_crop",
+    "pictures.boxes_without_overlap": "non_max_suppression",
+    "pictures.colours_changed": "rgb_to_hsv",
+    "pictures.edges_and_blurs": "sobel_edges",
+    "pictures.quality_of_pictures": "ssim",
+    "pictures.resized_and_cropped": "crop_and_resize",
+    "pictures.spectrogram_and_filters": "linear_to_mel_weight_matrix",
+    "sequences.connectionist_temporal_classification": "ctc_loss",
+    "sequences.edit_distance_by_dynamic_programming": "unicode_decode",
+    "sequences.strings_split_and_joined": "to_hash_bucket_fast",
+}
+"""Programs, and the name that they ask for and that is not here: this may only shrink."""
+
+
+def differences(found, wanted, path="result"):
+    """Give where two results differ by more than rounding."""
+    if isinstance(wanted, list):
+        if not isinstance(found, list) or len(found) != len(wanted):
+            yield f"{path}: {found} instead of {wanted}"
+            return
+        for i, pair in enumerate(zip(found, wanted, strict=True)):
+            yield from differences(*pair, f"{path}[{i}]")
+    elif isinstance(wanted, dict):
+        assert found.keys() == wanted.keys()
+        for key in wanted:
+            yield from differences(found[key], wanted[key], f"{path}[{key!r}]")
+    elif isinstance(wanted, float):
+        number = isinstance(found, int | float)
+        if not number or not np.isclose(found, wanted, rtol=2e-4, atol=1e-5, equal_nan=True):
+            yield f"{path}: {found} instead of {wanted}"
+    elif found != wanted:
+        yield f"{path}: {found!r} instead of {wanted!r}"
+
+
+def run(name):
+    """Return what a program gives; those of the first version have its behaviour."""
+    if not is_first(name):
+        return outcome(name, PROGRAMS[name], tf)
+    tf.compat.v1.disable_v2_behavior()
+    try:
+        return outcome(name, PROGRAMS[name], tf)
+    finally:
+        tf.compat.v1.enable_v2_behavior()
+
+
+def check(name):
+    """Fail unless a program gives what was recorded."""
+    found = json.loads(json.dumps(run(name)))
+    assert not list(differences(found, WANTED[name]))
+
+
+def refusals(monkeypatch):
+    """Return the list of what is not compiled, and why, which fills while programs run."""
+    found = []
+
+    def noted(plan, error):
+        found.append(f"{plan.ops[-1].source}: {error}")
+
+    monkeypatch.setattr(staged, "refused", noted)
+    monkeypatch.setattr(lowering_gradient, "refused", noted)
+    return found
+
+
+def test_the_corpus_is_whole():
+    assert PROGRAMS.keys() == WANTED.keys()
+    assert len(PROGRAMS) >= 80
+    assert not MISSING.keys() - PROGRAMS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - MISSING.keys()))
+def test_a_program_gives_what_tensorflow_gave(name, monkeypatch):
+    refused = refusals(monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", gv.PerformanceWarning)
+        check(name)
+    assert not refused
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - MISSING.keys()))
+def test_a_program_is_compiled_from_its_first_call(name, monkeypatch):
+    refused = refusals(monkeypatch)
+    monkeypatch.setattr(traces, "COMPILE_AFTER", 0)
+    monkeypatch.setattr(lowering_gradient, "COMPILE_AFTER", 0)
+    check(name)
+    assert not refused
+
+
+@pytest.mark.parametrize("name", sorted(n for n in PROGRAMS if not is_first(n)))
+def test_functions_of_a_program_may_run_eagerly(name, monkeypatch):
+    if name in MISSING:
+        with pytest.raises(AttributeError, match=f"has no '{MISSING[name]}'"):
+            check(name)
+        return
+    tf.config.run_functions_eagerly(True)
+    try:
+        check(name)
+    finally:
+        tf.config.run_functions_eagerly(False)
