@@ -130,8 +130,10 @@ class MergeSort(Ordering):
         with loops.loop(0, self.passes, 1, carried) as one:
             width, source, target = one.values
             double = loops.index(loops.multiply(width, 2))
-            with loops.loop(0, self.length, double) as pair:
-                self.merge(loops.add(source, pair.index), loops.add(target, pair.index), width)
+            some = loops.divide(loops.subtract(loops.add(double, self.length), 1), double)
+            with loops.loop(0, loops.minimum(some, loops.divide(self.filled, double))) as pair:
+                first = loops.multiply(pair.index, double)
+                self.merge(loops.add(source, first), loops.add(target, first), width)
             one.carry(double, target, source)
         return one.results[1]
 
@@ -172,4 +174,5 @@ class MergeSort(Ordering):
         with loops.loop(0, int(self.k)) as one:  # type: ignore[arg-type]
             key = Element(self.load(loops.add(sorted_at, one.index)), i64, 0)
             place = math.bitwise_and(key, math.constant((1 << 32) - 1, i64))
-            self.put(one.index, Item(self.element(math.to_index(place)), place))
+            at = loops.minimum(loops.maximum(math.to_index(place), 0), self.length - 1)
+            self.put(one.index, Item(self.element(loops.index(at)), place))

@@ -231,12 +231,14 @@ class Reduce:
         reader, spec = self.reader, spec_of(value.type)
         moved: list[Linear] = []
         conditions: list[Element] = []
+        extents: list[Dim] = []
         saved = reader.mask
         for part, extent in zip(index, spec.dims, strict=True):
             if len(part.terms) <= 1 and part.constant == 0:
                 moved.append(part)
                 continue
             at, lanes, inside = reader.inside(part, extent)
+            extents.append(extent)
             conditions.append(Element(inside, dtypes.bool_, lanes))
             if lanes and self.space.is_contiguous(part):
                 reader.mask = (
@@ -247,10 +249,10 @@ class Reduce:
                 moved.append(part)
             else:
                 moved.append(of(Opaque(reader.clamp(at, lanes, extent), extent, lanes)))
-        element = reader.element(value, tuple(moved))
-        reader.mask = saved
         combiner = self.space_of.combiner
         fill = 0 if self.space_of.outside == "zero" else identity(combiner, spec.dtype)
+        element = reader.unless_empty(extents, value, tuple(moved), fill)
+        reader.mask = saved
         other = reader.math.constant(fill, spec.dtype)
         for condition in conditions:
             element = reader.math.select(condition, element, other)

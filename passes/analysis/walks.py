@@ -230,4 +230,3 @@ class Walks:
             (axes[-2].tokens, (k, v)), (axes[-1].tokens, (q, k)),
         )  # fmt: skip
         return all(is_walked_as_one(t, each) for t, both in walked for each in both)
-

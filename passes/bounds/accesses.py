@@ -18,9 +18,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...ir.dialects.kernel import Gather, GemmPair, GemmTile, Scatter, TransposeTile
 from ...ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SIZES, UNITS, kernel_symbols
 from ...ir.types.dims import parse
+from .carried import Carried
 from .polynomial import ZERO, Polynomial, number
 from .prover import ONE, Prover
-from .values import Facts, Truth, Values, lanes_of
+from .values import Facts, Truth, Values, is_index, lanes_of
 
 BYTES = 8
 
@@ -59,6 +60,8 @@ class Accesses:
         self.prover = Prover()
         self.values = Values(self.prover)
         self.sizes: dict[SSAValue, Polynomial] = {}
+        self.begins: dict[SSAValue, Polynomial] = {}
+        """Where the part of a buffer begins that a call may touch, if not at 0."""
         self.faults: list[UnprovenAccess] = []
         self.pending: dict[Key, Span] = {}
         self.count = 0
@@ -94,16 +97,15 @@ class Accesses:
         self.units = units = prover.dim(parse(text(self.function, UNITS) or "0"))
         self.high = high
         indices[low] = prover.counter("lo", ZERO, units, ONE)
-        indices[high] = prover.new("hi", low=indices[low] + 1)
+        indices[high] = prover.counter("hi", indices[low] + 1, units + 1, ONE)
         prover.suppose(units - 1)
         prover.suppose(units - indices[high])
-        slots = prover.new("slots", low=1)
-        indices[slot] = prover.new("slot", low=0)
-        prover.suppose(slots - 1 - indices[slot])
+        own = indices[slot] = prover.new("slot", low=0)
         for buffer in scratch:
             assert isinstance(buffer.type, MemRefType), "scratch is memory"
             width = -(-getattr(buffer.type.element_type, "bitwidth", BYTES) // BYTES)
-            self.sizes[buffer] = slots * (int(text(self.function, SCRATCH) or "0") // width)
+            part = int(text(self.function, SCRATCH) or "0") // width
+            self.sizes[buffer], self.begins[buffer] = number(part), own * part
 
     # -- walking --------------------------------------------------------------------------
 
@@ -143,8 +145,11 @@ class Accesses:
             high = self.units
         body = op.body.block
         with self.scope((high - low - 1,)):
-            self.values.indices[body.args[0]] = prover.counter("i", low, high, step)
+            here = self.values.indices[body.args[0]] = prover.counter("i", low, high, step)
+            turn = here - low if step == ONE else None
+            results = self.carried(body, body.args[1:], op.operands[3:], body.last_op, turn)
             self.block(body)
+        self.values.indices.update(zip(op.results, results, strict=True))
 
     def branch(self, op: scf.IfOp) -> None:
         """Walk a choice."""
@@ -155,10 +160,28 @@ class Accesses:
                     self.block(block)
 
     def repeat(self, op: scf.WhileOp) -> None:
-        """Walk a loop on a condition."""
-        for region in op.regions:
-            with self.scope(()):
-                self.block(region.block)
+        """Walk a loop on a condition, whose second part only hands on what the first one gives."""
+        body = op.before_region.block
+        with self.scope(()):
+            results = self.carried(body, body.args, op.operands, body.last_op, None)
+            self.block(body)
+        self.values.indices.update(zip(op.results, results, strict=True))
+
+    def carried(
+        self, body: Block, arguments: Sequence[SSAValue], initial: Sequence[SSAValue],
+        last: Operation | None, turn: Polynomial | None,
+    ) -> list[Polynomial]:  # fmt: skip
+        """Name what a loop carries, as far as it is indices; return the results by name."""
+        assert last is not None, "a block ends"
+        following = last.operands[len(last.operands) - len(arguments) :]
+        rows = [
+            row for row in zip(arguments, initial, following, strict=True) if is_index(row[0].type)
+        ]
+        columns = list(zip(*rows, strict=True))
+        found = iter(Carried(self.values, body, *columns).find(turn) if rows else ())
+        return [
+            next(found) if is_index(each.type) else self.prover.new("data") for each in arguments
+        ]
 
     # -- proving --------------------------------------------------------------------------
 
@@ -167,6 +190,8 @@ class Accesses:
     ) -> None:
         """Note that so many elements from `at` on are read or written, where facts hold."""
         self.count += 1
+        if buffer in self.begins:
+            at = at - self.begins[buffer]
         low = at.constant
         high, rest = low + length - 1, at - low
         key = buffer, facts, rest
@@ -185,9 +210,10 @@ class Accesses:
         size, prover = self.size_of(buffer), self.prover
         with prover.given(facts):
             low, high = rest + span.low, rest + span.high
-            if not prover.holds(low):
+            if not (prover.holds(low) or prover.holds_always(low)):
                 self.faults.append(UnprovenAccess(span.lowest, f"{prover.text(low)} >= 0"))
-            if not prover.holds(size - 1 - high):
+            spare = size - 1 - high
+            if not (prover.holds(spare) or prover.holds_always(spare)):
                 wanted = f"{prover.text(high)} < {prover.text(size)}"
                 self.faults.append(UnprovenAccess(span.highest, wanted))
 

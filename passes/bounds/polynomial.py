@@ -99,30 +99,34 @@ class Polynomial:
         return Polynomial(factor), Polynomial(rest)
 
     def divided(self, divisor: Polynomial) -> Polynomial | None:
-        """Return the quotient by a number or a single product, None where it is not exact."""
-        if len(divisor.terms) != 1:
-            return number(1) if self == divisor else None
-        ((below, scale),) = divisor.terms.items()
-        made: dict[Monomial, int] = {}
-        for monomial, coefficient in self.terms.items():
-            left = list(monomial)
-            for each in below:
-                if each not in left:
-                    return None
-                left.remove(each)
-            if coefficient % scale:
-                return None
-            made[tuple(left)] = coefficient // scale
-        return Polynomial(made)
+        """Return the quotient, None where it is not exact."""
+        whole, rest = self.split(divisor, exact=True)
+        return None if rest.terms else whole
 
-    def split(self, divisor: Polynomial) -> tuple[Polynomial, Polynomial]:
-        """Return q and r of q * divisor + r, with as many terms in q as the divisor divides."""
-        whole, rest = ZERO, self
-        for monomial, coefficient in self.terms.items():
-            quotient = Polynomial({monomial: coefficient}).divided(divisor)
-            if quotient is not None:
-                whole, rest = whole + quotient, rest - Polynomial({monomial: coefficient})
-        return whole, rest
+    def split(self, divisor: Polynomial, *, exact: bool = False) -> tuple[Polynomial, Polynomial]:
+        """Return q and r of q * divisor + r, with as many terms in q as the divisor divides.
+
+        If only an `exact` quotient is wanted, it ends at the first term that is left.
+        """
+        lead = max(divisor.terms, key=_order)
+        scale, others = divisor.terms[lead], [m for m in divisor.terms if m != lead]
+        whole, rest, ahead = dict[Monomial, int](), dict[Monomial, int](), dict(self.terms)
+        while ahead:
+            monomial = max(ahead, key=_order)
+            coefficient = ahead.pop(monomial)
+            left = _without(monomial, lead)
+            if left is None or coefficient % scale:
+                rest[monomial] = coefficient
+                if exact:
+                    break
+                continue
+            factor = whole[left] = coefficient // scale
+            for each in others:
+                key = tuple(sorted(left + each))
+                total = ahead.pop(key, 0) - factor * divisor.terms[each]
+                if total:
+                    ahead[key] = total
+        return Polynomial(whole), Polynomial(rest)
 
     def reduced(self) -> Polynomial:
         """Return what is at least 0 just where this is: divided by a number, and rounded down."""
@@ -148,6 +152,21 @@ class Polynomial:
                 break
             found &= set(monomial)
         return found
+
+
+def _order(monomial: Monomial) -> tuple[int, Monomial]:
+    """Return what monomials are ordered by, as division wants it: by degree, then by atoms."""
+    return len(monomial), monomial[::-1]
+
+
+def _without(monomial: Monomial, part: Monomial) -> Monomial | None:
+    """Return what is left of a product without these factors; None where one is missing."""
+    left = list(monomial)
+    for each in part:
+        if each not in left:
+            return None
+        left.remove(each)
+    return tuple(left)
 
 
 ZERO = Polynomial({})

@@ -15,14 +15,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TypeAlias
 
 from ...ir import dims as dim_rules
 from ...ir.types.dims import Dim, Range
+from .every import Every
+from .points import Origin, Points
 from .polynomial import ZERO, Polynomial, atom, number
 
 Bound: TypeAlias = tuple[Polynomial, Polynomial]
 """A factor k >= 1 and b: k * atom is at least (or at most) b."""
+Learned: TypeAlias = list[tuple[list[Bound], Bound]]
+"""Bounds that were added, and to what."""
 ONE = number(1)
 DEEPEST = 100
 """How deep steps may be within each other."""
@@ -39,6 +44,7 @@ class Atom:
     """What is known of one atom."""
 
     name: str
+    origin: Origin
     lows: list[Bound] = field(default_factory=list)
     highs: list[Bound] = field(default_factory=list)
     among: tuple[Polynomial, ...] = ()
@@ -68,6 +74,8 @@ class Prover:
         self._order: Order = self.latest
         self.budget = BUDGET
         """How many steps all proofs may still take."""
+        self._sizes: list[Polynomial] = []
+        """What was supposed, like sizes that are sums: these may be factors of others."""
         self._digits: dict[int, Polynomial] = {}
         """Atoms that were cut, as their digits."""
         self._fuel = 0
@@ -75,28 +83,40 @@ class Prover:
         """What is being proven, by how many are before it."""
         self._reached = 0
         """The least of those that were come back to."""
+        self.points = Points()
+        self.facts: list[Polynomial] = []
+        """What is known to be at least 0."""
+        self.is_dead = False
+        """Whether what is known cannot be: nothing here is reached."""
 
     # -- atoms ----------------------------------------------------------------------------
 
-    def new(self, name: str, *, low: Polynomial | int | None = None) -> Polynomial:
-        """Return a new atom, of which a lower bound may be known."""
-        made = Atom(name)
+    def new(
+        self, name: str, *, low: Polynomial | int | None = None, origin: Origin | None = None
+    ) -> Polynomial:
+        """Return a new atom, of which a lower bound, and where its values come from, is known."""
+        made = Atom(name, Origin("data"))
         if low is not None:
             bound = number(low) if isinstance(low, int) else low
             made.lows.append((ONE, bound))
             made.is_natural = bound.is_constant and bound.constant >= 0
+            made.origin = Origin("from", (bound,))
+        made.origin = origin or made.origin
+        self.points.add(made.origin)
         self.atoms.append(made)
         return atom(len(self.atoms) - 1)
 
     def counter(self, name: str, low: Polynomial, high: Polynomial, step: Polynomial) -> Polynomial:
         """Return what walks from `low` by `step` as long as it is below `high`."""
+        extent = self.resolved(high - low)
         if step == ONE:
-            made = self.new(name, low=low)
+            made = self.new(name, low=low, origin=Origin("walk", (low, extent)))
             self.atoms[-1].highs.append((ONE, high - 1))
             self.atoms[-1].is_natural = self.holds(low)
             return made
-        turn = self.new(name, low=0)
-        self.atoms[-1].highs.append(_tight(step, high - low - 1))
+        turns = self.quotient(extent + step - 1, step)
+        turn = self.new(name, low=0, origin=Origin("turn", (turns,)))
+        self.atoms[-1].highs.append(_tight(step, extent - 1))
         return low + turn * step
 
     def symbol(self, name: str) -> Polynomial:
@@ -104,7 +124,8 @@ class Prover:
         made = self._symbols.get(name)
         if made is None:
             low, high = self.ranges.get(name, (0, None))
-            made = self._symbols[name] = self.new(name, low=max(low, 0))
+            origin = Origin("symbol", (number(max(low, 0)),))
+            made = self._symbols[name] = self.new(name, low=max(low, 0), origin=origin)
             if high is not None:
                 self.atoms[-1].highs.append((ONE, number(high)))
         return made
@@ -112,6 +133,8 @@ class Prover:
     def quotient(self, n: Polynomial, d: Polynomial, *, unsigned: bool = False) -> Polynomial:
         """Return n // d, rounded down; of a negative n, if `unsigned`, nothing is known."""
         n, d = self.resolved(n), self.resolved(d)
+        if d.is_constant and d.constant <= 0:  # by nothing: of what is never reached
+            return self.new("//")
         simple = self._simple_quotient(n, d, unsigned=unsigned)
         if simple is not None:
             return simple
@@ -120,7 +143,7 @@ class Prover:
         key = "//", whole, by, is_down
         made = self._found(key)
         if made is None:
-            made = self._made[-1][key] = self.new("//")
+            made = self._made[-1][key] = self.new("//", origin=Origin("//", (whole, by)))
             row = self.atoms[-1]
             row.divisor, row.dividend = by, ZERO if is_down else n
             row.parts = (whole, by) if is_down else None
@@ -161,7 +184,9 @@ class Prover:
     def _cut(self, which: int, d: Polynomial) -> Polynomial:
         """Take an atom as q * d + r from now on, with r below d; return q."""
         high = self.atoms[which].highs[0][1]
-        q, r = self.new("q", low=0), self.new("r", low=0)
+        cut = atom(which)
+        q = self.new("q", low=0, origin=Origin("//", (cut, d)))
+        r = self.new("r", low=0, origin=Origin("%", (cut, d)))
         rest, outer = self.atoms[-1], self.atoms[-2]
         rest.highs.append((ONE, d - 1))
         rest.divisor = outer.divisor = d * self.atoms[which].divisor
@@ -209,7 +234,8 @@ class Prover:
         key = kind, *values
         made = self._found(key)
         if made is None:
-            made = self._made[-1][key] = self.new(kind)
+            way = "most" if kind == "max" else "least" if kind == "min" else "any"
+            made = self._made[-1][key] = self.new(kind, origin=Origin(way, values))
             row = self.atoms[-1]
             row.among, row.among_low, row.among_high = values, kind != "max", kind != "min"
             if kind == "min":
@@ -266,63 +292,146 @@ class Prover:
     @contextmanager
     def given(self, facts: Sequence[Polynomial]) -> Iterator[None]:
         """Take for granted, for a while, that these are at least 0."""
+        outer, wrong = self.is_dead, self.points.wrong()
+        self.facts += facts
+        self.points.know(facts)
         added = [row for fact in facts for row in self._learn(self.resolved(fact).reduced())]
-        if added:
+        is_new = bool(added) or self.is_dead
+        if is_new:
             self._known.append({})
             self._made.append({})
         yield
+        self.is_dead = outer
+        del self.facts[len(self.facts) - len(facts) :]
+        self.points.restore(wrong)
         for bounds, bound in reversed(added):
             bounds.remove(bound)
-        if added:
+        if is_new:
             self._known.pop()
             self._made.pop()
 
     def suppose(self, fact: Polynomial) -> None:
         """Take for granted from now on that something is at least 0."""
+        if len(fact.terms) > 1:
+            self._sizes.append(fact)
+        self.points.know((fact,))
+        self.facts.append(fact)
         self._learn(self.resolved(fact).reduced())
         self._known = [{}]
 
-    def _learn(self, fact: Polynomial) -> list[tuple[list[Bound], Bound]]:
-        """Add a fact to the bounds of an atom; return what was added to what."""
+    def _learn(self, fact: Polynomial) -> Learned:
+        """Add a fact to the bounds of atoms; return what was added to what."""
         last = fact.latest
         if last < 0:
+            self.is_dead |= fact.constant < 0
             return []
-        products = [m for m in fact.terms if m]
-        if len(products) == 1 and fact.constant < 0 < fact.terms[products[0]]:
-            factors = set(products[0])  # a product that is at least 1: so is each of its factors
-            if len(products[0]) > 1 and all(self.atoms[each].is_natural for each in factors):
-                return [self._add(self.atoms[each].lows, (ONE, ONE)) for each in factors]
-        return self._bounded(last, *fact.parted(last))
+        factor, rest = fact.parted(last)
+        learned = self._bounded(last, factor, rest)
+        parts = self.atoms[last].parts
+        if parts and factor == ONE and rest.is_constant and parts[1].is_constant:
+            learned += self._learn(parts[0] + parts[1] * rest.constant)
+        for each in sorted(set(fact.atoms())):
+            if self.atoms[each].among:
+                learned += self._chosen(each, *fact.parted(each))
+        if fact.constant < 0:
+            learned += self._positive(fact) + self._factors(fact - fact.constant)
+        return learned
 
-    def _bounded(
-        self, which: int, factor: Polynomial, rest: Polynomial
-    ) -> list[tuple[list[Bound], Bound]]:
+    def _positive(self, fact: Polynomial) -> Learned:
+        """Learn that what alone makes a sum positive is at least 1, as are its factors."""
+        makers = [m for m, coefficient in fact.terms.items() if m and coefficient > 0]
+        if len(makers) != 1 or not all(self.atoms[each].is_natural for each in fact.atoms()):
+            return []
+        return [
+            row
+            for each in sorted(set(makers[0]))
+            if (ONE, ONE) not in self.atoms[each].lows
+            for row in self._add(self.atoms[each].lows, (ONE, ONE))
+        ]
+
+    def _chosen(self, which: int, factor: Polynomial, rest: Polynomial) -> Learned:
+        """Learn from factor * min or max + rest >= 0: of the others, or of the one it has to be."""
+        row = self.atoms[which]
+        learned: Learned = []
+        if factor == ONE and row.among_high:
+            able = [each for each in row.among if not self.holds(-(each + rest) - 1)]
+            if len(able) == 1:
+                learned = self._learn(self.resolved(able[0] + rest).reduced())
+                return learned + self._add(row.highs, (ONE, able[0]))
+        if (factor == ONE and not row.among_high) or (factor == -ONE and not row.among_low):
+            for each in row.among:  # what holds of the smallest holds of all
+                learned += self._learn(self.resolved(factor * each + rest).reduced())
+            return learned
+        if which == max(fact_atoms := {which, *rest.atoms()}):
+            fact = factor * atom(which) + rest
+            for other in sorted(fact_atoms - {which}):
+                learned += self._bounded(other, *fact.parted(other))
+        return learned
+
+    def _factors(self, whole: Polynomial) -> Learned:
+        """Learn that factors of what is at least 1, none of which is below 0, are so too."""
+        learned: Learned = []
+        for each in (*map(atom, sorted(whole.shared())), *self._sizes):
+            rest = whole.divided(each) if each != whole else None
+            if rest is not None and not rest.is_constant and self.holds(each):
+                learned += self._learn(each - 1) + self._learn(rest - 1)
+                break
+        return learned
+
+    def _bounded(self, which: int, factor: Polynomial, rest: Polynomial) -> Learned:
         """Add what factor * atom + rest >= 0 says of an atom."""
         row = self.atoms[which]
         if which in factor.atoms():
             return []
         if self.holds(factor - 1):
             scale, limit = _tight(factor, rest)
-            return [self._add(row.lows, (scale, -limit))]
+            low = scale, -limit
+            learned = self._add(row.lows, low)
+            return learned + self._meet(which, (low,), row.highs) if learned else []
         if self.holds(-factor - 1):
-            return [self._add(row.highs, _tight(-factor, rest))]
+            high = _tight(-factor, rest)
+            learned = self._add(row.highs, high)
+            return learned + self._meet(which, row.lows, (high,)) if learned else []
         return []
 
+    def _meet(self, which: int, lows: Sequence[Bound], highs: Sequence[Bound]) -> Learned:
+        """Learn that no lower bound of an atom is above an upper one."""
+        learned: Learned = []
+        for (low_scale, low), (high_scale, high) in product(tuple(lows), tuple(highs)):
+            between = high - low
+            is_plain = low_scale == high_scale == ONE and 0 <= between.latest < which
+            if is_plain and not self._is_sum_of_naturals(between):
+                learned += self._learn(self.resolved(between).reduced())
+        return learned
+
     @staticmethod
-    def _add(bounds: list[Bound], bound: Bound) -> tuple[list[Bound], Bound]:
+    def _add(bounds: list[Bound], bound: Bound) -> Learned:
+        """Add a bound to those that are tried one after the other, the last one first."""
+        if bound in bounds:
+            return []
         bounds.append(bound)
-        return bounds, bound
+        return [(bounds, bound)]
 
     # -- proofs ---------------------------------------------------------------------------
 
     def holds(self, value: Polynomial) -> bool:
-        """Say whether something is shown to be at least 0."""
+        """Say whether something is shown to be at least 0, or nothing comes here."""
+        if self.is_dead:
+            return True
         value = self.resolved(value).reduced()
         if value.is_constant:
             return value.constant >= 0
         if self._is_sum_of_naturals(value):
             return True
         return any(self._holds_by(order, value) for order in (self.latest, self.single))
+
+    def holds_always(self, value: Polynomial) -> bool:
+        """Say whether something is at least 0 in every turn, which are tried one by one."""
+        value = self.resolved(value)
+        if self.points.refute(value):
+            return False
+        facts = [self.resolved(each) for each in self.facts]
+        return Every([each.origin for each in self.atoms]).shows(value, facts)
 
     def _holds_by(self, order: Order, value: Polynomial) -> bool:
         """Say whether something is shown by replacing atoms in an order."""
@@ -352,18 +461,25 @@ class Prover:
             return value.constant >= 0
         key = self._order, value
         known = self._known[-1].get(key)
-        if known is not None:
-            return known
-        if self._is_sum_of_naturals(value):
-            self._known[-1][key] = True
-            return True
+        if known is None and self._is_sum_of_naturals(value):
+            known = self._known[-1][key] = True
+        if known is None and (self.points.refute(value) or self._is_too_far(value)):
+            known = False
+        return known if known is not None else self._search(value)
+
+    def _is_too_far(self, value: Polynomial) -> bool:
+        """Say whether the search ends here: there were too many steps, or it is back at a start."""
         if self._fuel <= 0 or self.budget <= 0 or len(self._open) > DEEPEST:
             self._fuel = 0
-            return False
+            return True
         depth = self._open.get(value)
-        if depth is not None:  # what leads back to itself shows nothing
-            self._reached = min(self._reached, depth)
+        if depth is None:
             return False
+        self._reached = min(self._reached, depth)  # what leads back to itself shows nothing
+        return True
+
+    def _search(self, value: Polynomial) -> bool:
+        """Say whether something follows from the bounds of its atoms."""
         self._fuel -= 1
         self.budget -= 1
         self._open[value] = len(self._open)
@@ -371,7 +487,7 @@ class Prover:
         found = any(self._follows(each) for each in (self._without_factors(value), value))
         depth = self._open.pop(value)
         if found or (self._fuel > 0 and self._reached >= depth):
-            self._known[-1][key] = found
+            self._known[-1][self._order, value] = found
         self._reached = min(outer, self._reached)
         return found
 
@@ -399,7 +515,7 @@ class Prover:
         up = self._sign(factor)
         if up is None:
             return last not in factor.atoms() and self._holds_at_ends(row, factor, rest)
-        for bound in row.lows if up else row.highs:
+        for bound in reversed(row.lows if up else row.highs):  # what was learned last says most
             if self._holds(_replaced(factor, rest, bound, up=up)):
                 return True
         if row.among and (row.among_low if up else row.among_high):

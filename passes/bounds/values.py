@@ -18,9 +18,11 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     VectorType,
+    i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from .points import Origin
 from .polynomial import Polynomial, number
 from .prover import Prover
 
@@ -63,7 +65,8 @@ class Values:
         """Return the number of the lane in a vector of so many."""
         found = self._lanes.get(lanes)
         if found is None:
-            found = self._lanes[lanes] = self.prover.new("lane", low=0)
+            origin = Origin("turn", (number(lanes),))
+            found = self._lanes[lanes] = self.prover.new("lane", low=0, origin=origin)
             self.prover.atoms[-1].highs.append((number(1), number(lanes - 1)))
         return found
 
@@ -118,6 +121,22 @@ def _select(values: Values, op: Operation) -> None:
         values.indices[result] = made
 
 
+def _extend(values: Values, op: Operation) -> None:
+    """Note that a truth value is a number: 0 or 1."""
+    (source,), (result,) = op.operands, op.results
+    if source.type == i1:
+        values.indices[result] = values.prover.new(
+            "bit", low=0, origin=Origin("turn", (number(2),))
+        )
+        values.prover.atoms[-1].highs.append((number(1), number(1)))
+
+
+def _cast(values: Values, op: Operation) -> None:
+    (source,), (result,) = op.operands, op.results
+    if is_index(result.type) and source in values.indices:
+        values.indices[result] = values.indices[source]
+
+
 def _step(values: Values, op: Operation) -> None:
     values.indices[op.results[0]] = values.lane(lanes_of(op.results[0].type))
 
@@ -137,14 +156,19 @@ def _create_mask(values: Values, op: Operation) -> None:
 
 
 _SIGNED: Mapping[int, Callable[[Polynomial, Polynomial], tuple[Facts, Facts]]] = {
-    0: lambda a, b: ((a - b, b - a), ()),
-    1: lambda a, b: ((), (a - b, b - a)),
     2: lambda a, b: ((b - a - 1,), (a - b,)),
     3: lambda a, b: ((b - a,), (a - b - 1,)),
     4: lambda a, b: ((a - b - 1,), (b - a,)),
     5: lambda a, b: ((a - b,), (b - a - 1,)),
 }
-ULT = 6
+EQ, NE, ULT = 0, 1, 6
+
+
+def _alike(prover: Prover, a: Polynomial, b: Polynomial, *, differ: bool) -> Truth:
+    """Return what follows from two indices being equal; where not, one may have to be larger."""
+    ordered = [(low - high - 1,) for low, high in ((a, b), (b, a)) if prover.holds(low - high)]
+    equal, unequal = (a - b, b - a), ordered[0] if ordered else ()
+    return Truth(unequal, equal) if differ else Truth(equal, unequal)
 
 
 def _compare(values: Values, op: arith.CmpiOp) -> None:
@@ -153,7 +177,9 @@ def _compare(values: Values, op: arith.CmpiOp) -> None:
     a, b = values.index(op.lhs), values.index(op.rhs)
     kind = op.predicate.value.data
     rule = _SIGNED.get(kind)
-    if rule is not None:
+    if kind in (EQ, NE):
+        values.truths[op.results[0]] = _alike(values.prover, a, b, differ=kind == NE)
+    elif rule is not None:
         values.truths[op.results[0]] = Truth(*rule(a, b))
     elif kind == ULT and values.prover.holds(b):
         values.truths[op.results[0]] = Truth((a, b - a - 1))
@@ -202,6 +228,8 @@ RULES: Mapping[str, Rule] = {
     "arith.minsi": _indexed(_minimum),
     "arith.maxsi": _indexed(_maximum),
     "arith.select": _select,
+    "arith.extui": _extend,
+    "arith.index_cast": _cast,
     "arith.cmpi": _compare,
     "arith.andi": _both,
     "arith.ori": _either,

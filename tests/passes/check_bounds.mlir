@@ -27,7 +27,7 @@ module attributes {gv.level = "loops"} {
     %one = arith.constant 1 : index
     scf.for %i = %lo to %hi step %one {
       %next = arith.addi %i, %one : index
-      %v = memref.load %x[%next] : memref<?xf32> // error: kernel @one_too_far: i5 + 1 < N is not shown
+      %v = memref.load %x[%next] : memref<?xf32> // error: kernel @one_too_far: i4 + 1 < N is not shown
     }
     func.return
   }
@@ -85,7 +85,7 @@ module attributes {gv.level = "loops"} {
       %at = arith.index_cast %d : i64 to index
       %low = arith.minsi %at, %last : index
       %in = arith.maxsi %low, %zero : index
-      %v = memref.load %x[%in] : memref<?xf32> // error: max8 < N is not shown
+      %v = memref.load %x[%in] : memref<?xf32> // error: max7 < N is not shown
     }
     func.return
   }
@@ -102,8 +102,52 @@ module attributes {gv.level = "loops"} {
       scf.if %inside {
         %v = memref.load %x[%i] : memref<?xf32>
       } else {
-        %w = memref.load %x[%i] : memref<?xf32> // error: i4 < 5 is not shown
+        %w = memref.load %x[%i] : memref<?xf32> // error: i3 < 5 is not shown
       }
+    }
+    func.return
+  }
+}
+
+// -----
+// What is carried from turn to turn moves by one at the most, and is shown to stay as far behind.
+module attributes {gv.level = "loops"} {
+  func.func @two_fingers(%x: memref<?xi64>, %n: index, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.symbols = ["N"], gv.sizes = ["N"], gv.units = "1"} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %least = arith.constant 0 : i64
+    %end = scf.for %i = %zero to %n step %one iter_args(%at = %zero) -> (index) {
+      %v = memref.load %x[%at] : memref<?xi64>
+      %above = arith.addi %at, %one : index
+      %w = memref.load %x[%above] : memref<?xi64> // error: kernel @two_fingers: carried7 + 1 < N is not shown
+      %moves = arith.cmpi sgt, %v, %least : i64
+      %step = arith.extui %moves : i1 to i64
+      %by = arith.index_cast %step : i64 to index
+      %next = arith.addi %at, %by : index
+      scf.yield %next : index
+    }
+    func.return
+  }
+}
+
+// -----
+// Every turn of fixed sizes is tried, where no bound fits: 3 * (i % 4 // 2) + i % 2 is 4 at the most.
+module attributes {gv.level = "loops"} {
+  func.func @counted_out(%x: memref<?xf32>, %lo: index, %hi: index, %slot: index) attributes {gv.kind = "map", gv.sizes = ["4"], gv.units = "9"} {
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    %three = arith.constant 3 : index
+    %four = arith.constant 4 : index
+    scf.for %i = %lo to %hi step %one {
+      %low = arith.remui %i, %two : index
+      %four_of = arith.remui %i, %four : index
+      %high = arith.divui %four_of, %two : index
+      %wide = arith.muli %high, %three : index
+      %at = arith.addi %wide, %low : index
+      %twice = arith.muli %high, %two : index
+      %fits = arith.addi %twice, %low : index
+      %v = memref.load %x[%fits] : memref<?xf32>
+      %w = memref.load %x[%at] : memref<?xf32> // error: kernel @counted_out
     }
     func.return
   }

@@ -8,7 +8,7 @@ arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -35,9 +35,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ....ir.dialects import kernel as gvk
-from ....ir.interpret.launch import ROUNDS, SCRATCH, SYMBOLS, UNITS
+from ....ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SYMBOLS, UNITS
 from ....ir.types.dims import Dim, DimExpr, bounds, evaluate, parse
 from ....ir.types.dtypes import DType
+from ....passes.bounds.prover import Prover
 
 Index: TypeAlias = "SSAValue | int"
 Rows: TypeAlias = Mapping[str, Attribute]
@@ -133,6 +134,8 @@ class Loops:
         """The innermost open block that only runs on a condition: loads stay inside of it."""
         self.numbers: dict[SSAValue, int] = {}
         """Index values that are known numbers."""
+        self._demanded: Prover | None = None
+        """Knows what every launch finds of the sizes."""
         self.streams = False
         """Whether whole vectors of results are written past the caches."""
 
@@ -224,6 +227,25 @@ class Loops:
         self.guarded = outside
         empty = Region()
         self.here(scf.IfOp.create(operands=[condition], regions=[Region(block), empty]))
+
+    def either(
+        self, condition: SSAValue, make: Callable[[], SSAValue], other: Callable[[], SSAValue]
+    ) -> SSAValue:
+        """Return what `make` builds where a condition holds, else what `other` builds."""
+        block, rest, outside = Block(), Block(), self.guarded
+        self.scopes.append(Scope(block))
+        self.guarded = len(self.scopes) - 1
+        made = make()
+        block.add_op(scf.YieldOp.create(operands=[made]))
+        self.scopes.pop()
+        self.guarded = outside
+        self.scopes.append(Scope(rest))
+        rest.add_op(scf.YieldOp.create(operands=[other()]))
+        self.scopes.pop()
+        regions = [Region(block), Region(rest)]
+        return self.here(
+            scf.IfOp.create(operands=[condition], result_types=[made.type], regions=regions)
+        )[0]
 
     def scratch(self, dtype: DType, count: int) -> tuple[SSAValue, Index]:
         """Return a buffer that each slot has for itself, and where this slot's part starts."""
@@ -366,6 +388,16 @@ class Loops:
         """Return the truth of a signed comparison of two indices (`eq ne slt sle sgt sge`)."""
         rows = predicate(_PREDICATES[relation])
         return self.pure(arith.CmpiOp, (self.index(a), self.index(b)), i1, rows)
+
+    def is_filled(self, extent: Dim) -> bool:
+        """Say whether there is at least one element along an axis in every launch."""
+        if self._demanded is None:
+            self._demanded = Prover()
+            demands = self.function.attributes.get(DEMANDS)
+            for each in demands.data if isinstance(demands, ArrayAttr) else ():
+                assert isinstance(each, StringAttr), f"{DEMANDS} is {demands}"
+                self._demanded.suppose(self._demanded.dim(parse(each.data)))
+        return self._demanded.holds(self._demanded.dim(extent) - 1)
 
     # -- memory ---------------------------------------------------------------------------
 

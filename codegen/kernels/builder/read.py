@@ -23,7 +23,7 @@ from ....ir.types.indices import Indices, Linear, Opaque, Term, broadcast_index,
 from ....ir.types.tensor import spec_of
 from ....passes.analysis.walks import is_move, source_index
 from .elements import Element, LoopsMath
-from .loops import NO_OVERFLOW, Loops, predicate, vector_type
+from .loops import NO_OVERFLOW, Index, Loops, predicate, vector_type
 from .space import Space
 
 INDEX = IndexType()
@@ -282,12 +282,42 @@ class ElementReader:
                 source.append(part)
             else:
                 source.append(of(Opaque(self.clamp(at, lanes, extent), extent, lanes)))
-        element = self.element(value, tuple(source))
+        moved = [e for e, outside in zip(spec.dims, guarded, strict=True) if outside]
+        element = self.unless_empty(moved, value, tuple(source), fill)
         self.mask = saved
         other = self.math.constant(fill, spec.dtype)
         for condition in conditions:
             element = self.math.select(condition, element, other)
         return element
+
+    def unless_empty(
+        self, extents: Sequence[Dim], value: SSAValue, index: Indices, fill: float
+    ) -> Element:
+        """Return the element at an index that was moved inside; `fill` where nothing is inside."""
+        loops, math = self.loops, self.math
+        other = math.constant(fill, spec_of(value.type).dtype)
+        if 0 in extents:
+            return other
+        unsure = [each for each in extents if not loops.is_filled(each)]
+        if not unsure:
+            return self.element(value, index)
+        least: Index = loops.index(unsure[0])
+        for each in unsure[1:]:
+            least = loops.minimum(least, loops.index(each))
+        known, self.known = self.known, dict(self.known)
+        made: list[Element] = []
+
+        def make() -> SSAValue:
+            made.append(self.element(value, index))
+            return made[0].value
+
+        def instead() -> SSAValue:
+            lanes = made[0].lanes
+            return loops.broadcast(other.value, lanes) if lanes else other.value
+
+        found = loops.either(loops.compare("sgt", least, 0), make, instead)
+        self.known = known
+        return Element(found, made[0].dtype, made[0].lanes)
 
     def both(self, mask: SSAValue | None, other: SSAValue) -> SSAValue:
         """Return the lanes that exist and hold."""

@@ -205,7 +205,9 @@ class Side:
         if not nest.guarded[self.position]:
             return reader.element(value, self.index())
         moved, conditions = self.moved_inside()
-        element = reader.element(value, moved)
+        pairs = zip(self.index(), spec_of(value.type).dims, strict=True)
+        extents = [extent for part, extent in pairs if is_guarded(part, extent)]
+        element = reader.unless_empty(extents, value, moved, 0)
         for condition in conditions:
             zero = reader.math.constant(0, element.dtype)
             element = reader.math.select(condition, element, zero)
