@@ -179,11 +179,13 @@ def call_of(use: Use) -> Call:
     )
 
 
-def filled_like(x: Any, value: float) -> Tensor:
-    """Return a tensor of one number with the type and shape of another."""
+def filled_like(x: Any, value: int) -> Any:
+    """Return zeros or ones of the type and shape of a tensor."""
     spec = x.spec
     if spec.is_static and STATE.context is None and x.eager:
         return Tensor(np.full(spec.static_shape, value, spec.dtype.numpy))
+    if spec.shape is None:
+        return (STATE.context or x.graph).filled_like(x, value)
     made: Tensor = Maker(apply).filled(value, spec.dtype, spec.dims)
     return made
 

@@ -107,6 +107,7 @@ def _like(type_: str, label: str, value: float) -> Rule:
 
 ZEROS = Composite(_like("ZerosLike", "zeros_like", 0.0))
 ONES = Composite(_like("OnesLike", "ones_like", 1.0))
+STANDARD.zeros, STANDARD.ones = ZEROS, ONES
 
 
 def add_op(

@@ -327,6 +327,11 @@ class Graph(Context):
             raise OperandError(str(error), location=short(user_line())) from None
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
+    def filled_like(self, x: object, value: int) -> GraphTensor:
+        """Add zeros or ones of the shape that a tensor has in the run."""
+        kind = STANDARD.ones if value else STANDARD.zeros
+        return self.add(kind, [self.owned(x)]).outputs[0]
+
     def backward_of(self, result: object) -> BackwardRule | None:
         """Return what goes back over a node whose sizes are open: its rule is for known ones."""
         assert isinstance(result, GraphTensor), "an operation of a graph gives tensors of it"
@@ -584,6 +589,8 @@ class Standard:
 
     constant: Kind
     stop: Kind
+    zeros: Kind
+    ones: Kind
     primitive: Callable[[type[Op]], Kind]
     backward: Callable[[Operation], BackwardRule]
     inner: type[object]

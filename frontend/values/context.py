@@ -68,6 +68,10 @@ class Context(ABC):
     def convert(self, value: object, dtype: DType | None = None) -> object:
         """Return a value from outside (an eager tensor, an array, a number) as a tensor of it."""
 
+    def filled_like(self, x: object, value: int) -> object:
+        """Return a tensor of zeros or ones of the shape that `x` has in the run."""
+        raise TypeError(f"the rank of {x} is unknown, expected a known rank")
+
     def backward_of(self, result: object) -> Backward | None:
         """Return what goes back over the operation of a result, where a run tells its sizes."""
         return None

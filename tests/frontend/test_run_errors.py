@@ -229,3 +229,35 @@ def test_g7_all_tensors_of_floats_are_checked():
                     session.run([check, z], {x: [1, -1]})
     with pytest.raises(RuntimeError, match="not compatible with eager execution"):
         v1.add_check_numerics_ops()
+
+
+LENGTHS = [[9, 1], [-1, 1]]
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_sequences_that_are_longer_than_their_axis_are_refused(lengths, staged):
+    def turned(n):
+        return tf.reverse_sequence(tf.ones([2, 3]), n, seq_axis=1, batch_axis=0)
+
+    function = tf.function(turned) if staged else turned
+    for _ in range(4):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="is not in \\[0, 3\\]"):
+            function(tf.constant(lengths))
+
+
+def test_a_length_is_wanted_for_each_sequence():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\(3,\), expected \(2,\)"):
+        tf.reverse_sequence(tf.ones([2, 3]), [1, 1, 1], seq_axis=1, batch_axis=0)
+
+
+def test_text_and_numbers_are_not_added():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a string tensor but is a float"):
+        tf.constant("a") + tf.constant(1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a float tensor but is a string"):
+        tf.constant(1.0) + tf.constant("a")
+
+
+def test_a_mask_has_no_negative_width():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at least 0"):
+        tf.sequence_mask([1, 2], -1)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gravure as gv
+import gravure.tf as tf
 from gravure.frontend.eager.backward import GradientError
 from gravure.frontend.eager.tape import TapeError
 from gravure.frontend.eager.tensor import Tensor, apply
@@ -426,3 +427,46 @@ def test_f4_a_custom_gradient_may_be_one_of_variables_in_functions_too() -> None
         assert np.asarray(found).tolist() == [[number, 2.0], [300.0, 400.0]]
     [concrete] = slopes.cache.values()
     assert concrete.graph.refusal == ""
+
+
+UNKNOWN = [tf.TensorSpec(None, tf.float32)]
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: tf.sin(x) * 2.0, lambda x: tf.py_function(lambda z: z * z, [x], tf.float32)]
+)
+def test_what_a_tape_differentiates_may_have_an_unknown_rank(f):
+    @tf.function(input_signature=UNKNOWN)
+    def slope(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x), tape.gradient(y, tf.zeros([]), unconnected_gradients="zero")
+
+    for x in (tf.constant(0.5), tf.constant([0.5, 2.0]), tf.constant([[0.5], [2.0]])):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        expected = tape.gradient(y, x)
+        for _ in range(3):
+            found, zero = slope(x)
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+            assert float(zero) == 0.0
+
+
+def test_rows_that_are_parted_and_put_back_have_gradients():
+    def slope(x, p):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            places = tf.dynamic_partition(tf.range(tf.shape(x)[0]), p, 3)
+            parts = tf.dynamic_partition(x, p, 3)
+            y = tf.dynamic_stitch(places, [a * float(i + 1) for i, a in enumerate(parts)])
+        assert y.dtype == tf.float32
+        return y, tape.gradient(y, x)
+
+    x, p = tf.constant([1.0, 2.0, 3.0, 4.0]), tf.constant([2, 0, 1, 0])
+    staged = tf.function(slope)
+    for function in (slope, staged, staged, staged):
+        y, grad = function(x, p)
+        assert y.numpy().tolist() == [3.0, 2.0, 6.0, 4.0]
+        assert grad.numpy().tolist() == [3.0, 1.0, 2.0, 1.0]

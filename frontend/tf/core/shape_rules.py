@@ -202,6 +202,15 @@ def partitioned(given: Given) -> Sequence[TensorSpec]:
     return [made(values.dtype, (None, *rest)) for _ in range(given.options["count"])]
 
 
+def stitched(given: Given) -> Sequence[TensorSpec]:
+    """Rows like those that came, behind as many lists of their places."""
+    count = len(given.specs) // 2
+    data, numbers = given.specs[count], given.specs[0]
+    if data.shape is None or numbers.shape is None:
+        return (TensorSpec(data.dtype, None),)
+    return (made(data.dtype, (None, *data.dims[numbers.rank :])),)
+
+
 def segments(given: Given) -> Sequence[TensorSpec]:
     """Rows like those that came; how many there are the numbers say."""
     data, numbers = given.specs

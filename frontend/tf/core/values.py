@@ -95,7 +95,7 @@ def _is_all_text(value: object) -> bool:
 
 def named(row: DType | None) -> str:
     """Return TensorFlow's name of an element type in messages."""
-    text = "string" if row is None else str(as_dtype(row).name)
+    text = "string" if row is None or row.kind == "s" else str(as_dtype(row).name)
     return {"float32": "float", "float64": "double", "float16": "half"}.get(text, text)
 
 

@@ -21,6 +21,7 @@ from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import OPERATORS, TfTensor
 from ..core.calls import op, perform, perform_all, rule
+from ..core.required import demand
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.values import (
     InGraph,
@@ -442,7 +443,25 @@ def shape_n(
     return [shape(x, out_type, name) for x in input]
 
 
-@op("ReverseSequence", "input", "seq_lengths", strict=False, shapes=shapes_of.like())
+def _require_lengths(m: Maker, lengths: object, extent: Dim) -> None:
+    """Raise where sequences are longer than the axis that they lie along, or negative."""
+    if not isinstance(extent, int):
+        return
+    row = spec_of_value(lengths).dtype
+    zero, most = m.number(0, row), m.number(extent, row)
+    demand(
+        m,
+        lengths,
+        lambda x: m.logical_and(m.greater_equal(x, zero), m.less_equal(x, most)),
+        lambda x: (x < 0) | (x > extent),
+        f"seq_lengths{{at}} = {{value}} is not in [0, {extent}]",
+    )
+
+
+@op(
+    "ReverseSequence", "input", "seq_lengths",
+    strict=False, refuses=True, shapes=shapes_of.like(),
+)  # fmt: skip
 def reverse_sequence(
     m: Maker, input: object, seq_lengths: object, seq_axis: int = 0, batch_axis: int = 0
 ) -> object:
@@ -452,6 +471,10 @@ def reverse_sequence(
     kept = (batch, at, *(i for i in range(spec.rank) if i not in (batch, at)))
     front = m.transpose(input, order=kept)
     count, extent = spec.dims[batch], spec.dims[at]
+    found = spec_of_value(seq_lengths)
+    if found.shape is not None and isinstance(count, int) and found.dims != (count,):
+        raise TypeError(f"seq_lengths have shape {found.dims}, expected ({count},)")
+    _require_lengths(m, seq_lengths, extent)
     place = m.iota(shape=(1, extent), axis=1, dtype=rows.i64)
     lengths = m.reshape(m.to(seq_lengths, rows.i64), shape=(count, 1))
     turned = m.sub(m.sub(lengths, m.number(1, rows.i64)), place)

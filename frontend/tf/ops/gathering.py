@@ -143,7 +143,7 @@ def dynamic_partition(
         return perform_all("DynamicPartition", values, name=name, count=int(num_partitions))
 
 
-@rule("DynamicStitch")
+@rule("DynamicStitch", shapes=shapes_of.stitched)
 def _stitch(m: Maker, *xs: object) -> object:
     count = len(xs) // 2
     ids = [elements(i) for i in xs[:count]]
