@@ -144,7 +144,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "function autograph", "distributed", "programs data", "tf", "keras",
     ),
     "frontend/tf": (
-        "core", "ops runs", "graph", "train", "layers metrics program", "rnn",
+        "core", "ops runs", "image", "graph", "train", "layers metrics program", "rnn",
         "data io summary", "distribute", "names",
     ),
     "ir": (

@@ -17,7 +17,7 @@ from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
 from ..core.values import convert
-from ..ops.image_ops import convert_image_dtype
+from ..image.colours import convert_image_dtype
 from .host_ops import SCALAR_TEXT, host, text, unknown
 
 CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}

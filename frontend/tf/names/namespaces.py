@@ -17,13 +17,13 @@ from ..graph import configuration as _cf
 from ..graph import decompositions as _de
 from ..graph import generator as _gen
 from ..graph.queues import FIFOQueue, RandomShuffleQueue
+from ..image.names import NAMES as _IMAGE
 from ..io.names import MESSAGES as _MESSAGES
 from ..io.names import PICTURES as _PICTURES
 from ..io.names import PRODUCERS as _PRODUCERS
 from ..ops import composed as _co
 from ..ops import creation as _c
 from ..ops import gathering as _g
-from ..ops import image_ops as _im
 from ..ops import initial_values as _i
 from ..ops import linear_ops as _la
 from ..ops import math_ops as _m
@@ -164,13 +164,7 @@ linalg = Space(
     global_norm=_n.global_norm,
     l2_normalize=_w.l2_normalize,
 )
-image = Space(
-    "image",
-    **_im.NAMES,
-    **_PICTURES,
-    transpose=_im.turned,
-    image_gradients=_im.steps,
-)
+image = Space("image", **_IMAGE, **_PICTURES)
 strings = Space(
     "strings",
     **{

@@ -28,6 +28,7 @@ from ..graph import state as _st
 from ..graph.device_spec import DeviceSpec
 from ..graph.graph_def import GraphDef
 from ..graph.importing import import_graph_def
+from ..image.chance import random_crop
 from ..io.names import V1 as _IO
 from ..layers.names import layers as _layers
 from ..metrics.streaming import metrics as _metrics
@@ -227,6 +228,7 @@ class V1:
     random_normal = staticmethod(_r.normal)
     truncated_normal = staticmethod(_r.truncated_normal)
     random_shuffle = staticmethod(_r.shuffle)
+    random_crop = staticmethod(random_crop)
     set_random_seed = staticmethod(_r.set_seed)
     get_seed = staticmethod(get_seed)
     colocate_with = staticmethod(colocate_with)

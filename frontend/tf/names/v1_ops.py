@@ -21,10 +21,12 @@ from ..graph import debugging
 from ..graph.flow import cond as structured_cond
 from ..graph.flow import stop_gradient
 from ..graph.loops import while_loop as structured_loop
+from ..image import cutting as _cut
+from ..image import resizing as _re
+from ..image.names import NAMES as _IMAGE
 from ..io.names import PICTURES as _PICTURES
 from ..ops import array_ops as _a
 from ..ops import gathering as _g
-from ..ops import image_ops as _im
 from ..ops import math_ops as _m
 from ..ops import nn_ops as _n
 from ..ops import strings
@@ -197,7 +199,7 @@ def resize_images(
     mode = known[method] if isinstance(method, int) and method < len(known) else method
     if mode not in known or preserve_aspect_ratio:
         raise NotImplementedError(f"resize_images: method {method!r} is not supported")
-    return _im.old_resize(mode)(images, size, align_corners)
+    return _re.old_resize(mode)(images, size, align_corners)
 
 
 def cond(
@@ -314,12 +316,13 @@ TOP = {
     "string_to_number": strings.to_number,
     "image": Space(
         "compat.v1.image",
-        **_im.NAMES,
+        **_IMAGE,
         **_PICTURES,
-        **{f"resize_{mode}": _im.old_resize(mode) for mode in ("bilinear", "bicubic")},
-        resize_nearest_neighbor=_im.old_resize("nearest"),
+        **{f"resize_{mode}": _re.old_resize(mode) for mode in ("bilinear", "bicubic")},
+        resize_nearest_neighbor=_re.old_resize("nearest"),
+        resize_area=_re.old_resize("area"),
         resize_images=resize_images,
-        transpose_image=_im.turned,
+        transpose_image=_cut.turned,
     ),
     "while_loop": while_loop,
     "arg_max": _m.argmax,

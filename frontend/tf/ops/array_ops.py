@@ -312,9 +312,11 @@ def pad(
 
 def _symmetric(m: Maker, x: object, pads: Iterable[tuple[int, int]]) -> object:
     for axis, (low, high) in enumerate(pads):
-        count = spec_of_value(x).static_shape[axis]
-        order = np.pad(np.arange(count), (low, high), mode="symmetric")
-        x = m.gather(x, m.constant(value=order), axis=axis)
+        turned = c.flip(m.emit, x, (axis,))
+        count = spec_of_value(x).dims[axis]
+        before = [c.cut(m.emit, turned, axis, count - low, count)] if low else []
+        behind = [c.cut(m.emit, turned, axis, 0, high)] if high else []
+        x = m.concat(*before, x, *behind, axis=axis) if low or high else x
     return x
 
 

@@ -42,7 +42,7 @@ Padding: TypeAlias = str | Sequence[Sequence[int]]
 """How edges are filled: `SAME`, `VALID`, or how much before and behind each axis."""
 
 
-def _pads(
+def pads_of(
     padding: Padding,
     sizes: Sequence[Any],
     window: Sequence[Any],
@@ -63,7 +63,8 @@ def _pads(
     return tuple(made)
 
 
-def _spatial(x: object, last: bool) -> tuple[int | DimExpr, ...]:
+def spatial(x: object, last: bool) -> tuple[int | DimExpr, ...]:
+    """Return the extents that windows go along."""
     dims = spec_of_value(x).dims
     return dims[1:-1] if last else dims[2:]
 
@@ -87,7 +88,7 @@ def _conv(type_: str, rank: int) -> Callable[..., TfTensor]:
         if len(window) != rank:
             raise TypeError(f"filters of {len(window) + 2} axes, expected {rank + 2}")
         steps, apart = (_pair(x, last, rank) for x in (strides, dilations or 1))
-        pads = _pads(padding, _spatial(input, last), window, steps, apart)
+        pads = pads_of(padding, spatial(input, last), window, steps, apart)
         channels = spec_of_value(input).dims[-1 if last else 1]
         kernel = m.transpose(filters, order=(rank + 1, rank, *range(rank)))
         return m.conv(
@@ -157,7 +158,7 @@ def depthwise_conv2d(
     refuse_channels_first("depthwise_conv2d", data_format)
     h, w, channels, times = spec_of_value(filter).dims
     steps, apart = _pair(strides, True), _pair(dilations or 1, True)
-    pads = _pads(padding, _spatial(input, True), (h, w), steps, apart)
+    pads = pads_of(padding, spatial(input, True), (h, w), steps, apart)
     kernel = m.reshape(m.transpose(filter, order=(2, 3, 0, 1)), shape=(channels * times, 1, h, w))
     return m.conv(
         input, kernel, strides=steps, pads=pads, dilations=apart, groups=channels,
@@ -181,9 +182,9 @@ def _conv_transpose(
     window = spec_of_value(f).dims[:-2]
     rank = len(window)
     steps, ones = _pair(strides, True, rank), (1,) * rank
-    pads = _pads(padding, wanted[1:-1], window, steps, ones)
+    pads = pads_of(padding, wanted[1:-1], window, steps, ones)
     kernel = m.transpose(f, order=(rank + 1, rank, *range(rank)))
-    sizes = _spatial(x, True)
+    sizes = spatial(x, True)
     for want, size, step, extent in zip(wanted[1:-1], sizes, steps, window, strict=True):
         least = want if padding == "SAME" else want - extent + 1
         if isinstance(padding, str) and isinstance(size, int) and size != -(-least // step):
@@ -323,11 +324,11 @@ def _pool(type_: str, gv: str, rank: int | None = None) -> Callable[..., TfTenso
     ) -> object:
         """Combine the elements of windows."""
         last = data_format is None or data_format.endswith("C")
-        sizes = _spatial(input, last)
+        sizes = spatial(input, last)
         if len(sizes) != (rank or len(sizes)):
             raise TypeError(f"an operand of {len(sizes) + 2} axes, expected {rank} and 2 more")
         window, steps = (_pair(v, last, len(sizes)) for v in (ksize, strides))
-        pads, ones = _pads(padding, sizes, window, steps, (1,) * len(sizes)), (1,) * len(sizes)
+        pads, ones = pads_of(padding, sizes, window, steps, (1,) * len(sizes)), (1,) * len(sizes)
         return getattr(m, gv)(
             input, window=window, strides=steps, pads=pads, dilations=ones, channels_last=last
         )

@@ -1,0 +1,330 @@
+"""Boxes of images: [y1, x1, y2, x2] from 0 to 1. Which of many to keep, and what lies in them."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.types import dtypes as rows
+from ....ir.types.tensor import Array
+from ...graph.inference import Given
+from ..core import shape_rules as shapes_of
+from ..core.bridge import TfTensor
+from ..core.calls import perform, perform_all, rule
+from ..core.values import InGraph, convert, graph_of, static
+from ..ops.array_ops import expand_dims, reshape, where
+from ..ops.creation import linspace
+from ..ops.gathering import gather
+from ..ops.math_ops import FUNCTIONS, cast
+from ..ops.nn_ops import clip_by_value
+from .cutting import turned
+from .sizes import Size, extent
+
+
+class Limits(NamedTuple):
+    """When a box is dropped, and how many are kept."""
+
+    most: int
+    overlap: float
+    score: float
+    sigma: float = 0.0
+
+
+def overlaps(box: Array, others: Array) -> Array:
+    """Return which part of what each of others and a box cover both cover; 0 without an area."""
+    low = np.maximum(np.minimum(box[:2], box[2:]), np.minimum(others[:, :2], others[:, 2:]))
+    high = np.minimum(np.maximum(box[:2], box[2:]), np.maximum(others[:, :2], others[:, 2:]))
+    common = np.prod(np.maximum(high - low, 0), -1)
+    areas = np.prod(np.abs(others[:, 2:] - others[:, :2]), -1)
+    area = np.prod(np.abs(box[2:] - box[:2]))
+    share: Array = np.zeros_like(common)
+    np.divide(common, area + areas - common, out=share, where=(area > 0) & (areas > 0))
+    return share
+
+
+def kept(boxes: Array, scores: Array, limits: Limits) -> tuple[list[int], list[float]]:
+    """Return the boxes that are kept, best first, with their scores.
+
+    With a sigma a box that overlaps others is not dropped but its score falls (Bodla et al.,
+    2017).
+    """
+    waiting = [(-float(s), i, 0) for i, s in enumerate(scores) if s > limits.score]
+    heapq.heapify(waiting)
+    found: list[int] = []
+    values: list[float] = []
+    scale = -0.5 / limits.sigma if limits.sigma else 0.0
+    while waiting and len(found) < limits.most:
+        negated, place, begin = heapq.heappop(waiting)
+        score = -negated
+        shares = overlaps(boxes[place], boxes[found[begin:]].reshape(-1, 4))
+        if not limits.sigma:
+            if (shares > limits.overlap).any():
+                continue
+        elif len(shares):
+            falls = np.exp(scale * shares * shares).astype(np.float32)
+            score = float(np.float32(score) * np.prod(falls))
+        if score == -negated:
+            found.append(place)
+            values.append(score)
+        elif score > limits.score:
+            heapq.heappush(waiting, (-score, place, len(found)))
+    return found, values
+
+
+def _chosen(given: Given) -> Sequence[Any]:
+    row = given.specs[1].dtype
+    return [shapes_of.made(rows.i32, (None,)), shapes_of.made(row, (None,))]
+
+
+@rule("NonMaxSuppressionV5", differentiable=False, shapes=_chosen)
+def _kept(
+    m: Maker, boxes: object, scores: object, count: object, overlap: object, score: object,
+    sigma: object,
+) -> object:  # fmt: skip
+    box, values = np.asarray(boxes), np.asarray(scores)
+    if box.ndim != 2 or box.shape[1:] != (4,):
+        raise TypeError(f"boxes have shape {box.shape}, expected (boxes, 4)")
+    if values.shape != box.shape[:1]:
+        raise TypeError(f"scores has incompatible shape {values.shape} for {len(box)} boxes")
+    share = float(np.asarray(overlap))
+    if not 0 <= share <= 1:
+        raise TypeError(f"iou_threshold must be in [0, 1], not {share}")
+    limits = Limits(int(np.asarray(count)), share, *(float(np.asarray(v)) for v in (score, sigma)))
+    found, best = kept(box, values, limits)
+    return np.array(found, np.int32), np.array(best, values.dtype)
+
+
+def non_max_suppression_with_scores(
+    boxes: object,
+    scores: object,
+    max_output_size: object,
+    iou_threshold: object = 0.5,
+    score_threshold: object = float("-inf"),
+    soft_nms_sigma: object = 0.0,
+    name: str | None = None,
+) -> list[TfTensor]:
+    """Return the places of the boxes that stand out, best first, and their scores."""
+    with InGraph(graph_of([boxes, scores, max_output_size])):
+        numbers = [convert(v, "float32") for v in (iou_threshold, score_threshold, soft_nms_sigma)]
+        values = [convert(boxes), convert(scores), convert(max_output_size, "int32"), *numbers]
+        return perform_all("NonMaxSuppressionV5", values, name=name)
+
+
+def non_max_suppression(
+    boxes: object,
+    scores: object,
+    max_output_size: object,
+    iou_threshold: object = 0.5,
+    score_threshold: object = float("-inf"),
+    name: str | None = None,
+) -> TfTensor:
+    """Return the places of the boxes that stand out, best first."""
+    given = boxes, scores, max_output_size, iou_threshold, score_threshold
+    return non_max_suppression_with_scores(*given, name=name)[0]
+
+
+def _padded(given: Given) -> Sequence[Any]:
+    batch = shapes_of.dims_of(given.specs[1])
+    lead = None if batch is None else batch[:-1]
+    width = given.options["count"] if given.options["fills"] else None
+    places = None if lead is None else [*lead, width]
+    return [shapes_of.made(rows.i32, places), shapes_of.made(rows.i32, lead)]
+
+
+@rule("NonMaxSuppressionPadded", differentiable=False, shapes=_padded)
+def _filled(
+    m: Maker, boxes: object, scores: object, count: int, overlap: float, score: float, fills: bool
+) -> object:
+    values = np.asarray(scores)
+    lead = values.shape[:-1]
+    box = np.asarray(boxes).reshape(-1, values.shape[-1], 4)
+    pairs = zip(box, values.reshape(-1, values.shape[-1]), strict=True)
+    every = [kept(b, s, Limits(count, overlap, score))[0] for b, s in pairs]
+    width = count if fills else max(map(len, every), default=0)
+    places = np.zeros((len(every), width), np.int32)
+    for row, found in zip(places, every, strict=True):
+        row[: len(found)] = found
+    counts = np.array([len(found) for found in every], np.int32)
+    return places.reshape(*lead, width), counts.reshape(lead)
+
+
+def non_max_suppression_padded(
+    boxes: object,
+    scores: object,
+    max_output_size: object,
+    iou_threshold: float = 0.5,
+    score_threshold: float = float("-inf"),
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+    sorted_input: bool = False,
+    canonicalized_coordinates: bool = False,
+    tile_size: int = 512,
+) -> tuple[TfTensor, TfTensor]:
+    """Return the places of the boxes that stand out, filled up with 0, and how many there are."""
+    with InGraph(graph_of([boxes, scores])):
+        found = perform_all(
+            "NonMaxSuppressionPadded", [convert(boxes), convert(scores)], name=name,
+            count=int(static(max_output_size)), overlap=float(static(iou_threshold)),
+            score=float(static(score_threshold)), fills=bool(pad_to_max_output_size),
+        )  # fmt: skip
+        return found[0], found[1]
+
+
+def _combined_specs(given: Given) -> Sequence[Any]:
+    dims = shapes_of.dims_of(given.specs[0])
+    batch, row = None if dims is None else dims[0], given.specs[0].dtype
+    count = given.options["total"] if not given.options["by_class"] else None
+    row3 = [(batch, count, 4), (batch, count), (batch, count)]
+    return [*(shapes_of.made(row, d) for d in row3), shapes_of.made(rows.i32, (batch,))]
+
+
+@rule("CombinedNonMaxSuppression", differentiable=False, shapes=_combined_specs)
+def _combined(
+    m: Maker, boxes: object, scores: object, each: int, total: int, overlap: float, score: float,
+    by_class: bool, clips: bool,
+) -> object:  # fmt: skip
+    every, values = np.asarray(boxes), np.asarray(scores)
+    classes = values.shape[2]
+    most = min(total, each * classes) if by_class else total
+    made = [np.zeros((len(every), most, *n), np.float32) for n in ((4,), (), ())]
+    counts = np.zeros(len(every), np.int32)
+    for batch in range(len(every)):
+        found = []
+        for kind in range(classes):
+            box = every[batch, :, kind if every.shape[2] > 1 else 0]
+            places, best = kept(box, values[batch, :, kind], Limits(each, overlap, score))
+            found += [(-s, kind, p, box[p]) for p, s in zip(places, best, strict=True)]
+        found.sort(key=lambda one: one[:3])
+        for place, (negated, kind, _, box) in enumerate(found[:most]):
+            made[0][batch, place] = np.clip(box, 0, 1) if clips else box
+            made[1][batch, place], made[2][batch, place] = -negated, kind
+        counts[batch] = min(len(found), most)
+    return (*made, counts)
+
+
+class CombinedNonMaxSuppression(NamedTuple):
+    """The boxes that stand out in each image, of all classes together."""
+
+    nmsed_boxes: TfTensor
+    nmsed_scores: TfTensor
+    nmsed_classes: TfTensor
+    valid_detections: TfTensor
+
+
+def combined_non_max_suppression(
+    boxes: object,
+    scores: object,
+    max_output_size_per_class: object,
+    max_total_size: object,
+    iou_threshold: float = 0.5,
+    score_threshold: float = float("-inf"),
+    pad_per_class: bool = False,
+    clip_boxes: bool = True,
+    name: str | None = None,
+) -> CombinedNonMaxSuppression:
+    """Return the boxes, scores and classes that stand out in each image, and how many there are."""
+    with InGraph(graph_of([boxes, scores])):
+        found = perform_all(
+            "CombinedNonMaxSuppression", [convert(boxes), convert(scores)], name=name,
+            each=int(static(max_output_size_per_class)), total=int(static(max_total_size)),
+            overlap=float(static(iou_threshold)), score=float(static(score_threshold)),
+            by_class=bool(pad_per_class), clips=bool(clip_boxes),
+        )  # fmt: skip
+        return CombinedNonMaxSuppression(*found)
+
+
+@rule("NonMaxSuppressionWithOverlaps", differentiable=False, shapes=shapes_of.counted(1))
+def _by_overlaps(
+    m: Maker, shares: object, scores: object, count: int, most: float, score: float
+) -> object:
+    table, values = np.asarray(shares), np.asarray(scores)
+    found: list[int] = []
+    for place in np.argsort(-values, kind="stable").tolist():
+        if len(found) == count or values[place] <= score:
+            break
+        if not (table[place, found] > most).any():
+            found.append(place)
+    return np.array(found, np.int32)
+
+
+def non_max_suppression_overlaps(
+    overlaps: object,
+    scores: object,
+    max_output_size: object,
+    overlap_threshold: float = 0.5,
+    score_threshold: float = float("-inf"),
+    name: str | None = None,
+) -> TfTensor:
+    """Return the places of the boxes that stand out; how much each two overlap is given."""
+    with InGraph(graph_of([overlaps, scores])):
+        return perform(
+            "NonMaxSuppressionWithOverlaps", [convert(overlaps), convert(scores)], name=name,
+            count=int(static(max_output_size)), most=float(static(overlap_threshold)),
+            score=float(static(score_threshold)),
+        )  # fmt: skip
+
+
+def crop_and_resize(
+    image: object,
+    boxes: object,
+    box_indices: object,
+    crop_size: object,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
+    name: str | None = None,
+) -> TfTensor:
+    """Return what lies in boxes of images, all of one size: float32.
+
+    A side of a box that is greater than the other mirrors. Places outside of the image get the
+    value that is given.
+    """
+    if method not in ("bilinear", "nearest"):
+        raise ValueError(f"method is {method!r}, expected 'bilinear' or 'nearest'")
+    with InGraph(graph_of([image, boxes, box_indices])):
+        x, box = cast(image, "float32"), convert(boxes, "float32")
+        height, width = (int(v) for v in static(crop_size))
+        whole = gather(x, convert(box_indices, "int32"), axis=0)
+        across = _places(box[:, 1], box[:, 3], extent(x, 2), width)
+        down = _places(box[:, 0], box[:, 2], extent(x, 1), height)
+        narrow = _taken(whole, across, 2, extent(x, 2), method)
+        made = _taken(narrow, down, 1, extent(x, 1), method)
+        inside = FUNCTIONS["logical_and"](
+            expand_dims(_inside(down, extent(x, 1)), 2),
+            expand_dims(_inside(across, extent(x, 2)), 1),
+        )
+        return where(inside[..., None], made, extrapolation_value + 0.0 * made)
+
+
+def _places(start: TfTensor, end: TfTensor, size: Size, count: int) -> TfTensor:
+    """Return where the pixels of each box lie along an axis: [boxes, count]."""
+    last = cast(size, "float32") - 1.0
+    if count == 1:
+        return reshape(0.5 * (start + end) * last, [-1, 1])
+    step = (end - start) * last / float(count - 1)
+    return start[:, None] * last + linspace(0.0, float(count - 1), count) * step[:, None]
+
+
+def _inside(place: TfTensor, size: Size) -> TfTensor:
+    last = cast(size, "float32") - 1.0
+    return FUNCTIONS["logical_and"](place >= 0.0, place <= last)
+
+
+def _taken(x: TfTensor, place: TfTensor, axis: int, size: Size, method: str) -> TfTensor:
+    """Return the pixels of each box at its places along an axis."""
+    last = cast(size, "float32") - 1.0
+
+    def at(found: TfTensor) -> TfTensor:
+        return gather(x, cast(clip_by_value(found, 0.0, last), "int32"), axis=axis, batch_dims=1)
+
+    if axis == 2:  # each box has its own columns: they are taken as rows
+        return turned(_taken(turned(x), place, 1, size, method))
+    if method == "nearest":
+        return at(FUNCTIONS["floor"](place + 0.5))
+    low = FUNCTIONS["floor"](place)
+    share = place - low
+    first, second = at(low), at(FUNCTIONS["ceil"](place))
+    return first + (second - first) * share[:, :, None, None]

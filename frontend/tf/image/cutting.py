@@ -1,0 +1,172 @@
+"""Rectangles of images, frames around them, mirrors and turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ..core.bridge import TfTensor
+from ..core.calls import op
+from ..core.values import static
+from ..ops.array_ops import concat, pad, reverse, slice_, stack, transpose
+from ..ops.creation import zeros
+from ..ops.math_ops import cast
+from ..ops.window_ops import pads_of, spatial
+from .sizes import Size, batched, extent, height_and_width, least, most
+
+
+@batched
+def flip_left_right(image: TfTensor) -> TfTensor:
+    """Mirror at the vertical axis."""
+    return reverse(image, [2])
+
+
+@batched
+def flip_up_down(image: TfTensor) -> TfTensor:
+    """Mirror at the horizontal axis."""
+    return reverse(image, [1])
+
+
+@batched
+def turned(image: TfTensor, name: str | None = None) -> TfTensor:
+    """Exchange height and width."""
+    return transpose(image, [0, 2, 1, 3])
+
+
+@batched
+def rot90(image: TfTensor, k: int = 1, name: str | None = None) -> TfTensor:
+    """Turn by quarters against the clock."""
+    for _ in range(int(static(k)) % 4):
+        image = reverse(transpose(image, [0, 2, 1, 3]), [1])
+    return image
+
+
+@batched
+def crop_to_bounding_box(
+    image: TfTensor,
+    offset_height: Size,
+    offset_width: Size,
+    target_height: Size,
+    target_width: Size,
+) -> TfTensor:
+    """Cut a rectangle out, which must lie in the image."""
+    found = height_and_width(image)
+    starts = _static(offset_height), _static(offset_width)
+    sizes = _static(target_height), _static(target_width)
+    for size, start, count in zip(found, starts, sizes, strict=True):
+        known = [v for v in (start, count) if isinstance(v, int)]
+        inside = not isinstance(size, int) or len(known) < 2 or sum(known) <= size
+        if min(known, default=0) < 0 or not inside:
+            raise ValueError(
+                f"a rectangle at {starts} of {sizes} does not lie in an image of {found}"
+            )
+    return slice_(image, _row(0, *starts, 0), _row(-1, *sizes, -1))
+
+
+def _static(value: Size) -> Size:
+    found: Size = static(value)
+    return found
+
+
+def _row(*values: Size) -> object:
+    """Return sizes as one list, or as a tensor where one is open."""
+    if all(isinstance(v, int) for v in values):
+        return list(values)
+    return stack([cast(v, "int32") for v in values])
+
+
+@batched
+def pad_to_bounding_box(
+    image: TfTensor,
+    offset_height: Size,
+    offset_width: Size,
+    target_height: Size,
+    target_width: Size,
+) -> TfTensor:
+    """Put zeros around."""
+    found = height_and_width(image)
+    starts = _static(offset_height), _static(offset_width)
+    wanted = _static(target_height), _static(target_width)
+    ends = [w - s - f for w, s, f in zip(wanted, starts, found, strict=True)]
+    if any(isinstance(v, int) and v < 0 for v in (*starts, *ends)):
+        raise ValueError(f"an image of {found} does not lie at {starts} in one of {wanted}")
+    pairs = list(zip(starts, ends, strict=True))
+    if all(isinstance(v, int) for v in (*starts, *ends)):
+        return pad(image, [[0, 0], *pairs, [0, 0]])
+    for axis, pair in enumerate(pairs, 1):
+        dims: list[Size] = [extent(image, at) for at in range(4)]
+        parts = [zeros([*dims[:axis], count, *dims[axis + 1 :]], image.dtype) for count in pair]
+        image = concat([parts[0], image, parts[1]], axis)
+    if not image.eager and all(isinstance(v, int) for v in wanted):
+        image.set_shape([image.shape[0], *wanted, image.shape[3]])
+    return image
+
+
+@batched
+def resize_with_crop_or_pad(image: TfTensor, target_height: Size, target_width: Size) -> TfTensor:
+    """Cut off or put zeros around, evenly on both sides."""
+    found, wanted = height_and_width(image), (_static(target_height), _static(target_width))
+    pairs = list(zip(found, wanted, strict=True))
+    cut = [most((f - w) // 2, 0) for f, w in pairs]
+    inner = crop_to_bounding_box(image, *cut, *(least(f, w) for f, w in pairs))
+    put = [most((w - f) // 2, 0) for f, w in pairs]
+    return pad_to_bounding_box(inner, *put, *wanted)
+
+
+@batched
+def central_crop(image: TfTensor, central_fraction: float) -> TfTensor:
+    """Keep the middle."""
+    fraction = static(central_fraction)
+    if not 0 < fraction <= 1:
+        raise ValueError("central_fraction must be within (0, 1]")
+    found = height_and_width(image)
+    starts = [_margin(size, fraction) for size in found]
+    return crop_to_bounding_box(
+        image, *starts, *(f - 2 * s for f, s in zip(found, starts, strict=True))
+    )
+
+
+def _margin(size: Size, fraction: float) -> Size:
+    if isinstance(size, int):
+        return int((size - size * fraction) / 2)
+    wide = cast(size, "float64")
+    return cast((wide - wide * fraction) / 2.0, "int32")
+
+
+@op("ExtractImagePatches", "images", strict=False)
+def _patches(
+    m: Maker,
+    images: object,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+) -> object:
+    dtype, channels = spec_of_value(images).dtype, int(spec_of_value(images).dims[3])  # type: ignore[arg-type]
+    pads = pads_of(padding, spatial(images, True), sizes, strides, rates)
+    height, width = sizes
+    count = height * width * channels
+    order = np.arange(count).reshape(height, width, channels)
+    kernel = np.zeros((count, channels, height, width), dtype.numpy)
+    rows, columns, every = np.indices(order.shape)
+    kernel[order.ravel(), every.ravel(), rows.ravel(), columns.ravel()] = 1
+    return m.conv(
+        images, m.constant(value=kernel), strides=tuple(strides), pads=pads,
+        dilations=tuple(rates), groups=1, channels_last=True,
+    )  # fmt: skip
+
+
+def extract_patches(
+    images: object,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+    name: str | None = None,
+) -> TfTensor:
+    """Return the rectangles around each place, their pixels in the last axis."""
+    inner = {"sizes": sizes, "strides": strides, "rates": rates}
+    return _patches(images, **{k: list(v)[1:3] for k, v in inner.items()}, padding=padding)

@@ -1,0 +1,319 @@
+"""Images of other sizes.
+
+Two neighbours along each axis where pixels are interpolated between known sizes; matrices of
+weights, one for each axis, for kernels that are wider or as wide as the scale. Sizes may be open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....ir.compose.functions import Maker
+from ....ir.families import spec_of_value
+from ....ir.types.dims import Dim
+from ..core.bridge import TfTensor
+from ..core.calls import op
+from ..core.values import InvalidShapesError, convert, static
+from ..ops.array_ops import reshape, where
+from ..ops.creation import constant, range_
+from ..ops.gathering import gather
+from ..ops.math_ops import FUNCTIONS, REDUCTIONS, add_n, cast
+from ..ops.nn_ops import clip_by_value, einsum
+from .cutting import pad_to_bounding_box
+from .sizes import Size, batched, height_and_width, least, most
+
+ResizeMethod = SimpleNamespace(
+    BILINEAR="bilinear", NEAREST_NEIGHBOR="nearest", BICUBIC="bicubic", AREA="area",
+    LANCZOS3="lanczos3", LANCZOS5="lanczos5", GAUSSIAN="gaussian", MITCHELLCUBIC="mitchellcubic",
+)  # fmt: skip
+METHODS = tuple(vars(ResizeMethod).values())
+MODES = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
+SMALLEST = 1000 * float(np.finfo(np.float32).tiny)
+"""Sums of weights below it are not made 1."""
+
+
+def _cubic(near: tuple[float, ...], far: tuple[float, ...]) -> Callable[[TfTensor], TfTensor]:
+    """Return two polynomials of the distance: up to 1, and up to 2."""
+
+    def weight(x: TfTensor) -> TfTensor:
+        inner = ((near[0] * x + near[1]) * x + near[2]) * x + near[3]
+        outer = ((far[0] * x + far[1]) * x + far[2]) * x + far[3]
+        return where(x >= 2.0, 0.0 * x, where(x >= 1.0, outer, inner))
+
+    return weight
+
+
+def _lanczos(radius: float) -> Callable[[TfTensor], TfTensor]:
+    def weight(x: TfTensor) -> TfTensor:
+        away = where(x <= 1e-3, 1.0 + 0.0 * x, x)  # the limit at 0 is 1
+        sine = FUNCTIONS["sin"]
+        wave = radius * sine(math.pi * away) * sine(math.pi * away / radius)
+        inside = where(x <= 1e-3, 1.0 + 0.0 * x, wave / (math.pi**2 * away * away))
+        return where(x > radius, 0.0 * x, inside)
+
+    return weight
+
+
+def _bell(x: TfTensor) -> TfTensor:
+    return where(x >= 1.5, 0.0 * x, FUNCTIONS["exp"](x * x / (-2.0 * 0.5 * 0.5)))
+
+
+class Kernel(NamedTuple):
+    """How much a pixel counts, by its distance; nothing beyond the radius does."""
+
+    radius: float
+    weight: Callable[[TfTensor], TfTensor]
+
+
+KERNELS = {
+    "bilinear": Kernel(1.0, lambda x: FUNCTIONS["maximum"](1.0 - x, 0.0)),
+    "bicubic": Kernel(2.0, _cubic((1.5, -2.5, 0.0, 1.0), (-0.5, 2.5, -4.0, 2.0))),
+    "lanczos3": Kernel(3.0, _lanczos(3.0)),
+    "lanczos5": Kernel(5.0, _lanczos(5.0)),
+    "gaussian": Kernel(1.5, _bell),
+    "mitchellcubic": Kernel(
+        2.0, _cubic((7 / 6, -2.0, 0.0, 8 / 9), (-7 / 18, 2.0, -10 / 3, 16 / 9))
+    ),
+}
+
+
+@op("ResizeImages", "images", strict=False)
+def resized(m: Maker, images: object, size: tuple[int, int], mode: str, how: str) -> object:
+    """Interpolate to a known size."""
+    dims: tuple[Dim, ...] = spec_of_value(images).dims
+    shape = (dims[0], *size, dims[3])
+    rounding = "floor" if mode == "nearest" else "round_prefer_floor"
+    return m.resize(
+        images, shape=shape, mode=mode, coordinate=how, nearest=rounding, cubic=-0.5,
+        exclude_outside=mode == "cubic",
+    )  # fmt: skip
+
+
+def wanted_size(size: object) -> tuple[Size, Size]:
+    """Return the height and width that are asked for; open ones are scalars."""
+    given = static(size)
+    if isinstance(given, list | tuple | np.ndarray) and len(given) == 2:
+        height, width = (
+            v if isinstance(v, TfTensor) else int(v) if isinstance(v, int | float) else convert(v)
+            for v in given
+        )
+    elif isinstance(given, TfTensor):
+        dims = given.shape._dims
+        if dims is not None and dims not in ((2,), (None,)):
+            raise ValueError(f"'size' must be a 1-D Tensor of 2 elements: {given.shape}")
+        height, width = given[0], given[1]
+    else:
+        raise ValueError(f"'size' must be a 1-D Tensor of 2 elements: {given!r}")
+    for v in (height, width):
+        if isinstance(v, int) and v <= 0:
+            raise InvalidShapesError(f"output dimensions must be positive, got {height} x {width}")
+    return _counted(height), _counted(width)
+
+
+def _counted(value: Size) -> Size:
+    return value if isinstance(value, int) else cast(value, "int32")
+
+
+@batched
+def resize(
+    images: TfTensor,
+    size: object,
+    method: str = "bilinear",
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
+) -> TfTensor:
+    """Return images of another height and width: float32, or as they are with 'nearest'."""
+    if method not in METHODS:
+        raise ValueError(f"Resize method is not implemented: {method}")
+    before = height_and_width(images)
+    wanted = wanted_size(size)
+    if preserve_aspect_ratio:
+        wanted = _in_proportion(before, wanted)
+    if all(isinstance(v, int) for v in (*before, *wanted)) and wanted == before:
+        return images
+    if method == "nearest":
+        # a place is the middle of a pixel: it lies in the pixel that it is scaled back into
+        return _by_axes(images, before, wanted, _nearest)
+    x = cast(images, "float32")
+    if method == "area":
+        return weighted(x, [_shares(*pair) for pair in zip(before, wanted, strict=True)])
+    if antialias or method not in MODES:
+        kernel = KERNELS[method]
+        pairs = zip(before, wanted, strict=True)
+        return weighted(x, [_weights(kernel, *pair, antialias) for pair in pairs])
+    if method == "bicubic":
+        return _by_axes(x, before, wanted, _four)
+    if isinstance(wanted[0], int) and isinstance(wanted[1], int):
+        return resized(x, size=wanted, mode=MODES[method], how="half_pixel")
+    return _by_axes(x, before, wanted, _between)
+
+
+def _in_proportion(before: tuple[Size, Size], wanted: tuple[Size, Size]) -> tuple[Size, Size]:
+    """Return the size within the wanted one that keeps the proportions."""
+    height, width = before
+    tall, wide = wanted
+    if (
+        isinstance(height, int) and isinstance(width, int)
+        and isinstance(tall, int) and isinstance(wide, int)
+    ):  # fmt: skip
+        scale = min(tall / height, wide / width)
+        return round(height * scale), round(width * scale)
+    have = [cast(v, "float32") for v in before]
+    want = [cast(v, "float32") for v in wanted]
+    ratio = FUNCTIONS["minimum"](want[0] / have[0], want[1] / have[1])
+    first, second = (cast(FUNCTIONS["round"](ratio * v), "int32") for v in have)
+    return first, second
+
+
+Along = Callable[[TfTensor, int, Size, Size], TfTensor]
+"""Resizes along one axis: images, the axis, how many pixels there are, and shall be."""
+
+
+def _by_axes(
+    images: TfTensor, before: tuple[Size, Size], wanted: tuple[Size, Size], along: Along
+) -> TfTensor:
+    for axis in (1, 2):
+        images = along(images, axis, before[axis - 1], wanted[axis - 1])
+    return images
+
+
+def _scale(before: Size, wanted: Size) -> Any:
+    """Return how many pixels of before there are for one, a float32."""
+    if isinstance(before, int) and isinstance(wanted, int):
+        return np.float32(before) / np.float32(wanted)
+    return cast(before, "float32") / cast(wanted, "float32")
+
+
+def _middles(before: Size, wanted: Size) -> TfTensor:
+    """Return where the middles of the new pixels lie among the old ones."""
+    made: TfTensor = (cast(range_(wanted), "float32") + 0.5) * _scale(before, wanted)
+    return made
+
+
+def _nearest(images: TfTensor, axis: int, before: Size, wanted: Size) -> TfTensor:
+    at = cast(FUNCTIONS["floor"](_middles(before, wanted)), "int32")
+    return gather(images, FUNCTIONS["minimum"](at, _counted(before) - 1), axis=axis)
+
+
+def _between(images: TfTensor, axis: int, before: Size, wanted: Size) -> TfTensor:
+    """Mix the two pixels on both sides of each place."""
+    place = _middles(before, wanted) - 0.5
+    low = FUNCTIONS["floor"](place)
+    share = reshape(place - low, [-1] + [1] * (3 - axis))
+    end = cast(before, "float32") - 1.0
+    pair = [cast(clip_by_value(at, 0.0, end), "int32") for at in (low, low + 1.0)]
+    first, second = (gather(images, at, axis=axis) for at in pair)
+    return first + (second - first) * share
+
+
+STEPS = 1024
+"""Into how many places TensorFlow cuts the way between two pixels."""
+
+
+def _four(images: TfTensor, axis: int, before: Size, wanted: Size) -> TfTensor:
+    """Mix the four pixels around each place; those outside of the image do not count."""
+    place = _middles(before, wanted) - 0.5
+    low = FUNCTIONS["floor"](place)
+    share = FUNCTIONS["round"]((place - low) * float(STEPS)) / float(STEPS)
+    end = cast(before, "float32") - 1.0
+    taps = [low + float(step) for step in (-1, 0, 1, 2)]
+    inside = [FUNCTIONS["logical_and"](at >= 0.0, at <= end) for at in taps]
+    away = (share + 1.0, share, 1.0 - share, 2.0 - share)
+    given = [KERNELS["bicubic"].weight(distance) for distance in away]
+    weights = [where(i, w, 0.0 * w) for i, w in zip(inside, given, strict=True)]
+    total = add_n(weights)
+    columns = [reshape(w / total, [-1] + [1] * (3 - axis)) for w in weights]
+    places = [cast(clip_by_value(at, 0.0, end), "int32") for at in taps]
+    parts = [gather(images, at, axis=axis) * w for at, w in zip(places, columns, strict=True)]
+    return add_n(parts)
+
+
+def _weights(kernel: Kernel, before: Size, wanted: Size, antialias: bool) -> TfTensor:
+    """Return how much each old pixel counts for each new one: [wanted, before]."""
+    scale = 1.0 / _scale(wanted, before)
+    wide = FUNCTIONS["maximum"](scale, 1.0) if antialias else constant(1.0)
+    middle = ((cast(range_(wanted), "float32") + 0.5) * scale)[:, None]
+    distance = FUNCTIONS["abs"](cast(range_(before), "float32") + 0.5 - middle) * (1.0 / wide)
+    weight = where(distance > kernel.radius, 0.0 * distance, kernel.weight(distance))
+    total = REDUCTIONS["reduce_sum"](weight, axis=1, keepdims=True)
+    return where(FUNCTIONS["abs"](total) >= SMALLEST, weight / total, weight)
+
+
+def _shares(before: Size, wanted: Size) -> TfTensor:
+    """Return which part of each new pixel each old one covers: [wanted, before]."""
+    scale = _scale(before, wanted)
+    start = (cast(range_(wanted), "float32") * scale)[:, None]
+    end = ((cast(range_(wanted), "float32") + 1.0) * scale)[:, None]
+    left = cast(range_(before), "float32")
+    low, high = FUNCTIONS["maximum"](left, start), FUNCTIONS["minimum"](left + 1.0, end)
+    made: TfTensor = FUNCTIONS["maximum"](high - low, 0.0) / scale
+    return made
+
+
+def weighted(images: TfTensor, weights: list[TfTensor]) -> TfTensor:
+    """Return images whose rows and columns are sums with weights."""
+    tall = einsum("oh,bhwc->bowc", weights[0], images)
+    return einsum("ow,bhwc->bhoc", weights[1], tall)
+
+
+@batched
+def resize_with_pad(
+    image: TfTensor,
+    target_height: Size,
+    target_width: Size,
+    method: str = "bilinear",
+    antialias: bool = False,
+) -> TfTensor:
+    """Resize in proportion, and put zeros around evenly."""
+    before = [cast(v, "float32") for v in height_and_width(image)]
+    wanted = [cast(v, "float32") for v in (target_height, target_width)]
+    ratio = FUNCTIONS["maximum"](before[0] / wanted[0], before[1] / wanted[1])
+    floor = FUNCTIONS["floor"]
+    exact = [v / ratio for v in before]
+    sizes = [_known(cast(floor(v), "int32")) for v in exact]
+    put = [
+        most(_known(cast(floor((w - v) / 2.0), "int32")), 0)
+        for w, v in zip(wanted, exact, strict=True)
+    ]
+    sizes = [least(v, w) for v, w in zip(sizes, (target_height, target_width), strict=True)]
+    inner = resize(image, sizes, method, antialias=antialias)
+    inner = inner if method == "nearest" else cast(inner, "float32")
+    return pad_to_bounding_box(inner, *put, target_height, target_width)
+
+
+def _known(value: TfTensor) -> Size:
+    """Return a scalar as a number if it is computed already."""
+    return int(value) if value.eager else value
+
+
+def old_resize(mode: str) -> Callable[..., TfTensor]:
+    """Return what resizes as the first version did: pixels lie at their corners."""
+
+    @batched
+    def function(
+        images: TfTensor,
+        size: object,
+        align_corners: bool = False,
+        half_pixel_centers: bool = False,
+        name: str | None = None,
+    ) -> TfTensor:
+        """Return images of another height and width."""
+        wanted = wanted_size(size)
+        if half_pixel_centers or mode == "area":
+            return resize(images, wanted, mode)
+        if not isinstance(wanted[0], int) or not isinstance(wanted[1], int):
+            raise NotImplementedError(
+                f"resize_{mode}: sizes that the run computes are not supported; "
+                "tf.image.resize takes them"
+            )
+        how = "align_corners" if align_corners else "asymmetric"
+        x = images if mode == "nearest" else cast(images, "float32")
+        return resized(x, size=wanted, mode=MODES[mode], how=how)
+
+    return function

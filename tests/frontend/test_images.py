@@ -1,0 +1,101 @@
+"""`tf.image` beside TensorFlow 2.21, its sizes known and open, and what it refuses."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+sys.path.insert(0, str(Path(__file__).parent))
+from record_images import image, names
+
+CASES = json.loads(Path(__file__).with_name("image_values.json").read_text())
+OPEN = [tf.TensorSpec([None, None, 3], tf.float32)]
+
+
+def eager(expression):
+    return eval(expression, {**names(tf), "x": image(tf)})
+
+
+def staged(expression):
+    function = tf.function(lambda x: eval(expression, {**names(tf), "x": x}), autograph=False)
+    return function(image(tf))
+
+
+def with_open_sizes(expression):
+    function = tf.function(
+        lambda x: eval(expression, {**names(tf), "x": x}), input_signature=OPEN, autograph=False
+    )
+    return function(image(tf))
+
+
+@pytest.mark.parametrize("way", [eager, staged, with_open_sizes])
+@pytest.mark.parametrize("expression", CASES)
+def test_images_are_those_of_tensorflow(way, expression):
+    dtype, shape, values = CASES[expression]
+    tf.random.set_seed(5)
+    found = np.asarray(way(expression))
+    assert found.dtype == dtype
+    assert list(found.shape) == shape
+    np.testing.assert_allclose(found.ravel(), values, rtol=1e-4, atol=3e-5)
+
+
+@pytest.mark.parametrize("way", [eager, staged, with_open_sizes])
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("tf.image.resize(x, [-1, 2])", "must be positive"),
+        ("tf.image.resize(x, [1, 2, 3])", "2 elements"),
+        ("tf.image.resize(x, [2, 2], 'spline')", "spline"),
+        ("tf.image.crop_to_bounding_box(x, 3, 0, 3, 3)", None),
+        ("tf.image.pad_to_bounding_box(x, 0, 0, 3, 3)", None),
+        ("tf.image.central_crop(x, 1.5)", "central_fraction"),
+        ("tf.image.random_crop(x, [9, 2, 3])", None),
+        ("tf.image.non_max_suppression(boxes, scores, 4, 1.5)", "iou_threshold"),
+        ("tf.image.non_max_suppression(boxes, scores[:2], 4)", "scores"),
+    ],
+)
+def test_what_cannot_be_is_refused(way, expression, told):
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=told):
+        way(expression)
+
+
+def test_files_are_read_and_resized_in_a_pipeline(tmp_path):
+    for number, (height, width) in enumerate([(5, 7), (9, 4), (6, 6)]):
+        pixels = np.arange(height * width * 3, dtype=np.uint8).reshape(height, width, 3)
+        (tmp_path / f"{number}.png").write_bytes(tf.io.encode_png(pixels).numpy())
+
+    def load(path):
+        picture = tf.io.decode_png(tf.io.read_file(path), channels=3)
+        picture = tf.image.convert_image_dtype(picture, tf.float32)
+        picture = tf.image.resize_with_crop_or_pad(tf.image.resize(picture, [8, 8]), 6, 7)
+        return tf.image.per_image_standardization(tf.image.random_flip_left_right(picture))
+
+    files = tf.data.Dataset.list_files(str(tmp_path / "*.png"), shuffle=False)
+    (batch,) = files.map(load).batch(3)
+    assert batch.shape == (3, 6, 7, 3)
+    np.testing.assert_allclose(np.mean(batch, axis=(1, 2, 3)), 0, atol=1e-5)
+
+
+def test_the_gradient_goes_through_resizing_and_cutting():
+    def cost(x):
+        wide = tf.image.resize(x, tf.shape(x)[:2] + 2)
+        return tf.reduce_sum(tf.image.central_crop(wide, 0.5) ** 2)
+
+    @tf.function(input_signature=OPEN)
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = cost(x)
+        return tape.gradient(y, x)
+
+    x = image(tf)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = cost(x)
+    expected = tape.gradient(y, x)
+    for _ in range(3):
+        np.testing.assert_allclose(slope(x), expected, rtol=1e-5, atol=1e-6)
