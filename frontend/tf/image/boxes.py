@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ....ir.compose.functions import Maker
 from ....ir.types import dtypes as rows
-from ....ir.types.tensor import Array
+from ....ir.types.tensor import Array, TensorSpec
 from ...graph.inference import Given
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor
@@ -25,7 +25,7 @@ from .cutting import turned
 from .sizes import Size, extent
 
 
-class Limits(NamedTuple):
+class Suppression(NamedTuple):
     """When a box is dropped, and how many are kept."""
 
     most: int
@@ -46,7 +46,7 @@ def overlaps(box: Array, others: Array) -> Array:
     return share
 
 
-def kept(boxes: Array, scores: Array, limits: Limits) -> tuple[list[int], list[float]]:
+def kept(boxes: Array, scores: Array, limits: Suppression) -> tuple[list[int], list[float]]:
     """Return the boxes that are kept, best first, with their scores.
 
     With a sigma a box that overlaps others is not dropped but its score falls (Bodla et al.,
@@ -75,7 +75,7 @@ def kept(boxes: Array, scores: Array, limits: Limits) -> tuple[list[int], list[f
     return found, values
 
 
-def _chosen(given: Given) -> Sequence[Any]:
+def _chosen(given: Given) -> Sequence[TensorSpec]:
     row = given.specs[1].dtype
     return [shapes_of.made(rows.i32, (None,)), shapes_of.made(row, (None,))]
 
@@ -93,7 +93,9 @@ def _kept(
     share = float(np.asarray(overlap))
     if not 0 <= share <= 1:
         raise TypeError(f"iou_threshold must be in [0, 1], not {share}")
-    limits = Limits(int(np.asarray(count)), share, *(float(np.asarray(v)) for v in (score, sigma)))
+    limits = Suppression(
+        int(np.asarray(count)), share, *(float(np.asarray(v)) for v in (score, sigma))
+    )
     found, best = kept(box, values, limits)
     return np.array(found, np.int32), np.array(best, values.dtype)
 
@@ -127,7 +129,7 @@ def non_max_suppression(
     return non_max_suppression_with_scores(*given, name=name)[0]
 
 
-def _padded(given: Given) -> Sequence[Any]:
+def _padded(given: Given) -> Sequence[TensorSpec]:
     batch = shapes_of.dims_of(given.specs[1])
     lead = None if batch is None else batch[:-1]
     width = given.options["count"] if given.options["fills"] else None
@@ -143,7 +145,7 @@ def _filled(
     lead = values.shape[:-1]
     box = np.asarray(boxes).reshape(-1, values.shape[-1], 4)
     pairs = zip(box, values.reshape(-1, values.shape[-1]), strict=True)
-    every = [kept(b, s, Limits(count, overlap, score))[0] for b, s in pairs]
+    every = [kept(b, s, Suppression(count, overlap, score))[0] for b, s in pairs]
     width = count if fills else max(map(len, every), default=0)
     places = np.zeros((len(every), width), np.int32)
     for row, found in zip(places, every, strict=True):
@@ -174,7 +176,7 @@ def non_max_suppression_padded(
         return found[0], found[1]
 
 
-def _combined_specs(given: Given) -> Sequence[Any]:
+def _combined_specs(given: Given) -> Sequence[TensorSpec]:
     dims = shapes_of.dims_of(given.specs[0])
     batch, row = None if dims is None else dims[0], given.specs[0].dtype
     count = given.options["total"] if not given.options["by_class"] else None
@@ -196,7 +198,7 @@ def _combined(
         found = []
         for kind in range(classes):
             box = every[batch, :, kind if every.shape[2] > 1 else 0]
-            places, best = kept(box, values[batch, :, kind], Limits(each, overlap, score))
+            places, best = kept(box, values[batch, :, kind], Suppression(each, overlap, score))
             found += [(-s, kind, p, box[p]) for p, s in zip(places, best, strict=True)]
         found.sort(key=lambda one: one[:3])
         for place, (negated, kind, _, box) in enumerate(found[:most]):

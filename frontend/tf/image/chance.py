@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..core.bridge import TfTensor
+from ..core.shapes import ShapeLike
 from ..core.values import InGraph, convert, graph_of, static
 from ..ops.array_ops import shape, slice_, where
 from ..ops.math_ops import FUNCTIONS, cast
@@ -27,7 +27,7 @@ def _stateful(seed: int | None) -> Draw:
 
 
 def _stateless(seed: object) -> Draw:
-    def draw(dims: Any, low: object, high: object, dtype: str = "float32") -> TfTensor:
+    def draw(dims: ShapeLike, low: object, high: object, dtype: str = "float32") -> TfTensor:
         return stateless_uniform(dims, seed, low, high, dtype)
 
     return draw

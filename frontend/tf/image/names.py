@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import boxes, chance, colours, cutting, quality, resizing
 
 
-def _listed(room: object, *names: str) -> dict[str, Any]:
+def _listed(room: object, *names: str) -> dict[str, object]:
     return {name: getattr(room, name) for name in names}
 
 
-NAMES: dict[str, Any] = {
+NAMES: dict[str, object] = {
     **_listed(resizing, "ResizeMethod", "resize", "resize_with_pad"),
     **_listed(cutting, "flip_left_right", "flip_up_down", "rot90", "crop_to_bounding_box"),
     **_listed(cutting, "pad_to_bounding_box", "resize_with_crop_or_pad", "central_crop"),

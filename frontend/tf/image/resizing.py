@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def _bell(x: TfTensor) -> TfTensor:
     return where(x >= 1.5, 0.0 * x, FUNCTIONS["exp"](x * x / (-2.0 * 0.5 * 0.5)))
 
 
-class Kernel(NamedTuple):
+class Weighting(NamedTuple):
     """How much a pixel counts, by its distance; nothing beyond the radius does."""
 
     radius: float
@@ -71,12 +71,12 @@ class Kernel(NamedTuple):
 
 
 KERNELS = {
-    "bilinear": Kernel(1.0, lambda x: FUNCTIONS["maximum"](1.0 - x, 0.0)),
-    "bicubic": Kernel(2.0, _cubic((1.5, -2.5, 0.0, 1.0), (-0.5, 2.5, -4.0, 2.0))),
-    "lanczos3": Kernel(3.0, _lanczos(3.0)),
-    "lanczos5": Kernel(5.0, _lanczos(5.0)),
-    "gaussian": Kernel(1.5, _bell),
-    "mitchellcubic": Kernel(
+    "bilinear": Weighting(1.0, lambda x: FUNCTIONS["maximum"](1.0 - x, 0.0)),
+    "bicubic": Weighting(2.0, _cubic((1.5, -2.5, 0.0, 1.0), (-0.5, 2.5, -4.0, 2.0))),
+    "lanczos3": Weighting(3.0, _lanczos(3.0)),
+    "lanczos5": Weighting(5.0, _lanczos(5.0)),
+    "gaussian": Weighting(1.5, _bell),
+    "mitchellcubic": Weighting(
         2.0, _cubic((7 / 6, -2.0, 0.0, 8 / 9), (-7 / 18, 2.0, -10 / 3, 16 / 9))
     ),
 }
@@ -183,10 +183,10 @@ def _by_axes(
     return images
 
 
-def _scale(before: Size, wanted: Size) -> Any:
+def _scale(before: Size, wanted: Size) -> TfTensor:
     """Return how many pixels of before there are for one, a float32."""
     if isinstance(before, int) and isinstance(wanted, int):
-        return np.float32(before) / np.float32(wanted)
+        return constant(np.float32(before) / np.float32(wanted))
     return cast(before, "float32") / cast(wanted, "float32")
 
 
@@ -234,7 +234,7 @@ def _four(images: TfTensor, axis: int, before: Size, wanted: Size) -> TfTensor:
     return add_n(parts)
 
 
-def _weights(kernel: Kernel, before: Size, wanted: Size, antialias: bool) -> TfTensor:
+def _weights(kernel: Weighting, before: Size, wanted: Size, antialias: bool) -> TfTensor:
     """Return how much each old pixel counts for each new one: [wanted, before]."""
     scale = 1.0 / _scale(wanted, before)
     wide = FUNCTIONS["maximum"](scale, 1.0) if antialias else constant(1.0)
