@@ -21,7 +21,16 @@ from ...values.dtypes import DTypeLike
 from ..core import shape_rules as shapes_of
 from ..core.bridge import TfTensor, row_of
 from ..core.calls import op, op_of_several, perform, rule
-from ..core.values import InGraph, axis_in, convert, elements, graph_of, same, static
+from ..core.values import (
+    InGraph,
+    InvalidShapesError,
+    axis_in,
+    convert,
+    elements,
+    graph_of,
+    same,
+    static,
+)
 from .array_ops import expand_dims
 from .creation import range_
 from .math_ops import cast
@@ -241,6 +250,8 @@ def sequence_mask(
     width = static(maxlen)
     if width is None:
         return _sequence_mask(lengths, dtype=dtype, name=name)
+    if isinstance(width, int) and width < 0:
+        raise InvalidShapesError(f"maxlen must be at least 0, not {width}")
     with InGraph(graph_of([lengths, width])):
         count = convert(lengths)
         places = range_(cast(width, count.dtype))
