@@ -457,18 +457,18 @@ class Dataset(Pipeline):
     def __bool__(self) -> bool:
         return True
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> iterators.GraphIterator | iterators.EagerIterator:
         return iterators.iterator_of(self)
 
-    def looped_in_graph(self) -> Any:
+    def looped_in_graph(self) -> iterators.GraphIterator:
         """Return what a loop of a graph takes its elements from: it begins anew in each run."""
         return iterators.GraphIterator.within_function(self)
 
-    def next_in_graph(self) -> tuple[Any, Any]:
+    def next_in_graph(self) -> tuple[object, object]:
         """Refuse: a loop takes elements from what `looped_in_graph` gives."""
         raise NotImplementedError("a dataset is not read twice at once: see looped_in_graph")
 
-    def as_numpy_iterator(self) -> Iterator[Any]:
+    def as_numpy_iterator(self) -> Iterator[object]:
         """Return an iterator whose elements are of numpy's."""
         return iterators.NumpyIterator(self)
 
@@ -509,11 +509,13 @@ class Dataset(Pipeline):
         made: Dataset = combining.sample_from_datasets(*args, **kwargs)
         return made
 
-    def make_one_shot_iterator(self) -> Any:
+    def make_one_shot_iterator(self) -> iterators.EagerIterator | iterators.GraphIterator:
         """Return an iterator that begins by itself (the first version)."""
         return iterators.make_one_shot_iterator(self)
 
-    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+    def make_initializable_iterator(
+        self, shared_name: str | None = None
+    ) -> iterators.GraphIterator:
         """Return an iterator that begins when its initializer runs (the first version)."""
         return iterators.make_initializable_iterator(self, shared_name)
 

@@ -14,7 +14,7 @@ from .combining import choose_from_datasets, sample_from_datasets
 from .dataset import Dataset
 from .functions import scalar
 
-Transformation = Callable[[Dataset], Any]
+Transformation = Callable[[Dataset], object]
 
 
 def of_method(name: str) -> Callable[..., Transformation]:
@@ -87,12 +87,12 @@ def from_list(elements: object, name: str | None = None) -> Dataset:
     return made
 
 
-def get_next_as_optional(iterator: Any) -> Any:
+def get_next_as_optional(iterator: Any) -> object:
     """Return the next element, or that there is none."""
     return iterator.get_next_as_optional()
 
 
-def get_structure(dataset_or_iterator: Any) -> Any:
+def get_structure(dataset_or_iterator: Any) -> object:
     """Return what elements are like."""
     return dataset_or_iterator.element_spec
 
@@ -102,7 +102,7 @@ def prefetch_to_device(device: object, buffer_size: object = None) -> Transforma
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
-NAMES: dict[str, Any] = {
+NAMES: dict[str, object] = {
     **{
         n: of_method(n)
         for n in (

@@ -41,7 +41,7 @@ def name_of(function: Callable[..., object]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def spread(function: Callable[..., object], element: object) -> Any:
+def spread(function: Callable[..., object], element: object) -> object:
     """Call a function with an element: the parts of a tuple are arguments."""
     found = to_trace(function)
     return found(*element) if type(element) is tuple else found(element)
@@ -62,7 +62,7 @@ def trace(
     return Traced(graph, spec_of(made))
 
 
-def _elements(specs: Sequence[object], tensors: Sequence[object]) -> list[Any]:
+def _elements(specs: Sequence[object], tensors: Sequence[object]) -> list[object]:
     """Return the elements that a function is called with."""
     made, first = [], 0
     for spec in specs:

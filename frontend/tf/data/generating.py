@@ -25,7 +25,7 @@ ERRORS: tuple[tuple[type[Exception], type[OpError]], ...] = (
 """What a generator raises, and what that becomes where its elements are asked for."""
 
 
-def spec_from_types(output_types: object, output_shapes: object = None) -> Any:
+def spec_from_types(output_types: object, output_shapes: object = None) -> object:
     """Return the specs of types and shapes, which have the same structure or are left out."""
     types = flatten(output_types)
     if output_shapes is None:
@@ -36,7 +36,7 @@ def spec_from_types(output_types: object, output_shapes: object = None) -> Any:
     return pack_sequence_as(output_types, leaves)
 
 
-def _shapes_like(types: Any, shapes: Any) -> list[Any]:
+def _shapes_like(types: object, shapes: Any) -> list[object]:
     """Return the shapes of the parts; a shape may be a tuple or list of numbers itself."""
     if isinstance(types, dict):
         return [s for key in sorted(types) for s in _shapes_like(types[key], shapes[key])]
@@ -49,7 +49,7 @@ def _shapes_like(types: Any, shapes: Any) -> list[Any]:
 
 def generated(
     generator: Callable[..., object], types: object, shapes: object, args: Any, signature: object
-) -> tuple[Stage, Any]:
+) -> tuple[Stage, object]:
     """Return the stage of a generator, and what its elements are like."""
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
@@ -92,7 +92,7 @@ class Starting:
         parts = self.parts(self.spec, value)
         return tuple([self.array(s, v) for s, v in zip(self.leaves, parts, strict=True)])
 
-    def parts(self, spec: object, value: object) -> list[Any]:
+    def parts(self, spec: object, value: object) -> list[object]:
         """Return the parts of a value by the structure that is declared."""
         if isinstance(spec, dict):
             if not isinstance(value, dict) or value.keys() != spec.keys():

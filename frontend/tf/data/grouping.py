@@ -34,7 +34,7 @@ TURNS = 8
 """How often a function is traced until the shapes of its state are those that it gives."""
 
 
-def traced_state(function: Any, state: object, spec: Any, check: Any) -> tuple[Traced, Any]:
+def traced_state(function: Any, state: object, spec: object, check: Any) -> tuple[Traced, object]:
     """Return a function of a state and an element, traced for states of all its shapes."""
     found = spec_of(state)
     for _ in range(TURNS):
@@ -53,10 +53,10 @@ def traced_state(function: Any, state: object, spec: Any, check: Any) -> tuple[T
     raise TypeError(f"the shapes of the state of {function!r} do not settle")
 
 
-def traced_scan(function: object, state: object, spec: object) -> tuple[Traced, Any]:
+def traced_scan(function: object, state: object, spec: object) -> tuple[Traced, object]:
     """Return the function of a scan, and what its outputs are like."""
 
-    def first(made: object) -> Any:
+    def first(made: object) -> object:
         if not isinstance(made, tuple) or len(made) != 2:
             raise TypeError(
                 "`scan_func` must return a pair comprising the new state and the output value."
@@ -67,13 +67,13 @@ def traced_scan(function: object, state: object, spec: object) -> tuple[Traced, 
     return traced, traced.spec[1]
 
 
-def reduced(dataset: Pipeline, initial: object, function: Any) -> Any:
+def reduced(dataset: Pipeline, initial: object, function: Any) -> object:
     """Return the last state that a function gives for a state and each element."""
     state = normal(initial)
     spec = dataset.element_spec
     parts = [tensor_of(leaf) for leaf in flatten(state)]
 
-    def step(before: Any, element: Any) -> Any:
+    def step(before: object, element: object) -> object:
         return function(before, element)
 
     traced, carried = traced_state(named(function, step), state, spec, lambda made: made)
@@ -99,7 +99,7 @@ def _in_graph(stage: Stage, program: GraphProgram, parts: Sequence[object], spec
     taken = [x for x in (*stage.tensors(), *program.tensors) if not x.eager]
     keys, count = [id(x) for x in taken], len(parts)
 
-    def done(store: Any, *values: Any) -> Sequence[Any]:
+    def done(store: Any, *values: object) -> Sequence[object]:
         run = Run(store, dict(zip(keys, values[count:], strict=True)))
         return fold(run, stage, program, values[:count])
 
@@ -121,7 +121,7 @@ def grouped(
                 dataset.element_spec)  # fmt: skip
     size = trace(lambda k: _int64(sizes(k), "window_size_func"), number)
 
-    def reduce(k: TfTensor, group: Any) -> Pipeline:
+    def reduce(k: TfTensor, group: object) -> Pipeline:
         made = to_trace(reduce_func)(k, group)
         if not isinstance(made, Pipeline):
             raise TypeError(
@@ -171,7 +171,7 @@ def bucketed(
         )
     from ..ops.sorting import searchsorted  # noqa: PLC0415
 
-    def bucket(*element: Any) -> TfTensor:
+    def bucket(*element: object) -> TfTensor:
         length = _int64(element_length_func(*element), "element_length_func")
         found = searchsorted(convert(np.array(bounds, np.int64)), [length], side="right")
         return found[0]
@@ -181,7 +181,7 @@ def bucketed(
 
         return gather(convert(np.array(sizes, np.int64)), number)
 
-    def batch(number: object, group: Pipeline) -> Any:
+    def batch(number: object, group: Pipeline) -> Pipeline:
         if no_padding:
             return group.batch(size(number), drop_remainder)
         shapes = padded_shapes
@@ -192,7 +192,7 @@ def bucketed(
     return grouped(dataset, bucket, batch, None, size)
 
 
-def _to_boundary(spec: object, shapes: object, bounds: Sequence[int], number: object) -> Any:
+def _to_boundary(spec: object, shapes: object, bounds: Sequence[int], number: object) -> object:
     """Return shapes in which what is open is one less than the boundary of a bucket."""
     from ..core.nested import pack_sequence_as  # noqa: PLC0415
     from ..ops.array_ops import stack  # noqa: PLC0415

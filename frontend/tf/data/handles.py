@@ -12,7 +12,7 @@ from ...data.host import ArrayKind
 from ...data.sources import Within
 from ...data.stages import Run, Stage, part
 from ...graph.frame import Frame
-from ...graph.graph import Graph, Operation
+from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.text_arrays import TEXT
 from ...values.context import STATE, entered
 from ..core.bridge import wrap
@@ -22,7 +22,7 @@ from .structures import Pipeline
 HANDLE = TensorSpec(TEXT, ())
 
 
-def staged(kind: Any, inputs: Sequence[Pipeline], options: Mapping[str, Any]) -> Stage:
+def staged(kind: Any, inputs: Sequence[Pipeline], options: Mapping[str, object]) -> Stage:
     """Return what is done to datasets."""
     stages = tuple(each._stage for each in inputs)
     return Stage(kind, stages, options, lasts=STATE.context is None)
@@ -33,11 +33,11 @@ class StoreKind(ArrayKind):
 
     waits = True
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Call the function."""
         if frame.is_staging:
             return super().run(frame, op, inputs)
-        made: Sequence[Any] = self.compute(frame.store, *[np.asarray(x) for x in inputs])
+        made: Sequence[object] = self.compute(frame.store, *[np.asarray(x) for x in inputs])
         return made
 
 
@@ -48,14 +48,14 @@ def graph_for(tensors: Sequence[Any]) -> Graph | None:
     return next((t.graph for t in tensors if not t.eager), None)
 
 
-def pipeline_tensor(stage: Stage) -> Any:
+def pipeline_tensor(stage: Stage) -> object:
     """Return the tensor that stands for a pipeline, with the values that it takes."""
     taken = [tensor for tensor in stage.tensors() if not tensor.eager]
     if not taken:
         return wrap(part(stage))
     keys = [id(tensor) for tensor in taken]
 
-    def closed(*values: object) -> Sequence[Any]:
+    def closed(*values: object) -> Sequence[object]:
         options = {"inner": stage, "values": dict(zip(keys, values, strict=True))}
         return (part(Stage(Within, (), options)),)
 
@@ -63,7 +63,7 @@ def pipeline_tensor(stage: Stage) -> Any:
     return add(kind, taken)[0]
 
 
-def add(kind: ArrayKind, tensors: Sequence[object], name: str | None = None) -> Any:
+def add(kind: ArrayKind, tensors: Sequence[object], name: str | None = None) -> list[GraphTensor]:
     """Add an operation to the graph of tensors, or the present one; return its outputs."""
     graph = graph_for(tensors) or get_default_graph()
     with entered(graph):
@@ -81,7 +81,7 @@ def with_pipeline(
     taken = [tensor for tensor in stage.tensors() if not tensor.eager]
     keys = [id(tensor) for tensor in taken]
 
-    def done(store: Any, *values: Any) -> Sequence[Any]:
+    def done(store: Any, *values: object) -> Sequence[object]:
         return compute(Run(store, dict(zip(keys, values, strict=True))), stage)
 
     kind = StoreKind(type_, done, lambda _: list(specs), effect=True)

@@ -78,7 +78,7 @@ class StreamState:
 class Elements:
     """What all iterators say about their elements."""
 
-    element_spec: Any
+    element_spec: object
 
     output_shapes = property(lambda self: shapes_of(self.element_spec))
     output_types = property(lambda self: types_of(self.element_spec))
@@ -97,14 +97,14 @@ class EagerIterator(Elements):
     def __iter__(self) -> EagerIterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         if STATE.context is not None:
             return self._in_graph().get_next()
         return self._pack(self.stream.__next__())
 
     next = __next__
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> object:
         """Return the next element, or raise `OutOfRangeError`."""
         if STATE.context is not None:
             return self._in_graph().get_next(name)
@@ -126,14 +126,14 @@ class EagerIterator(Elements):
         """Return what a loop of a graph takes its elements from."""
         return self._in_graph()
 
-    def next_in_graph(self) -> tuple[Any, Any]:
+    def next_in_graph(self) -> tuple[object, object]:
         """Return whether there is another element, and it, each time that the graph runs."""
         return self._in_graph().next_in_graph()
 
     def _in_graph(self) -> GraphIterator:
         return GraphIterator(self._holder, self.element_spec)
 
-    def checkpoint_parts(self) -> dict[str, Any]:
+    def checkpoint_parts(self) -> dict[str, object]:
         """Return what a checkpoint keeps."""
         return {"ITERATOR_STATE": StreamState(self)}
 
@@ -144,7 +144,7 @@ class Holder:
     def __init__(self, stream: Stream | None = None) -> None:
         self.stream = stream
 
-    def take(self) -> Sequence[Any]:
+    def take(self) -> Sequence[object]:
         """Return the next element, or raise an error by TensorFlow's name."""
         if self.stream is None:
             raise FailedPreconditionError(
@@ -173,7 +173,7 @@ class NumpyIterator:
     def __iter__(self) -> NumpyIterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         return self._pack(self._stream.__next__())
 
 
@@ -193,7 +193,7 @@ class GraphIterator(Elements):
         return cls(made.outputs[0], dataset.element_spec)
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> object:
         """Return the operation that lets the iterator begin."""
         if self._initializer is None:
             raise ValueError("Iterator does not have an initializer.")
@@ -202,10 +202,10 @@ class GraphIterator(Elements):
     def __iter__(self) -> GraphIterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         return self.get_next()
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> object:
         """Return the next element: tensors that are another one in each run."""
         outputs = add(next_kind(self.element_spec), [self._handle], name or "IteratorGetNext")
         return packed(self.element_spec, outputs)
@@ -219,12 +219,12 @@ class GraphIterator(Elements):
         """Return what a loop of a graph takes its elements from."""
         return self
 
-    def next_in_graph(self) -> tuple[Any, Any]:
+    def next_in_graph(self) -> tuple[object, object]:
         """Return whether there is another element, and it: zeros if there was none."""
         outputs = add(optional_kind(self.element_spec), [self._handle])
         return outputs[0], packed(self.element_spec, outputs[1:])
 
-    def string_handle(self, name: str | None = None) -> Any:
+    def string_handle(self, name: str | None = None) -> object:
         """Return text that names the iterator: another one is made of it."""
         return add(StringHandle(), [self._handle], name)[0]
 
@@ -237,8 +237,8 @@ def next_kind(spec: object) -> StoreKind:
     """Return the operation that takes an element."""
     specs = [core_spec(leaf) for leaf in flatten(spec)]
 
-    def taken(store: object, handle: Any) -> Sequence[Any]:
-        made: Sequence[Any] = handle.item().take()
+    def taken(store: object, handle: Any) -> Sequence[object]:
+        made: Sequence[object] = handle.item().take()
         check(made, specs)
         return made
 
@@ -262,7 +262,7 @@ def optional_kind(spec: object) -> StoreKind:
     """Return the operation that takes an element, or says that there is none."""
     specs = [core_spec(leaf) for leaf in flatten(spec)]
 
-    def taken(store: object, handle: Any) -> Sequence[Any]:
+    def taken(store: object, handle: Any) -> Sequence[object]:
         try:
             return (np.array(True), *handle.item().take())
         except OutOfRangeError:
@@ -287,7 +287,7 @@ class NamedIterator(StoreKind):
 
     def __init__(self, shared: str) -> None:
         super().__init__("IteratorV2", self.handle, lambda _: [HANDLE])
-        self.key: Any = shared or self
+        self.key: object = shared or self
 
     def handle(self, store: Store) -> Sequence[Any]:
         """Return where the stream of the session is."""
@@ -304,7 +304,7 @@ class StringHandle(StoreKind):
         super().__init__("IteratorToStringHandle", self.text, lambda _: [HANDLE])
 
     @staticmethod
-    def text(store: Store, handle: Any) -> Sequence[Any]:
+    def text(store: Store, handle: Any) -> Sequence[object]:
         """Return the text."""
         return (part(f"iterator {id(handle.item())}".encode()),)
 
@@ -316,7 +316,7 @@ class FromStringHandle(StoreKind):
         super().__init__("IteratorFromStringHandleV2", self.handle, lambda _: [HANDLE])
 
     @staticmethod
-    def handle(store: Store, text: object) -> Sequence[Any]:
+    def handle(store: Store, text: object) -> Sequence[object]:
         """Return where the stream is."""
         found = store.queues.get(np.asarray(text).item().decode())
         if found is None:
@@ -338,7 +338,7 @@ class InitializeIterator(StoreKind):
         return ()
 
 
-def initializer_of(handle: Any, dataset: Any, spec: Any) -> Operation:
+def initializer_of(handle: Any, dataset: Any, spec: object) -> Operation:
     """Return the operation that lets an iterator begin with a dataset."""
     mine, theirs = flatten(spec), flatten(dataset.element_spec)
     fits = len(mine) == len(theirs) and all(map(_fits, mine, theirs))
@@ -379,7 +379,7 @@ class OneShot(NamedIterator):
         self.taken = [tensor for tensor in stage.tensors() if isinstance(tensor, GraphTensor)]
         self.plan = Plan(self.taken, [])
 
-    def handle(self, store: Store) -> Sequence[Any]:
+    def handle(self, store: Store) -> Sequence[object]:
         """Return where the stream of the session is."""
         found = super().handle(store)
         holder: Holder = found[0].item()
@@ -407,7 +407,7 @@ def make_one_shot_iterator(dataset: Any) -> EagerIterator | GraphIterator:
     return GraphIterator(add(kind, [])[0], dataset.element_spec)
 
 
-def single_element(dataset: Any) -> Any:
+def single_element(dataset: Any) -> object:
     """Return the only element of a dataset."""
     specs = [core_spec(leaf) for leaf in flatten(dataset.element_spec)]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...data.stages import INFINITE, UNKNOWN
 from ..core.space import Space
 from . import experimental as _e
@@ -14,7 +12,7 @@ from . import sparse as _s
 from .dataset import AUTOTUNE, Dataset, DatasetSpec
 from .optional import Optional
 
-BOTH: dict[str, Any] = {
+BOTH: dict[str, object] = {
     "AUTOTUNE": AUTOTUNE,
     "INFINITE_CARDINALITY": INFINITE,
     "UNKNOWN_CARDINALITY": UNKNOWN,
@@ -58,7 +56,7 @@ sparse = Space(
     to_dense=_s.to_dense,
     from_dense=_s.from_dense,
 )
-V1: dict[str, Any] = {
+V1: dict[str, object] = {
     "data": old_data,
     "sparse_tensor_to_dense": _s.to_dense,
     "SparseTensorValue": _s.SparseTensorValue,

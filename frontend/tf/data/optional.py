@@ -32,15 +32,15 @@ class Optional:
         return cls(wrap(np.array(False)), [], element_spec)
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> object:
         """Return what the element is like."""
         return self._spec
 
-    def has_value(self, name: str | None = None) -> Any:
+    def has_value(self, name: str | None = None) -> object:
         """Say whether there is an element."""
         return self._there
 
-    def get_value(self, name: str | None = None) -> Any:
+    def get_value(self, name: str | None = None) -> object:
         """Return the element; there must be one."""
         if self._there.eager and not bool(self._there):
             raise InvalidArgumentError("The given optional does not have a value.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 
 class OptionGroup:
     """Settings by name; names that are not known are refused."""
 
-    FIELDS: ClassVar[dict[str, Any]] = {}
+    FIELDS: ClassVar[dict[str, object]] = {}
 
     def __init__(self) -> None:
         for name, make in self.FIELDS.items():
@@ -22,10 +22,10 @@ class OptionGroup:
             )
         object.__setattr__(self, name, value)
 
-    def _values(self) -> dict[str, Any]:
+    def _values(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in self.FIELDS}
 
-    def merge(self, other: OptionGroup) -> Any:
+    def merge(self, other: OptionGroup) -> Self:
         """Return these settings with those of others that say something."""
         made = type(self)()
         for name, mine in self._values().items():
@@ -50,7 +50,7 @@ class OptionGroup:
 class AutotuneOptions(OptionGroup):
     """How much is used for what is tuned: threads are chosen by measuring, whatever is said."""
 
-    FIELDS: ClassVar[dict[str, Any]] = dict.fromkeys(
+    FIELDS: ClassVar[dict[str, object]] = dict.fromkeys(
         (
             *("enabled", "cpu_budget", "ram_budget", "autotune_algorithm"),
             *("initial_parallelism", "min_parallelism"),
@@ -61,13 +61,13 @@ class AutotuneOptions(OptionGroup):
 class DistributeOptions(OptionGroup):
     """How a dataset is shared among workers."""
 
-    FIELDS: ClassVar[dict[str, Any]] = {"auto_shard_policy": None, "num_devices": None}
+    FIELDS: ClassVar[dict[str, object]] = {"auto_shard_policy": None, "num_devices": None}
 
 
 class OptimizationOptions(OptionGroup):
     """Which steps TensorFlow would put together; the elements are the same."""
 
-    FIELDS: ClassVar[dict[str, Any]] = dict.fromkeys(
+    FIELDS: ClassVar[dict[str, object]] = dict.fromkeys(
         (
             *("apply_default_optimizations", "filter_fusion", "filter_parallelization"),
             *("inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion"),
@@ -80,7 +80,7 @@ class OptimizationOptions(OptionGroup):
 class ThreadingOptions(OptionGroup):
     """How many threads are used."""
 
-    FIELDS: ClassVar[dict[str, Any]] = dict.fromkeys(
+    FIELDS: ClassVar[dict[str, object]] = dict.fromkeys(
         ("max_intra_op_parallelism", "private_threadpool_size")
     )
 
@@ -88,7 +88,7 @@ class ThreadingOptions(OptionGroup):
 class Options(OptionGroup):
     """What a pipeline is told. None of it changes the elements, or their order."""
 
-    FIELDS: ClassVar[dict[str, Any]] = {
+    FIELDS: ClassVar[dict[str, object]] = {
         **dict.fromkeys(
             (
                 *("deterministic", "experimental_deterministic", "experimental_slack"),

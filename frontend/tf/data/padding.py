@@ -41,7 +41,7 @@ def _numbers(dims: Sequence[int]) -> Array:
     return np.array([-1 if d is None else d for d in dims], np.int64)
 
 
-def like(spec: Any, shapes: Any) -> list[Any]:
+def like(spec: object, shapes: Any) -> list[Any]:
     """Return the shapes of the parts; lists and tuples of numbers are shapes themselves."""
     if isinstance(spec, Mapping):
         return [s for key in sorted(spec) for s in like(spec[key], shapes[key])]
@@ -55,7 +55,7 @@ def like(spec: Any, shapes: Any) -> list[Any]:
     return [shapes]
 
 
-def _values(spec: object, values: object) -> list[Any]:
+def _values(spec: object, values: object) -> list[object]:
     if isinstance(spec, Mapping):
         if not isinstance(values, Mapping):
             return [values] * len(flatten(spec))

@@ -21,7 +21,7 @@ from .structures import Pipeline
 ELEMENTS, SPEC = "elements.records", "spec.json"
 
 
-def to_json(spec: object) -> Any:
+def to_json(spec: object) -> object:
     """Return the specs of an element as data of JSON's, or refuse what has no form."""
     if isinstance(spec, TensorSpec):
         dims = spec.shape._dims
@@ -35,7 +35,7 @@ def to_json(spec: object) -> Any:
     )
 
 
-def from_json(data: Any) -> Any:
+def from_json(data: Any) -> object:
     """Return the specs of an element."""
     if "tuple" in data:
         return tuple(from_json(each) for each in data["tuple"])

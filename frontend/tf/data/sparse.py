@@ -178,13 +178,13 @@ def to_dense(
     default_value: object = None,
     validate_indices: bool = True,
     name: str | None = None,
-) -> Any:
+) -> TfTensor:
     """Return the whole tensor, with a value where nothing is given."""
     row = sp_input.values.spec.dtype
     empty = b"" if row.kind == "s" else np.zeros((), row.numpy)
     value = convert(empty if default_value is None else default_value, row)
 
-    def compute(indices: Array, values: Array, shape: Array, fill: Array) -> Any:
+    def compute(indices: Array, values: Array, shape: Array, fill: Array) -> tuple[Array]:
         made = np.empty(tuple(shape.tolist()), values.dtype)
         made[...] = fill
         if validate_indices:
@@ -214,7 +214,7 @@ def from_dense(tensor: object, name: str | None = None) -> SparseTensor:
     x = convert(tensor)
     rank = x.shape.rank
 
-    def compute(array: Array) -> Any:
+    def compute(array: Array) -> tuple[Array, Array, Array]:
         places = np.argwhere(array != (b"" if array.dtype.kind == "O" else 0)).astype(np.int64)
         return places, array[tuple(places.T)], np.array(array.shape, np.int64)
 

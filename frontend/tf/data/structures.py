@@ -42,7 +42,7 @@ class Pipeline(Part):
         """Return the dataset of a stage."""
         raise NotImplementedError
 
-    def step(self, kind: Any, spec: object = None, **options: object) -> Pipeline:
+    def step(self, kind: object, spec: object = None, **options: object) -> Pipeline:
         """Return a dataset of what is done to this one."""
         raise NotImplementedError
 
@@ -101,7 +101,7 @@ LeafSpec: TypeAlias = TensorSpec | PartSpec
 """What one part of an element is like."""
 
 
-def normal(value: object) -> Any:
+def normal(value: object) -> object:
     """Return a value as an element: lists become tensors, and so does all that is no structure."""
     if isinstance(value, Mapping):
         made = {key: normal(each) for key, each in value.items()}
@@ -111,7 +111,7 @@ def normal(value: object) -> Any:
     return value if isinstance(value, Part) else convert(value)
 
 
-def spec_of(element: object) -> Any:
+def spec_of(element: object) -> object:
     """Return what an element is like, in its structure."""
     return pack_sequence_as(element, [leaf_spec(leaf) for leaf in flatten(element)])
 
@@ -138,13 +138,13 @@ def leaf_of(spec: LeafSpec, tensor: object) -> object:
     return spec.part_of(convert(tensor)) if isinstance(spec, PartSpec) else tensor
 
 
-def packed(spec: object, tensors: Sequence[object]) -> Any:
+def packed(spec: object, tensors: Sequence[object]) -> object:
     """Return an element of tensors."""
     leaves = flatten(spec)
     return pack_sequence_as(spec, [leaf_of(s, t) for s, t in zip(leaves, tensors, strict=True)])
 
 
-def packer(spec: object) -> Callable[[Sequence[Array]], Any]:
+def packer(spec: object) -> Callable[[Sequence[Array]], object]:
     """Return what makes an element of computed arrays."""
     leaves = flatten(spec)
     if any(isinstance(leaf, PartSpec) for leaf in leaves):
@@ -156,11 +156,11 @@ def packer(spec: object) -> Callable[[Sequence[Array]], Any]:
     return lambda arrays: pack_sequence_as(spec, [EagerTensor(x) for x in arrays])
 
 
-def numpy_packer(spec: object) -> Callable[[Sequence[Array]], Any]:
+def numpy_packer(spec: object) -> Callable[[Sequence[Array]], object]:
     """Return what makes an element of numpy's arrays and numbers."""
     leaves = flatten(spec)
 
-    def value(leaf: LeafSpec, array: Array) -> object:
+    def value(leaf: LeafSpec, array: Array) -> Part | Array:
         if isinstance(leaf, PartSpec):
             return leaf.part_of(wrap(array))
         array = np.asarray(array)
@@ -169,12 +169,12 @@ def numpy_packer(spec: object) -> Callable[[Sequence[Array]], Any]:
     return lambda arrays: pack_sequence_as(spec, list(map(value, leaves, arrays)))
 
 
-def map_specs(function: Callable[..., object], spec: object) -> Any:
+def map_specs(function: Callable[..., object], spec: object) -> object:
     """Return a structure of what a function gives for each spec."""
     return pack_sequence_as(spec, [function(leaf) for leaf in flatten(spec)])
 
 
-def with_front(spec: object, extent: int | None) -> Any:
+def with_front(spec: object, extent: int | None) -> object:
     """Return the specs of several elements stacked."""
 
     def front(leaf: LeafSpec) -> LeafSpec:
@@ -186,7 +186,7 @@ def with_front(spec: object, extent: int | None) -> Any:
     return map_specs(front, spec)
 
 
-def without_front(spec: object) -> Any:
+def without_front(spec: object) -> object:
     """Return the specs of one of several elements that are stacked."""
 
     def rest(leaf: LeafSpec) -> LeafSpec:
@@ -200,7 +200,7 @@ def without_front(spec: object) -> Any:
     return map_specs(rest, spec)
 
 
-def joined_spec(a: object, b: object) -> Any:
+def joined_spec(a: object, b: object) -> object:
     """Return the spec of what two specs describe, or raise `TypeError`."""
     one, two = flatten(a), flatten(b)
     if len(one) != len(two) or not _alike(a, b):
@@ -229,16 +229,16 @@ def _joined(a: LeafSpec, b: LeafSpec) -> LeafSpec:
     return TensorSpec(a.shape.most_specific_compatible_shape(b.shape), a.dtype)
 
 
-def shapes_of(spec: object) -> Any:
+def shapes_of(spec: object) -> object:
     """Return the shapes of an element."""
     return map_specs(lambda leaf: getattr(leaf, "shape", TensorShape(None)), spec)
 
 
-def types_of(spec: object) -> Any:
+def types_of(spec: object) -> object:
     """Return the element types of an element."""
     return map_specs(lambda leaf: leaf.dtype, spec)
 
 
-def classes_of(spec: object) -> Any:
+def classes_of(spec: object) -> object:
     """Return the classes of the parts of an element."""
     return map_specs(lambda leaf: leaf.value_type, spec)

@@ -63,9 +63,9 @@ class ClusterSpec:
         """Return job and number of each task, in the order of the ranks."""
         return [(job, number) for job, tasks in self._jobs.items() for number in sorted(tasks)]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the jobs with their tasks: a list, or where numbers are left out a dict."""
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
         for job, tasks in self._jobs.items():
             dense = sorted(tasks) == list(range(len(tasks)))
             made[job] = self.job_tasks(job) if dense else dict(tasks)
@@ -139,7 +139,7 @@ REFUSED = {
 }
 
 
-def refused(name: str) -> Any:
+def refused(name: str) -> type:
     """Return a class that refuses to be made, by its name."""
 
     class Refused:

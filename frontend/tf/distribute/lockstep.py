@@ -44,7 +44,7 @@ class Lockstep:
         self.count = count
         self.turn = 0
         self.changed = threading.Condition()
-        self.rounds: list[list[Any]] = []
+        self.rounds: list[list[object]] = []
         """What each has given, at each meeting."""
         self.met = [0] * count
         """At how many meetings each was."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 from . import cluster, replicas, server, strategy
 
@@ -17,7 +16,7 @@ class CommunicationOptions:
         self.bytes_per_pack = bytes_per_pack
 
 
-MEMBERS: dict[str, Any] = {
+MEMBERS: dict[str, object] = {
     "Server": server.Server,
     "Strategy": strategy.Strategy,
     "MirroredStrategy": strategy.MirroredStrategy,

@@ -56,7 +56,7 @@ class VariableSynchronization(Enum):
     ON_READ = 3
 
 
-class PerReplica(tuple[Any, ...]):
+class PerReplica(tuple[object, ...]):
     """A value for each replica of this process; functions that are traced see them all."""
 
     __slots__ = ()
@@ -67,7 +67,7 @@ class PerReplica(tuple[Any, ...]):
         return tuple(self)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> object:
         """Return the element type."""
         return self.values[0].dtype
 
@@ -90,7 +90,7 @@ def regrouped(results: Sequence[object]) -> Any:
     return pack_sequence_as(results[0], columns)
 
 
-def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+def mapped(function: Callable[[object], object], value: Any) -> object:
     """Return a structure of what a function gives for values; those of replicas are one."""
     if isinstance(value, PerReplica) or not nest.is_nested(value):
         return function(value)
@@ -151,7 +151,7 @@ class ReplicaContext:
         return [self.strategy.devices[self.number]]
 
     def merge_call(
-        self, merge_fn: Callable[..., object], args: Sequence[Any] = (), kwargs: Any = None
+        self, merge_fn: Callable[..., object], args: Sequence[object] = (), kwargs: Any = None
     ) -> Any:
         """Call a function once for all replicas, with the values of each."""
         if self.steps.count > 1 and STATE.context is not self.context:
@@ -181,7 +181,7 @@ class ReplicaContext:
             record("all_reduce", found, total, lambda *grads: self._back(way, grads, total))
         return pack_sequence_as(value, list(total))
 
-    def _back(self, way: ReduceOp, grads: Sequence[Any], like: Sequence[Any]) -> list[Any]:
+    def _back(self, way: ReduceOp, grads: Sequence[object], like: Sequence[Any]) -> list[object]:
         """Return the gradients of values: what all replicas' results have, in the same way."""
         given = [
             np.zeros(x.shape, x.spec.dtype.numpy) if g is None else g
@@ -189,15 +189,15 @@ class ReplicaContext:
         ]
         return list(self.all_reduce(way, given))
 
-    def all_gather(self, value: object, axis: int, options: object = None) -> Any:
+    def all_gather(self, value: object, axis: int, options: object = None) -> object:
         """Return the replicas' values behind each other, on an axis."""
         return self.merge_call(lambda s, x: s.gather(x, axis), [convert(value)])
 
-    def change(self, variable: Any, kind: str, values: Sequence[object], read: bool) -> Any:
+    def change(self, variable: Any, kind: str, values: Sequence[object], read: bool) -> object:
         """Change a variable once for all replicas, by what its `aggregation` makes of theirs."""
         way = getattr(variable, "aggregation", VariableAggregation.NONE)
 
-        def changed(strategy: Any, *columns: Any) -> Any:
+        def changed(strategy: Any, *columns: object) -> object:
             rows = [x.values[0] if isinstance(x, PerReplica) else x for x in columns]
             if way in (VariableAggregation.SUM, VariableAggregation.MEAN):
                 rows = strategy.reduced(ReduceOp[way.name], columns)
@@ -207,11 +207,11 @@ class ReplicaContext:
 
         return self.merge_call(changed, values)
 
-    def apply(self, applied: Callable[[object], object], pairs: Sequence[Any]) -> Any:
+    def apply(self, applied: Callable[[object], object], pairs: Sequence[Any]) -> object:
         """Change variables once, by the sums of the replicas' gradients."""
         variables = [variable for _, variable in pairs]
 
-        def merged(strategy: Any, *grads: Any) -> Any:
+        def merged(strategy: Any, *grads: object) -> object:
             totals = strategy.reduced(ReduceOp.SUM, grads)
             return applied(list(zip(totals, variables, strict=True)))
 
@@ -232,7 +232,7 @@ def over_ranks(value: TfTensor, comm: protocol.Comm) -> TfTensor:
     return dressed(collectives.all_reduce(value)) if comm.size > 1 else value
 
 
-def joined(value: object, axis: int, comm: protocol.Comm) -> Any:
+def joined(value: object, axis: int, comm: protocol.Comm) -> object:
     """Return values of all replicas behind each other."""
     parts = list(value.values) if isinstance(value, PerReplica) else [value]
     own = concat(parts, axis) if len(parts) > 1 else parts[0]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ....runtime.comm.local import alone
 from ....runtime.comm.protocol import Comm, WorldError
@@ -35,11 +34,11 @@ class Server:
 
     def __init__(
         self,
-        server_or_cluster_def: Any,
+        server_or_cluster_def: object,
         job_name: str | None = None,
         task_index: int | None = None,
         protocol: str | None = None,
-        config: Any = None,
+        config: object = None,
         start: bool = True,
         comm: Comm | None = None,
     ) -> None:
@@ -64,7 +63,7 @@ class Server:
             self.start()
 
     @staticmethod
-    def create_local_server(config: Any = None, start: bool = True) -> Server:
+    def create_local_server(config: object = None, start: bool = True) -> Server:
         """Return a server of a cluster of one task."""
         return Server({"local": ["localhost:0"]}, config=config, start=start, comm=alone())
 
@@ -114,7 +113,7 @@ def replica_device_setter(
     ps_device: str = "/job:ps",
     worker_device: str = "/job:worker",
     merge_devices: bool = True,
-    cluster: Any = None,
+    cluster: object = None,
     ps_ops: Sequence[str] | None = None,
     ps_strategy: Callable[[Operation], int] | None = None,
 ) -> Callable[[Operation], str] | None:

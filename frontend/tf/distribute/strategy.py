@@ -98,7 +98,7 @@ class Strategy:
 
     def run(
         self, fn: Callable[..., object], args: Any = (), kwargs: Any = None, options: object = None
-    ) -> Any:
+    ) -> object:
         """Call a function on each replica, with its part of values that replicas have."""
         if CONTEXTS.replica is not None:
             raise RuntimeError("a replica is running: `run` is called between the replicas")
@@ -113,11 +113,11 @@ class Strategy:
             graph.is_exact = True  # so that steps behind a restart are as all others are
             graph = graph.outer
 
-        def replica(number: int) -> Callable[[], Any]:
+        def replica(number: int) -> Callable[[], object]:
             context = ReplicaContext(self, number, steps)
             given, named = chosen(tuple(args), number), chosen(dict(kwargs or {}), number)
 
-            def call() -> Any:
+            def call() -> object:
                 with self._entered(context), device(self.devices[number]):
                     return fn(*given, **named)
 
@@ -157,12 +157,12 @@ class Strategy:
         parts = parts * len(self.devices) if len(parts) == 1 else parts
         return dressed(collectives.ordered_sum(parts)) if self.comm.size > 1 else local_sum(value)
 
-    def reduce(self, reduce_op: object, value: object, axis: object = None) -> Any:
+    def reduce(self, reduce_op: object, value: object, axis: object = None) -> object:
         """Return what the replicas' values add up to, or their mean; over an axis too, if given."""
         way = ReduceOp.of(reduce_op)
         return mapped(lambda x: self._reduced(way, x, axis), value)
 
-    def _reduced(self, way: ReduceOp, value: object, axis: Any) -> Any:
+    def _reduced(self, way: ReduceOp, value: object, axis: Any) -> object:
         each = value.values if isinstance(value, PerReplica) else (value,)
         parts = [convert(x) for x in each]
         if not isinstance(value, PerReplica) and axis is None and len(self.devices) > 1:
@@ -177,21 +177,23 @@ class Strategy:
         count = int(self.comm.all_reduce(np.asarray(rows))) if self.comm.size > 1 else int(rows)
         return total / convert(count, total.dtype)
 
-    def gather(self, value: object, axis: int) -> Any:
+    def gather(self, value: object, axis: int) -> object:
         """Return the values of all replicas behind each other, on an axis."""
         return joined(value, axis, self.comm)
 
-    def experimental_local_results(self, value: object) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: object) -> tuple[object, ...]:
         """Return the values of this process's replicas."""
         return value.values if isinstance(value, PerReplica) else (value,)
 
     unwrap = experimental_local_results
 
-    def group(self, value: object, name: object = None) -> Any:
+    def group(self, value: object, name: object = None) -> tuple[object, ...]:
         """Return the values of this process's replicas: they are computed."""
         return self.experimental_local_results(value)
 
-    def experimental_distribute_values_from_function(self, value_fn: Callable[..., object]) -> Any:
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[..., object]
+    ) -> object:
         """Return what a function gives for each replica of this process."""
         contexts = [ReplicaContext(self, n, Lockstep(1)) for n in range(len(self.devices))]
         return regrouped([value_fn(context) for context in contexts])
@@ -241,11 +243,11 @@ class DistributedDataset:
         self.strategy, self.dataset, self.split = strategy, dataset, split
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> object:
         """Return the specs of the batches."""
         return self.dataset.element_spec
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         count = len(self.strategy.devices)
         batches = iter(self.dataset)
         if self.split:
@@ -258,12 +260,12 @@ class DistributedDataset:
                 return
             yield regrouped(rows)
 
-    def _part(self, batch: object, number: int) -> Any:
+    def _part(self, batch: object, number: int) -> object:
         """Return the rows of one replica."""
         place = self.strategy.first_replica + number
         every = self.strategy.num_replicas_in_sync
 
-        def rows(x: Any) -> Any:
+        def rows(x: Any) -> object:
             size = int(x.shape[0])
             most, more = divmod(size, every)
             start = place * most + min(place, more)
@@ -329,7 +331,7 @@ REFUSED: dict[str, str] = {
 }
 
 
-def refused(name: str) -> Any:
+def refused(name: str) -> type:
     """Return a class that refuses to be made, by its name."""
 
     class Refused:

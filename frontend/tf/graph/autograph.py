@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType
 from ...autograph import SETTINGS, SURFACES, Surface, code_of, do_not_convert, strictly_converted
+from ...eager.tensor import Tensor
 from ...graph.graph import Graph
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..ops import sorting
@@ -28,7 +29,7 @@ class TfSurface(Surface):
         """Return a range of numbers as a tensor."""
         return range_(start, limit, step)
 
-    def number(self, graph: Graph, value: object, kind: type) -> Any:
+    def number(self, graph: Graph, value: object, kind: type[int | float]) -> Tensor:
         """Return a tensor as int32 or float32."""
         return cast(value, self.types[kind])
 
@@ -36,7 +37,7 @@ class TfSurface(Surface):
         """Return a tensor sorted."""
         return sorting.sort(value, direction="DESCENDING" if reverse else "ASCENDING")
 
-    def print(self, values: tuple[Any, ...], options: dict[str, Any]) -> None:
+    def print(self, values: tuple[object, ...], options: dict[str, Any]) -> None:
         """Print when the graph runs."""
         stream = options.get("file") or sys.stdout
         write(values, stream, options.get("sep", " "), options.get("end", "\n"))
@@ -68,7 +69,7 @@ def to_graph(
     entity: Callable[..., object],
     recursive: bool = True,
     experimental_optional_features: object = None,
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Return a function converted: its choices and loops go into the graph that is being made."""
     names_of(experimental_optional_features)
     return strictly_converted(getattr(entity, "python_function", entity))

@@ -19,7 +19,7 @@ from ..core.values import InGraph, convert, graph_of, same
 from .state import get_default_graph, group
 
 
-def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., Any]:
+def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., object]:
     """Return a check of two tensors."""
 
     def check(
@@ -29,7 +29,7 @@ def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., Any]:
         summarize: object = None,
         name: str | None = None,
         data: Any = None,
-    ) -> Any:
+    ) -> object:
         """Raise unless the relation holds for all elements."""
         start = [*(data or ()), *([message] if message else ())]
 
@@ -52,7 +52,7 @@ def _assert(sign: str, holds: Callable[..., Any]) -> Callable[..., Any]:
     return check
 
 
-def _checked(graph: Any, run: Callable[..., Any], values: list[Any], name: object) -> Any:
+def _checked(graph: Any, run: Callable[..., object], values: list[Any], name: object) -> object:
     if graph is None:
         run(*[v.numpy() for v in values])
         return None
@@ -79,7 +79,7 @@ assert_non_positive = _assert_sign(assert_less_equal)
 
 def Assert(  # noqa: N802  (is its name)
     condition: object, data: Sequence[object], summarize: object = None, name: object = None
-) -> Any:
+) -> object:
     """Raise with the data unless a condition holds."""
 
     def run(holds: Any, *values: object) -> tuple[()]:
@@ -193,7 +193,7 @@ def assert_near(
     message: object = None,
     summarize: object = None,
     name: str | None = None,
-) -> Any:
+) -> object:
     """Raise unless all elements are within ten roundings of each other."""
 
     def close(a: Array, b: Array) -> Array:
@@ -230,7 +230,7 @@ def add_check_numerics_ops() -> Operation | None:
             "and NaN's under eager execution, check the tensors one by one (tf.debugging."
             "check_numerics)."
         )
-    graph, checks = get_default_graph(), list[Any]()
+    graph, checks = get_default_graph(), list[object]()
     for operation in list(graph.operations):
         for output in operation.outputs:
             if output.spec.dtype.is_float:

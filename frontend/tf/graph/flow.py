@@ -41,15 +41,15 @@ SWITCH, MERGE = Switch(), Merge()
 class Merged(NamedTuple):
     """What a Merge gives."""
 
-    output: Any
-    value_index: Any
+    output: object
+    value_index: object
 
 
 class Switched(NamedTuple):
     """What a Switch gives."""
 
-    output_false: Any
-    output_true: Any
+    output_false: object
+    output_true: object
 
 
 def truth(pred: object) -> TfTensor:
@@ -58,7 +58,7 @@ def truth(pred: object) -> TfTensor:
 
 
 def cond(
-    pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: object
+    pred: object, true_fn: Any = None, false_fn: Any = None, name: str | None = None, **_: object
 ) -> Any:
     """Run one of two functions."""
     for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
@@ -73,10 +73,10 @@ def cond(
         return choose(graph, truth(pred), [_done(false_fn), _done(true_fn)], name, "If")
 
 
-def _done(branch: Callable[[], object]) -> Callable[[], Any]:
+def _done(branch: Callable[[], object]) -> Callable[[], object]:
     """Return a branch in whose result true stands for each operation, once it has been run."""
 
-    def leaf(value: object) -> Any:
+    def leaf(value: object) -> object:
         if not isinstance(value, Operation):
             return value
         with value.graph.control_dependencies([value]):
@@ -87,7 +87,7 @@ def _done(branch: Callable[[], object]) -> Callable[[], Any]:
 
 def switch_case(
     branch_index: Any, branch_fns: Any, default: object = None, name: str = "switch_case"
-) -> Any:
+) -> object:
     """Run one of several functions, by its number."""
     if not hasattr(branch_index, "spec"):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
@@ -109,8 +109,12 @@ def switch_case(
 
 
 def case(
-    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "case", **_: Any
-) -> Any:
+    pred_fn_pairs: Any,
+    default: Any = None,
+    exclusive: bool = False,
+    name: str = "case",
+    **_: object,
+) -> object:
     """Run the function of the first condition that holds."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     if not pairs:
@@ -152,11 +156,11 @@ def _require(m: Maker, count: object, holds: Callable[[object], object], message
         raise ValueError(f"Input error: {message}")
 
 
-def _counted(pred: TfTensor, preds: Sequence[Any], **options: Any) -> TfTensor:
+def _counted(pred: TfTensor, preds: Sequence[object], **options: Any) -> TfTensor:
     return perform("CaseCondition", [pred, *map(truth, preds)], **options)
 
 
-def _either(pred: object, yes: object, no: object) -> Callable[[], Any]:
+def _either(pred: object, yes: object, no: object) -> Callable[[], object]:
     return lambda: cond(pred, yes, no)
 
 
@@ -168,7 +172,7 @@ def gradients(
     stop_gradients: object = None,
     unconnected_gradients: object = "none",
     **_: object,
-) -> Any:
+) -> list[object]:
     """Return the gradients of the sum of `ys`, as tensors added to the graph."""
     targets = nest.flatten(ys)
     graph = graph_of(targets)
@@ -220,7 +224,7 @@ class UnconnectedGradients:
 class GradientTape(CoreTape):
     """Records operations for gradients."""
 
-    def sparse(self, use: Use, grads: Sequence[object]) -> Sequence[Any] | None:
+    def sparse(self, use: Use, grads: Sequence[object]) -> Sequence[object] | None:
         """Return the gradients of a use of which some are `IndexedSlices`, or None."""
         return of_use(use, grads)
 
@@ -258,8 +262,8 @@ class GradientTape(CoreTape):
         return dressed_leaves(made)
 
     def batch_jacobian(
-        self, target: Any, source: Any, unconnected_gradients: Any = "none", **_: Any
-    ) -> Any:
+        self, target: Any, source: Any, unconnected_gradients: object = "none", **_: object
+    ) -> object:
         """Return the derivatives of each example of the target by the same of the source."""
         for x in (target, source):
             x.shape.with_rank_at_least(2)
@@ -278,7 +282,7 @@ class GradientTape(CoreTape):
         return dressed_leaves(made)
 
 
-def switch(data: object, pred: object, name: str | None = None) -> tuple[Any, Any]:
+def switch(data: object, pred: object, name: str | None = None) -> tuple[object, object]:
     """Return the data for false and for true; one of them is dead."""
     graph = graph_of([data, pred])
     if graph is None:
@@ -289,7 +293,7 @@ def switch(data: object, pred: object, name: str | None = None) -> tuple[Any, An
     return Switched(no, yes)
 
 
-def merge(inputs: Sequence[object], name: str | None = None) -> tuple[Any, Any]:
+def merge(inputs: Sequence[object], name: str | None = None) -> tuple[object, object]:
     """Return the input that is alive, and its number."""
     graph = graph_of(list(inputs))
     if graph is None:
@@ -355,7 +359,7 @@ PYTHON_ERRORS: dict[type[Exception], type[OpError]] = {
 """What the errors of Python functions become; others are of an unknown kind."""
 
 
-def _with_errors(function: Callable[..., object]) -> Callable[..., Any]:
+def _with_errors(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function whose errors are TensorFlow's."""
 
     @functools.wraps(function)
@@ -414,11 +418,11 @@ def numpy_function(
     Tout: DTypeLike | None,  # noqa: N803
     name: str | None = None,
     **_: object,
-) -> Any:
+) -> object:
     """Call Python with arrays, also from a graph."""
     rows_ = [row_of(t) for t in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 
-    def called(*xs: Any) -> Any:
+    def called(*xs: Any) -> object:
         made = func(*[x.numpy() for x in xs])
         listed = made if isinstance(made, list | tuple) else [made]
         for at, (value, row) in enumerate(zip(listed, rows_, strict=False)):

@@ -26,13 +26,13 @@ def hessians(ys: object, xs: object, **_: object) -> list[TfTensor]:
     return made
 
 
-def recompute_grad(f: Callable[..., object]) -> Callable[..., Any]:
+def recompute_grad(f: Callable[..., object]) -> Callable[..., object]:
     """Return a function that is computed once more for its gradient, which keeps nothing of it."""
 
     @wraps(f)
     @custom_gradient
     def run(*args: object) -> Any:
-        def gradient(*grads: Any, variables: Any = ()) -> Any:
+        def gradient(*grads: object, variables: Any = ()) -> object:
             with GradientTape() as tape:
                 tape.watch(args)
                 made = f(*args)
@@ -44,7 +44,7 @@ def recompute_grad(f: Callable[..., object]) -> Callable[..., Any]:
     return run
 
 
-def grad_pass_through(f: Callable[..., object]) -> Callable[..., Any]:
+def grad_pass_through(f: Callable[..., object]) -> Callable[..., object]:
     """Return a function of one argument whose gradient is that of doing nothing."""
 
     @wraps(f)
@@ -67,7 +67,7 @@ class ForwardAccumulator:
         self._tangents = [convert(t, p.dtype) for p, t in self._pairs(tangents)]
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
-    def _pairs(self, tangents: object) -> list[tuple[Any, Any]]:
+    def _pairs(self, tangents: object) -> list[tuple[Any, object]]:
         flat = nest.flatten(tangents)
         if len(flat) != len(self._primals):
             raise ValueError(f"{len(self._primals)} primals, but {len(flat)} tangents")
@@ -81,12 +81,12 @@ class ForwardAccumulator:
     def __exit__(self, *error: Any) -> None:
         self._tape.__exit__(*error)
 
-    def jvp(self, primals: object, unconnected_gradients: object = "none") -> Any:
+    def jvp(self, primals: object, unconnected_gradients: object = "none") -> object:
         """Return the derivative of each result along the direction."""
         found = [self._along(y, unconnected_gradients) for y in nest.flatten(primals)]
         return nest.pack(primals, found)
 
-    def _along(self, result: object, unconnected: object) -> Any:
+    def _along(self, result: object, unconnected: object) -> object:
         weights = zeros_like(result)
         with GradientTape() as outer:
             outer.watch(weights)

@@ -46,7 +46,7 @@ def _read_and_skip(m: Maker, state: object, count: object) -> object:
 class Generator(Source):
     """Draws numbers by a state, which each draw moves on; the numbers are TensorFlow's."""
 
-    def __init__(self, copy_from: Any = None, state: Any = None, alg: object = None) -> None:
+    def __init__(self, copy_from: Any = None, state: object = None, alg: object = None) -> None:
         if alg not in ALGORITHMS:
             raise ValueError(
                 f"Argument `alg` got unsupported value {alg}. Supported values are philox for the "

@@ -41,7 +41,7 @@ def add_to_collections(names: Sequence[str] | str, value: object) -> None:
     get_default_graph().add_to_collections(names, value)
 
 
-def get_collection(key: str, scope: Any = None) -> list[Any]:
+def get_collection(key: str, scope: Any = None) -> list[object]:
     """Return a list of the default graph; of those with names that begin with the scope."""
     found = get_default_graph().get_collection(key)
     if scope is None:
@@ -49,7 +49,7 @@ def get_collection(key: str, scope: Any = None) -> list[Any]:
     return [x for x in found if re.match(scope, getattr(x, "name", ""))]
 
 
-def get_collection_ref(key: str) -> list[Any]:
+def get_collection_ref(key: str) -> list[object]:
     """Return a list of the default graph itself: what is put there stays there."""
     return get_default_graph().get_collection_ref(key)
 
@@ -64,12 +64,12 @@ def trainable_variables(scope: object = None) -> list[Any]:
     return get_collection(TRAINABLE, scope)
 
 
-def local_variables(scope: object = None) -> list[Any]:
+def local_variables(scope: object = None) -> list[object]:
     """Return the variables of the default graph that are not shared or saved."""
     return get_collection(LOCAL, scope)
 
 
-def moving_average_variables(scope: object = None) -> list[Any]:
+def moving_average_variables(scope: object = None) -> list[object]:
     """Return the variables of the default graph whose averages are kept."""
     return get_collection(AVERAGED, scope)
 

@@ -22,7 +22,7 @@ from ..ops.creation import constant, zeros
 from .flow import truth
 from .tensor_array import TensorArray, element_at
 
-Body = Callable[..., Any]
+Body = Callable[..., object]
 
 
 def while_loop(
@@ -53,7 +53,7 @@ def while_loop(
     return found[0] if single else nest.pack(loop_vars, nest.flatten(found))
 
 
-def _listed(made: Any, tree: Any) -> Any:
+def _listed(made: object, tree: Any) -> object:
     """Return what a body gives as a list: one value stands for a list of one."""
     if len(tree) == 1 and not (isinstance(made, list | tuple) and len(made) == 1):
         if isinstance(made, list | tuple) and not isinstance(tree[0], list | tuple):
@@ -124,7 +124,7 @@ class _Loop:
         ]
         return nest.pack(self.tree, leaves)
 
-    def run(self, cond: Body, body: Body, most: object, name: str | None) -> Any:
+    def run(self, cond: Body, body: Body, most: object, name: str | None) -> object:
         """Add the loop to the graph."""
         self.start(body)
         values, shapes = self.carried()
@@ -143,7 +143,7 @@ class _Loop:
                 )
             return holds if limit is None else holds & (trips < limit)
 
-        def step(trips: int, *state: object) -> Any:
+        def step(trips: int, *state: object) -> list[object]:
             made = nest.flatten(_listed(body(*self.packed(state)), self.tree))
             if len(made) != len(state):
                 raise ValueError(
@@ -161,7 +161,7 @@ def _flow(value: object) -> TfTensor:
     return value.carried()[0] if isinstance(value, TensorArray) else convert(value)
 
 
-def _leaves(shapes: Any) -> list[Any]:
+def _leaves(shapes: Any) -> list[object]:
     """Return the shapes in a structure: a shape is a leaf."""
     if isinstance(shapes, TensorShape | TensorSpec) or shapes is None:
         found = shapes.shape if isinstance(shapes, TensorSpec) else shapes
@@ -179,12 +179,12 @@ def _count(elems: object) -> int | None:
     return found
 
 
-def _rows(elems: object) -> list[Any]:
+def _rows(elems: object) -> list[object]:
     columns = zip(*[unstack(x) for x in nest.flatten(elems)], strict=True)
     return [nest.pack(elems, row) for row in columns]
 
 
-def _stacked(made: list[object]) -> Any:
+def _stacked(made: list[object]) -> object:
     columns = zip(*map(nest.flatten, made), strict=True)
     return nest.pack(made[0], [stack(list(column)) for column in columns])
 
@@ -196,23 +196,23 @@ class _Slices:
         self.elems = nest.map_structure(convert, elems)
         self.count = shape(nest.flatten(self.elems)[0])[0]
 
-    def at(self, index: object) -> Any:
+    def at(self, index: object) -> object:
         """Return the slices at an index."""
         return nest.map_structure(lambda x: element_at(x, index), self.elems)
 
 
-def _types(signature: object, like: object) -> Any:
+def _types(signature: object, like: object) -> object:
     """Return the element types of results, in their structure."""
     if signature is None:
         return nest.map_structure(lambda x: convert(x).dtype, like)
     return nest.map_structure(lambda s: getattr(s, "dtype", s), signature)
 
 
-def _arrays(types: object, count: object) -> Any:
+def _arrays(types: object, count: object) -> object:
     return nest.map_structure(lambda t: TensorArray(t, size=count), types)
 
 
-def _write(arrays: object, index: object, values: object) -> Any:
+def _write(arrays: object, index: object, values: object) -> object:
     return nest.map_structure(lambda a, v: a.write(index, v), arrays, values)
 
 
@@ -237,7 +237,7 @@ def map_fn(
     infer_shape: bool = True,
     name: str | None = None,
     fn_output_signature: object = None,
-) -> Any:
+) -> object:
     """Apply a function to the slices along the first axis."""
     if _count(elems) is not None:
         rows = _rows(elems)
@@ -252,14 +252,14 @@ def map_fn(
     slices, signature = _Slices(elems), fn_output_signature or dtype
     arrays = _arrays(_types(signature, elems), slices.count)
 
-    def body(i: TfTensor, made: object) -> Any:
+    def body(i: TfTensor, made: object) -> object:
         return i + 1, _write(made, i, fn(slices.at(i)))
 
     _, found = while_loop(lambda i, made: i < slices.count, body, (constant(0), arrays), name=name)
     return nest.map_structure(lambda a: a.stack(), found)
 
 
-def _nothing(graph: Graph, fn: Body, elems: object) -> Any:
+def _nothing(graph: Graph, fn: Body, elems: object) -> object:
     """Return what a function gives for no slices: nothing, of the shapes that it would have."""
     flat = [convert(x) for x in nest.flatten(elems)]
     specs = [shape_spec(x.dtype, x.shape[1:]) for x in flat]
@@ -270,7 +270,7 @@ def _nothing(graph: Graph, fn: Body, elems: object) -> Any:
 
 def vectorized_map(
     fn: Body, elems: object, fallback_to_while_loop: bool = True, warn: bool = True
-) -> Any:
+) -> object:
     """Apply a function to the slices along the first axis."""
     return map_fn(fn, elems)
 
@@ -281,7 +281,7 @@ def foldl(
     initializer: object = None,
     name: str | None = None,
     **_: object,
-) -> Any:
+) -> object:
     """Combine the slices from the first to the last."""
     return _fold(fn, elems, initializer, name, backwards=False)
 
@@ -292,12 +292,12 @@ def foldr(
     initializer: object = None,
     name: str | None = None,
     **_: object,
-) -> Any:
+) -> object:
     """Combine the slices from the last to the first."""
     return _fold(fn, elems, initializer, name, backwards=True)
 
 
-def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwards: bool) -> Any:
+def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwards: bool) -> object:
     if _count(elems) is not None:
         rows = _rows(elems)[:: -1 if backwards else 1]
         total = rows.pop(0) if initial is None else nest.map_structure(convert, initial)
@@ -309,7 +309,7 @@ def _fold(fn: Body, elems: object, initial: object, name: str | None, *, backwar
     begin = 0 if initial is not None else 1
     first = slices.at(last if backwards else 0) if initial is None else initial
 
-    def body(i: TfTensor, total: object) -> Any:
+    def body(i: TfTensor, total: object) -> object:
         return i + 1, fn(total, slices.at(last - i if backwards else i))
 
     start = (constant(begin), nest.map_structure(convert, first))
@@ -340,7 +340,7 @@ def scan(
     if begin:
         arrays = _write(arrays, last if reverse else 0, state)
 
-    def body(i: TfTensor, total: object, made: object) -> Any:
+    def body(i: TfTensor, total: object, made: object) -> object:
         place = last - i if reverse else i
         now = nest.map_structure(convert, fn(total, slices.at(place)))
         return i + 1, now, _write(made, place, now)
@@ -350,7 +350,7 @@ def scan(
     return nest.map_structure(lambda a: a.stack(), found)
 
 
-def _scan_rows(fn: Body, rows: list[object], initial: object, reverse: bool) -> Any:
+def _scan_rows(fn: Body, rows: list[object], initial: object, reverse: bool) -> object:
     made = []
     if initial is None:
         total = rows.pop(0)

@@ -66,7 +66,7 @@ def _texts(value: object, given: Iterator[object], ends: int, *, inside: bool = 
     return repr(value) if inside else str(value)
 
 
-def _tensors(value: object) -> list[Any]:
+def _tensors(value: object) -> list[object]:
     if isinstance(value, dict | list | tuple):
         parts = value.values() if isinstance(value, dict) else value
         return [x for part in parts for x in _tensors(part)]
@@ -84,7 +84,9 @@ def _put(text: str, stream: Any) -> None:
         (stream or sys.stderr).write(text)
 
 
-def write(inputs: Any, stream: Any, sep: str, end: str, summarize: Any = None) -> Operation | None:
+def write(
+    inputs: Any, stream: object, sep: str, end: str, summarize: Any = None
+) -> Operation | None:
     """Write values now, or add the operation that does to a graph."""
     ends = 3 if summarize is None else int(summarize)
 

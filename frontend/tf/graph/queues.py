@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ....ir.types.tensor import Array
 from ...function.traces import ACTIVE
 from ...graph import queue_ops as q
-from ...graph.graph import Graph, Kind
+from ...graph.graph import Graph, Kind, Operation
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor, row_of, wrap
+from ..core.bridge import TfTensor, dressed, row_of, wrap
 from ..core.shapes import TensorShape
 from ..core.values import InGraph, convert, graph_of, static
 
 _NUMBERS = count()
+Done: TypeAlias = Operation | Sequence[Array]
+"""What a step on a queue is in a graph, or what it gave at once."""
+Element: TypeAlias = TfTensor | list[TfTensor] | dict[str, TfTensor]
+"""An element of a queue: one tensor, several, or several by their names."""
+
+
+def tensors_in(made: Done) -> Sequence[TfTensor]:
+    """Return what a step on a queue gives."""
+    if isinstance(made, Operation):
+        return [dressed(x) for x in made.outputs]
+    return [wrap(np.asarray(x)) for x in made]
 
 
 class QueueBase:
@@ -54,7 +66,7 @@ class QueueBase:
         """Return the name of the queue."""
         return self._label
 
-    def _values(self, vals: Any, *, many: bool) -> list[TfTensor]:
+    def _values(self, vals: object, *, many: bool) -> list[TfTensor]:
         if self.names and not isinstance(vals, dict):
             raise ValueError("You must enqueue a dictionary in a Queue with names")
         if isinstance(vals, dict):
@@ -72,7 +84,7 @@ class QueueBase:
                 raise ValueError(f"Shapes {given} and {shape} are incompatible")
         return made
 
-    def _do(self, kind: q.QueueKind, values: Sequence[object], name: str | None) -> Any:
+    def _do(self, kind: q.QueueKind, values: Sequence[object], name: str | None) -> Done:
         graph = graph_of(list(values)) or self._graph
         if graph is not None:
             with InGraph(graph):
@@ -82,38 +94,40 @@ class QueueBase:
         use = q.Use(self._spec, self._spec.queue(ACTIVE[-1]), wait=True)
         return q.carry_out(kind, use, arrays)
 
-    def _given(self, made: Any) -> Any:
-        found = made.outputs if hasattr(made, "outputs") else [wrap(np.asarray(x)) for x in made]
+    def _given(self, made: Done) -> Element:
+        found: Sequence[TfTensor] = tensors_in(made)
         if self.names:
             return dict(zip(self.names, found, strict=True))
         return found[0] if len(found) == 1 else list(found)
 
-    def _put(self, kind: q.QueueKind, vals: object, name: str | None, *, many: bool = False) -> Any:
+    def _put(
+        self, kind: q.QueueKind, vals: object, name: str | None, *, many: bool = False
+    ) -> Operation | None:
         with InGraph(graph_of([vals]) or self._graph):
             made = self._do(kind, self._values(vals, many=many), name)
-        return made if hasattr(made, "outputs") else None
+        return made if isinstance(made, Operation) else None
 
-    def enqueue(self, vals: object, name: str | None = None) -> Any:
+    def enqueue(self, vals: object, name: str | None = None) -> Operation | None:
         """Put one element in; wait while the queue is full."""
         return self._put(q.enqueue(self._spec), vals, name)
 
-    def enqueue_many(self, vals: object, name: str | None = None) -> Any:
+    def enqueue_many(self, vals: object, name: str | None = None) -> Operation | None:
         """Put the slices along the first axis in."""
         return self._put(q.enqueue_many(self._spec), vals, name, many=True)
 
-    def dequeue(self, name: str | None = None) -> Any:
+    def dequeue(self, name: str | None = None) -> Element:
         """Take one element out; wait till there is one."""
         return self._given(self._do(q.dequeue(self._spec), (), name))
 
-    def dequeue_many(self, n: object, name: str | None = None) -> Any:
+    def dequeue_many(self, n: object, name: str | None = None) -> Element:
         """Take so many elements out, stacked; wait till there are so many."""
         return self._take(n, name, partial=False)
 
-    def dequeue_up_to(self, n: object, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: object, name: str | None = None) -> Element:
         """Take so many elements out, or what a closed queue has left."""
         return self._take(n, name, partial=True)
 
-    def _take(self, n: object, name: str | None, *, partial: bool) -> Any:
+    def _take(self, n: object, name: str | None, *, partial: bool) -> Element:
         if any(s._dims is None or None in s._dims for s in self.shapes):
             raise InvalidArgumentError(
                 f"{self._spec.kind} '{self._label}': taking several elements needs their shapes"
@@ -123,7 +137,7 @@ class QueueBase:
         with InGraph(self._graph):
             return self._given(self._do(kind, [convert(n, "int32")], name))
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> TfTensor:
         """Return how many elements there are."""
         return self._first(self._do(q.size(self._spec), (), name))
 
@@ -131,13 +145,15 @@ class QueueBase:
         """Return whether the queue is closed."""
         return self._first(self._do(q.is_closed(self._spec), (), name))
 
-    def _first(self, made: Any) -> TfTensor:
-        return made.outputs[0] if hasattr(made, "outputs") else wrap(np.asarray(made[0]))
+    def _first(self, made: Done) -> TfTensor:
+        return tensors_in(made)[0]
 
-    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
+    def close(
+        self, cancel_pending_enqueues: bool = False, name: str | None = None
+    ) -> Operation | None:
         """Let nothing more in."""
         made = self._do(q.close(self._spec, cancel=cancel_pending_enqueues), (), name)
-        return made if hasattr(made, "outputs") else None
+        return made if isinstance(made, Operation) else None
 
 
 def _shapes(shapes: Any, count_: int) -> list[Any]:
@@ -158,7 +174,7 @@ class FIFOQueue(QueueBase):
         capacity: int,
         dtypes: object,
         shapes: object = None,
-        names: Any = None,
+        names: object = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ) -> None:
@@ -171,17 +187,17 @@ class Mutex(QueueBase):
     def __init__(self, shared_name: str | None = None, name: str = "mutex") -> None:
         super().__init__(1, [], None, None, shared_name, name)
 
-    def acquire(self, name: str | None = None) -> Any:
+    def acquire(self, name: str | None = None) -> Operation | None:
         """Wait until nobody has it, and take it."""
         return self._effect(q.mutex_acquire(self._spec), name)
 
-    def release(self, name: str | None = None) -> Any:
+    def release(self, name: str | None = None) -> Operation | None:
         """Give it back."""
         return self._effect(q.mutex_release(self._spec), name)
 
-    def _effect(self, kind: q.QueueKind, name: str | None) -> Any:
+    def _effect(self, kind: q.QueueKind, name: str | None) -> Operation | None:
         made = self._do(kind, (), name)
-        return made if hasattr(made, "outputs") else None
+        return made if isinstance(made, Operation) else None
 
 
 class RandomShuffleQueue(QueueBase):

@@ -27,7 +27,7 @@ class Reuse(Enum):
 AUTO_REUSE = Reuse.AUTO_REUSE
 
 
-Penalty: TypeAlias = Callable[[Any], object]
+Penalty: TypeAlias = Callable[[object], object]
 """What a variable or a result costs: a regulariser."""
 
 

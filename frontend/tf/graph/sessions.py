@@ -51,7 +51,7 @@ class Session(CoreSession):
         self.client = client_for(target) if target else None
         """What begins steps over the tasks of a cluster."""
         self._places: dict[Plan, Mapping[Operation, str]] = {}
-        self._late: dict[tuple[int, ...], Any] = {}
+        self._late: dict[tuple[int, ...], object] = {}
         """By a variable and what is fetched with it: how it is read behind that."""
 
     @property
@@ -67,7 +67,7 @@ class Session(CoreSession):
         """Return the full names of the devices that operations can be put on."""
         return super().available() if self.client is None else self.client.devices()
 
-    def run_plan(self, plan: Plan, values: list[Any]) -> list[Any]:
+    def run_plan(self, plan: Plan, values: list[Any]) -> list[object]:
         """Run a plan: here, or on the tasks of a cluster."""
         if self.client is None:
             return super().run_plan(plan, values)
@@ -126,7 +126,7 @@ class Session(CoreSession):
                 run_metadata.Clear()
             return self._run_in_time(fetches, feed_dict, asked)
 
-    def _run_in_time(self, fetches: Any, feeds: Any, asked: Asked) -> Any:
+    def _run_in_time(self, fetches: object, feeds: Any, asked: Asked) -> object:
         """Run, within the time that is given; name what is large where memory does not do."""
         try:
             with DEADLINE.within(asked.timeout):
@@ -186,7 +186,7 @@ class Session(CoreSession):
                 found |= {op.outputs[0]: value for op in reads if op is not tensor.op}
         return found
 
-    def _behind(self, fetches: object) -> Any:
+    def _behind(self, fetches: object) -> object:
         """Let variables that are fetched be read behind everything else that is fetched."""
         flat = nest.flatten(fetches)
         others = [self.element(x) for x in flat if not isinstance(x, Variable) and x is not None]
@@ -216,7 +216,7 @@ class Session(CoreSession):
 
     def make_callable(
         self, fetches: object, feed_list: Sequence[object] = ()
-    ) -> Callable[..., Any]:
+    ) -> Callable[..., object]:
         """Return a function of the fed values."""
         return lambda *values: self.run(fetches, dict(zip(feed_list, values, strict=True)))
 
@@ -294,7 +294,7 @@ def enable_eager_execution() -> None:
 
 def executing_eagerly_outside_functions() -> bool:
     """Say whether what is outside of all functions runs at once."""
-    context: Any = STATE.context
+    context: object = STATE.context
     while isinstance(context, FuncGraph):
         context = context.outer
     return context is None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -67,8 +67,8 @@ class TfGraph(Graph):
         super().__init__(*args)
         self._overriding: dict[str, str] = {}
         self._overridden: dict[Operation, str] = {}
-        self.unfeedable: set[Any] = set()
-        self.unfetchable: set[Any] = set()
+        self.unfeedable: set[object] = set()
+        self.unfetchable: set[object] = set()
 
     def unique_name(self, name: str, *, mark: bool = True, mark_as_used: bool | None = None) -> str:
         """Return the name, within the scope, with a number if it is taken."""
@@ -83,7 +83,7 @@ class TfGraph(Graph):
         with entered(self):
             yield self
 
-    def convert(self, value: object, dtype: DTypeLike | None = None) -> Any:
+    def convert(self, value: object, dtype: DTypeLike | None = None) -> GraphTensor:
         """Return a value from outside as a tensor of this graph, by TensorFlow's rules."""
         with entered(self) if STATE.context is not self else nullcontext():
             return self.owned(convert(value, dtype))
@@ -144,7 +144,7 @@ class TfGraph(Graph):
         """Return the names of the lists that hold something."""
         return [name for name, values in self.collections.items() if values]
 
-    def get_collection_ref(self, name: str) -> list[Any]:
+    def get_collection_ref(self, name: str) -> list[object]:
         """Return a list of the graph itself: what is put there stays there."""
         return self.collections.setdefault(name, [])
 
@@ -156,7 +156,7 @@ class TfGraph(Graph):
         """Return the graph as data."""
         return GraphDef(self)
 
-    def sparse_gradient(self, op: Operation, grads: Sequence[object]) -> Sequence[Any] | None:
+    def sparse_gradient(self, op: Operation, grads: Sequence[object]) -> Sequence[object] | None:
         """Return the gradients of an operation of which some are `IndexedSlices`, or None."""
         return of_node(op, grads)
 
@@ -229,7 +229,7 @@ class TfFunction(Function):
         """Return an argument as a tensor."""
         return convert(value, dtype)
 
-    def returned(self, made: object) -> Any:
+    def returned(self, made: object) -> object:
         """Return what the Python function gave as a structure of what becomes tensors."""
         return nest.map_structure(as_parts, made)
 
@@ -241,7 +241,7 @@ class TfFunction(Function):
         """Return a result as a tensor."""
         return wrap(array)
 
-    def call(self, args: Sequence[object], kwargs: dict[str, object]) -> Any:
+    def call(self, args: Sequence[object], kwargs: dict[str, object]) -> object:
         """Find or make the trace for arguments, and run it."""
         made = super().call(args, kwargs)
         return dressed_leaves(made)
@@ -293,10 +293,10 @@ def placeholder_with_default(
         return graph.add(PlaceholderWithDefault(), [value], {"spec": spec}, name=name).outputs[0]
 
 
-def _scattered(change: Callable[..., object]) -> Callable[..., Any]:
+def _scattered(change: Callable[..., object]) -> Callable[..., object]:
     def method(
         self: Variable, sparse_delta: object, use_locking: object = None, name: str | None = None
-    ) -> Any:
+    ) -> object:
         """Combine slices with those at indices."""
         return self.assign(change(self, *_columns(sparse_delta)))
 
@@ -426,7 +426,7 @@ class Variable(Common, CoreVariable):
             )
         return found
 
-    def _change_with(self, method: Callable[..., Any], value: Any, read: bool = True) -> Any:
+    def _change_with(self, method: Callable[..., Any], value: object, read: bool = True) -> Any:
         with InGraph(self._home() or graph_of([value])):
             made = method(value, read_value=read)
         if read:
@@ -482,33 +482,39 @@ class Variable(Common, CoreVariable):
         with InGraph(self._home() or graph_of([indices])):
             return perform("RowsWithin", [convert(indices)], extents=self.shape.as_list())
 
-    def scatter_nd_update(self, indices: object, updates: object, name: str | None = None) -> Any:
+    def scatter_nd_update(
+        self, indices: object, updates: object, name: str | None = None
+    ) -> Tensor | Self:
         """Write slices at indices."""
         return super().scatter_nd_update(self._rows(indices), updates)
 
-    def scatter_nd_add(self, indices: object, updates: object, name: str | None = None) -> Any:
+    def scatter_nd_add(
+        self, indices: object, updates: object, name: str | None = None
+    ) -> Tensor | Self:
         """Add slices at indices; those at one index add up."""
         return super().scatter_nd_add(self._rows(indices), updates)
 
-    def scatter_nd_sub(self, indices: object, updates: object, name: str | None = None) -> Any:
+    def scatter_nd_sub(
+        self, indices: object, updates: object, name: str | None = None
+    ) -> Tensor | Self:
         """Subtract slices at indices; those at one index add up."""
         return super().scatter_nd_sub(self._rows(indices), updates)
 
     def scatter_update(
         self, sparse_delta: object, use_locking: object = None, name: str | None = None
-    ) -> Any:
+    ) -> Tensor | Self:
         """Write slices at indices."""
         return self.scatter_nd_update(*_columns(sparse_delta))
 
     def scatter_add(
         self, sparse_delta: object, use_locking: object = None, name: str | None = None
-    ) -> Any:
+    ) -> Tensor | Self:
         """Add slices at indices; those at one index add up."""
         return self.scatter_nd_add(*_columns(sparse_delta))
 
     def scatter_sub(
         self, sparse_delta: object, use_locking: object = None, name: str | None = None
-    ) -> Any:
+    ) -> Tensor | Self:
         """Subtract slices at indices; those at one index add up."""
         return self.scatter_nd_sub(*_columns(sparse_delta))
 
@@ -537,7 +543,7 @@ class Variable(Common, CoreVariable):
         return True if other is None else COMPARISONS["not_equal"](self, other)
 
 
-def _columns(slices: Any) -> tuple[Any, Any]:
+def _columns(slices: Any) -> tuple[object, object]:
     """Return the indices as a column, and the values."""
     from ..ops.array_ops import expand_dims  # noqa: PLC0415
 
@@ -564,7 +570,7 @@ class SlicedVariable(type(wrap(0.0))):  # type: ignore[misc]
         return self._of
 
 
-def assign_slice(variable: Variable, key: Index, value: object) -> Any:
+def assign_slice(variable: Variable, key: Index, value: object) -> object:
     """Change a part of a variable in a graph; the part is found by indexing numbers of elements."""
     from ..ops.creation import constant  # noqa: PLC0415
 
@@ -612,7 +618,7 @@ def control_dependencies(inputs: Any) -> Iterator[None]:
 
 def tuple_(
     tensors: Sequence[object], control_inputs: Any = None, name: str | None = None
-) -> list[Any]:
+) -> list[object]:
     """Return tensors that are ready only when all of them are."""
     if not tensors:
         raise ValueError("'tensors' must have at least one Tensor. Received: [].")

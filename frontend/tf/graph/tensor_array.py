@@ -15,7 +15,7 @@ from ....ir.compose import functions as c
 from ....ir.compose.functions import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
-from ...graph.graph import Graph
+from ...graph.graph import Graph, GraphTensor
 from ...values import dtypes
 from ...values.context import STATE
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
@@ -59,12 +59,12 @@ class TensorArray:
     def __init__(
         self,
         dtype: object,
-        size: Any = None,
-        dynamic_size: Any = None,
+        size: object = None,
+        dynamic_size: object = None,
         clear_after_read: object = None,
         tensor_array_name: object = None,
         handle: object = None,
-        flow: Any = None,
+        flow: object = None,
         infer_shape: bool = True,
         element_shape: Any = None,
         colocate_with_first_write_call: bool = True,
@@ -76,7 +76,7 @@ class TensorArray:
         self._clears = clear_after_read is not False
         self.element_shape = TensorShape(element_shape)
         self._graph = graph_of([size])
-        self._list: list[Any] = []
+        self._list: list[TfTensor | None] = []
         self._cleared: set[int] = set()
         self._flow: Any = flow
         """The elements along the first axis, in a graph."""
@@ -184,7 +184,7 @@ class TensorArray:
             self.element_shape = value.shape
         return self
 
-    def read(self, index: object, name: str | None = None) -> Any:
+    def read(self, index: object, name: str | None = None) -> TfTensor:
         """Return the element at an index."""
         if self._graph is None and graph_of([index]) is None:
             return self._read_now(self._index(index, "read"))
@@ -192,7 +192,7 @@ class TensorArray:
         with InGraph(self._graph):
             return element_at(self._elements(), index, name=name)
 
-    def _read_now(self, at: int, *, keep: bool = False) -> Any:
+    def _read_now(self, at: int, *, keep: bool = False) -> TfTensor:
         if at in self._cleared:
             raise InvalidArgumentError(
                 f"Could not read index {at} twice because it was cleared after a previous read "
@@ -216,10 +216,10 @@ class TensorArray:
             raise ValueError("nothing was written, and the shape of elements is not known")
         return self._flow
 
-    def _all(self) -> list[Any]:
+    def _all(self) -> list[TfTensor]:
         return [self._read_now(i, keep=True) for i in range(len(self._list))]
 
-    def stack(self, name: str | None = None) -> Any:
+    def stack(self, name: str | None = None) -> TfTensor:
         """Return the elements along a new first axis."""
         if self._graph is not None:
             with InGraph(self._graph):
@@ -271,7 +271,7 @@ class TensorArray:
         """Put pieces of the first axis in, of the lengths given."""
         return self._filled(split(convert(value), static(lengths), name=name))
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> TfTensor:
         """Return how many elements there are."""
         if self._graph is None:
             return constant(len(self._list))
@@ -294,7 +294,7 @@ class TensorArray:
 
     # What a choice gives and a loop carries of it (`autograph.Staged`).
 
-    def staged_parts(self) -> list[Any] | None:
+    def staged_parts(self) -> list[GraphTensor] | None:
         """Return the tensor of all elements; None as long as their shape is not known."""
         made = self._entered()
         return None if made._flow is None else [made._flow]
@@ -309,11 +309,11 @@ class TensorArray:
         """Return another array with the same elements."""
         return self.copy()
 
-    def staged_shapes(self) -> list[Any]:
+    def staged_shapes(self) -> list[object]:
         """Return the shape of all elements in all turns of a loop."""
         return [self._entered().carried()[1]]
 
-    def with_staged_parts(self, parts: Sequence[object]) -> TensorArray:
+    def with_staged_parts(self, parts: Sequence[GraphTensor]) -> TensorArray:
         """Return the array of other elements."""
         return self._like(parts[0])
 
@@ -324,13 +324,13 @@ class TensorArray:
     def _begun(self, other: TensorArray) -> TensorArray:
         return self.copy().started(other.element_shape.as_list())
 
-    def staged_length(self) -> Any:
+    def staged_length(self) -> TfTensor:
         """Return how many elements there are."""
         return self.size()
 
     # What a loop carries of it.
 
-    def _graph_or_flow(self) -> Any:
+    def _graph_or_flow(self) -> object:
         return self._flow if self._flow is not None else self._size
 
     def copy(self) -> TensorArray:
@@ -339,7 +339,7 @@ class TensorArray:
         made.__dict__.update(self.__dict__)
         return made
 
-    def carried(self) -> tuple[Any, Any]:
+    def carried(self) -> tuple[Any, object]:
         """Return the tensor that a loop carries, and its shape in all rounds."""
         dims = self._elements().shape.as_list()
         return self._flow, [None if self._grows else dims[0], *dims[1:]]

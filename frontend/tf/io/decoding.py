@@ -61,7 +61,7 @@ def decode_raw(
     return host("DecodeRaw", compute, [convert(given, "string")], specs, name=name)[0]
 
 
-def _elements(array: Array, dtype: np.dtype[Any], size: int | None) -> Array:
+def _elements(array: Array, dtype: np.dtype[np.generic], size: int | None) -> Array:
     """Return the elements of all texts, which have one length, or are cut and filled to it."""
     if not array.ndim and size is None:
         data = array.item()
@@ -81,7 +81,7 @@ def _elements(array: Array, dtype: np.dtype[Any], size: int | None) -> Array:
     return np.frombuffer(b"".join(flat), dtype).reshape(*array.shape, length // dtype.itemsize)
 
 
-def _whole(length: int, dtype: np.dtype[Any]) -> None:
+def _whole(length: int, dtype: np.dtype[np.generic]) -> None:
     if length % dtype.itemsize:
         raise InvalidArgumentError(
             f"Input to DecodeRaw has length {length} that is not a multiple of {dtype.itemsize}, "
@@ -211,7 +211,7 @@ def column(
     return made.reshape(shape)
 
 
-def _field(field: bytes, dtype: Any, number: int, place: int) -> Any:
+def _field(field: bytes, dtype: Any, number: int, place: int) -> object:
     if dtype.kind == "O":
         return field
     try:

@@ -49,7 +49,7 @@ class GFile:
         self._given = name
 
     @property
-    def name(self) -> Any:
+    def name(self) -> str | bytes | os.PathLike[str]:
         """Return the path."""
         return self._given
 
@@ -82,7 +82,7 @@ class GFile:
         """Return a line with its end."""
         return self._given_out(self._reading().readline())
 
-    def readlines(self) -> list[Any]:
+    def readlines(self) -> list[object]:
         """Return the lines that are left."""
         return list(self)
 
@@ -217,7 +217,7 @@ def _free(path: Path, overwrite: bool) -> None:
         raise AlreadyExistsError(f"{local(path)}; file already exists")
 
 
-def walk(top: Path, topdown: bool = True, onerror: Any = None) -> Iterator[Any]:
+def walk(top: Path, topdown: bool = True, onerror: Any = None) -> Iterator[object]:
     """Give folders, with the names of folders and files in each."""
     yield from os.walk(local(top), topdown, onerror)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -77,7 +76,7 @@ def text(value: bytes) -> Array:
 
 
 def each(
-    function: Callable[[bytes], object], array: Array, dtype: np.dtype[Any] | type = object
+    function: Callable[[bytes], object], array: Array, dtype: np.dtype[np.generic] | type = object
 ) -> Array:
     """Return what a function gives for each text of an array."""
     made = np.empty(array.shape, dtype)

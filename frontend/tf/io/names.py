@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...formats import messages as _m
 from ..core.space import Space
 from . import decoding as _d
@@ -28,35 +26,35 @@ gfile = Space(
         )
     },
 )
-PICTURES: dict[str, Any] = {
+PICTURES: dict[str, object] = {
     n: getattr(_i, n)
     for n in (
         *("decode_jpeg", "decode_and_crop_jpeg", "decode_png", "decode_bmp", "decode_gif"),
         *("decode_image", "encode_jpeg", "encode_png", "is_jpeg", "extract_jpeg_shape"),
     )
 }
-DECODING: dict[str, Any] = {
+DECODING: dict[str, object] = {
     n: getattr(_d, n)
     for n in (
         *("decode_base64", "encode_base64", "decode_compressed", "decode_csv", "decode_raw"),
         *("parse_tensor", "serialize_tensor"),
     )
 }
-FEATURES: dict[str, Any] = {
+FEATURES: dict[str, object] = {
     n: getattr(_f, n)
     for n in (
         *("FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature"),
         "VarLenFeature",
     )
 }
-PARSING: dict[str, Any] = {
+PARSING: dict[str, object] = {
     n: getattr(_p, n)
     for n in ("parse_example", "parse_single_example", "parse_single_sequence_example")
 }
-WHOLE: dict[str, Any] = {
+WHOLE: dict[str, object] = {
     n: getattr(_files, n) for n in ("matching_files", "read_file", "write_file")
 }
-RECORDS: dict[str, Any] = {n: getattr(_r, n) for n in ("TFRecordOptions", "TFRecordWriter")}
+RECORDS: dict[str, object] = {n: getattr(_r, n) for n in ("TFRecordOptions", "TFRecordWriter")}
 io = Space("io", gfile=gfile, **PICTURES, **DECODING, **FEATURES, **PARSING, **WHOLE, **RECORDS)
 
 OLD_RECORDS = {
@@ -72,21 +70,21 @@ old_gfile = Space(
 )
 python_io = Space("compat.v1.python_io", **RECORDS, **OLD_RECORDS)
 old_io = Space("compat.v1.io", **vars(io), **OLD_RECORDS)
-READERS: dict[str, Any] = {
+READERS: dict[str, object] = {
     n: getattr(_re, n)
     for n in (
         *("ReaderBase", "WholeFileReader", "IdentityReader", "TextLineReader"),
         *("FixedLengthRecordReader", "TFRecordReader"),
     )
 }
-PRODUCERS: dict[str, Any] = {
+PRODUCERS: dict[str, object] = {
     n: getattr(_pr, n)
     for n in (
         *("batch", "batch_join", "shuffle_batch", "input_producer", "string_input_producer"),
         *("range_input_producer", "slice_input_producer", "limit_epochs"),
     )
 }
-MESSAGES: dict[str, Any] = {
+MESSAGES: dict[str, object] = {
     n: getattr(_m, n)
     for n in (
         *("BytesList", "FloatList", "Int64List", "Feature", "Features", "FeatureList"),
@@ -94,7 +92,7 @@ MESSAGES: dict[str, Any] = {
     )
 }
 """What `tf.train` has of examples."""
-V1: dict[str, Any] = {
+V1: dict[str, object] = {
     **FEATURES,
     **PARSING,
     **WHOLE,

@@ -51,7 +51,7 @@ class PillowImage(Protocol):
     def seek(self, frame: int) -> object:
         """Go to another of several images."""
 
-    def save(self, file: io.BytesIO, **options: Any) -> None:
+    def save(self, file: io.BytesIO, **options: object) -> None:
         """Write a file."""
 
 
@@ -365,7 +365,7 @@ def as_image(array: Array) -> PillowImage:
     return made
 
 
-def written(image: PillowImage, **options: Any) -> Array:
+def written(image: PillowImage, **options: object) -> Array:
     """Return an image as bytes of a format."""
     file = io.BytesIO()
     image.save(file, **options)

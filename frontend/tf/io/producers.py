@@ -9,8 +9,8 @@ import numpy as np
 
 from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
-from ...graph.frame import Frame
-from ...graph.graph import Graph, Operation
+from ...graph.frame import Frame, Guarded
+from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.variables import Held
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
@@ -43,7 +43,7 @@ class CountUpTo(ArrayKind):
         """Say that it runs with a frame only."""
         raise AssertionError("a variable is counted in a session")
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[Any]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Count."""
         if frame.is_staging:
             return super().run(frame, op, inputs)
@@ -54,13 +54,12 @@ class CountUpTo(ArrayKind):
             frame.write(self.variable.state, value + value.dtype.type(1))
         return (value,)
 
-
-    def changed(self, op: Operation) -> Sequence[Any]:
+    def changed(self, op: Operation) -> Sequence[Guarded]:
         """Return the variable."""
         return (self.variable.state,)
 
 
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> GraphTensor:
     """Add one to a variable and return what it was; `OutOfRangeError` at the limit."""
     graph = ref.graph or get_default_graph()
     with InGraph(graph):
@@ -156,7 +155,7 @@ def slice_input_producer(
     capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
-) -> list[Any]:
+) -> list[object]:
     """Return one row of each tensor, another one in each run."""
     with InGraph(get_default_graph()):
         tensors = [convert(each) for each in tensor_list]
@@ -178,7 +177,7 @@ def batch(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> object:
     """Return batches of what tensors are in following runs."""
     if dynamic_pad:
         raise NotImplementedError("tf.train.batch(dynamic_pad=True): see Dataset.padded_batch")
@@ -191,8 +190,8 @@ def batch(
 
 
 def batch_join(
-    tensors_list: Sequence[Any], batch_size: int | None, *args: Any, **options: Any
-) -> Any:
+    tensors_list: Sequence[object], batch_size: int | None, *args: Any, **options: Any
+) -> object:
     """Return batches of what several lists of tensors are."""
     capacity = args[0] if args else options.pop("capacity", 32)
     many = options.pop("enqueue_many", False), options.pop("allow_smaller_final_batch", False)
@@ -200,7 +199,7 @@ def batch_join(
     if options:
         raise TypeError(f"batch_join: {sorted(options)[0]!r} is not supported")
 
-    def make(dtypes: Any, dims: ShapeLike) -> FIFOQueue:
+    def make(dtypes: object, dims: ShapeLike) -> FIFOQueue:
         return FIFOQueue(capacity, dtypes, dims)
 
     return _batched(tensors_list, batch_size, 1, many, shapes, make, name or "batch_join")
@@ -218,7 +217,7 @@ def shuffle_batch(
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> object:
     """Return batches of what tensors are in following runs, in a random order."""
 
     def make(dtypes: DTypeLike | None, dims: object) -> RandomShuffleQueue:
@@ -233,7 +232,7 @@ def shuffle_batch(
 def _batched(
     lists: Sequence[object], size: object, threads: int, many: tuple[bool, bool], shapes: Any,
     make: Any, name: str,
-) -> Any:  # fmt: skip
+) -> object:  # fmt: skip
     graph: Graph = get_default_graph()
     with InGraph(graph), graph.name_scope(name):
         rows = [[convert(x) for x in flatten(_plain(each))] for each in lists]
@@ -255,7 +254,7 @@ def _plain(tensors: object) -> object:
     return list(tensors) if isinstance(tensors, tuple) else tensors
 
 
-def _dims(tensor: TfTensor, many: bool) -> Any:
+def _dims(tensor: TfTensor, many: bool) -> tuple[int | None, ...]:
     """Return the shape of an element; it must be known."""
     dims = tensor.shape._dims
     found = dims[1:] if dims is not None and many else dims

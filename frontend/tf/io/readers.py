@@ -52,7 +52,7 @@ class ReaderKind(ArrayKind):
         """Say that it runs with a frame only."""
         raise AssertionError("a reader runs with the store of a session")
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Use the reader of the session."""
         if frame.is_staging:
             return super().run(frame, op, inputs)
@@ -74,7 +74,9 @@ class ReaderBase:
             found: Progress = store.queues.setdefault(self, Progress())
         return found
 
-    def carried_out(self, kind: ReaderKind, frame: Frame, inputs: Sequence[Array]) -> Sequence[Any]:
+    def carried_out(
+        self, kind: ReaderKind, frame: Frame, inputs: Sequence[Array]
+    ) -> Sequence[object]:
         """Return what a use gives."""
         progress = self.progress(frame.store)
         if kind.type == "ReaderReadV2":
@@ -103,7 +105,7 @@ class ReaderBase:
             progress.work = None
             progress.finished += 1
 
-    def several(self, kind: ReaderKind, frame: Frame, count: int) -> Sequence[Any]:
+    def several(self, kind: ReaderKind, frame: Frame, count: int) -> Sequence[object]:
         """Return up to so many keys and values: fewer where a file ends."""
         progress = self.progress(frame.store)
         made: list[tuple[bytes, bytes]] = []
@@ -135,12 +137,14 @@ class ReaderBase:
             kind = ReaderKind(self, type_, queue, specs)
             return graph.add(kind, [graph.owned(x) for x in tensors], name=name)
 
-    def read(self, queue: QueueBase, name: str | None = None) -> Any:
+    def read(self, queue: QueueBase, name: str | None = None) -> tuple[GraphTensor, ...]:
         """Return the next key and value."""
         made = self._add("ReaderReadV2", queue, [SCALAR_TEXT, SCALAR_TEXT], (), name)
         return tuple(made.outputs)
 
-    def read_up_to(self, queue: QueueBase, num_records: object, name: str | None = None) -> Any:
+    def read_up_to(
+        self, queue: QueueBase, num_records: object, name: str | None = None
+    ) -> tuple[GraphTensor, ...]:
         """Return up to so many keys and values."""
         specs = [unknown(TEXT, None), unknown(TEXT, None)]
         made = self._add("ReaderReadUpToV2", queue, specs, [num_records], name)

@@ -21,7 +21,7 @@ from ..ops.initial_values import Zeros
 from ..ops.math_ops import cast
 
 Made = TypeVar("Made")
-Activation: TypeAlias = Callable[[Any], TfTensor]
+Activation: TypeAlias = Callable[[object], TfTensor]
 PENALTIES = "regularization_losses"
 ZEROS = Zeros()
 
@@ -152,7 +152,7 @@ class Layer:
     def build(self, input_shape: ShapeLike) -> None:
         """Make the variables."""
 
-    def call(self, inputs: Any, *args: Any, **options: Any) -> Any:
+    def call(self, inputs: Any, *args: Any, **options: Any) -> object:
         """Return the result; a layer says how."""
         raise NotImplementedError(type(self).__name__)
 

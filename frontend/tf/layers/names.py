@@ -35,12 +35,12 @@ CLASSES: dict[str, type[Layer]] = {
 }
 
 
-def _function(kind: type[Layer]) -> Callable[..., Any]:
+def _function(kind: type[Layer]) -> Callable[..., object]:
     """Return the function that makes a layer and calls it."""
     signature = inspect.signature(kind.__init__)
 
     @functools.wraps(kind.__init__)
-    def function(inputs: object, *args: Any, **options: Any) -> Any:
+    def function(inputs: object, *args: Any, **options: Any) -> object:
         more = {"training": options.pop("training")} if "training" in options else {}
         options["_reuse"] = options.pop("reuse", None)
         return kind(*args, **options)(inputs, **more)

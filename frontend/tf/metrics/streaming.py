@@ -21,10 +21,10 @@ from ..ops.special import divide_no_nan
 
 METRICS = "metric_variables"
 total = _m.REDUCTIONS["reduce_sum"]
-Pair = tuple[Any, Any]
+Pair = tuple[object, object]
 
 
-def kept(name: str, shape: Sequence[int] = (), dtype: str = "float32") -> Any:
+def kept(name: str, shape: Sequence[int] = (), dtype: str = "float32") -> Variable:
     """Return a local variable that begins with zeros."""
     return Variable(
         lambda: zeros(list(shape), dtype),
@@ -46,7 +46,7 @@ def _weighed(values: Any, weights: object) -> TfTensor:
     return _a.broadcast_to(found, _a.shape(values))
 
 
-def _sizes(x: Any) -> list[Any]:
+def _sizes(x: Any) -> list[object]:
     known = x.shape.as_list()
     return [d if d is not None else _a.shape(x)[i] for i, d in enumerate(known)]
 
@@ -91,10 +91,10 @@ def _mean(values: object, weights: object) -> Pair:
     return divide_no_nan(above.read_value(), below.read_value()), divide_no_nan(*steps)
 
 
-def _compared(label: str) -> Callable[[Callable[[object, object, object], Pair]], Any]:
+def _compared(label: str) -> Callable[[Callable[[object, object, object], Pair]], object]:
     """Make a metric of a function of labels, predictions and weights: with a scope and lists."""
 
-    def decorate(function: Callable[[object, object, object], Pair]) -> Any:
+    def decorate(function: Callable[[object, object, object], Pair]) -> object:
         def metric(
             labels: object,
             predictions: object,
@@ -113,7 +113,7 @@ def _compared(label: str) -> Callable[[Callable[[object, object, object], Pair]]
     return decorate
 
 
-def _of(function: Callable[[object, object], object], label: str, *, root: bool = False) -> Any:
+def _of(function: Callable[[object, object], object], label: str, *, root: bool = False) -> object:
     """Return the metric that is the mean of a function of labels and predictions."""
 
     @_compared(label)
@@ -163,7 +163,9 @@ def mean_tensor(
         return _listed((made, divide_no_nan(*steps)), metrics_collections, updates_collections)
 
 
-def percentage_below(values: object, threshold: object, weights: Any = None, **more: Any) -> Pair:
+def percentage_below(
+    values: object, threshold: object, weights: object = None, **more: Any
+) -> Pair:
     """Return which part of all values is below a number."""
     below = _m.cast(_m.FUNCTIONS["less"](convert(values), threshold), "float32")
     return mean(below, weights, **{"name": "percentage_below_threshold", **more})
@@ -197,7 +199,7 @@ CELLS = ("true_positives", "false_positives", "true_negatives", "false_negatives
 COUNTS = {cell: _counted(cell) for cell in CELLS}
 
 
-def _share(label: str, other: str) -> Any:
+def _share(label: str, other: str) -> object:
     """Return the share of true positives among them and another cell."""
 
     @_compared(label)
@@ -321,7 +323,7 @@ def mean_per_class_accuracy(
 
 
 def recall_at_k(
-    labels: object, predictions: object, k: int, weights: Any = None, **more: Any
+    labels: object, predictions: object, k: int, weights: object = None, **more: Any
 ) -> Pair:
     """Return how often the class is among the k greatest."""
     truth = _a.reshape(convert(labels), [-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -74,17 +75,17 @@ def report_uninitialized_variables(var_list: object = None, name: object = None)
     return _st.get_default_graph().add(Report(variables), (), name=name).outputs[0]
 
 
-def is_variable_initialized(variable: Any) -> Any:
+def is_variable_initialized(variable: Any) -> object:
     """Return whether a variable has a value."""
     return variable.is_initialized()
 
 
-def scatter(method: str) -> Any:
+def scatter(method: str) -> Callable[..., object]:
     """Return what changes rows of a variable."""
 
     def change(
         ref: object, indices: object, updates: object, name: str | None = None, **_: object
-    ) -> Any:
+    ) -> object:
         from ..ops.array_ops import expand_dims  # noqa: PLC0415
 
         return getattr(ref, method)(expand_dims(indices, -1), updates)
@@ -92,7 +93,7 @@ def scatter(method: str) -> Any:
     return change
 
 
-def sliced(method: str) -> Any:
+def sliced(method: str) -> Callable[..., object]:
     """Return what combines rows of a variable with others."""
 
     def change(
@@ -101,13 +102,13 @@ def sliced(method: str) -> Any:
         updates: object,
         use_locking: object = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> object:
         return getattr(ref, method)(IndexedSlices(convert(updates, ref.dtype), convert(indices)))
 
     return change
 
 
-def of_variable(method: str) -> Any:
+def of_variable(method: str) -> Callable[..., object]:
     """Return a function that calls a method of a variable with places and values."""
 
     def change(
@@ -116,7 +117,7 @@ def of_variable(method: str) -> Any:
         updates: object,
         use_locking: object = None,
         name: str | None = None,
-    ) -> Any:
+    ) -> object:
         return getattr(ref, method)(indices, updates)
 
     return change
@@ -124,15 +125,15 @@ def of_variable(method: str) -> Any:
 
 def scatter_div(
     ref: Any, indices: object, updates: object, use_locking: object = None, name: str | None = None
-) -> Any:
+) -> object:
     """Divide rows of a variable."""
     return sliced("scatter_mul")(ref, indices, 1.0 / convert(updates, ref.dtype))
 
 
-def assigning(method: str) -> Any:
+def assigning(method: str) -> Callable[..., object]:
     """Return what changes a variable."""
 
-    def change(ref: object, value: object, name: str | None = None, **_: object) -> Any:
+    def change(ref: object, value: object, name: str | None = None, **_: object) -> object:
         return getattr(ref, method)(value)
 
     return change
@@ -143,7 +144,7 @@ def container(name: str) -> AbstractContextManager[None]:
     return _st.get_default_graph().container(name)
 
 
-def behaving(name: str, value: bool) -> Any:
+def behaving(name: str, value: bool) -> Callable[[], None]:
     """Return a function that lets a part of the first version's behaviour hold, or not."""
     return lambda: setattr(Behaviour, name, value)
 
@@ -163,13 +164,13 @@ def colocate_with(op: object, ignore_existing: bool = False) -> AbstractContextM
     return _st.get_default_graph().colocate_with(op)
 
 
-def wrap_function(fn: Any, signature: object, name: str | None = None) -> Any:
+def wrap_function(fn: Any, signature: object, name: str | None = None) -> object:
     """Return the trace of a function that builds a graph, for arguments of a signature."""
     kept = _sc.Scopes()
     kept.stack[0].reuse = _sc.AUTO_REUSE
 
     @functools.wraps(fn)
-    def shared(*args: Any) -> Any:
+    def shared(*args: object) -> object:
         with _sc.scopes_are(kept):
             return fn(*args)
 
@@ -286,7 +287,7 @@ class V1:
     logging = _logging
     test = _test
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name in TOP:
             return TOP[name]
         try:

@@ -39,7 +39,7 @@ from .namespaces import math as _math
 from .namespaces import nn as _nn
 
 
-def renamed(function: Callable[..., object], **names: str) -> Callable[..., Any]:
+def renamed(function: Callable[..., object], **names: str) -> Callable[..., object]:
     """Return a function that takes arguments by old names too; an old one that is None is none."""
 
     @functools.wraps(function)
@@ -101,7 +101,7 @@ def fused_batch_norm(
     is_training: bool = True,
     name: str | None = None,
     exponential_avg_factor: float = 1.0,
-) -> Any:
+) -> object:
     """Normalise images by the moments of the batch, or by those given; return them too."""
     _w.refuse_channels_first("fused_batch_norm", data_format)
     if exponential_avg_factor != 1.0:
@@ -210,26 +210,26 @@ def cond(
     name: str | None = None,
     fn1: object = None,
     fn2: object = None,
-) -> Any:
+) -> object:
     """Run one of two functions, which have older names too."""
     return structured_cond(pred, true_fn or fn1, false_fn or fn2, name)
 
 
 def while_loop(
-    cond: Any,
-    body: Any,
-    loop_vars: Any,
+    cond: object,
+    body: object,
+    loop_vars: object,
     *args: Any,
     return_same_structure: bool = False,
     **more: Any,
-) -> Any:
+) -> object:
     """Run the body as long as the condition holds; a list of one variable gives the variable."""
     made = structured_loop(cond, body, loop_vars, *args, **more)
     alone = isinstance(made, list | tuple) and len(made) == 1 and not return_same_structure
     return made[0] if alone else made
 
 
-def _cast_to(dtype: str) -> Callable[..., Any]:
+def _cast_to(dtype: str) -> Callable[..., object]:
     return lambda x, name=None: _m.cast(x, dtype, name=name)
 
 

@@ -141,7 +141,7 @@ def of_node(op: Operation, grads: Sequence[Any]) -> list[IndexedSlices | None] |
     """Return the gradients of a node that takes rows, None of any other."""
     if op.type != "GatherV2" or grads[0] is None:
         return None
-    options: dict[str, Any] = op.kind.options  # type: ignore[attr-defined]
+    options: dict[str, object] = op.kind.options  # type: ignore[attr-defined]
     dims = op.inputs[0].spec.shape
     if options["axis"] != 0 or options["batch_dims"] or dims is None:
         return None

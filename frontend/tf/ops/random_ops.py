@@ -108,7 +108,7 @@ class Draw(Kind):
         dims = attributes.get("shape")
         return (spec_with_unknowns(self.row, dims),)
 
-    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[Any]:
+    def run(self, frame: Frame, op: Operation, inputs: Sequence[object]) -> Sequence[object]:
         """Draw."""
         shape = tuple(ints(inputs[0]))
         key = frame.key(op, self.seeds, _counters(self.type, shape))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ....errors import GravureError
 
@@ -32,7 +32,7 @@ def _absl(name: str) -> ModuleType:
 class Flags:
     """`tf.flags`: each name is absl's."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         found = _absl("flags")
         if name in ("tf_decorator", "__path__") or not hasattr(found, name):
             raise AttributeError(f"gravure.tf.flags has no {name!r}")
@@ -52,7 +52,7 @@ class App:
         main: Callable[[Sequence[str]], object] | None = None, argv: Sequence[str] | None = None
     ) -> NoReturn:
         """Read flags, call the main function with what is left, and end the process."""
-        found: Any = main if main is not None else sys.modules["__main__"].__dict__["main"]
+        found: object = main if main is not None else sys.modules["__main__"].__dict__["main"]
         known = _absl("flags")
         _absl("app").run(
             main=found,

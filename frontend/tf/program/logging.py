@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging as _python
 import sys
+from collections.abc import Callable
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
 DEBUG, INFO, WARN, ERROR, FATAL = 10, 20, 30, 40, 50
 LOGGER = _python.getLogger("tensorflow")
-_COUNTS: dict[Any, count[int]] = {}
+_COUNTS: dict[object, count[int]] = {}
 
 
 def logger() -> _python.Logger:
@@ -24,17 +25,17 @@ def logger() -> _python.Logger:
     return LOGGER
 
 
-def _at(level: int) -> Any:
+def _at(level: int) -> Callable[..., None]:
     """Return the function that writes messages of a weight."""
 
-    def write(msg: str | None, *args: Any, **options: Any) -> None:
+    def write(msg: str | None, *args: object, **options: Any) -> None:
         """Write a message."""
         logger().log(level, msg, *args, **options)
 
     return write
 
 
-def log(level: int, msg: Any, *args: Any, **options: Any) -> None:
+def log(level: int, msg: object, *args: object, **options: Any) -> None:
     """Write a message of a weight."""
     logger().log(level, msg, *args, **options)
 

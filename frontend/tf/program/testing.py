@@ -99,7 +99,7 @@ class TestCase(unittest.TestCase):
             self.skipTest("Not a test.")
         return self.cached_session(*args, **options)
 
-    def evaluate(self, tensors: object) -> Any:
+    def evaluate(self, tensors: object) -> object:
         """Return values as arrays, by the session that is entered, or at once."""
         session = default_session()
         if session is not None and STATE.context is not None:
@@ -121,7 +121,7 @@ class TestCase(unittest.TestCase):
         return np.asarray(self._plain(value))
 
     def assertAllClose(
-        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+        self, a: object, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Fail unless two structures of numbers are close."""
         if isinstance(a, Mapping):

@@ -22,7 +22,7 @@ from ..ops.nn_ops import bias_add, clip_by_value
 sigmoid, tanh = _m.FUNCTIONS["sigmoid"], _m.FUNCTIONS["tanh"]
 
 
-Output: TypeAlias = tuple[Any, Any]
+Output: TypeAlias = tuple[object, object]
 """An output and the next state: structures whose form the cell says."""
 
 
@@ -60,7 +60,7 @@ class RNNCell(Layer):
     def build(self, input_shape: ShapeLike) -> None:
         """Make the variables; a cell of one's own may make them in `call`."""
 
-    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> Any:
+    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> object:
         """Return the state to begin with."""
         return nest.map_structure(
             lambda size: zeros([batch_size, *TensorShape(size).as_list()], dtype), self.state_size
@@ -68,7 +68,7 @@ class RNNCell(Layer):
 
     def get_initial_state(
         self, inputs: object = None, batch_size: object = None, dtype: DTypeLike | None = None
-    ) -> Any:
+    ) -> object:
         """Return the state to begin with, for inputs or a number of them."""
         if inputs is not None:
             x = convert(inputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 from ...graph.graph import GraphTensor
 from ...values import nest
@@ -28,14 +28,14 @@ def _turned(x: TfTensor) -> TfTensor:
     return _a.transpose(x, [1, 0, *range(2, len(x.shape))])
 
 
-def _batch(x: TfTensor, axis: int) -> Any:
+def _batch(x: TfTensor, axis: int) -> int | TfTensor:
     known = x.shape.as_list()[axis]
     return known if known is not None else _a.shape(x)[axis]
 
 
 def _started(
     cell: RNNCell, batch: SupportsIndex | Dimension | None, state: object, dtype: DTypeLike | None
-) -> Any:
+) -> object:
     """Return the state to begin with."""
     if state is not None:
         return nest.map_structure(convert, state)
@@ -44,7 +44,7 @@ def _started(
     return cell.zero_state(batch, dtype)
 
 
-def _chosen(mask: object, new: object, old: object) -> Any:
+def _chosen(mask: object, new: object, old: object) -> object:
     """Return new values where a mask of examples holds, old ones elsewhere."""
 
     def one(a: TfTensor, b: TfTensor) -> TfTensor:
@@ -137,7 +137,7 @@ def static_rnn(
     dtype: DTypeLike | None = None,
     sequence_length: object = None,
     scope: str | VariableScope | None = None,
-) -> tuple[list[Any], Any]:
+) -> tuple[list[object], object]:
     """Return the outputs of steps that are listed, and the last state."""
     if not isinstance(inputs, list | tuple):
         raise TypeError("inputs must be a sequence")
@@ -147,7 +147,7 @@ def static_rnn(
         rows = [nest.map_structure(convert, x) for x in inputs]
         state = _started(cell, _batch(nest.flatten(rows[0])[0], 0), initial_state, dtype)
         lengths = None if sequence_length is None else cast(convert(sequence_length), "int32")
-        made: list[Any] = []
+        made: list[object] = []
         for time, row in enumerate(rows):
             if time:
                 entered.reuse_variables()
@@ -219,7 +219,7 @@ def static_bidirectional_rnn(
     dtype: DTypeLike | None = None,
     sequence_length: object = None,
     scope: str | None = None,
-) -> tuple[list[Any], Any, Any]:
+) -> tuple[list[object], object, object]:
     """Return outputs forwards and backwards side by side, and both last states."""
     if sequence_length is not None:
         raise NotImplementedError(

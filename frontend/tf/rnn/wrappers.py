@@ -29,17 +29,17 @@ class MultiRNNCell(RNNCell):
         self._cells, self._is_tuple = list(cells), state_is_tuple
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> object:
         """Return the sizes of the states of all cells."""
         sizes = tuple(cell.state_size for cell in self._cells)
         return sizes if self._is_tuple else sum(nest.flatten(list(sizes)))
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> object:
         """Return the size of what the uppermost gives."""
         return self._cells[-1].output_size
 
-    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> Any:
+    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> object:
         """Return the state to begin with."""
         if not self._is_tuple:
             return super().zero_state(batch_size, dtype)
@@ -72,16 +72,16 @@ class Wrapper(RNNCell):
         self._cell = cell
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> object:
         """Return the size of the state."""
         return self._cell.state_size
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> object:
         """Return the size of an output."""
         return self._cell.output_size
 
-    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> Any:
+    def zero_state(self, batch_size: object, dtype: DTypeLike | None) -> object:
         """Return the state to begin with."""
         return self._cell.zero_state(batch_size, dtype)
 
@@ -123,7 +123,7 @@ class DropoutWrapper(Wrapper):
         self._kept = input_keep_prob, state_keep_prob, output_keep_prob
         self._seed = seed
 
-    def _dropped(self, value: object, keep: float | TfTensor) -> Any:
+    def _dropped(self, value: object, keep: float | TfTensor) -> object:
         known = static(keep)
         if isinstance(known, int | float) and known == 1:
             return value

@@ -16,7 +16,7 @@ from ...function.session import COMPILE_AFTER
 from ...graph.execute import Wishes
 from ...values.run_errors import InvalidArgumentError, UnimplementedError
 
-HOLDS: dict[str, Callable[[Any], bool]] = {
+HOLDS: dict[str, Callable[[object], bool]] = {
     "isolate_session_state": lambda wanted: True,  # each session has values of its own
     "graph_options.infer_shapes": lambda wanted: True,  # they are inferred when an edge is made
     "graph_options.place_pruned_graph": lambda wanted: True,  # what is not run is not placed
@@ -69,7 +69,7 @@ RUN_ACTED = ("trace_level", "timeout_in_ms", "output_partition_graphs",
              "report_tensor_allocations_upon_oom")  # fmt: skip
 
 
-def given(message: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+def given(message: Any, before: str = "") -> Iterator[tuple[str, object]]:
     """Give the fields of a message that are set, with those inside of others: path and value."""
     for field, value in message.ListFields():
         path = f"{before}{field.name}"

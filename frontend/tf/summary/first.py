@@ -46,7 +46,7 @@ def added(
     with InGraph(graph), scoped(name, family) as (tag, scope):
         value = graph.owned(convert(tensor))
 
-        def compute(array: Array) -> Any:
+        def compute(array: Array) -> tuple[Array]:
             return (text(make(tag, array).SerializeToString()),)
 
         kind = ArrayKind(type_, compute, lambda _: [SCALAR_TEXT])
@@ -66,7 +66,7 @@ def scalar(
 ) -> GraphTensor:
     """Return a summary of one number."""
 
-    def make(tag: str, array: Array) -> Any:
+    def make(tag: str, array: Array) -> object:
         if array.size != 1:
             raise InvalidArgumentError(f"a scalar summary of {array.size} elements: {tag}")
         return Summary(value=[Summary.Value(tag=tag, simple_value=float(array.reshape(-1)[0]))])
@@ -79,7 +79,7 @@ def histogram(
 ) -> GraphTensor:
     """Return a summary of the distribution of numbers."""
 
-    def make(tag: str, array: Array) -> Any:
+    def make(tag: str, array: Array) -> object:
         found = s.histogram(s.checked(array, tag, "histogram"))
         return Summary(value=[Summary.Value(tag=tag, histo=found)])
 
@@ -95,7 +95,7 @@ def image(
 ) -> GraphTensor:
     """Return a summary of images: batch, height, width, channels."""
 
-    def make(tag: str, array: Array) -> Any:
+    def make(tag: str, array: Array) -> object:
         if array.ndim != 4 or array.shape[3] not in (1, 3, 4):
             raise InvalidArgumentError(
                 f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(array.shape)}"
@@ -123,7 +123,7 @@ def audio(
     """Return a summary of sounds: batch, frames, and channels if there are several."""
     rate = float(sample_rate)
 
-    def make(tag: str, array: Array) -> Any:
+    def make(tag: str, array: Array) -> object:
         found, made = array.reshape(*array.shape[:2], -1), Summary()
         for i in range(min(max_outputs, len(found))):
             label = f"{tag}/audio" if max_outputs == 1 else f"{tag}/audio/{i}"
@@ -154,7 +154,7 @@ def tensor_summary(
     if summary_description is not None:
         shown.summary_description = summary_description
 
-    def make(tag: str, array: Array) -> Any:
+    def make(tag: str, array: Array) -> object:
         return s.of_tensor(tag, array, shown)
 
     return added("TensorSummaryV2", name, tensor, make, collections, family)
@@ -168,14 +168,16 @@ def text_summary(name: str, tensor: object, collections: object = None) -> Graph
     return tensor_summary(name, found, None, collections, s.metadata("text"))
 
 
-def merge(inputs: Sequence[object], collections: object = None, name: str | None = None) -> Any:
+def merge(
+    inputs: Sequence[object], collections: object = None, name: str | None = None
+) -> GraphTensor:
     """Return several summaries as one."""
     graph = get_default_graph()
     with InGraph(graph):
         tensors = [graph.owned(convert(each)) for each in inputs]
         label = re.sub(r"[^-/\w.]", "_", name or "Merge/MergeSummary")
 
-        def compute(*arrays: Array) -> Any:
+        def compute(*arrays: Array) -> tuple[Array]:
             return (text(s.merged([x for a in arrays for x in np.ravel(a).tolist()])),)
 
         kind = ArrayKind("MergeSummary", compute, lambda _: [SCALAR_TEXT])
@@ -184,7 +186,7 @@ def merge(inputs: Sequence[object], collections: object = None, name: str | None
     return made
 
 
-def merge_all(key: str = SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
+def merge_all(key: str = SUMMARIES, scope: str | None = None, name: str | None = None) -> object:
     """Return all summaries of the graph as one, None if there are none."""
     found = get_default_graph().get_collection(key, scope)
     return merge(found, name=name) if found else None

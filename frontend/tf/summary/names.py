@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...formats import messages as _m
 from ..core.space import Space
 from . import first as _f
@@ -38,7 +36,7 @@ old_summary = Space(
     text=_f.text_summary,
     all_v2_summary_ops=_s.all_v2_summary_ops,
 )
-OLD_NAMES: dict[str, Any] = {
+OLD_NAMES: dict[str, object] = {
     "scalar_summary": lambda tags, values, **more: _f.scalar(tags, values, more.get("collections")),
     "histogram_summary": lambda tag, values, **more: _f.histogram(tag, values),
     "image_summary": lambda tag, tensor, max_images=3, **more: _f.image(tag, tensor, max_images),
@@ -46,7 +44,7 @@ OLD_NAMES: dict[str, Any] = {
     "merge_all_summaries": _f.merge_all,
 }
 """Names from before the first version."""
-V1: dict[str, Any] = {
+V1: dict[str, object] = {
     "summary": old_summary,
     **{n: getattr(_m, n) for n in ("Event", "Summary", "SummaryMetadata", "AttrValue", "NodeDef")},
     "HistogramProto": _m.HistogramProto,

@@ -38,8 +38,8 @@ class Present(threading.local):
     """The writer, the step and the condition of a thread."""
 
     writer: SummaryWriter | None = None
-    step: Any = None
-    condition: Any = True
+    step: object = None
+    condition: object = True
 
 
 NOW = Present()
@@ -52,7 +52,7 @@ class SummaryWriter:
         self._make = make
         self._file: EventFile | None = None
         self._closed = False
-        self._before: list[tuple[Any, Any]] = []
+        self._before: list[tuple[Any, object]] = []
 
     def file(self) -> EventFile | None:
         """Return the file, which is begun now if it was not; None if nothing is written."""
@@ -144,14 +144,14 @@ def record_if(condition: object) -> Iterator[None]:
         NOW.condition = before
 
 
-def should_record_summaries() -> Any:
+def should_record_summaries() -> object:
     """Say whether summaries would be written now."""
     if NOW.writer is None:
         return False
     return NOW.condition() if callable(NOW.condition) else NOW.condition
 
 
-def get_step() -> Any:
+def get_step() -> object:
     """Return the step that summaries have if none is given."""
     return NOW.step
 
@@ -171,7 +171,7 @@ def tag_of(name: str) -> str:
 
 
 def put(
-    tensors: Sequence[object], step: Any, make: Callable[..., Any], name: str = "summary"
+    tensors: Sequence[object], step: object, make: Callable[..., Any], name: str = "summary"
 ) -> TfTensor:
     """Write what a function gives for arrays: an event without time and step.
 
@@ -189,7 +189,7 @@ def put(
     with InGraph(graph_of([*tensors, when, condition])):
         given = [convert(x) for x in (when, condition, *tensors)]
 
-        def compute(at: Array, holds: Array, *arrays: Array) -> Any:
+        def compute(at: Array, holds: Array, *arrays: Array) -> tuple[Array]:
             file = writer.file() if holds else None
             if file is not None:
                 what = make(*arrays)
@@ -375,6 +375,6 @@ def trace_export(name: str, step: object = None, profiler_outdir: object = None)
     put([], step, lambda: {"summary": s.of_tensor(name, data, shown)})
 
 
-def all_v2_summary_ops() -> list[Any]:
+def all_v2_summary_ops() -> list[object]:
     """Return the operations of the default graph that write summaries."""
     return get_default_graph().get_collection(OLD_OPERATIONS)

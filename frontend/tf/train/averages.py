@@ -31,7 +31,7 @@ class ExponentialMovingAverage:
         if zero_debias:
             raise NotImplementedError("ExponentialMovingAverage: zero_debias is not supported")
         self._decay, self._updates, self._name = decay, num_updates, name
-        self._kept: dict[Any, Any] = {}
+        self._kept: dict[object, Any] = {}
 
     def apply(self, var_list: Sequence[Any] | None = None) -> Operation | None:
         """Return an operation that brings the averages up to date; eagerly do it."""
@@ -54,7 +54,7 @@ class ExponentialMovingAverage:
         graph.add_to_collection(AVERAGED, variable)
         return made
 
-    def _step(self, variable: Any) -> Any:
+    def _step(self, variable: Any) -> object:
         kept = self._kept[variable.number]
         decay = convert(self._decay, variable.dtype)
         if self._updates is not None:
@@ -63,7 +63,7 @@ class ExponentialMovingAverage:
         change = (kept.read_value() - variable.read_value()) * (1.0 - decay)
         return kept.assign_sub(change)
 
-    def average(self, var: Any) -> Any:
+    def average(self, var: Any) -> object:
         """Return the variable that keeps the average of another one, None if nothing does."""
         return self._kept.get(var.number)
 
@@ -71,7 +71,7 @@ class ExponentialMovingAverage:
         """Return the name under which the average is saved."""
         return f"{var.state.name}/{self._name}"
 
-    def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
+    def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, object]:
         """Return variables by the names that their averages are saved under."""
         averaged = moving_avg_variables or [*trainable_variables(), *moving_average_variables()]
         found = {self.average_name(variable): variable for variable in averaged}

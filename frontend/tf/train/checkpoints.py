@@ -134,7 +134,7 @@ class Checkpoint:
         """Values whose variables do not exist yet: they are taken when they do."""
         self.known: set[str] = set()
         """The names in the file that was restored last."""
-        self._counter: Any = None
+        self._counter: object = None
 
     @property
     def save_counter(self) -> Any:
@@ -147,7 +147,7 @@ class Checkpoint:
 
     def leaves(self) -> dict[str, Any]:
         """Return the variables by the names on the way to them."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         seen: set[int] = set()
         if self._counter is not None:
             found[COUNTER] = self._counter
@@ -241,9 +241,9 @@ def collect(value: object, path: str, found: dict[str, object], seen: set[int]) 
                 collect(each, f"{path}/{plain}" if path else plain, found, seen)
 
 
-def parts_of(value: object) -> list[tuple[str, Any]]:
+def parts_of(value: object) -> list[tuple[str, object]]:
     """Return what an object leads to, by name."""
-    own: Callable[[], dict[str, Any]] | None = getattr(value, "checkpoint_parts", None)
+    own: Callable[[], dict[str, object]] | None = getattr(value, "checkpoint_parts", None)
     if own is not None:
         return list(own().items())
     if isinstance(value, dict):

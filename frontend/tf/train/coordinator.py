@@ -100,7 +100,7 @@ class QueueRunner:
         left = [len(self.enqueue_ops)]
         lock = threading.Lock()
 
-        def work(op: Any) -> None:
+        def work(op: object) -> None:
             try:
                 while coord is None or not coord.should_stop():
                     sess.run(op)

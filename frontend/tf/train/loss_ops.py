@@ -297,13 +297,13 @@ def _v1_hinge(labels: object, logits: object) -> TfTensor:
     return _max(1.0 - (2.0 * truth - 1.0) * found, 0.0)
 
 
-def _losses(scope: str | None = None) -> list[Any]:
+def _losses(scope: str | None = None) -> list[object]:
     """Return the losses of the default graph; of those with names that begin with the scope."""
     found = get_default_graph().get_collection("losses")
     return [x for x in found if scope is None or x.name.startswith(scope)]
 
 
-def _penalties(scope: str | None = None) -> list[Any]:
+def _penalties(scope: str | None = None) -> list[object]:
     """Return what regularisers gave in the default graph."""
     found = get_default_graph().get_collection("regularization_losses")
     return [x for x in found if scope is None or x.name.startswith(scope)]

@@ -11,7 +11,7 @@ from ..core.names import name_scope
 from .checkpoints import settle
 
 
-def _leaves(value: object) -> Iterator[Any]:
+def _leaves(value: object) -> Iterator[object]:
     """Give what is in lists and dictionaries, those by sorted keys."""
     if isinstance(value, dict):
         keys = sorted(value) if all(isinstance(k, str) for k in value) else list(value)
@@ -53,12 +53,12 @@ class Module:
         return self._name
 
     @property
-    def name_scope(self) -> Any:
+    def name_scope(self) -> name_scope:
         """Return the scope under the module's name, where the module was made."""
         return name_scope(self._scope)
 
     @classmethod
-    def with_name_scope(cls, method: Callable[..., object]) -> Callable[..., Any]:
+    def with_name_scope(cls, method: Callable[..., object]) -> Callable[..., object]:
         """Let a method put operations under the module's name."""
 
         @functools.wraps(method)
@@ -68,9 +68,9 @@ class Module:
 
         return scoped
 
-    def _walk(self) -> tuple[list[Any], list[Any]]:
-        variables: list[Any] = []
-        modules: list[Any] = []
+    def _walk(self) -> tuple[list[Any], list[object]]:
+        variables: list[object] = []
+        modules: list[object] = []
         seen: set[int] = {id(self)}
 
         def visit(module: Module) -> None:
@@ -91,21 +91,21 @@ class Module:
         return variables, modules
 
     @property
-    def variables(self) -> tuple[Any, ...]:
+    def variables(self) -> tuple[object, ...]:
         """Return all variables inside."""
         return tuple(self._walk()[0])
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> tuple[object, ...]:
         """Return the trainable variables inside."""
         return tuple(v for v in self._walk()[0] if v.trainable)
 
     @property
-    def non_trainable_variables(self) -> tuple[Any, ...]:
+    def non_trainable_variables(self) -> tuple[object, ...]:
         """Return the variables inside that are not trainable."""
         return tuple(v for v in self._walk()[0] if not v.trainable)
 
     @property
-    def submodules(self) -> tuple[Any, ...]:
+    def submodules(self) -> tuple[object, ...]:
         """Return all modules inside."""
         return tuple(self._walk()[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from ..graph.graph_lists import global_variables_initializer
 from ..graph.sessions import Session
@@ -46,7 +45,7 @@ class MonitoredTrainingSession:
     def _now(self) -> int:
         return int(self._session.run(self._step))
 
-    def run(self, fetches: object, feed_dict: Mapping[object, object] | None = None) -> Any:
+    def run(self, fetches: object, feed_dict: Mapping[object, object] | None = None) -> object:
         """Return what the fetches are; save if it is time to."""
         made = self._session.run(fetches, feed_dict)
         step = self._now()

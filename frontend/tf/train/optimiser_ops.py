@@ -142,12 +142,12 @@ class Optimizer:
 
     def minimize(
         self,
-        loss: Any,
+        loss: object,
         var_list: Any = None,
         global_step: Variable | None = None,
         tape: Any = None,
         **_: object,
-    ) -> Any:
+    ) -> object:
         """Make one step downhill."""
         if callable(loss):
             from ..graph.flow import GradientTape  # noqa: PLC0415
@@ -174,7 +174,9 @@ class Optimizer:
             return STATE.replica.apply(self.applied, pairs)
         return self.applied(pairs, global_step)
 
-    def applied(self, pairs: Sequence[Pair], global_step: Variable | None = None) -> object:
+    def applied(
+        self, pairs: Sequence[Pair], global_step: Variable | None = None
+    ) -> Operation | Variable | None:
         """Change variables by gradients, which are those of all replicas."""
         if pairs[0][1].graph is not None:
             return self._apply_in_graph(pairs, global_step)
@@ -205,7 +207,7 @@ class Optimizer:
                     made.append(global_step.assign_add(1))
             return group(*made)
 
-    def _apply_beside(self, grad: Any, variable: Variable, step: Any) -> Any:
+    def _apply_beside(self, grad: Any, variable: Variable, step: Any) -> object:
         """Change one variable of a graph, by operations where it is: the gradient goes there."""
         assert variable.graph is not None, "it is one of a graph"
         with variable.graph.beside(variable.op):
@@ -333,7 +335,9 @@ class KerasRules(Optimizer):
         variables = [v for _, v in pairs]
         return super().apply_gradients(zip(clipped, variables, strict=True), global_step)
 
-    def applied(self, pairs: Sequence[Pair], global_step: Variable | None = None) -> object:
+    def applied(
+        self, pairs: Sequence[Pair], global_step: Variable | None = None
+    ) -> Operation | Variable | None:
         """Let weights decay, then change variables by gradients."""
         if self.decay_of_weights:
             for _, variable in pairs:

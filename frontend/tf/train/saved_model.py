@@ -84,10 +84,10 @@ class _Saver:
 
     def __init__(self) -> None:
         self.writer = Writer()
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, object] = {}
         self.numbers: dict[int, int] = {}
-        self.nodes: list[Any] = []
-        self.kept: list[Any] = []
+        self.nodes: list[object] = []
+        self.kept: list[object] = []
 
     def module(
         self, obj: object, signatures: dict[str, Any]
@@ -109,7 +109,7 @@ class _Saver:
         }
         return data, self.values
 
-    def variable(self, state: VariableState) -> dict[str, Any]:
+    def variable(self, state: VariableState) -> dict[str, object]:
         """Return what is known of a variable."""
         owner = state.owner()
         trainable = True if owner is None else owner.trainable
@@ -125,7 +125,7 @@ class _Saver:
         self.nodes[number] = self.data(value)
         return number
 
-    def data(self, value: object) -> dict[str, Any]:
+    def data(self, value: object) -> dict[str, object]:
         """Return an object as plain data."""
         if hasattr(value, "state") and hasattr(value, "assign"):
             return {"kind": "variable", "name": self.writer.variable(value.state)}
@@ -148,7 +148,7 @@ class _Saver:
             return {"kind": "list", "children": [self.node(v) for v in value if _is_tracked(v)]}
         return {"kind": "object", "children": {k: self.node(v) for k, v in children(value)}}
 
-    def signature(self, function: Function) -> Any:
+    def signature(self, function: Function) -> object:
         """Return the declared arguments, None if there is no declaration."""
         if function.input_signature is None:
             return None
@@ -169,7 +169,7 @@ class _Saver:
             )
         return made
 
-    def concrete(self, function: ConcreteFunction) -> dict[str, Any]:
+    def concrete(self, function: ConcreteFunction) -> dict[str, object]:
         """Return a trace: its graph, its arguments and the structure of its results."""
         name = self.writer.function(function.graph)
         for i, tensor in enumerate(function.graph.captures):
@@ -194,13 +194,13 @@ class _Saver:
         }
 
 
-def _numbered(tree: object) -> Any:
+def _numbered(tree: object) -> object:
     """Return a structure with the number of each leaf in its place."""
     plain = _plain(tree)
     return nest.pack(plain, list(range(len(nest.flatten(plain)))))
 
 
-def _plain(tree: object) -> Any:
+def _plain(tree: object) -> object:
     """Return a structure of plain lists, tuples and dictionaries."""
     if isinstance(tree, dict):
         return {k: _plain(v) for k, v in tree.items()}
@@ -219,7 +219,7 @@ def _is_tracked(value: object) -> bool:
     return isinstance(value, list | tuple) and any(map(_is_tracked, value))
 
 
-def children(value: object) -> list[tuple[str, Any]]:
+def children(value: object) -> list[tuple[str, object]]:
     """Return the parts of an object by attribute, decorated methods included."""
     found = {k: v for k, v in vars(value).items() if _is_tracked(v)}
     for kind in type(value).__mro__:
@@ -234,10 +234,10 @@ class Loaded(Module):
 
     def __init__(self) -> None:
         super().__init__("loaded")
-        self.signatures: dict[str, Any] = {}
-        self._held: list[Any] = []
+        self.signatures: dict[str, object] = {}
+        self._held: list[object] = []
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> object:
         """Call what was saved as `__call__`."""
         found = vars(self).get("__call__")
         if found is None:
@@ -276,7 +276,7 @@ class _Loader:
         except ValueError as error:
             raise GraphTextError(f"{folder / GRAPH}: {error}") from None
         self.values = self.read_values(folder)
-        self.owners: dict[str, Any] = {}
+        self.owners: dict[str, object] = {}
         self.reader = NodeReader(self.data, self.bind)
         self.made: dict[int, Any] = {}
 
@@ -307,7 +307,7 @@ class _Loader:
         root._held = list(self.owners.values())
         return root
 
-    def node(self, number: int) -> Any:
+    def node(self, number: int) -> object:
         """Return an object by its number."""
         if number not in self.made:
             data = self.data["objects"][number]
@@ -368,7 +368,7 @@ class _Loader:
         made.held = self.owners  # type: ignore[attr-defined]
         return made
 
-    def leaf(self, data: dict[str, Any]) -> Any:
+    def leaf(self, data: dict[str, Any]) -> object:
         """Return an argument: what it was traced by."""
         if "value" in data:
             return self.reader.value(data["value"])
@@ -399,7 +399,7 @@ class _Loader:
             vars(made)[name] = self.node(child)
 
 
-MAKERS: dict[str, Callable[[_Loader, int, dict[str, Any]], None]] = {
+MAKERS: dict[str, Callable[[_Loader, int, dict[str, object]], None]] = {
     "variable": _Loader.variable,
     "function": _Loader.function,
     "trace": _Loader.trace,
@@ -416,7 +416,7 @@ class _Signature:
         self.function = function
 
     @property
-    def structured_outputs(self) -> dict[str, Any]:
+    def structured_outputs(self) -> dict[str, object]:
         """Return the results by name."""
         made = self.function.structured_outputs
         return self._by_name(made)
@@ -426,12 +426,12 @@ class _Signature:
         """Return the inputs."""
         return self.function.inputs
 
-    def _by_name(self, made: object) -> dict[str, Any]:
+    def _by_name(self, made: object) -> dict[str, object]:
         if isinstance(made, dict):
             return made
         return {f"output_{i}": x for i, x in enumerate(nest.flatten(made))}
 
-    def __call__(self, *args: object, **kwargs: object) -> dict[str, Any]:
+    def __call__(self, *args: object, **kwargs: object) -> dict[str, object]:
         """Return the results for arguments."""
         if len(args) > 1:
             raise TypeError("a signature takes its arguments by name")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....ir.op import Array
-from ...function.session import fetched
+from ...function.session import Session, fetched
 from ...graph.checkpoint_ops import (
     NOTE,
     OBJECT_GRAPH,
@@ -76,7 +76,7 @@ class CheckpointReader:
         """Say whether there is a value of a name."""
         return tensor_str in self._values
 
-    def get_tensor(self, tensor_str: str) -> Any:
+    def get_tensor(self, tensor_str: str) -> Array | np.generic:
         """Return a value."""
         if tensor_str not in self._values:
             raise NotFoundError(f"Key {tensor_str} not found in checkpoint")
@@ -120,7 +120,7 @@ class Saver:
 
     def save(
         self,
-        sess: Any,
+        sess: Session,
         save_path: str,
         global_step: Any = None,
         write_meta_graph: bool = True,
@@ -135,7 +135,7 @@ class Saver:
         keep_newest(path, self.last_checkpoints, self._keep)
         return path
 
-    def restore(self, sess: Any, save_path: str) -> None:
+    def restore(self, sess: Session, save_path: str) -> None:
         """Read the values; nothing is changed if one is missing."""
         sess.run(self._restore, {self._path: save_path})
 

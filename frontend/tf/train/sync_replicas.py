@@ -161,7 +161,7 @@ class SyncReplicasOptimizer:
             raise ValueError("Should be called after apply_gradients().")
         return self._runner
 
-    def get_init_tokens_op(self, num_tokens: int = -1) -> object:
+    def get_init_tokens_op(self, num_tokens: int = -1) -> Operation | None:
         """Return what lets so many replicas begin beyond the gradients that are waited for."""
         if self._queue is None or self._step is None:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
