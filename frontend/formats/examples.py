@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -101,7 +101,11 @@ def places_of(data: bytes) -> dict[bytes, Place]:
     return features_at(data, first, last)
 
 
-def values_at(data: bytes, place: Place) -> object:
+Values: TypeAlias = Array | list[bytes]
+"""The values of a feature: numbers, or texts."""
+
+
+def values_at(data: bytes, place: Place) -> Values:
     """Return the values of a list: an array, or a list of bytes."""
     kind, at, stop = place
     if at == stop:
@@ -210,7 +214,7 @@ class Reading:
         made.message = features.feature
         return made
 
-    def values(self, wanted: Wanted) -> Any:
+    def values(self, wanted: Wanted) -> Values | None:
         """Return the values of a feature, None if it is not there."""
         if self.message is None:
             place = self.places.get(wanted.key)
@@ -240,7 +244,7 @@ def parsed_as(kind: Any, data: bytes) -> Any:
         raise InvalidArgumentError("Could not parse example input") from None
 
 
-def values_of(feature: Any, wanted: Wanted) -> Any:
+def values_of(feature: Any, wanted: Wanted) -> Values | None:
     """Return the values of a feature of a message, None if it is empty."""
     which = feature.WhichOneof("kind")
     if which is None:
@@ -258,7 +262,7 @@ def wrong_kind(wanted: Wanted) -> InvalidArgumentError:
     )
 
 
-def dense(wanted: Wanted, values: Any) -> Array:
+def dense(wanted: Wanted, values: Values | None) -> Array:
     """Return the values of a feature in its shape; what is missing has a default, or is refused."""
     if values is None:
         if wanted.default is None:
@@ -275,9 +279,8 @@ def dense(wanted: Wanted, values: Any) -> Array:
             f"Key: {wanted.name}.  Number of {KINDS[wanted.kind][1]} values != expected.  Values "
             f"size: {len(values)} but output shape: {list(wanted.shape or ())}"
         )
-    if wanted.kind != BYTES:
-        array: Array = values
-        return array if array.shape == extents else array.reshape(extents)
+    if not isinstance(values, list):
+        return values if values.shape == extents else values.reshape(extents)
     if extents:
         return as_text(values).reshape(extents)
     made = np.empty((), object)
@@ -300,7 +303,7 @@ class Ragged:
     counts: Array
 
 
-def ragged(wanted: Wanted, lists: Sequence[Any]) -> Ragged:
+def ragged(wanted: Wanted, lists: Sequence[Values | None]) -> Ragged:
     """Return lists of any length behind one another."""
     present = [[] if values is None else values for values in lists]
     counts = np.array([len(values) for values in present], np.int64)
@@ -325,7 +328,7 @@ def sequence(wanted: Wanted, lists: Mapping[str, Any]) -> Array | None:
                 f"Key: {wanted.name}, Index: {number}.  Number of {KINDS[wanted.kind][1]} values "
                 f"!= expected.  values size: {found} but output shape: {list(shape)}"
             )
-        steps.append((as_text(values) if wanted.kind == BYTES else values).reshape(shape))
+        steps.append((as_text(values) if isinstance(values, list) else values).reshape(shape))
     if not steps:
         return np.empty((0, *shape), NUMPY[wanted.kind])
     return np.stack(steps)

@@ -164,7 +164,7 @@ def fits(seen: tuple[object, ...] | None, shape: tuple[int, ...]) -> bool:
 def interpreted(op: Operation) -> Callable[..., object]:
     """Return an operation that has no effects as a function of arrays."""
 
-    def run(*arrays: Array) -> object:
+    def run(*arrays: Array) -> list[Array]:
         return [np.asarray(unboxed(x)) for x in op.kind.run(Frame(Store()), op, arrays)]
 
     return run
@@ -174,7 +174,7 @@ def backward_of(op: Operation) -> Backward:
     """Return the way back through such an operation: it is recorded as it is run once more."""
 
     def make(count: int, places: Sequence[int], has: Sequence[bool]) -> Callable[..., object]:
-        def run(*arrays: Array) -> object:
+        def run(*arrays: Array) -> list[Array]:
             record = Recorded(EMIT)
             frame = Frame(Store(), record.emit, recorded=record)
             inputs = record.watch(arrays[:count])

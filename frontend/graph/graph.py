@@ -316,7 +316,7 @@ class Graph(Context):
 
     def apply(
         self, op: type[Op], operands: Sequence[object], attributes: dict[str, object]
-    ) -> object:
+    ) -> GraphTensor | tuple[GraphTensor, ...]:
         """Add an operation of the IR."""
         inputs = [self.owned(x) for x in operands]
         try:

@@ -68,7 +68,9 @@ def is_text(value: object) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "O"
 
 
-def emit_text(op: type[Op], *operands: object, **attributes: object) -> object:
+def emit_text(
+    op: type[Op], *operands: object, **attributes: object
+) -> Text | Array | tuple[Array, ...]:
     """Carry an operation out at once, on text too."""
     arrays = [np.asarray(x) for x in operands]
     if not any(map(is_text, arrays)):

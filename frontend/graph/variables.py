@@ -8,7 +8,7 @@ sessions share.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import attrgetter
 from sys import getrefcount
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -54,7 +54,7 @@ class VariableState(Guarded):
     home: Operation | None = None
     """The operation that stands for it in a graph: it is used where that is placed."""
 
-    def key(self, store: Store) -> object:
+    def key(self, store: Store) -> Hashable:
         """Return what a store keeps the value under."""
         if self.container:
             return (self.container, self.name)

@@ -53,7 +53,7 @@ class HostedModel(CompiledModel):
                 f"{threads} threads: {self.place} runs on one",
             )
 
-    def _called(self, *arrays: object) -> object:
+    def _called(self, *arrays: object) -> Array | tuple[Array, ...]:
         results = self.run(arrays)
         return results[0] if len(results) == 1 else tuple(results)
 

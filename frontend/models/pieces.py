@@ -123,17 +123,17 @@ class Piece:
         options = replace(self.options, target=f"cuda:{self.driver.architecture}", mattr="")
         return load_on_gpu(compile_piece(Program(module, self.weights), options), self.driver)
 
-    def run(self, arrays: Sequence[object]) -> list[Any]:
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
         """Run the piece on arrays that are where it runs; its results are there too."""
         bounds, model = self.made
         model = model if self.fits(bounds, arrays) else self.grown(arrays)
         return model.run_on_device(arrays) if isinstance(model, DeviceModel) else model.run(arrays)
 
-    def fits(self, bounds: Mapping[str, int], arrays: Sequence[Any]) -> bool:
+    def fits(self, bounds: Mapping[str, int], arrays: Sequence[Array | DeviceArray]) -> bool:
         """Say whether no size is above its bound."""
         return all(arrays[number].shape[axis] <= bounds[name] for name, number, axis in self.open)
 
-    def grown(self, arrays: Sequence[Any]) -> CompiledModel:
+    def grown(self, arrays: Sequence[Array | DeviceArray]) -> CompiledModel:
         """Return the piece with room for these sizes, up to the next powers of two."""
         with self.lock:
             if not self.fits(self.bounds, arrays):

@@ -28,9 +28,9 @@ from xdsl.ir import SSAValue
 
 from ... import extensions, plugins
 from ...ir import REGISTRY, Op
-from .node import Node
+from .node import Node, Parts
 
-Result = SSAValue | Sequence[SSAValue | None]
+Result = SSAValue | Sequence[SSAValue | Parts | None]
 Rule = Callable[..., Result]
 
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
@@ -124,7 +123,7 @@ def compile_parallel(
     return [*written, path]
 
 
-def described(program: Program, rank: Rank) -> dict[str, Any]:
+def described(program: Program, rank: Rank) -> dict[str, object]:
     """Return inputs, results and steps as the manifest has them; all ranks have the same steps."""
     main = program.main
     inputs = infos(argument_names(main), main.body.block.args)
@@ -144,7 +143,7 @@ def infos(names: Sequence[str], values: Sequence[SSAValue]) -> list[TensorInfo]:
     return [info_of(name, spec_of(v.type)) for name, v in zip(names, values, strict=True)]
 
 
-def tensor_json(info: TensorInfo) -> dict[str, Any]:
+def tensor_json(info: TensorInfo) -> dict[str, object]:
     """Return what is said of a tensor as plain data."""
     return {"name": info.name, "dtype": info.dtype, "shape": [*info.shape]}
 
@@ -165,7 +164,7 @@ class Rank:
             value: f"input{n}" for n, value in enumerate(program.main.body.block.args)
         }
         self.functions: list[FuncOp] = []
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[dict[str, object]] = []
         self.counts = [0] * how.ranks
         """How many parts each rank has."""
         self.owners: dict[SSAValue, int] = {}
@@ -233,7 +232,7 @@ class Rank:
             name = self.names[value]
             self.steps.append({"do": "give", "rank": rank, "inputs": [name], "outputs": [name]})
 
-    def note(self, kind: str, op: Operation, **more: Any) -> None:
+    def note(self, kind: str, op: Operation, **more: object) -> None:
         """Note a step, and name its results."""
         inputs = [self.name(value, op) for value in op.operands]
         for value in op.results:

@@ -20,6 +20,7 @@ from onnx import (
     NodeProto,
     TensorProto,
     TypeProto,
+    ValueInfoProto,
     checker,
     helper,
     version_converter,
@@ -288,7 +289,7 @@ def _graph(graph: Graph) -> GraphProto:
     )
 
 
-def _info(value: Value) -> Any:
+def _info(value: Value) -> ValueInfoProto:
     name, spec = value
     return helper.make_value_info(name, _type(spec))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from onnx import defs, helper
@@ -59,6 +59,9 @@ class Graph:
     nodes: list[NodeText]
     inputs: list[Value]
     outputs: list[Value]
+
+
+Written = TypeVar("Written")
 
 
 @dataclass
@@ -238,7 +241,7 @@ class Writer:
         finally:
             self.nodes = outer
 
-    def attempt(self, write: Callable[[], object]) -> Any:
+    def attempt(self, write: Callable[[], Written]) -> Written:
         """Return what a function gives; take back the nodes of one that gives up."""
         before = len(self.nodes)
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, checker, defs
@@ -56,7 +55,7 @@ def _needed(op_type: str, version: int, domain: str) -> tuple[tuple[bool, ...], 
     """Return which inputs an operator needs, and whether there may be any number behind."""
     if not defs.has(op_type, version, domain):
         return None
-    inputs: list[Any] = list(defs.get_schema(op_type, version, domain).inputs)
+    inputs = list(defs.get_schema(op_type, version, domain).inputs)
     is_variadic = bool(inputs) and inputs[-1].option == _VARIADIC
     fixed = inputs[:-1] if is_variadic else inputs
     return tuple(each.option != _OPTIONAL for each in fixed), is_variadic

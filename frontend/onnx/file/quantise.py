@@ -163,7 +163,7 @@ class _Quantiser:
         )
         return outer
 
-    def store(self, name: str, array: Any) -> str:
+    def store(self, name: str, array: Array | np.generic) -> str:
         """Store a tensor; return its name."""
         self.tensors[name] = numpy_helper.from_array(np.asarray(array), name)
         return name

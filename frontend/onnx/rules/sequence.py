@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from onnx import TypeProto
+from xdsl.ir import SSAValue
 
 from ....ir.compose import functions as c
 from ....ir.types import dims as dim_rules
@@ -23,19 +24,19 @@ from ..registry import rule
 
 
 @rule("SequenceConstruct")
-def construct(node: Node, *xs: Value) -> Sequence[Any]:
+def construct(node: Node, *xs: Value) -> Sequence[Parts]:
     """Make a sequence of values."""
     return [Parts(xs)]
 
 
 @rule("SequenceEmpty")
-def empty(node: Node) -> Sequence[Any]:
+def empty(node: Node) -> Sequence[Parts]:
     """Make a sequence without parts."""
     return [Parts((), node.element_type("dtype", d.f32))]
 
 
 @rule("SplitToSequence")
-def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Any]:
+def split(node: Node, x: Value, sizes: Value | None = None) -> Sequence[Parts | SSAValue]:
     """Cut an axis into parts, of 1 each if no size is given."""
     axis = normalize_axis(node.integer("axis", 0), node.rank(x))
     keep = bool(node.integer("keepdims", 1)) or sizes is not None
@@ -88,7 +89,7 @@ def at(node: Node, parts: Value, place: Value) -> Value:
 
 
 @rule("SequenceErase", takes_parts=True)
-def erase(node: Node, parts: Value, place: Value | None = None) -> Sequence[Any]:
+def erase(node: Node, parts: Value, place: Value | None = None) -> Sequence[Parts | SSAValue]:
     """Leave out one part, the last by default."""
     if not (isinstance(parts, Parts) and is_known(node, place)):
         return [node.make.sequence_erase(node.value(parts), *_given(place))]
@@ -98,7 +99,9 @@ def erase(node: Node, parts: Value, place: Value | None = None) -> Sequence[Any]
 
 
 @rule("SequenceInsert", takes_parts=True)
-def insert(node: Node, parts: Value, x: Value, place: Value | None = None) -> Sequence[Any]:
+def insert(
+    node: Node, parts: Value, x: Value, place: Value | None = None
+) -> Sequence[Parts | SSAValue]:
     """Put in a part, at the end by default."""
     if not (isinstance(parts, Parts) and is_known(node, place)):
         return [node.make.sequence_insert(node.value(parts), x, *_given(place))]
@@ -117,7 +120,7 @@ def length(node: Node, parts: Value) -> Value:
 
 
 @rule("Optional", takes_parts=True)
-def optional(node: Node, x: Value | None = None) -> Sequence[Any]:
+def optional(node: Node, x: Value | None = None) -> Sequence[Parts | SSAValue]:
     """Return the value, which may stand for an optional that has it; or nothing."""
     declared = node.type_of("type")
     if x is not None:
@@ -143,7 +146,7 @@ def has_element(node: Node, x: Value | None = None) -> Value:
 
 
 @rule("OptionalGetElement", takes_parts=True)
-def get_element(node: Node, x: Value) -> Sequence[Any]:
+def get_element(node: Node, x: Value) -> Sequence[Parts | SSAValue]:
     """Return the value."""
     if isinstance(x, Parts) or not isinstance(spec := node.kind(x), OptionalSpec):
         return [x]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -140,7 +140,7 @@ def sparse_rows(found: f.Ragged) -> Sequence[Array]:
     return np.stack([row, column], axis=1), found.values, shape
 
 
-def filled(asked: Request, lists: Sequence[Sized | None]) -> Array:
+def filled(asked: Request, lists: Sequence[f.Values | None]) -> Array:
     """Return sequences of several examples, the shorter ones filled up."""
     shape = tuple(d for d in asked.wanted.shape or () if d is not None)
     count = asked.wanted.count or 1
