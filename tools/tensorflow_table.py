@@ -11,6 +11,7 @@ import textwrap
 from functools import partial
 
 from ..frontend import tf
+from ..frontend.keras.hook import provide
 from ..frontend.tf.core.listing import listed, why_not
 
 HEAD = """# TensorFlow's names
@@ -97,6 +98,7 @@ def section(space: str, names: tuple[str, ...]) -> list[str]:
 
 def page() -> str:
     """Return the page."""
+    provide()
     made = [HEAD]
     for space, names in listed().items():
         made += section(space, names)

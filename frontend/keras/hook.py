@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder, SourceLoader
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import find_spec
 from types import ModuleType
 
 from ...errors import GravureError
+from ..tf.names.keras_names import INSTALLED
 
 CHOOSING = (
     "keras.src.backend",
     "keras.src.export.saved_model",
     "keras.src.layers.layer",
     "keras.src.models.model",
-    "keras.src.utils.backend_utils",
 )
 """The modules of Keras that choose by the backend's name what they import."""
 PLACE = "keras.src.backend.gravure"
@@ -27,6 +29,38 @@ CLASSES = {
     "NumpyLayer": "BackendLayer",
     "NumpyTrainer": "Trainer",
 }
+CHOICE = (
+    ('"numpy"', '"gravure"'),
+    ("keras.src.backend.numpy.export", f"{PLACE}.layer"),
+    ("keras.src.backend.numpy", PLACE),
+    *((f"{theirs} as", f"{ours} as") for theirs, ours in CLASSES.items()),
+)
+CHANGES: dict[str, tuple[tuple[str, str], ...]] = {
+    **dict.fromkeys(CHOOSING, CHOICE),
+    "keras.src.optimizers.optimizer": (
+        ('"tensorflow"', '"gravure"'),
+        ("keras.src.backend.tensorflow", PLACE),
+        ("TFOptimizer as", "Optimizer as"),
+    ),
+    "keras.src.trainers.data_adapters": (
+        ('"DatasetV2"', '"Dataset"'),
+        ('"tensorflow.python."', '"gravure.frontend.tf."'),
+    ),
+    "keras.src.trainers.data_adapters.tf_dataset_adapter": (
+        ("keras.src.backend.tensorflow", PLACE),
+    ),
+    "keras.src.utils.backend_utils": (
+        *CHOICE,
+        ('"tensorflow" in sys.modules', '"gravure.tf" in sys.modules'),
+        ("keras.src.backend.tensorflow", PLACE),
+    ),
+    "keras.src.utils.module_utils": (
+        ('LazyModule("tensorflow")', 'LazyModule("gravure.tf")'),
+        ('"tensorflow.io.gfile"', '"gravure.tf.io.gfile"'),
+    ),
+}
+"""What is written otherwise in which module of Keras: where it asks for TensorFlow's tensors and
+data sets, which are ours, and where it chooses by the backend's name."""
 
 
 class KerasError(GravureError, RuntimeError):
@@ -39,20 +73,19 @@ class KerasError(GravureError, RuntimeError):
 
 
 class Choosing(SourceFileLoader):
-    """A module of Keras in which gravure stands for numpy as the backend."""
+    """A module of Keras in which gravure stands for another backend, or for TensorFlow."""
 
     def get_data(self, path: str) -> bytes:
-        """Return the source of the module, with the branch for numpy being that for gravure."""
+        """Return the source of the module with what is changed in it."""
         data = super().get_data(path)
         if not path.endswith(".py"):
             return data
         text = data.decode()
-        if '"numpy"' not in text:
-            raise KerasError(f"{path} does not choose its backend by name, Keras 3.12 to 3.15 does")
-        text = text.replace('"numpy"', '"gravure"')
-        text = text.replace("keras.src.backend.numpy", PLACE)
-        for theirs, ours in CLASSES.items():
-            text = text.replace(f"{theirs} as", f"{ours} as")
+        first, _ = CHANGES[self.name][0]
+        if first not in text:
+            raise KerasError(f"{path} does not choose by {first}, Keras 3.12 to 3.15 does")
+        for theirs, ours in CHANGES[self.name]:
+            text = text.replace(theirs, ours)
         return text.encode()
 
     def path_stats(self, path: str) -> dict[str, float]:
@@ -70,7 +103,7 @@ class Finder(MetaPathFinder):
         if fullname == PLACE or fullname.startswith(f"{PLACE}."):
             name = f"{__package__}.backend{fullname.removeprefix(PLACE)}"
             return ModuleSpec(fullname, Alias(name), is_package=fullname == PLACE)
-        if fullname not in CHOOSING:
+        if fullname not in CHANGES:
             return None
         found = PathFinder.find_spec(fullname, path, target)
         if found is not None and isinstance(found.loader, SourceLoader) and found.origin:
@@ -79,17 +112,55 @@ class Finder(MetaPathFinder):
 
 
 class Alias(Loader):
-    """A module of ours under a second name: the same object."""
+    """A module under a second name: the same object."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module that there is."""
-        return import_module(self.name)
+        found = import_module(self.name)
+        self.spec = found.__spec__
+        return found
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: the module was carried out under its own name."""
+        """Leave what the module says of itself: it was carried out under its own name."""
+        module.__spec__ = self.spec
+
+
+SPACES = {
+    "keras": "keras._tf_keras.keras",
+    **{
+        name: f"keras._tf_keras.keras.{name}"
+        for name in ("initializers", "losses", "metrics", "optimizers")
+    },
+}
+"""The namespaces of TensorFlow that are Keras's modules."""
+
+
+TENSORFLOW = "gravure.tf"
+
+
+class Spaces(MetaPathFinder):
+    """Finds Keras's modules under the names that TensorFlow has for them."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where a module comes from; None for all others."""
+        first, _, rest = fullname.removeprefix(f"{TENSORFLOW}.").partition(".")
+        if not fullname.startswith(f"{TENSORFLOW}.") or first not in SPACES:
+            return None
+        load()
+        name = f"{SPACES[first]}.{rest}".rstrip(".")
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            return None
+        return ModuleSpec(fullname, Alias(name), is_package=True)
 
 
 def load() -> ModuleType:
@@ -122,3 +193,13 @@ def load() -> ModuleType:
             del os.environ["KERAS_BACKEND"]
         else:
             os.environ["KERAS_BACKEND"] = asked
+
+
+def provide() -> bool:
+    """Make Keras's modules those of `gravure.tf`, when they are asked for; False without Keras."""
+    if find_spec("keras") is None:
+        return False
+    if not INSTALLED:
+        sys.meta_path.insert(0, Spaces())
+        INSTALLED.update({n: partial(import_module, f"{TENSORFLOW}.{n}") for n in SPACES})
+    return True

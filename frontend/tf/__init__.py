@@ -13,8 +13,8 @@ they do not clash, at the top too. Element types are not promoted (`values`). Re
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, NoReturn
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from .core.listing import refusal as _refusal
 from .core.names import device, name_scope
 from .core.shapes import TensorShape, broadcast_static_shape
 from .core.space import Space
-from .core.specs import TensorSpec, type_spec_from_value
+from .core.specs import TensorSpec, TypeSpec, type_spec_from_value
 from .core.values import convert_to_tensor
 from .data.names import SparseTensor, SparseTensorSpec, data, sparse
 from .distribute.replicas import VariableAggregation, VariableSynchronization
@@ -89,21 +89,18 @@ from .graph.state import (
 from .graph.tensor_array import TensorArray
 from .io.names import io
 from .names.aliases import ALIASES
+from .names.keras_names import keras_space
 from .names.namespaces import (
     bitwise,
     config,
     constant_initializer,
     distribute,
     image,
-    initializers,
-    keras,
     linalg,
-    losses,
     math,
     nest,
     nn,
     ones_initializer,
-    optimizers,
     profiler,
     queue,
     random,
@@ -253,9 +250,19 @@ def get_static_value(tensor: object, partial: object = False) -> Any:
     return tensor.numpy() if hasattr(tensor, "numpy") else np.asarray(tensor)
 
 
-def __getattr__(name: str) -> NoReturn:
-    """Refuse what TensorFlow has and this has not, and say why."""
-    raise AttributeError(_refusal(f"tf.{name}"))
+keras: ModuleType
+initializers: ModuleType
+losses: ModuleType
+metrics: ModuleType
+optimizers: ModuleType
+
+
+def __getattr__(name: str) -> object:
+    """Return Keras's namespaces; refuse what TensorFlow has and this has not, and say why."""
+    found = keras_space(name)
+    if found is None:
+        raise AttributeError(_refusal(f"tf.{name}"))
+    return found
 
 
 def is_tensor(x: object) -> Any:
@@ -277,9 +284,9 @@ def print(
     return write(inputs, output_stream, sep, end, summarize)
 
 
+globals().pop("metrics", None)  # the folder of that name: `tf.metrics` is Keras's
 raw_ops = raw_space()
 compat = SimpleNamespace(v1=_V1())
-metrics = Space("metrics")
 RegisterGradient = _fl.RegisterGradient
 autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator, GradientTape=GradientTape)
 scalar_mul = ALIASES["scalar_mul"]
@@ -306,6 +313,7 @@ __all__ = [
     "TensorArray",
     "TensorShape",
     "TensorSpec",
+    "TypeSpec",
     "UnconnectedGradients",
     "Variable",
     "VariableAggregation",

@@ -24,6 +24,7 @@ from ...function.function import function, init_scope
 from ...function.on_device import device
 from ...function.variable import Variable as State
 from ...tf.core.bridge import dressed
+from ...tf.core.shapes import TensorShape
 from ...tf.core.specs import TensorSpec
 from ...tf.graph import flow, loops
 from ...tf.graph.functional import recompute_grad
@@ -96,9 +97,15 @@ class LayerVariable(KerasVariable):
         """Return the value that it has now."""
         return convert_to_tensor(self.value)
 
-    def numpy(self) -> Array:
-        """Return the elements as an array."""
-        return convert_to_numpy(self)
+    @property
+    def shape(self) -> TensorShape:
+        """Return the sizes, as TensorFlow says them."""
+        return TensorShape(super().shape)
+
+    def numpy(self) -> Array | np.generic:
+        """Return the elements as an array; one element alone as a number of numpy's."""
+        found: Array | np.generic = convert_to_tensor(self.value).numpy()
+        return found
 
     def __array__(
         self, dtype: np.dtype[np.generic] | None = None, copy: bool | None = None

@@ -25,6 +25,7 @@ from .tensors import (
     name_of,
 )
 from .tensors import promoted as _promoted
+from .tensors import rowwise as _rowwise
 
 _F = _m.FUNCTIONS
 
@@ -145,6 +146,7 @@ def negative(x: TensorLike) -> Tensor:
     return _F["negative"](convert_to_tensor(x))
 
 
+@_rowwise
 def absolute(x: TensorLike) -> Tensor:
     """Return the absolute value."""
     tensor = convert_to_tensor(x)
@@ -163,6 +165,7 @@ def fabs(x: TensorLike) -> Tensor:
     return absolute(floating(x))
 
 
+@_rowwise
 def square(x: TensorLike) -> Tensor:
     """Return the square."""
     tensor = convert_to_tensor(x)
@@ -178,6 +181,7 @@ def reciprocal(x: TensorLike) -> Tensor:
     return _F["reciprocal"](tensor)
 
 
+@_rowwise
 def sign(x: TensorLike) -> Tensor:
     """Return -1, 0 or 1."""
     tensor = convert_to_tensor(x)
@@ -426,6 +430,7 @@ def angle(x: TensorLike) -> Tensor:
     return _c.angle(tensor)
 
 
+@_rowwise
 def clip(x: TensorLike, x_min: TensorLike, x_max: TensorLike) -> Tensor:
     """Return values cut to a range."""
     tensor = convert_to_tensor(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
@@ -13,6 +14,7 @@ from keras.src.backend.config import floatx
 
 from ....ir.types.tensor import Array
 from ...eager.tensor import Tensor
+from ...tf.core.bridge import dressed
 from ...tf.core.values import convert
 from ...tf.ops import array_ops, math_ops
 from ...tf.ops.indexed_slices import IndexedSlices
@@ -89,6 +91,23 @@ def name_of(x: Tensor) -> str:
     return name
 
 
+def rowwise(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Apply a function of elements to the rows of a gradient, which stay rows.
+
+    Rows of the same place are not added up before, as TensorFlow's backend does not.
+    """
+
+    @wraps(function)
+    def applied(x: TensorLike, *args: TensorLike, **kwargs: TensorLike) -> Tensor:
+        if isinstance(x, IndexedSlices):
+            rows = function(x.values, *args, **kwargs)
+            return IndexedSlices(dressed(rows), x.indices, x.dense_shape)
+        return function(x, *args, **kwargs)
+
+    return applied
+
+
+@rowwise
 def cast(x: TensorLike, dtype: DType) -> Tensor:
     """Return a tensor in an element type; the imaginary part is dropped where that is real."""
     wanted = standardize_dtype(dtype)

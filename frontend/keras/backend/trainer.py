@@ -21,18 +21,12 @@ from ...eager.tensor import Tensor
 from ...function.function import function
 from ...tf.graph.flow import GradientTape
 from ...tf.ops import array_ops
-from ...tf.ops.indexed_slices import IndexedSlices
 from .tensors import convert_to_numpy, convert_to_tensor, shape
 
 Tree: TypeAlias = object
 Logs: TypeAlias = Mapping[str, object]
 Data: TypeAlias = "Sequence[Tree]"
 Step: TypeAlias = Callable[[Data], Logs]
-
-
-def _dense(gradient: Tree) -> Tree:
-    """Return the whole gradient of rows that were taken."""
-    return gradient.to_dense() if isinstance(gradient, IndexedSlices) else gradient
 
 
 def _count(x: Tree) -> int | Tensor:
@@ -75,7 +69,7 @@ class Trainer(base_trainer.Trainer):
                 loss = self.optimizer.scale_loss(loss)
         weights = self.trainable_weights
         if weights:
-            gradients = [_dense(g) for g in tape.gradient(loss, weights)]
+            gradients = tape.gradient(loss, weights)
             self.optimizer.apply_gradients(zip(gradients, weights, strict=True))
         else:
             warnings.warn("The model does not have any trainable weights.", stacklevel=2)
@@ -152,11 +146,6 @@ class Trainer(base_trainer.Trainer):
             model=self,
         )
 
-    def _build_for(self, batches: EpochIterator) -> None:
-        """Make the variables that need to see a batch."""
-        self._symbolic_build(iterator=batches)
-        batches.reset()
-
     @traceback_utils.filter_traceback
     def fit(
         self,
@@ -197,7 +186,6 @@ class Trainer(base_trainer.Trainer):
             shuffle=shuffle,
             class_weight=class_weight,
         )
-        self._build_for(batches)
         listeners = self._listeners(callbacks, epochs, verbose, batches.num_batches, history=True)
         validation = None
         if validation_data is not None:
@@ -297,7 +285,6 @@ class Trainer(base_trainer.Trainer):
                 steps_per_epoch=steps,
                 shuffle=False,
             )
-        self._build_for(batches)
         listeners = self._listeners(callbacks, 1, verbose, batches.num_batches, history=False)
         step = self.make_test_function()
         self.stop_evaluating = False
@@ -357,7 +344,6 @@ class Trainer(base_trainer.Trainer):
                 )
             sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
         data = (x, y) if sample_weight is None else (x, y, sample_weight)
-        self._symbolic_build(data_batch=data)
         return self._told(self.make_train_function()([data]), return_dict)
 
     def test_on_batch(
@@ -366,7 +352,6 @@ class Trainer(base_trainer.Trainer):
         """Return the metrics of one batch."""
         self._assert_compile_called("test_on_batch")
         data = (x, y) if sample_weight is None else (x, y, sample_weight)
-        self._symbolic_build(data_batch=data)
         return self._told(self.make_test_function()([data]), return_dict)
 
     def _told(self, logs: Logs, return_dict: bool) -> Logs | list[float] | float:

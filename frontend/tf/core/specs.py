@@ -11,7 +11,11 @@ from .shapes import ShapeLike, TensorShape
 from .values import convert, shape_spec
 
 
-class TensorSpec:
+class TypeSpec:
+    """What a value is like: one tensor, or several."""
+
+
+class TensorSpec(TypeSpec):
     """Element type, shape and name of an argument."""
 
     def __init__(

@@ -244,42 +244,9 @@ config = Space(
 )
 
 
-initializers = Space(
-    "initializers",
-    **{
-        new: getattr(_i, name)
-        for name, new in (
-            *(("Zeros", "zeros"), ("Ones", "ones"), ("Constant", "constant")),
-            *(("Identity", "identity"), ("RandomUniform", "random_uniform")),
-            *(("RandomNormal", "random_normal"), ("TruncatedNormal", "truncated_normal")),
-            *(("GlorotUniform", "glorot_uniform"), ("GlorotNormal", "glorot_normal")),
-            *(("HeUniform", "he_uniform"), ("HeNormal", "he_normal")),
-            *(("LecunUniform", "lecun_uniform"), ("LecunNormal", "lecun_normal")),
-            *(("VarianceScaling", "variance_scaling"), ("Orthogonal", "orthogonal")),
-        )
-        for new in (name, new)
-    },
-)
 zeros_initializer, ones_initializer = _i.Zeros, _i.Ones
 constant_initializer = _i.Constant
 random_uniform_initializer, random_normal_initializer = _i.RandomUniform, _i.RandomNormal
-keras = Space(
-    "keras",
-    optimizers=Space(
-        "optimizers",
-        SGD=_o.KerasSGD,
-        Adam=_o.KerasAdam,
-        AdamW=_o.KerasAdamW,
-        Adagrad=_o.KerasAdagrad,
-        RMSprop=_o.KerasRMSprop,
-        Adadelta=_o.KerasAdadelta,
-        Adamax=_o.KerasAdamax,
-        schedules=_ra.SCHEDULES,
-    ),
-    losses=_l.KERAS,
-    initializers=initializers,
-)
-losses, optimizers = keras.losses, keras.optimizers
 queue = Space("queue", FIFOQueue=FIFOQueue, RandomShuffleQueue=RandomShuffleQueue)
 saved_model = Space("saved_model", save=_save, load=_load)
 distribute = Space("distribute", **_di.MEMBERS)

@@ -148,7 +148,7 @@ class Checkpoint:
     def leaves(self) -> dict[str, Any]:
         """Return the variables by the names on the way to them."""
         found: dict[str, object] = {}
-        seen: set[int] = set()
+        seen: dict[int, object] = {}
         if self._counter is not None:
             found[COUNTER] = self._counter
         if self._root is not None:
@@ -225,11 +225,14 @@ def _when_run(step: Callable[[], str]) -> str | GraphTensor:
     return path
 
 
-def collect(value: object, path: str, found: dict[str, object], seen: set[int]) -> None:
-    """Find variables by the attributes, keys and indices that lead to them."""
+def collect(value: object, path: str, found: dict[str, object], seen: dict[int, object]) -> None:
+    """Find variables by the attributes, keys and indices that lead to them.
+
+    What was seen is kept: parts may be made for the walk, and others would get their identities.
+    """
     if id(value) in seen:
         return
-    seen.add(id(value))
+    seen[id(value)] = value
     if hasattr(value, "state") and hasattr(value, "assign"):
         found[path] = value
     elif isinstance(value, np.ndarray):

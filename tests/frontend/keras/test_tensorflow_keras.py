@@ -1,0 +1,229 @@
+"""`gravure.tf.keras` is Keras: programs for TensorFlow, and the values that they give there.
+
+The numbers were recorded from TensorFlow 2.21, with the same weights and data.
+"""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gravure.tf as tf
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    keras = tf.keras
+
+RANDOM = np.random.RandomState
+pytestmark = pytest.mark.filterwarnings("ignore:`shuffle=True` was passed")
+
+
+def weigh(model: Any, seed: int = 0) -> None:
+    """Give a model weights that depend on nothing but a seed."""
+    drawn = RANDOM(seed)
+    model.set_weights([drawn.randn(*w.shape).astype("f4") * 0.2 for w in model.get_weights()])
+
+
+def test_the_modules_are_those_of_keras() -> None:
+    import gravure.tf.keras.backend as numbers  # noqa: PLC0415
+    from gravure.tf.keras.layers import Dense  # noqa: PLC0415
+    from gravure.tf.losses import MSE  # noqa: PLC0415
+
+    import gravure.keras  # noqa: PLC0415
+
+    assert Dense is gravure.keras.layers.Dense
+    assert tf.optimizers.Adam is keras.optimizers.Adam is gravure.keras.optimizers.Adam
+    assert tf.metrics is keras.metrics
+    assert MSE is tf.losses.MSE
+    assert numbers.mean is keras.backend.mean
+    with pytest.raises(ImportError, match=r"gravure\.tf\.keras\.nothing"):
+        import gravure.tf.keras.nothing  # noqa: PLC0415
+
+
+def test_without_keras_the_package_is_named() -> None:
+    program = (
+        "import importlib.util as u\n"
+        "find = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'keras' else find(name, *rest)\n"
+        "import gravure.tf as tf\n"
+        "print(tf.keras.optimizers.SGD, tf.optimizers.SGD)\n"
+        "try:\n    tf.keras.Sequential\nexcept AttributeError as error:\n    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "pip install gravure[keras]" in done.stdout
+    assert done.stdout.count("gravure") >= 2
+
+
+def test_a_convolutional_net_over_a_data_set() -> None:
+    drawn = RANDOM(1)
+    x, y = drawn.rand(64, 16, 16, 3).astype("float32"), drawn.randint(0, 4, (64, 1))
+    ds = tf.data.Dataset.from_tensor_slices((x, y)).batch(16).cache().prefetch(tf.data.AUTOTUNE)
+    model = keras.Sequential()
+    model.add(keras.Input(shape=(16, 16, 3)))
+    model.add(keras.layers.Rescaling(2.0, offset=-1))
+    model.add(keras.layers.Conv2D(8, (3, 3), activation="relu"))
+    model.add(keras.layers.MaxPooling2D((2, 2)))
+    model.add(keras.layers.Conv2D(8, (3, 3), activation="relu"))
+    model.add(keras.layers.GlobalAveragePooling2D())
+    model.add(keras.layers.Dense(4))
+    weigh(model)
+    model.compile(
+        optimizer=keras.optimizers.SGD(0.1, momentum=0.9),
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=[keras.metrics.SparseCategoricalAccuracy(name="acc")],
+    )
+    found = model.fit(ds, epochs=2, validation_data=ds, verbose=0).history
+    np.testing.assert_allclose(found["loss"], [1.4099, 1.3646], rtol=1e-4)
+    np.testing.assert_allclose(found["val_loss"], [1.3786, 1.3469], rtol=1e-4)
+    assert found["val_acc"] == [0.28125, 0.34375]
+    again = model.fit(ds.repeat(), epochs=1, steps_per_epoch=3, verbose=0).history
+    np.testing.assert_allclose(again["loss"], [1.3724], rtol=1e-4)
+
+
+class Adversaries(keras.Model):  # type: ignore[misc]
+    """Two nets that train against each other; it has no `call`."""
+
+    def __init__(self, discriminator: Any, generator: Any) -> None:
+        super().__init__()
+        self.discriminator, self.generator = discriminator, generator
+        self.d_loss = keras.metrics.Mean(name="d_loss")
+        self.g_loss = keras.metrics.Mean(name="g_loss")
+
+    def compile(self, d_optimizer: Any, g_optimizer: Any, loss_fn: Any) -> None:
+        super().compile()
+        self.d_optimizer, self.g_optimizer, self.loss_fn = d_optimizer, g_optimizer, loss_fn
+
+    @property
+    def metrics(self) -> list[Any]:
+        return [self.d_loss, self.g_loss]
+
+    def train_step(self, real: Any) -> dict[str, Any]:
+        count = tf.shape(real)[0]
+        noise = tf.fill((count, 2), 0.3)
+        both = tf.concat([self.generator(noise), real], axis=0)
+        labels = tf.concat([tf.ones((count, 1)), tf.zeros((count, 1))], axis=0)
+        with tf.GradientTape() as tape:
+            d_loss = self.loss_fn(labels, self.discriminator(both))
+        weights = self.discriminator.trainable_weights
+        self.d_optimizer.apply_gradients(
+            zip(tape.gradient(d_loss, weights), weights, strict=True)
+        )
+        with tf.GradientTape() as tape:
+            judged = self.discriminator(self.generator(noise))
+            g_loss = self.loss_fn(tf.zeros((count, 1)), judged)
+        weights = self.generator.trainable_weights
+        self.g_optimizer.apply_gradients(
+            zip(tape.gradient(g_loss, weights), weights, strict=True)
+        )
+        self.d_loss.update_state(d_loss)
+        self.g_loss.update_state(g_loss)
+        return {"d_loss": self.d_loss.result(), "g_loss": self.g_loss.result()}
+
+
+def test_a_model_that_has_a_step_and_no_call() -> None:
+    dense = keras.layers.Dense
+    judge = keras.Sequential([keras.Input((4,)), dense(8, activation="relu"), dense(1)])
+    maker = keras.Sequential([keras.Input((2,)), dense(8, activation="relu"), dense(4)])
+    weigh(judge)
+    weigh(maker, 1)
+    model = Adversaries(judge, maker)
+    model.compile(
+        keras.optimizers.Adam(0.003),
+        keras.optimizers.Adam(0.003),
+        keras.losses.BinaryCrossentropy(from_logits=True),
+    )
+    drawn = RANDOM(0)
+    drawn.random_sample((100, 8)), drawn.random_sample((100, 1)), drawn.random_sample((100, 1))
+    rows = tf.data.Dataset.from_tensor_slices(drawn.rand(40, 4).astype("f4")).batch(16)
+    found = model.fit(rows, epochs=2, verbose=0).history
+    np.testing.assert_allclose(found["d_loss"], [0.68712, 0.68228], rtol=1e-4)
+    np.testing.assert_allclose(found["g_loss"], [0.54763, 0.54936], rtol=1e-4)
+
+
+def test_an_optimiser_of_keras_changes_variables_of_tensorflow() -> None:
+    optimizer = keras.optimizers.Adam(0.01)
+    v, w = tf.Variable([1.0, 2.0], name="v"), tf.Variable(3.0)
+
+    @tf.function
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v**2) * w
+        optimizer.apply_gradients(zip(tape.gradient(loss, [v, w]), [v, w], strict=True))
+        return loss
+
+    losses = [float(step()) for _ in range(3)]
+    np.testing.assert_allclose(losses, [15, 14.771, 14.545], rtol=1e-4)
+    np.testing.assert_allclose(v.numpy(), [0.97001, 1.97], rtol=1e-4)
+    assert int(optimizer.iterations) == 3
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_rows_of_gradients_are_squared_before_they_are_added_up(staged: bool) -> None:
+    rows, optimizer = tf.Variable(np.ones((4, 2), "f4")), keras.optimizers.Adam(0.1)
+
+    def step() -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(rows, [1, 1, 3]) ** 2)
+        optimizer.apply_gradients([(tape.gradient(loss, rows), rows)])
+
+    (tf.function(step) if staged else step)()
+    np.testing.assert_allclose(rows.numpy()[:, 0], [1, 0.85858, 1, 0.9], rtol=1e-4)
+
+
+class Net(keras.Model):  # type: ignore[misc]
+    """A model whose layers are in attributes, lists and other models."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = keras.layers.Dense(3)
+        inner = keras.Sequential([keras.layers.Dense(4), keras.layers.BatchNormalization()])
+        self.rest = [keras.layers.Dense(2), inner]
+        self.scale = keras.Variable(3.0)
+
+    def call(self, x: Any) -> Any:
+        return self.rest[1](self.rest[0](self.first(x))) * self.scale
+
+
+def test_checkpoints_keep_models_and_optimisers_also_before_they_are_built(tmp_path: Path) -> None:
+    x = np.ones((4, 5), "f4")
+
+    def made() -> tuple[Any, Any, Any, Any]:
+        model, optimizer = Net(), keras.optimizers.Adam(0.1)
+        kept = tf.train.Checkpoint(step=tf.Variable(1), optimizer=optimizer, net=model)
+
+        @tf.function
+        def step() -> None:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(model(x, training=True) ** 2)
+            weights = model.trainable_variables
+            optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+
+        return model, optimizer, kept, step
+
+    model, optimizer, kept, step = made()
+    step()
+    step()
+    kept.save(str(tmp_path / "ckpt"))
+    again, its_optimizer, its_kept, its_step = made()
+    status = its_kept.restore(tf.train.latest_checkpoint(str(tmp_path)))
+    step()
+    its_step()
+    wanted = [*model.weights, *optimizer.variables]
+    found = [*again.weights, *its_optimizer.variables]
+    for a, b in zip(wanted, found, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy(), err_msg=a.path)
+    status.assert_consumed()
+
+
+def test_what_is_padded_by_no_number_of_its_own_is_compiled() -> None:
+    layer = keras.layers.ZeroPadding2D(1)
+    x = np.ones((1, 2, 2, 1), "f4")
+    assert tf.function(layer)(x).numpy().sum() == 4
+    filled = tf.function(lambda x, by: keras.ops.pad(x, ((0, 0), (1, 1)), constant_values=by))
+    assert filled(tf.ones((2, 2)), 3.0).numpy().tolist() == [[3, 1, 1, 3]] * 2
