@@ -76,6 +76,20 @@ class ParseError(GravureError):
     code = "GV1000"
 
 
+class InputError(GravureError):
+    """A file that is to be read is missing, a folder, or may not be read."""
+
+    code = "GV9100"
+    exit_status = 66
+
+
+class OutputError(GravureError, OSError):
+    """A result cannot be written where it was to go. What was there before is as it was."""
+
+    code = "GV9300"
+    exit_status = 73
+
+
 class GraphError(GravureError):
     """The operations of a program do not fit together: a shape, a type, a name, a cycle.
 

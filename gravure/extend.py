@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .frontend.onnx.registry import rule as rule
     from .ir.build import GraphEmit as GraphEmit
     from .ir.build import replace as replace
-    from .ir.compose.functions import Maker as Maker
+    from .ir.compose.maker import Maker as Maker
     from .ir.facts import KernelForm as KernelForm
     from .ir.facts import Scaling as Scaling
     from .ir.facts import Work as Work

@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from .op import REGISTRY, Array, Call, Op
 from .samples import Sample
-from .scalar_math import Formula, NumpyMath, Term
+from .scalar_math import Formula, NumpyMath, ScalarMath, Term
 from .types.dims import Dim
 from .types.dtypes import DType, bf16, f16, f32, f64, i8, i16, i32, i64, of_numpy, u8, u16, u32, u64
 from .types.numerics import in_wide, round_to
@@ -78,15 +78,15 @@ def unbroadcast(call: Call, grad: Any, spec: TensorSpec) -> Any:
     return call.emit(REGISTRY["gv.reshape"], grad, shape=spec.dims) if leading else grad
 
 
-class EmitMath:
-    """`ScalarMath` on whole tensors: each method emits the graph operation of its name."""
+class EmitMath(ScalarMath):
+    """`ScalarMath` on whole tensors: each step is the graph operation of its name."""
 
     def __init__(self, emit: Callable[..., Any]) -> None:
         self.emit = emit
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        op = REGISTRY[f"gv.{self._RENAMED.get(name, name)}"]
-        return lambda *values: self.emit(op, *values)
+    def step(self, name: str, *values: Any) -> Any:
+        """Emit the operation."""
+        return self.emit(REGISTRY[f"gv.{self._RENAMED.get(name, name)}"], *values)
 
     _RENAMED: ClassVar = {"truncated_divide": "div"}
     _PREDICATES: ClassVar = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,87 +20,123 @@ from .types.numerics import in_wide
 from .types.tensor import Array
 
 
-class Functions(Protocol):
+class UnknownStepError(LookupError):
+    """A formula has a step that a math object does not know."""
+
+
+class Steps:
+    """The base of math objects: a step without a method of its own is told by its name."""
+
+    def step(self, name: str, *values: Any) -> Any:
+        """Carry out a step."""
+        raise UnknownStepError(name)
+
+
+class Functions(Steps):
     """Functions of floats that take many steps of arithmetic."""
 
     def pow(self, a: Any, b: Any, /) -> Any:
         """Return a to the power of b of floats, by C's rules."""
+        return self.step("pow", a, b)
 
     def atan2(self, a: Any, b: Any, /) -> Any:
         """Return the angle of the point (b, a) of floats, by C's rules."""
+        return self.step("atan2", a, b)
 
     def exp(self, x: Any, /) -> Any:
         """Return e to the power of a float."""
+        return self.step("exp", x)
 
     def exp2(self, x: Any, /) -> Any:
         """Return 2 to the power of a float."""
+        return self.step("exp2", x)
 
     def expm1(self, x: Any, /) -> Any:
         """Return exp(x) - 1, precise near 0."""
+        return self.step("expm1", x)
 
     def log(self, x: Any, /) -> Any:
         """Return the natural logarithm."""
+        return self.step("log", x)
 
     def log2(self, x: Any, /) -> Any:
         """Return the logarithm to base 2."""
+        return self.step("log2", x)
 
     def log10(self, x: Any, /) -> Any:
         """Return the logarithm to base 10."""
+        return self.step("log10", x)
 
     def log1p(self, x: Any, /) -> Any:
         """Return log(1 + x), precise near 0."""
+        return self.step("log1p", x)
 
     def sin(self, x: Any, /) -> Any:
         """Return the sine."""
+        return self.step("sin", x)
 
     def cos(self, x: Any, /) -> Any:
         """Return the cosine."""
+        return self.step("cos", x)
 
     def tan(self, x: Any, /) -> Any:
         """Return the tangent."""
+        return self.step("tan", x)
 
     def asin(self, x: Any, /) -> Any:
         """Return the inverse sine."""
+        return self.step("asin", x)
 
     def acos(self, x: Any, /) -> Any:
         """Return the inverse cosine."""
+        return self.step("acos", x)
 
     def atan(self, x: Any, /) -> Any:
         """Return the inverse tangent."""
+        return self.step("atan", x)
 
     def sinh(self, x: Any, /) -> Any:
         """Return the hyperbolic sine."""
+        return self.step("sinh", x)
 
     def cosh(self, x: Any, /) -> Any:
         """Return the hyperbolic cosine."""
+        return self.step("cosh", x)
 
     def tanh(self, x: Any, /) -> Any:
         """Return the hyperbolic tangent."""
+        return self.step("tanh", x)
 
     def asinh(self, x: Any, /) -> Any:
         """Return the inverse hyperbolic sine."""
+        return self.step("asinh", x)
 
     def acosh(self, x: Any, /) -> Any:
         """Return the inverse hyperbolic cosine."""
+        return self.step("acosh", x)
 
     def atanh(self, x: Any, /) -> Any:
         """Return the inverse hyperbolic tangent."""
+        return self.step("atanh", x)
 
     def erf(self, x: Any, /) -> Any:
         """Return the error function."""
+        return self.step("erf", x)
 
 
-class Roots(Protocol):
+class Roots(Steps):
     """Functions of floats that are one slow step."""
 
     def sqrt(self, x: Any, /) -> Any:
         """Return the square root."""
+        return self.step("sqrt", x)
 
     def rsqrt(self, x: Any, /) -> Any:
         """Return one over the square root."""
+        return self.step("rsqrt", x)
 
 
-class ScalarMath(Functions, Roots, Protocol):
+class ScalarMath(Functions, Roots):
     """Operations on elements. Two operands have one type; nothing converts by itself.
 
     Floats narrower than f32 are computed in f32; whether the steps of one rule are rounded to
@@ -109,105 +145,140 @@ class ScalarMath(Functions, Roots, Protocol):
 
     def constant(self, value: Any, dtype: DType, /) -> Any:
         """Return an element of this type: a Python number, rounded."""
+        return self.step("constant", value, dtype)
 
     def dtype_of(self, x: Any, /) -> DType:
         """Return the type of an element."""
+        found: DType = self.step("dtype_of", x)
+        return found
 
     def cast(self, x: Any, dtype: DType, /) -> Any:
         """Convert. Float to integer truncates and saturates (NaN to 0), to bool is `!= 0`."""
+        return self.step("cast", x, dtype)
 
     def bitcast(self, x: Any, dtype: DType, /) -> Any:
         """Return the same bits as a type of the same width; a bool is a byte, 0 or 1."""
+        return self.step("bitcast", x, dtype)
 
     def add(self, a: Any, b: Any, /) -> Any:
         """Return a + b; integers wrap."""
+        return self.step("add", a, b)
 
     def sub(self, a: Any, b: Any, /) -> Any:
         """Return a - b; integers wrap."""
+        return self.step("sub", a, b)
 
     def mul(self, a: Any, b: Any, /) -> Any:
         """Return a * b; integers wrap."""
+        return self.step("mul", a, b)
 
     def div(self, a: Any, b: Any, /) -> Any:
         """Return a / b of floats."""
+        return self.step("div", a, b)
 
     def truncated_divide(self, a: Any, b: Any, /) -> Any:
         """Return a / b of integers towards zero; 0 where b is 0."""
+        return self.step("truncated_divide", a, b)
 
     def floor_divide(self, a: Any, b: Any, /) -> Any:
         """Return a / b of integers (0 where b is 0) or floats, rounded down."""
+        return self.step("floor_divide", a, b)
 
     def mod(self, a: Any, b: Any, /) -> Any:
         """Return the remainder with the sign of b; 0 where an integer b is 0."""
+        return self.step("mod", a, b)
 
     def fmod(self, a: Any, b: Any, /) -> Any:
         """Return the remainder with the sign of a; 0 where an integer b is 0."""
+        return self.step("fmod", a, b)
 
     def fma(self, a: Any, b: Any, c: Any, /) -> Any:
         """Return a * b + c of floats, rounded once or twice as the machine likes."""
+        return self.step("fma", a, b, c)
 
     def minimum(self, a: Any, b: Any, /) -> Any:
         """Return the smaller; NaN if either is."""
+        return self.step("minimum", a, b)
 
     def maximum(self, a: Any, b: Any, /) -> Any:
         """Return the larger; NaN if either is."""
+        return self.step("maximum", a, b)
 
     def neg(self, x: Any, /) -> Any:
         """Return -x; integers wrap."""
+        return self.step("neg", x)
 
     def abs(self, x: Any, /) -> Any:
         """Return the absolute value; of the lowest integer, itself."""
+        return self.step("abs", x)
 
     def floor(self, x: Any, /) -> Any:
         """Round a float down."""
+        return self.step("floor", x)
 
     def ceil(self, x: Any, /) -> Any:
         """Round a float up."""
+        return self.step("ceil", x)
 
     def trunc(self, x: Any, /) -> Any:
         """Round a float towards zero."""
+        return self.step("trunc", x)
 
     def round(self, x: Any, /) -> Any:
         """Round a float to nearest, half to even."""
+        return self.step("round", x)
 
     def isnan(self, x: Any, /) -> Any:
         """Say whether a float is NaN, as bool."""
+        return self.step("isnan", x)
 
     def compare(self, predicate: str, a: Any, b: Any, /) -> Any:
         """Return a bool; `predicate` is eq, ne, lt, le, gt or ge. With NaN only ne holds."""
+        return self.step("compare", predicate, a, b)
 
     def select(self, condition: Any, a: Any, b: Any, /) -> Any:
         """Return a where the bool holds, b elsewhere; b's NaN does no harm there."""
+        return self.step("select", condition, a, b)
 
     def logical_not(self, x: Any, /) -> Any:
         """Return the opposite of a bool."""
+        return self.step("logical_not", x)
 
     def logical_and(self, a: Any, b: Any, /) -> Any:
         """Return whether both bools hold."""
+        return self.step("logical_and", a, b)
 
     def logical_or(self, a: Any, b: Any, /) -> Any:
         """Return whether one of the bools holds."""
+        return self.step("logical_or", a, b)
 
     def logical_xor(self, a: Any, b: Any, /) -> Any:
         """Return whether exactly one of the bools holds."""
+        return self.step("logical_xor", a, b)
 
     def bitwise_not(self, x: Any, /) -> Any:
         """Return an integer with all bits changed."""
+        return self.step("bitwise_not", x)
 
     def bitwise_and(self, a: Any, b: Any, /) -> Any:
         """Return the bits set in both integers."""
+        return self.step("bitwise_and", a, b)
 
     def bitwise_or(self, a: Any, b: Any, /) -> Any:
         """Return the bits set in one of the integers."""
+        return self.step("bitwise_or", a, b)
 
     def bitwise_xor(self, a: Any, b: Any, /) -> Any:
         """Return the bits set in exactly one of the integers."""
+        return self.step("bitwise_xor", a, b)
 
     def shift_left(self, a: Any, b: Any, /) -> Any:
         """Return an integer shifted by b (read as unsigned); 0 where b is its width or more."""
+        return self.step("shift_left", a, b)
 
     def shift_right(self, a: Any, b: Any, /) -> Any:
         """Return an integer shifted by b (read as unsigned), filled with the sign if signed."""
+        return self.step("shift_right", a, b)
 
 
 def _steps(vocabulary: type) -> frozenset[str]:
@@ -325,18 +396,7 @@ class Slot:
     sample: Array
 
 
-class UnknownStepError(LookupError):
-    """A formula has a step that a math object does not know."""
-
-
-class SomeMath:
-    """The base of math objects that know some steps: the others raise `UnknownStepError`."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise UnknownStepError(name)
-
-
-class Formula:
+class Formula(ScalarMath):
     """`ScalarMath` that writes down the steps of a formula; called on arrays, it does them."""
 
     def __init__(self, rule: Callable[..., Any], dtypes: Sequence[DType]) -> None:
@@ -349,18 +409,15 @@ class Formula:
         """Return the type of an element."""
         return of_numpy((x.sample if isinstance(x, Slot) else x).dtype)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = getattr(_NUMPY, name)
-
-        def write(*values: Any) -> Any:
-            made = function(*[x.sample if isinstance(x, Slot) else x for x in values])
-            if not any(isinstance(x, Slot) for x in values):
-                return made
-            read = [(x.place, None) if isinstance(x, Slot) else (-1, x) for x in values]
-            self.steps.append((function, read))
-            return Slot(self.count + len(self.steps) - 1, made)
-
-        return write
+    def step(self, name: str, *values: Any) -> Any:
+        """Write a step down; of constants, carry it out."""
+        function: Callable[..., Any] = getattr(_NUMPY, name)
+        made = function(*[x.sample if isinstance(x, Slot) else x for x in values])
+        if not any(isinstance(x, Slot) for x in values):
+            return made
+        read = [(x.place, None) if isinstance(x, Slot) else (-1, x) for x in values]
+        self.steps.append((function, read))
+        return Slot(self.count + len(self.steps) - 1, made)
 
     def __call__(self, *operands: Array) -> Any:
         """Return what the formula gives for arrays."""

@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compose.functions import HIDDEN, Maker
+from ..ir.compose.functions import HIDDEN
+from ..ir.compose.maker import Maker
 from ..ir.program import functions
 from ..ir.types.dims import Dim
 from ..ir.types.dtypes import DType, bf16, f16, f32

@@ -20,7 +20,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program
-from ..ir.compose.functions import Maker
+from ..ir.compose.maker import Maker
 from ..ir.ops.laid_out.blocked import BLOCK, WORD, ZERO, MatmulBlocked
 from ..ir.ops.laid_out.packed import pack
 from ..ir.types.dims import Dim, product

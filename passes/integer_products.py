@@ -22,7 +22,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from ..ir import Op, Program
-from ..ir.compose.functions import Maker
+from ..ir.compose.maker import Maker
 from ..ir.ops.laid_out.packed import DOTS
 from ..ir.types.dtypes import DType, f32, i8, i32, u8
 from .analysis.constants import Known, scalar_of

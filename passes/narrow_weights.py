@@ -29,7 +29,7 @@ from math import prod
 from typing import Any
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compose.functions import Maker
+from ..ir.compose.maker import Maker
 from ..ir.ops.laid_out.blocked import BLOCK
 from ..ir.types.dims import product
 from ..ir.types.dtypes import bf16, f32, i4, i8

@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 
 from ..errors import UnsupportedOp
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compose.functions import Maker
+from ..ir.compose.maker import Maker
 from ..ir.ops.laid_out.packed import pack
 from ..ir.ops.rnn import Gru, Lstm, Recurrent, Rnn
 from ..ir.program import functions

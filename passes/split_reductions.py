@@ -32,7 +32,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ..ir import GraphEmit, Op, Program, replace
-from ..ir.compose.functions import Maker, cut
+from ..ir.compose.functions import cut
+from ..ir.compose.maker import Maker
 from ..ir.op import REGISTRY
 from ..ir.program import functions
 from ..ir.types.dims import Dim, Range, bounds, product

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ..errors import OutputError
+
 ASIDE = ".gravure-new"
 """What the names of files end with that are being written."""
 
@@ -20,23 +22,37 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Binar
 
     It is written next to `path` and reaches the disk before it is renamed; if anything fails, the
     old file stays as it was and the new one is removed. A link is followed, not replaced. What a
-    process left here that was killed while it wrote is removed, too.
+    process left here that was killed while it wrote is removed, too. It is an `OutputError` if
+    there is no such folder, or nothing may be written there.
     """
     target = Path(os.path.realpath(path))
-    sweep(target.parent)
-    descriptor, name = _new(target)
+    with _placing(target):
+        sweep(target.parent)
+        descriptor, name = _new(target)
     try:
         with open(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fchmod(file.fileno(), mode & ~_umask())
             os.fsync(file.fileno())
-            os.replace(name, target)
+            with _placing(target):
+                os.replace(name, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
     _sync(target.parent)
+
+
+@contextmanager
+def _placing(target: Path) -> Iterator[None]:
+    """Say of a place where there can be no file that it is one."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
+        reason = (error.strerror or str(error)).lower()
+        place = target if isinstance(error, IsADirectoryError) else target.parent
+        raise OutputError(f"cannot write: {reason}", location=str(place)) from error
 
 
 def sweep(folder: Path) -> list[Path]:

@@ -15,13 +15,6 @@ class UsageError(GravureError):
     exit_status = 2
 
 
-class InputError(GravureError):
-    """A file that a command is to read is missing, a folder, or may not be read."""
-
-    code = "GV9100"
-    exit_status = 66
-
-
 class DataError(GravureError):
     """A file of arrays or of earlier results is not what its name says."""
 
@@ -34,10 +27,3 @@ class NotInstalledError(GravureError):
 
     code = "GV9200"
     exit_status = 69
-
-
-class OutputError(GravureError):
-    """A result cannot be written where it was to go. What was there before is as it was."""
-
-    code = "GV9300"
-    exit_status = 73

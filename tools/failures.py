@@ -16,11 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .. import __version__
-from ..errors import GravureError
+from ..errors import GravureError, OutputError
 from ..knobs import ISOLATE
 from ..plugins import PluginError, blamed
 from .console import RED, Console, escape, to_json
-from .errors import OutputError
 
 INTERRUPTED, CLOSED_PIPE, INTERNAL, CANNOT_CREATE, IO_ERROR, NO_MEMORY = 130, 141, 70, 73, 74, 69
 _FULL = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import GravureError, UnsupportedOp
+from ..errors import GravureError, InputError, UnsupportedOp
 from ..runtime.compare import Tolerance, compare
-from .errors import InputError
 
 if TYPE_CHECKING:
     from ..frontend.programs.onnx_cases import Case

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from .errors import InputError
+from ..errors import InputError
 
 
 def readable(name: str) -> None:

@@ -12,7 +12,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ...ir.compose.functions import Maker, triangle
+from ...ir.compose.functions import triangle
+from ...ir.compose.maker import Maker
 from ...ir.types import dtypes as rows
 from ...ir.types.dims import Dim, DimExpr
 from ...ir.types.dtypes import DType

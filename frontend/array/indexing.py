@@ -15,7 +15,7 @@ from typing import SupportsIndex, TypeAlias
 import numpy as np
 
 from ...errors import GraphError
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types import dtypes as rows
 from ...ir.types.dims import Dim, DimExpr
 from ..dims.slices import Knowledge, bounds

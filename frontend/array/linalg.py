@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY
 from ...ir.types import dtypes as rows
 from ..eager.kernels import OperandError, host

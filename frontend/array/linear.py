@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types.dims import product
 from ..eager.kernels import OperandError, host
 from ..eager.remembered import remember_all

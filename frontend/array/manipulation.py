@@ -9,7 +9,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from ...ir.compose import functions as compositions
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types import dims as dim_rules
 from ...ir.types import dtypes as rows
 from ...ir.types.dims import Dim, DimExpr

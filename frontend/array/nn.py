@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypedDict, Unpack
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY
 from ...ir.types import dtypes as rows
 from ...ir.types.dims import Dim

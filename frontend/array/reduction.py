@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ir.compose.functions import Maker, cut
+from ...ir.compose.functions import cut
+from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY
 from ...ir.types import dtypes as rows
 from ..eager.kernels import host

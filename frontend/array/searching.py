@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.op import REGISTRY, Array
 from ...ir.types import dtypes as rows
 from ..eager.kernels import host

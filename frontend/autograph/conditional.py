@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types.tensor import TensorSpec
 from ..eager.tensor import apply
 from ..graph.control_flow import GraphChoice, add

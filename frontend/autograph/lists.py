@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn, Self
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ..eager.tensor import Tensor, apply
 from ..graph.graph import GraphTensor, dims_or_none
 from ..graph.symbolic import SymbolicError

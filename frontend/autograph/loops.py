@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types import dtypes as rows
 from ...ir.types.tensor import TensorSpec
 from ..eager.tensor import apply

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types import dtypes as rows
 from ...ir.types.dtypes import DType
 from ..eager.tensor import Tensor, apply

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ...errors import GraphError
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.gradient.walk import walk_back
 from ...ir.op import REGISTRY, Call
 from ..values.context import STATE, Rule, Use

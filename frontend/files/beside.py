@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...codegen.digests import Stamp
-from ...errors import ParseError
+from ...errors import InputError, ParseError
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -64,14 +64,17 @@ def map_beside(directory: Path, location: str) -> Bytes:
 
 
 def map_file(path: Path) -> Bytes:
-    """Return the bytes of a file that the user named, mapped where it is a regular file."""
+    """Return the bytes of a file that the user named, mapped where it is a regular file.
+
+    One that cannot be read is an `InputError`.
+    """
     try:
         with path.open("rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return np.frombuffer(file.read(), np.uint8)
             return _map(file.fileno())
     except OSError as error:
-        raise ParseError(f"cannot read: {_reason(error)}", location=str(path)) from error
+        raise InputError(f"cannot read: {_reason(error)}", location=str(path)) from error
 
 
 def _parts(location: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -47,29 +47,29 @@ class Bound:
             return self.function.to_tensor(value)
         return value
 
-    def take_signature(self, signature: Sequence[object]) -> None:
-        """Convert the arguments to a declared signature, or raise `TypeError`."""
-        wanted = nest.flatten(list(signature))
-        names = list(self.arguments)[: len(signature)]
-        values = nest.flatten([self.arguments[n] for n in names])
+    def take_signature(self, signature: Mapping[str, object]) -> None:
+        """Convert the arguments to a signature, by parameter, or raise `TypeError`."""
+        declared = list(signature.values())
+        wanted = nest.flatten(declared)
+        given = [self.arguments[name] for name in signature]
+        values = nest.flatten(given)
         if len(wanted) != len(values):
             raise TypeError(
                 f"Binding inputs to function {self.function.label!r} failed due to "
                 f"{len(values)} values, expected {len(wanted)}"
             )
         try:
-            given = [self.arguments[n] for n in names]
-            nest.assert_same([*map(in_order, signature)], given, check_types=False)
+            nest.assert_same([*map(in_order, declared)], given, check_types=False)
         except ValueError as error:
             raise TypeError(
                 f"Binding inputs to function {self.function.label!r} failed due to `{error}`"
             ) from None
-        for place, (value, declared) in enumerate(zip(values, wanted, strict=True)):
-            spec = spec_for(declared)
+        for place, (value, each) in enumerate(zip(values, wanted, strict=True)):
+            spec = spec_for(each)
             if spec is None:
                 raise TypeError(
                     "input_signature must be a possibly nested sequence of specs of tensors, got "
-                    f"{declared!r}"
+                    f"{each!r}"
                 )
             if not isinstance(value, Tensor) and spec_for(value) is None:
                 convert = self.function.to_tensor

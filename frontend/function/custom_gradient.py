@@ -14,7 +14,7 @@ from inspect import signature
 from itertools import count
 from typing import Any, TypeVar
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.op import Call
 from ...ir.ops.gradient import GRADIENTS, WithGradient
 from ..eager.tape import TapeError

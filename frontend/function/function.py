@@ -22,6 +22,7 @@ from ...errors import GraphError
 from ...forks import renewed
 from ...ir.collection import paused
 from ...ir.types.dtypes import DType
+from ...lazy import cached_property
 from ...runtime.tracing import EARS, span
 from ..autograph import to_trace
 from ..eager.tensor import Tensor, as_tensor
@@ -194,10 +195,19 @@ class Function:
             ) from None
         found.apply_defaults()
         arguments = dict(found.arguments)
-        names = list(arguments)
-        for name, declared in zip(names, self.input_signature or (), strict=False):
+        for name, declared in self.declared.items():
             arguments[name] = self._declared(declared, arguments[name])
         return Bound(self, arguments)
+
+    @cached_property
+    def declared(self) -> dict[str, object]:
+        """Return what the input signature says by parameter; of `*args`, a tuple."""
+        try:
+            return dict(self.signature.bind_partial(*(self.input_signature or ())).arguments)
+        except TypeError as error:
+            raise TypeError(
+                f"input_signature of function {self.label!r} does not fit it: {error}"
+            ) from None
 
     def _declared(self, declared: Any, value: Any) -> object:
         """Return an argument in the structure that a signature declares, its parts as tensors."""
@@ -217,7 +227,7 @@ class Function:
     def concrete(self, bound: Bound) -> ConcreteFunction:
         """Return the trace for arguments, made now if there is none."""
         if self.input_signature is not None:
-            bound.take_signature(self.input_signature)
+            bound.take_signature(self.declared)
         key = bound.key()
         found = self.cache.get(key) or self.cache.get((key, id(STATE.context)))
         if found is not None:
@@ -373,8 +383,8 @@ def function(
     - `python_function`: what is traced at the first call with tensors of these types and shapes,
       compiled, and run from then on. Other arguments count by their value: another one is another
       trace, and so is another object.
-    - `input_signature`: a `TensorSpec` for each argument, or nests of them: the only trace there
-      will be. A dimension that is None may have any size.
+    - `input_signature`: a `gravure.tf.TensorSpec` for each argument, or nests of them: the only
+      trace there will be. A dimension that is None may have any size.
     - `reduce_retracing`: whether sizes that change from call to call are left open at the second
       trace, instead of a trace for each.
     - `autograph`: whether Python's own `if`, `while` and `for` become choices and loops of the

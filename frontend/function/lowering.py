@@ -20,7 +20,8 @@ from xdsl.ir import Operation as XdslOperation
 
 from ...errors import GravureError
 from ...ir import DEVICE, REGISTRY, GraphEmit
-from ...ir.compose.functions import Maker, first_wrong
+from ...ir.compose.functions import first_wrong
+from ...ir.compose.maker import Maker
 from ...ir.op import Op
 from ...ir.ops.control.backward import UnknownSizesError, append
 from ...ir.ops.control.control import If, While

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from ...errors import GravureError
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.op import Array
 from ...ir.ops.control.backward import UnknownSizesError
 from ...ir.types.tensor import TensorSpec, spec_of

@@ -17,7 +17,7 @@ import numpy as np
 from ...codegen.compile import Options
 from ...errors import UnsupportedOp
 from ...ir import Program
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types.dtypes import DType
 from ...ir.types.tensor import Array, TensorSpec
 from ...lazy import cached_property

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...ir import REGISTRY
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.families import spec_of_value
 from ...ir.gradient.walk import walk_back
 from ...ir.op import Op

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.op import Array, Op
-from ...ir.types.dims import Dim, DimExpr, substitute, symbols
+from ...ir.types.dims import Dim, DimExpr, evaluate, substitute, symbols
 from ...ir.types.dtypes import i32
 from ...ir.types.tensor import TensorSpec, spec_of_array
 from ..dims.unknown import unknown_dim
@@ -112,6 +112,8 @@ def infer_primitive(
 
 TRIED = (1, 2, 4, 7)
 """Sizes that are put in, another for each operand, where equal ones are refused: groups of two."""
+MOST_SOLVED = 32
+"""Combinations of values of symbols that make computed sizes known ones."""
 MOST_TRIED = 3
 """Operands whose sizes are tried in all combinations."""
 
@@ -243,13 +245,16 @@ def _attempts(
     """Return what several tries agree on, None where all of them fail."""
     found: list[list[TensorSpec]] = []
     ranks_open = any(spec.shape is None for spec in specs)
-    for tried in _trials(specs):
-        try:
-            found.append(attempt(tried))
-        except UnknownValueError:
-            return _of_first(specs)
-        except (TypeError, ValueError, IndexError):
-            continue
+    for trials in (_trials, _solved):
+        for tried in trials(specs):
+            try:
+                found.append(attempt(tried))
+            except UnknownValueError:
+                return _of_first(specs)
+            except (TypeError, ValueError, IndexError):
+                continue
+        if found:
+            break
     if not found:
         return None
     return [_agree([made[i] for made in found], ranks_open) for i in range(len(found[0]))]
@@ -267,15 +272,50 @@ def _trials(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
             yield [_fill(spec, size, shape) for spec in specs]
 
 
+def _solved(specs: Sequence[TensorSpec]) -> Iterator[list[TensorSpec]]:
+    """Give specs with such sizes put in that open ones come out as those that are known.
+
+    `2*d` beside 4 is tried with d = 2; last, each open size as each of the known ones.
+    """
+    dims = [d for s in specs if s.shape is not None for d in s.dims]
+    sizes = sorted({d for d in dims if isinstance(d, int)})
+    open_dims = [d for d in dims if isinstance(d, DimExpr)]
+    values = {
+        name: sorted({n for d in open_dims if symbols(d) == {name} for n in _roots(d, sizes)})
+        for name in sorted({name for d in open_dims for name in symbols(d)})
+    }
+    columns = [found or [7] for found in values.values()]
+    for row in islice(product(*columns), MOST_SOLVED):
+        put = dict(zip(values, row, strict=True))
+        yield [_put(spec, put) for spec in specs]
+    for size in sizes:
+        yield [
+            spec if spec.shape is None else _put_in(spec, (size,) * spec.rank) for spec in specs
+        ]
+
+
+def _roots(dim: DimExpr, sizes: Sequence[int]) -> Iterator[int]:
+    """Give the values of the only symbol of a dimension, linear in it, that make it a size."""
+    (name,) = symbols(dim)
+    start = evaluate(dim, {name: 0})
+    slope = evaluate(dim, {name: 1}) - start
+    for size in sizes:
+        if slope and not (size - start) % slope:
+            n = (size - start) // slope
+            if n >= 0 and evaluate(dim, {name: n}) == size:
+                yield n
+
+
+def _put(spec: TensorSpec, values: Mapping[str, Dim]) -> TensorSpec:
+    if spec.shape is None:
+        return spec
+    return spec.with_shape(tuple(substitute(d, values) for d in spec.dims))
+
+
 def _fill(spec: TensorSpec, size: int, shape: tuple[int, ...] | None) -> TensorSpec:
     if spec.shape is None:
         return spec.with_shape(shape or ())
-    values: dict[str, Dim] = {
-        name: size for d in spec.dims if isinstance(d, DimExpr) for name in symbols(d)
-    }
-    return spec.with_shape(
-        tuple(d if isinstance(d, int) else substitute(d, values) for d in spec.dims)
-    )
+    return _put(spec, {name: size for d in spec.dims for name in symbols(d)})
 
 
 def _agree(made: Sequence[TensorSpec], ranks_open: bool) -> TensorSpec:

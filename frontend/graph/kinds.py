@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...ir import REGISTRY
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.interpret.graph import resolve
 from ...ir.op import Array, Call, Op
 from ...ir.types.dims import DimExpr

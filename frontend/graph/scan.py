@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.types.tensor import TensorSpec
 from ..eager.tensor import apply, as_tensor
 from ..values import nest

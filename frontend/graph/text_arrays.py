@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...ir.op import Array, Op
-from ...ir.scalar_math import SomeMath, UnknownStepError
+from ...ir.scalar_math import ScalarMath, UnknownStepError
 from ...ir.types.dtypes import DType, bool_
 from ...ir.types.tensor import TensorSpec
 from ..eager.recorded import EMIT
@@ -22,7 +22,7 @@ TEXT = DType("string", np.dtype(object), bool_.element, "s", 15)
 """The element type of text, which the IR does not have: such values are only passed on."""
 
 
-class TextMath(SomeMath):
+class TextMath(ScalarMath):
     """A `ScalarMath` on arrays of text."""
 
     def add(self, a: Array, b: Array) -> Array:

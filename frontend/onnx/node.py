@@ -15,7 +15,8 @@ from xdsl.rewriter import InsertPoint
 from ...errors import UnsupportedOp
 from ...ir import SOURCE, Array, Dim, DType, Op, Symbol, TensorSpec, spec_of, spec_of_array
 from ...ir.compose import functions as c
-from ...ir.compose.functions import HIDDEN, Maker
+from ...ir.compose.functions import HIDDEN
+from ...ir.compose.maker import Maker
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import f32
 from ...ir.types.values import ANY, Spec, value_spec

@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 
 from ...ir import Array, Dim, DimExpr, DType, GraphEmit, Op, Range, TensorSpec, spec_of
 from ...ir.ops.reduce import Fold
-from ...ir.scalar_math import PREDICATES, SomeMath, UnknownStepError
+from ...ir.scalar_math import PREDICATES, ScalarMath, UnknownStepError
 from ...ir.types import dims as dim_rules
 from ...ir.types.dtypes import bool_
 from ..values.moving import is_moved, move, objects
@@ -122,7 +122,7 @@ def _whole(value: object) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class DimMath(SomeMath):
+class DimMath(ScalarMath):
     """A `ScalarMath` whose elements are int, bool or `DimExpr`, of one element type.
 
     Steps whose result depends on what a symbol is raise `UndecidedError`.

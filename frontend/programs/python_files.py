@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import Advice, GraphError, ParseError, did_you_mean
+from ...errors import Advice, GraphError, InputError, ParseError, did_you_mean
 from ...ir import Program, TensorSpec
 from ...ir.types.dtypes import f32
 from ..dims.symbols import DimOption, ShapeOption
@@ -61,7 +61,7 @@ class Declared:
 def _function(file: str, name: str, where: str) -> Function:
     """Run a file, and return what it calls `name`."""
     if not Path(file).is_file():
-        raise ParseError("there is no such file", location=file)
+        raise InputError("there is no such file", location=file)
     try:
         found = runpy.run_path(file, run_name=Path(file).stem)
     except (Exception, SystemExit) as error:

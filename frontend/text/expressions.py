@@ -29,6 +29,7 @@ from ...ir import (
     find_op,
 )
 from ...ir.compose import functions as c
+from ...ir.compose.maker import Maker
 from ...ir.types import dims as dim_rules
 from ...ir.types import dtypes as d
 from ...ir.types.dims import Range as DimRange
@@ -312,7 +313,7 @@ class FunctionScope:
     def _operand(self, value: Value, spec: TensorSpec) -> SSAValue:
         if isinstance(value, SSAValue):
             return value
-        make = c.Maker(self.emit)
+        make = Maker(self.emit)
         if isinstance(value, DimExpr):
             made: SSAValue = make.extent_of(value, spec.dtype)
         else:

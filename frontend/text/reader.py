@@ -28,7 +28,7 @@ from ...ir import (
     TensorSpec,
     spec_of,
 )
-from ...ir.compose.functions import Maker
+from ...ir.compose.maker import Maker
 from ...ir.ops.control.control import If, While
 from ...ir.ops.structure import Yield
 from ...ir.program import argument_specs, finish, new_function, result_specs, set_level, set_ranges

@@ -113,7 +113,7 @@ from .names.namespaces import (
     zeros_initializer,
 )
 from .names.raw import raw_space
-from .names.v1 import V1 as _V1
+from .names.v1 import first_version
 from .ops import array_ops as _a
 from .ops import creation as _c
 from .ops import indexing as _indexing  # noqa: F401  (fills in the operator)
@@ -286,13 +286,13 @@ def print(
 
 globals().pop("metrics", None)  # the folder of that name: `tf.metrics` is Keras's
 raw_ops = raw_space()
-compat = SimpleNamespace(v1=_V1())
 RegisterGradient = _fl.RegisterGradient
 autodiff = SimpleNamespace(ForwardAccumulator=_fn.ForwardAccumulator, GradientTape=GradientTape)
 scalar_mul = ALIASES["scalar_mul"]
 recompute_grad, grad_pass_through = _fn.recompute_grad, _fn.grad_pass_through
 global_variables_initializer = initialize_all_variables = _gl.global_variables_initializer
 __version__ = "2.21"
+compat = SimpleNamespace(v1=first_version(globals()))
 
 __all__ = [
     "AUTO_REUSE",

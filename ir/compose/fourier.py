@@ -15,7 +15,8 @@ import numpy as np
 from ..families import spec_of_value
 from ..types.dims import product
 from ..types.dtypes import DType
-from .functions import Emit, Maker, cut
+from .functions import cut
+from .maker import Emit, Maker
 
 MOST_POINTS = 1 << 22
 """Points of a transform beyond which making its factors would take minutes, and gigabytes."""

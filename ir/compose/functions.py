@@ -6,52 +6,16 @@ Each function here returns the value(s) that it made. Axes count from the front.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import prod
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from ..families import spec_of_value
-from ..op import REGISTRY
 from ..types import dtypes
-from ..types.dims import Dim, DimExpr, product
-from ..types.dtypes import DType
+from ..types.dims import Dim, product
+from .maker import Emit, Maker
 
-Emit: TypeAlias = Callable[..., Any]
 Pads: TypeAlias = Sequence[tuple[Dim, Dim]]
-
-
-@dataclass(frozen=True)
-class Maker:
-    """Carries out operations by their names: `make.mul(a, b)` is `gv.mul`."""
-
-    emit: Emit
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        op = REGISTRY.get(f"gv.{name}")
-        if op is None:
-            raise AttributeError(f"there is no operation gv.{name}")
-        return lambda *operands, **attributes: self.emit(op, *operands, **attributes)
-
-    def number(self, value: float, dtype: DType) -> Any:
-        """Make a constant without axes."""
-        return self.constant(value=np.array(value).astype(dtype.numpy))
-
-    def extent_of(self, dim: Dim, dtype: DType = dtypes.i64) -> Any:
-        """Make a dimension's value as a tensor without axes."""
-        if not isinstance(dim, DimExpr):
-            return self.number(dim, dtype)
-        return self.reshape(self.to(self.extent(values=(dim,)), dtype), shape=())
-
-    def filled(self, value: float, dtype: DType, shape: Sequence[Dim]) -> Any:
-        """Make a tensor of one number."""
-        return self.broadcast_to(self.number(value, dtype), shape=tuple(shape))
-
-    def to(self, value: Any, dtype: DType) -> Any:
-        """Convert the elements, unless they have the type."""
-        return value if spec_of_value(value).dtype == dtype else self.cast(value, dtype=dtype)
 
 
 def squeeze(emit: Emit, x: Any, axes: Sequence[int]) -> Any:

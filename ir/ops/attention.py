@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import HIDDEN, Maker, causal_bias, move_axis
+from ..compose.functions import HIDDEN, causal_bias, move_axis
+from ..compose.maker import Maker
 from ..facts import KernelForm
 from ..families import spec_of_value
 from ..op import Array, Call, Op, register

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import Emit, Maker, dilate, flip, resize_edges
+from ..compose.functions import dilate, flip, resize_edges
+from ..compose.maker import Emit, Maker
 from ..families import REAL, expect, expect_same, spec_of_value
 from ..iteration import Affine, Iteration, dim
 from ..op import REGISTRY, Array, Call, EagerEmit, Op, register

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import Maker, cut
+from ..compose.functions import cut
+from ..compose.maker import Maker
 from ..families import FLOAT, expect, expect_same, spec_of_value, unbroadcast
 from ..op import Array, Call, Op, register
 from ..samples import Sample

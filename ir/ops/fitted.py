@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..compose.functions import Maker
+from ..compose.maker import Maker
 from ..demands import same
 from ..op import Array, Call, Op, register
 from ..samples import Sample

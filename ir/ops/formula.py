@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compose.functions import Maker
+from ..compose.maker import Maker
 from ..families import EmitMath, spec_of_value
 from ..gradient.tape import Composite
 from ..op import Array, Call

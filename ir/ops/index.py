@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ..compose.functions import Maker, sum_along, unsqueeze
+from ..compose.functions import sum_along, unsqueeze
+from ..compose.maker import Maker
 from ..demands import at_most, expect_elements
 from ..families import INTEGER, EmitMath, expect
 from ..op import Array, Call, Op, register

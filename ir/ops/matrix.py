@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import Emit, Maker
+from ..compose.maker import Emit, Maker
 from ..facts import KernelForm
 from ..families import REAL, expect, expect_same, spec_of_value, unbroadcast
 from ..gradient.tape import Composite

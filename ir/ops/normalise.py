@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import Maker
+from ..compose.maker import Maker
 from ..families import FLOAT, FLOATS, expect, expect_same
 from ..op import Array, register
 from ..samples import Sample

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import Emit, Maker, channels_first, channels_last, cut, resize_edges
+from ..compose.functions import channels_first, channels_last, cut, resize_edges
+from ..compose.maker import Emit, Maker
 from ..facts import KernelForm
 from ..families import FLOAT, REAL, EmitMath, expect, spec_of_value
 from ..gradient.tape import Composite

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..compose.functions import Emit, Maker, repeat
+from ..compose.functions import repeat
+from ..compose.maker import Emit, Maker
 from ..demands import expect_elements
 from ..families import FLOAT, REAL, EmitMath, expect, spec_of_value
 from ..gradient.tape import Composite

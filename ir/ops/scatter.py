@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import Maker
+from ..compose.maker import Maker
 from ..facts import KernelForm, Work
 from ..families import EmitMath, expect_same
 from ..op import Array, Call, Op, register

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..compose.functions import Maker
+from ..compose.maker import Maker
 from ..demands import at_most
 from ..facts import KernelForm, Work
 from ..families import REAL, expect

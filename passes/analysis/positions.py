@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from ...ir import Array, Dim, DimExpr, DType, Op
 from ...ir.compose.functions import HIDDEN
 from ...ir.ops.compare import Comparison
-from ...ir.scalar_math import SomeMath, UnknownStepError
+from ...ir.scalar_math import ScalarMath, UnknownStepError
 from ...ir.types.indices import Indices, Linear, NeedSplit, Token, broadcast_index, number, of
 from ...ir.types.tensor import spec_of
 from .constants import constant_of, scalar_of
@@ -208,7 +208,7 @@ class Places:
         raise UnknownStepError("a guarded element")
 
 
-class PlaceMath(SomeMath):
+class PlaceMath(ScalarMath):
     """A `ScalarMath` of whole numbers that are linear in an index."""
 
     def constant(self, value: int, dtype: DType) -> Linear:

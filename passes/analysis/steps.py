@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...ir import DType, Op
 from ...ir.facts import Work
-from ...ir.scalar_math import FUNCTIONS, ROOTS
+from ...ir.scalar_math import FUNCTIONS, ROOTS, ScalarMath
 from ...ir.types import dtypes
 
 
@@ -18,18 +17,16 @@ def counted(op: Op) -> CountingMath:
     return counter
 
 
-class CountingMath:
+class CountingMath(ScalarMath):
     """A `ScalarMath` whose elements are their types, and which counts what it is asked for."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def count(*values: Any) -> Any:
-            self.counts[name] = self.counts.get(name, 0) + 1
-            return next((v for v in values if isinstance(v, DType)), dtypes.f32)
-
-        return count
+    def step(self, name: str, *values: Any) -> DType:
+        """Count a step."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+        return next((v for v in values if isinstance(v, DType)), dtypes.f32)
 
     def constant(self, value: Any, dtype: DType) -> DType:
         """Return the type: constants cost nothing."""

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...ir import DType, Op
 from ...ir.build import operands_of
-from ...ir.scalar_math import SomeMath, UnknownStepError
+from ...ir.scalar_math import ScalarMath, UnknownStepError
 from ..analysis.constants import scalar_of
 from ..analysis.rewrite import spec
 from ..analysis.steps import counted
@@ -105,7 +105,7 @@ class OfPolynomials(Protocol):
         """Return the polynomial."""
 
 
-class PolynomialMath(SomeMath):
+class PolynomialMath(ScalarMath):
     """A `ScalarMath` whose elements are polynomials of x and y."""
 
     def __init__(self, dtype: DType) -> None:

@@ -18,7 +18,7 @@ from gravure.codegen.compiled import Options
 from gravure.codegen.stages import lower
 from gravure.errors import RuntimeInputError
 from gravure.ir import GraphEmit, Program, TensorSpec, interpret
-from gravure.ir.compose.functions import Maker
+from gravure.ir.compose.maker import Maker
 from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.types.dims import Dim, evaluate, symbol
 from gravure.ir.types.dtypes import DType, f32, i64

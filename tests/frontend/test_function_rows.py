@@ -84,6 +84,20 @@ def test_i12_a_signature_is_one_trace():
         f(tf.ones([2, 2]))
 
 
+@pytest.mark.parametrize("function", [gv.function, tf.function])
+def test_i12_a_signature_says_of_each_of_several_arguments(function):
+    specs = [tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32)]
+    f = function(lambda *values: values[0] * values[1], input_signature=specs)
+    g = function(lambda a, *rest: a * rest[0], input_signature=specs)
+    for each in (f, g):
+        assert each([1.0, 2.0], 3.0).numpy().tolist() == [3.0, 6.0]
+        assert each([1.0], 3.0).numpy().tolist() == [3.0]
+        with pytest.raises(TypeError, match="1 values, expected 2"):
+            each([1.0])
+    with pytest.raises(TypeError, match="does not fit it: too many"):
+        function(lambda a: a, input_signature=specs)([1.0])
+
+
 def test_i13_variables_are_captured_by_reference_and_numbers_as_they_are():
     v, number = tf.Variable(0.0), 2.0
 

@@ -5,7 +5,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
 
 from gravure import ir
-from gravure.ir.compose.functions import Maker
+from gravure.ir.compose.maker import Maker
 from gravure.ir.op import evaluate_decomposition
 from gravure.ir.ops.control.control import If, While
 from gravure.ir.ops.random import RandomBits, normal, philox, truncated, uniform

@@ -21,7 +21,7 @@ from gravure.frontend.models.compiled import load_compiled
 from gravure.frontend.models.gpu import load_on_gpu
 from gravure.frontend.programs.compile import compile_source
 from gravure.ir import Program, interpret, parse, print_module, verify
-from gravure.ir.compose.functions import Maker
+from gravure.ir.compose.maker import Maker
 from gravure.ir.interpret.planned import interpret_planned
 from gravure.ir.ops.control.control import If, While
 from gravure.ir.ops.structure import Yield

@@ -14,7 +14,7 @@ from gravure.codegen.compiled import Options
 from gravure.errors import RuntimeInputError
 from gravure.frontend.programs.load import load_program
 from gravure.ir import GraphEmit, Program, TensorSpec
-from gravure.ir.compose.functions import Maker
+from gravure.ir.compose.maker import Maker
 from gravure.ir.program import finish, new_function, set_ranges
 from gravure.ir.types.dims import Dim, symbol
 from gravure.ir.types.dtypes import DType, f32, i64

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 import gravure as gv
 from gravure.codegen.compiled import Options
 from gravure.ir import GraphEmit, Program, TensorSpec
-from gravure.ir.compose.functions import Maker
+from gravure.ir.compose.maker import Maker
 from gravure.ir.program import finish, new_function
 from gravure.ir.types.dtypes import bool_, f32
 from gravure.passes import run

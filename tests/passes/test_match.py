@@ -3,7 +3,7 @@
 import pytest
 
 from gravure.ir import GraphEmit, TensorSpec
-from gravure.ir.compose.functions import Maker
+from gravure.ir.compose.maker import Maker
 from gravure.ir.program import new_function
 from gravure.ir.types.dtypes import f32
 from gravure.passes.patterns import match

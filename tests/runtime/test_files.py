@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gravure.codegen.aot.weights import Weights
+from gravure.errors import OutputError
 from gravure.runtime.files import replacing
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +53,25 @@ def test_new_content_takes_the_place_of_the_old(tmp_path: Path) -> None:
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("name", ["none/file", "file/below", "folder"])
+def test_a_place_that_is_none_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "folder").mkdir()
+    wrong = tmp_path / name if name == "folder" else (tmp_path / name).parent
+    with (
+        pytest.raises(OutputError, match="cannot write") as caught,
+        replacing(tmp_path / name) as file,
+    ):
+        file.write(b"new")
+    assert caught.value.location == str(wrong)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_an_error_of_who_writes_stays_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), replacing(tmp_path / "file"):
+        (tmp_path / "none").read_bytes()
 
 
 def test_failure_leaves_the_old_file(tmp_path: Path) -> None:

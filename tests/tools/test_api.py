@@ -4,6 +4,7 @@ import doctest
 import inspect
 import json
 import pickle
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -13,7 +14,7 @@ import pytest
 
 import gravure as gv
 from gravure.codegen.compiled import OptionFields
-from gravure.errors import unbounded
+from gravure.errors import InputError, OutputError, unbounded
 from gravure.frontend.programs.compile import OWN, OptionError
 from gravure.tools.cli import main
 
@@ -242,3 +243,37 @@ def test_lists_are_what_the_command_prints(
     found = LISTS[words]()
     assert shown(capsys, *words) == f"{found}\n"
     assert json.loads(shown(capsys, *words, "--json")) == found.as_json()
+
+
+FILES = {
+    "bench": gv.bench,
+    "compile": gv.compile,
+    "diff": lambda path: gv.diff_models(path, path),
+    "emit": gv.emit,
+    "inspect": gv.inspect,
+    "optimize": gv.optimize,
+    "reduce": gv.reduce,
+}
+
+
+@pytest.mark.parametrize("verb", FILES)
+def test_a_file_that_is_not_there_is_an_error_of_files(verb: str, tmp_path: Path) -> None:
+    for path in (tmp_path / "none.onnx", tmp_path / "none" / "model.onnx", tmp_path):
+        with pytest.raises(InputError, match="cannot read") as caught:
+            FILES[verb](str(path))
+        assert caught.value.location == str(path)
+
+
+def test_a_folder_that_is_not_there_is_an_error_of_files(tmp_path: Path) -> None:
+    model = str(MODELS / "mlp.onnx")
+    folder = tmp_path / "none"
+    writers: list[Callable[[], object]] = [
+        lambda: gv.emit(model, folder / "m.so"),
+        lambda: gv.optimize(model).save(folder / "m.mlir"),
+        lambda: gv.compile(model).save(folder / "m.so"),
+        lambda: gv.convert(model, folder / "m.onnx"),
+    ]
+    for write in writers:
+        with pytest.raises(OutputError, match="cannot write") as caught:
+            write()
+        assert caught.value.location == str(folder)

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ..console import Console, table
-from ..errors import InputError, UsageError
+from ..errors import UsageError
 from .workers import FAULT, READ, REFUSED, Outcome, outcomes
 
 NAME = "files"

@@ -212,7 +212,7 @@ def run_onnx_tests(
     >>> import gravure as gv
     >>> gv.run_onnx_tests("/nowhere")
     Traceback (most recent call last):
-    gravure.tools.errors.InputError: /nowhere: no test here, expected model.onnx beside ...
+    gravure.errors.InputError: /nowhere: no test here, expected model.onnx beside ...
     """
     tolerance = Tolerance(
         TOLERANCE.relative if rtol is None else rtol,

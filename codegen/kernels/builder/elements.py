@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....ir.dialects.upstream import RemFOp
 from ....ir.narrow import narrowed, widened
-from ....ir.scalar_math import Term
+from ....ir.scalar_math import ScalarMath, Term
 from ....ir.types import dtypes
 from ....ir.types.dtypes import DType
 from .loops import NO_OVERFLOW, Loops, Rows, float_predicate, predicate, storage, vector_type
@@ -50,8 +50,8 @@ def _unary(op: type[Operation]) -> Callable[[LoopsMath, Element], Element]:
     return rule
 
 
-class LoopsMath:
-    """Implements the protocol `ScalarMath` on elements of one kernel."""
+class LoopsMath(ScalarMath):
+    """`ScalarMath` on elements of one kernel."""
 
     def __init__(self, loops: Loops) -> None:
         self.loops = loops

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import BlockArgument, SSAValue
 
 from ....ir.op import Op
+from ....ir.scalar_math import ScalarMath
 from ....ir.types import dtypes
 from ....ir.types.dims import Dim
 from ....ir.types.dtypes import DType
@@ -37,11 +38,11 @@ class Access:
     offset: Linear
 
 
-class Nothing:
+class Nothing(ScalarMath):
     """A `ScalarMath` that computes nothing of nothing."""
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *values: None
+    def step(self, name: str, *values: Any) -> None:
+        """Do nothing."""
 
 
 NOTHING = Nothing()

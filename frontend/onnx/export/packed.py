@@ -8,7 +8,8 @@ from xdsl.ir import Block
 from xdsl.rewriter import InsertPoint
 
 from ....ir import GraphEmit, Op, spec_of
-from ....ir.compose.functions import Maker, cut
+from ....ir.compose.functions import cut
+from ....ir.compose.maker import Maker
 from .extents import NotWritableError
 from .rules import write_block, writes
 from .writer import CODES, Writer

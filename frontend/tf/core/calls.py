@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ...eager.kernels import OperandError
 from ...eager.remembered import remembered
 from ...eager.tensor import Tensor, apply

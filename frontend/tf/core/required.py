@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ....ir.compose.functions import Maker, first_wrong
+from ....ir.compose.functions import first_wrong
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import Array

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.types import dtypes as rows
 from ...eager.tape import GradientTape as CoreTape
 from ...function.custom_gradient import GradientCountError

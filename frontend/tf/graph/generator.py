@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.ops.random import STRIDE
 from ....ir.types import dtypes as rows

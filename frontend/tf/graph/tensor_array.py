@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....ir.compose import functions as c
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ...graph.graph import Graph, GraphTensor

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.types import dtypes as rows
 from ....ir.types.tensor import Array, TensorSpec
 from ...graph.inference import Given

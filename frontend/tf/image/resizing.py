@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types.dims import Dim
 from ..core.bridge import TfTensor

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -16,8 +15,8 @@ from ...graph.graph import GraphTensor, Kind
 from ...values.context import default_session
 from ..core import names as _names
 from ..core.dimensions import Behaviour, Dimension, dimension_value
-from ..core.listing import refusal
 from ..core.shapes import dimension_at_index
+from ..core.space import Space
 from ..core.values import convert, shape_spec
 from ..data.names import V1 as _DATA
 from ..graph import flow as _fl
@@ -287,10 +286,9 @@ class V1:
     logging = _logging
     test = _test
 
-    def __getattr__(self, name: str) -> object:
-        if name in TOP:
-            return TOP[name]
-        try:
-            return vars(sys.modules[__package__.rpartition(".")[0]])[name]
-        except KeyError:
-            raise AttributeError(refusal(f"tf.compat.v1.{name}")) from None
+
+def first_version(top: Mapping[str, object]) -> Space:
+    """Return the namespace of the first version: what is not its own is as at the top."""
+    own = {name: getattr(V1, name) for name in vars(V1) if not name.startswith("_")}
+    shared = {name: value for name, value in top.items() if not name.startswith("_")}
+    return Space("compat.v1", **{**shared, **TOP, **own, "__version__": top["__version__"]})

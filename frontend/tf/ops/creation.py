@@ -7,7 +7,7 @@ from typing import Any, SupportsInt
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dtypes import DType

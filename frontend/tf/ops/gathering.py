@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....ir.compose import functions as c
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ...eager.remembered import remember_all

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types import dtypes as rows
 from ....ir.types.dims import Dim, floor_divide, minimum

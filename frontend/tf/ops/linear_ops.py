@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.types.dims import product
 from ....ir.types.tensor import Array

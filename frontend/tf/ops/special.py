@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ....ir.compose.functions import Maker
+from ....ir.compose.maker import Maker
 from ....ir.families import spec_of_value
 from ....ir.op import Op
 from ....ir.types import dtypes as rows

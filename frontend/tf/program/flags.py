@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import NoReturn
 
 from ....errors import GravureError
+from ..core.space import Space
 
 
 class MissingAbslError(GravureError, ImportError):
@@ -29,17 +31,35 @@ def _absl(name: str) -> ModuleType:
     return modules[name]
 
 
-class Flags:
-    """`tf.flags`: each name is absl's."""
+NAMES = (
+    *("DEFINE", "DEFINE_alias", "DEFINE_bool", "DEFINE_boolean", "DEFINE_enum", "DEFINE_float"),
+    *("DEFINE_enum_class", "DEFINE_flag", "DEFINE_integer", "DEFINE_list", "DEFINE_multi"),
+    *("DEFINE_multi_enum", "DEFINE_multi_enum_class", "DEFINE_multi_float"),
+    *("DEFINE_multi_integer", "DEFINE_multi_string", "DEFINE_spaceseplist", "DEFINE_string"),
+    *("ArgumentParser", "ArgumentSerializer", "BaseListParser", "BooleanFlag", "BooleanParser"),
+    *("CantOpenFlagFileError", "CsvListSerializer", "DuplicateFlagError", "EnumClassFlag"),
+    *("EnumClassParser", "EnumFlag", "EnumParser", "Error", "FLAGS", "Flag", "FlagHolder"),
+    *("FlagNameConflictsWithMethodError", "FlagValues", "FloatParser", "IllegalFlagValueError"),
+    *("IntegerParser", "ListParser", "ListSerializer", "MultiEnumClassFlag", "MultiFlag"),
+    *("UnparsedFlagAccessError", "UnrecognizedFlagError", "ValidationError"),
+    *("WhitespaceSeparatedListParser", "adopt_module_key_flags", "declare_key_flag"),
+    *("disclaim_key_flags", "doc_to_help", "flag_dict_to_args", "get_help_width"),
+    *("mark_bool_flags_as_mutual_exclusive", "mark_flag_as_required"),
+    *("mark_flags_as_mutual_exclusive", "mark_flags_as_required", "multi_flags_validator"),
+    *("override_value", "register_multi_flags_validator", "register_validator", "set_default"),
+    *("text_wrap", "validator"),
+)
+"""The names of `tf.flags`."""
 
-    def __getattr__(self, name: str) -> object:
-        found = _absl("flags")
-        if name in ("tf_decorator", "__path__") or not hasattr(found, name):
-            raise AttributeError(f"gravure.tf.flags has no {name!r}")
-        return getattr(found, name)
+
+def _flag(name: str) -> object:
+    """Return what absl has under a name of `tf.flags`."""
+    found: object = getattr(_absl("flags"), name)
+    return found
 
 
-flags = Flags()
+flags = Space("compat.v1.flags", {name: partial(_flag, name) for name in NAMES})
+"""`tf.flags`: each name is absl's, which is imported when the first is asked for."""
 
 
 class App:

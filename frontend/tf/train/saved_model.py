@@ -254,7 +254,7 @@ class Restored(TfFunction):
     def concrete(self, bound: Bound) -> ConcreteFunction:
         """Return the trace that takes the arguments."""
         if self.input_signature is not None:
-            bound.take_signature(self.input_signature)
+            bound.take_signature(self.declared)
         for each in self.traces:
             if each.accepts(bound):
                 return each

@@ -26,7 +26,7 @@ import numpy as np
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...build import GraphEmit
-from ...compose.functions import Maker
+from ...compose.maker import Maker
 from ...gradient.tape import Tape
 from ...op import Call, Op
 from ...types.dtypes import i64

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...compose.functions import Maker
+from ...compose.maker import Maker
 from ...facts import KernelForm
 from ...op import Array, Call, Op, register
 from ...samples import Sample

@@ -1,0 +1,69 @@
+"""Sizes that are computed of open ones meet sizes that are known: what fits is told by a run."""
+
+import numpy as np
+import pytest
+
+import gravure as gv
+import gravure.tf as tf
+
+KNOWN = tf.constant([1.0, 2.0, 3.0, 4.0])
+COMPUTED = {
+    "concat": lambda x: tf.concat([x, x], 0),
+    "pad": lambda x: tf.pad(x, [[1, 1]]),
+    "reshape": lambda x: tf.reshape(tf.stack([x, x]), [-1]),
+    "strided": lambda x: tf.concat([x] * 4, 0)[::2],
+    "tile": lambda x: tf.tile(x, [2]),
+    "zeros": lambda x: tf.zeros([2 * tf.size(x)]),
+}
+USES = {
+    "add": lambda a, b: b + a,
+    "einsum": lambda a, b: tf.einsum("i,i->", a, b),
+    "mask": lambda a, b: tf.boolean_mask(b, a > 0),
+    "matmul": lambda a, b: tf.matmul(a[None], b[:, None]),
+    "multiply": tf.multiply,
+    "stack": lambda a, b: tf.stack([a, b]),
+    "where": lambda a, b: tf.where(a > b, a, b),
+}
+
+
+@pytest.mark.parametrize("shape", [[None], None], ids=["size", "rank"])
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("computed", COMPUTED)
+def test_a_computed_size_may_be_a_known_one(computed, use, shape):
+    def value(x):
+        return USES[use](COMPUTED[computed](x), KNOWN)
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(value(x))
+        return tape.gradient(y, x, unconnected_gradients="zero")
+
+    x = tf.constant([1.0, 2.0])
+    for function in (value, slope):
+        staged = tf.function(function, input_signature=[tf.TensorSpec(shape, tf.float32)])
+        assert np.allclose(staged(x), function(x))
+
+
+def test_two_open_sizes_are_put_in_each_by_its_own():
+    @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([None])])
+    def f(x, y):
+        return tf.ones([4, 6]) * tf.concat([x, x], 0)[:, None] * tf.tile(y, [3])[None]
+
+    assert np.array_equal(f([1.0, 2.0], [3.0, 4.0]), np.outer([1, 2, 1, 2], [3, 4] * 3))
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match="5"):
+        f(tf.ones([5]), tf.ones([2]))
+
+
+@pytest.mark.parametrize("reduction", [gv.mean, gv.var, gv.std, gv.logsumexp, gv.prod])
+def test_reductions_of_open_sizes_have_gradients(reduction):
+    def slope(x):
+        with gv.GradientTape() as tape:
+            tape.watch(x)
+            y = gv.sum(reduction(x * x, axis=0))
+        return tape.gradient(y, x)
+
+    staged = gv.function(slope, input_signature=[tf.TensorSpec([None, None], tf.float32)])
+    for shape in ((2, 3), (4, 1)):
+        x = gv.asarray(np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape))
+        assert np.allclose(staged(x), slope(x), rtol=1e-4)
