@@ -24,7 +24,7 @@ class UnknownStepError(LookupError):
     """A formula has a step that a math object does not know."""
 
 
-class Steps:
+class Stepwise:
     """The base of math objects: a step without a method of its own is told by its name."""
 
     def step(self, name: str, *values: Any) -> Any:
@@ -32,7 +32,7 @@ class Steps:
         raise UnknownStepError(name)
 
 
-class Functions(Steps):
+class Functions(Stepwise):
     """Functions of floats that take many steps of arithmetic."""
 
     def pow(self, a: Any, b: Any, /) -> Any:
@@ -124,7 +124,7 @@ class Functions(Steps):
         return self.step("erf", x)
 
 
-class Roots(Steps):
+class Roots(Stepwise):
     """Functions of floats that are one slow step."""
 
     def sqrt(self, x: Any, /) -> Any:

@@ -145,7 +145,7 @@ FLOORS: dict[str, tuple[str, ...]] = {
     ),
     "frontend/tf": (
         "core", "ops runs", "image", "graph", "train", "layers metrics program", "rnn",
-        "data io summary", "distribute", "names",
+        "io", "data summary", "distribute", "names",
     ),
     "ir": (
         "types dialects",
@@ -164,6 +164,12 @@ FLOORS: dict[str, tuple[str, ...]] = {
         "deadline elf expression files", "artifact", "buffer container queues traces tracing",
         "arguments compare executable library measure ptx_emulator comm", "direct gpu pool values",
         "devices model", "profile",
+    ),
+    "tools": (
+        "errors launching machine paths talk tensorflow_names torch_models", "console inputs",
+        "accuracy bench_gpu failures fuzz measuring viewing", "options", "judges watch",
+        "onnx_tests", "verbs", "surgery", "commands",
+        "cli operator_table tensorflow_table tune_gpu",
     ),
 }  # fmt: skip
 """The rooms and the single files of a wing from the bottom up: imports go sideways and down. A star

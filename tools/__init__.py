@@ -5,7 +5,7 @@ May import everything; nothing imports it but the package's face, for the functi
 - `cli`: finds the verbs, and turns errors into exit statuses. Start here.
 - `commands/`: one verb a file; its `__init__` says what such a file holds.
 - `verbs/`: what the verbs do, as functions: `gravure.inspect`, `gravure.bench` and their like.
-- `console`, `failures`, `errors`: how commands talk, and what becomes of errors.
+- `talk`, `console`, `failures`, `errors`: how commands talk, and what becomes of errors.
 - `options`, `watch`, `inputs`, `judges`, `machine`: what several verbs share.
 - `demo/`: the model and the images of `gravure demo`.
 - every other file is run by itself: `python -m gravure.tools.NAME`.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from .errors import UsageError
 
 if TYPE_CHECKING:
-    from .verbs.talk import Result
+    from .talk import Result
 
 BOLD, RED, CYAN, DIM, PLAIN = "\x1b[1m", "\x1b[31;1m", "\x1b[36m", "\x1b[2m", "\x1b[0m"
 PATIENCE = 0.5

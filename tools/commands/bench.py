@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if args.model is None:
         raise UsageError("no model", hint="gravure bench --help shows the arguments")
     if args.passes == EACH:
-        from ..measuring.ablation import run as run_ablation
+        from ..verbs.ablation import run as run_ablation
 
         return run_ablation(args)
     return compare_peers(args) if args.peers or args.peer else measure_one(args)

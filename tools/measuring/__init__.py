@@ -5,5 +5,4 @@
 - `trace`: launches as a file that trace viewers show.
 - `peers` and `peer_process`: other runtimes side by side, each in its own process.
 - `tuning`: decisions that are measured, for `--tune`.
-- `ablation` and `page`: what each pass buys, as a table, JSON and a page with plots.
 """

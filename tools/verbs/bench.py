@@ -25,9 +25,9 @@ from ..machine import machine, now, versions
 from ..measuring.layers import Layers, measure_layers
 from ..measuring.trace import trace_of
 from ..paths import readable
+from ..talk import FilePath, Progress, Source, silent
 from ..viewing.page import page
 from .subject import Subject, Wanted, subject_of
-from .talk import FilePath, Progress, Source, silent
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

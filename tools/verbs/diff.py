@@ -14,7 +14,7 @@ from ...runtime.library import inspect
 from ..console import table
 from ..errors import DataError, UsageError
 from ..options import is_library
-from .talk import Source, name_of
+from ..talk import Source, name_of
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

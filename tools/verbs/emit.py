@@ -19,8 +19,8 @@ from ...frontend.programs.emit import emit as make
 from ...passes.analysis.cost import largest
 from ...passes.apart import WhyApart
 from ..console import in_bytes, in_seconds, table, to_json
+from ..talk import FilePath, Progress, Source, name_of, silent
 from .bench import keep
-from .talk import FilePath, Progress, Source, name_of, silent
 
 if TYPE_CHECKING:
     from ...codegen.compile import Compiled

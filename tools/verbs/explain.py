@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import GravureError, did_you_mean
 from ..console import table
 from ..errors import UsageError
-from .talk import Source
+from ..talk import Source
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...runtime.library import inspect as read_library
 from ..console import in_bytes, table
 from ..options import is_library
-from .talk import Source, listed, name_of
+from ..talk import Source, listed, name_of
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

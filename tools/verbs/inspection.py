@@ -32,7 +32,7 @@ from ...passes.analysis.cost import Cost, cost_of, largest, total
 from ...passes.analysis.memory.chart import nodes_of
 from ...passes.base import PassError
 from ..console import in_bytes, in_count, table
-from .talk import Source, listed
+from ..talk import Source, listed
 
 NOT_PARAMETERS = frozenset({"i32", "i64", "u32", "u64", "bool", "string"})
 """Types of stored tensors that are shapes, positions and masks."""

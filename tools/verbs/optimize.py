@@ -21,8 +21,8 @@ from ...passes.manager import parse_pipeline, print_pipeline
 from ...passes.manager import run as run_passes
 from ...passes.pipelines import PORTABLE
 from ..errors import UsageError
+from ..talk import FilePath, Progress, Source, silent
 from .surgery import Written
-from .talk import FilePath, Progress, Source, silent
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ...codegen.compiled import OptionFields, Options
 from ...frontend.programs.compile import options_with
 from ..console import in_bytes, table
-from .talk import Progress, Source, silent
+from ..talk import Progress, Source, silent
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

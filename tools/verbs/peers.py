@@ -19,9 +19,9 @@ from ..inputs import Inputs
 from ..machine import machine, now, versions
 from ..measuring.peers import Duel, Peer, compare, peers_of, rows_of, text_of
 from ..options import is_library
+from ..talk import FilePath, Progress, Source, silent
 from .bench import keep
 from .subject import Wanted, subject_of
-from .talk import FilePath, Progress, Source, silent
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

@@ -20,8 +20,8 @@ from ...runtime.traces.timeline import Slice, Timeline
 from ...runtime.tracing import Trace, listening
 from ..console import in_seconds, table
 from ..errors import UsageError
+from ..talk import FilePath, Progress, Source, silent
 from .subject import Wanted, subject_of
-from .talk import FilePath, Progress, Source, silent
 
 SHOWN = 30
 """How many rows of a table are shown."""

@@ -16,7 +16,7 @@ from ...frontend.programs.load import guess_format
 from ..console import in_bytes, table
 from ..errors import DataError, UsageError
 from ..inputs import read_arrays
-from .talk import FilePath, Progress, Source, name_of, silent
+from ..talk import FilePath, Progress, Source, name_of, silent
 
 KINDS = ("i8", "f16", "bf16")
 Array = np.ndarray[Any, Any]

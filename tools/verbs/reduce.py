@@ -14,7 +14,7 @@ from ...frontend.programs.compile import options_with
 from ...frontend.programs.load import load_program
 from ...frontend.programs.reduce import FREE, Trial, apart, cut_out, reduce_program
 from ...ir import print_module
-from .talk import Progress, Source, silent
+from ..talk import Progress, Source, silent
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation

@@ -19,8 +19,8 @@ from ..inputs import Inputs
 from ..judges import Task, Tolerances, differences, judgement
 from ..onnx_tests import TOLERANCE, Verdict, data_of, run_folder, text_of
 from ..options import is_library
+from ..talk import FilePath, Progress, Source, silent
 from .subject import Subject, Wanted, subject_of
-from .talk import FilePath, Progress, Source, silent
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

@@ -16,7 +16,7 @@ from ...runtime.library import inspect as read_library
 from ..console import in_bytes, table
 from ..errors import UsageError
 from ..options import is_library
-from .talk import Progress, Source, name_of, silent
+from ..talk import Progress, Source, name_of, silent
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

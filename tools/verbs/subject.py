@@ -15,7 +15,7 @@ from ...runtime.model import Model
 from ..errors import UsageError
 from ..inputs import Inputs, given_shapes, make_inputs
 from ..options import is_library
-from .talk import Progress, Source, name_of
+from ..talk import Progress, Source, name_of
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

@@ -13,7 +13,7 @@ from ...frontend.programs.load import guess_format, load_program, read_bytes
 from ...frontend.programs.save import Saving, format_of, save_program
 from ..console import in_bytes, table
 from ..errors import UsageError
-from .talk import FilePath, Source
+from ..talk import FilePath, Source
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

@@ -24,10 +24,10 @@ from ..errors import UsageError
 from ..inputs import Inputs, given_shapes, make_inputs
 from ..measuring.layers import measure_layers
 from ..options import is_library
+from ..talk import FilePath, Progress, Source, name_of, silent
 from ..viewing.histograms import weights_of
 from ..viewing.page import page
 from ..viewing.snapshots import Snapshots, arguments_of
-from .talk import FilePath, Progress, Source, name_of, silent
 
 if TYPE_CHECKING:
     from ...frontend.dims.symbols import DimOption, ShapeOption

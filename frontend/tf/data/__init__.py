@@ -1,6 +1,5 @@
 """Datasets by TensorFlow's names: `tf.data`.
 
-- `structures`: elements with parts: what they are like, and how arrays become them.
 - `functions`: functions of elements, traced.
 - `dataset`: `Dataset`. `combining`: what is made of several. `grouping`: of elements in groups.
 - `saving`: datasets in folders. `readers`: of what is in files.

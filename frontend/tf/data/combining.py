@@ -9,13 +9,13 @@ import numpy as np
 
 from ...data.nested import Directed
 from ..core.bridge import TfTensor, row_of
+from ..core.structures import Pipeline, joined_spec
 from ..core.values import convert
 from ..ops.array_ops import expand_dims, reshape, stack, where
 from ..ops.creation import one_hot
 from ..ops.math_ops import FUNCTIONS, REDUCTIONS, cast
 from ..ops.random_ops import stateless_categorical, uniform
 from .handles import staged
-from .structures import Pipeline, joined_spec
 
 
 def directed(selector: Pipeline, datasets: Sequence[Pipeline], stop: bool) -> Pipeline:

@@ -19,15 +19,7 @@ from ..core.bridge import TfTensor, wrap
 from ..core.nested import flatten, pack_sequence_as
 from ..core.shapes import ShapeLike, TensorShape
 from ..core.specs import TensorSpec
-from ..core.values import convert
-from ..ops.random_ops import seeds_of
-from . import combining, iterators, saving
-from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
-from .generating import generated
-from .grouping import bucketed, grouped, reduced, traced_scan
-from .handles import pipeline_tensor, staged
-from .options import Options
-from .structures import (
+from ..core.structures import (
     Part,
     PartSpec,
     Pipeline,
@@ -42,6 +34,14 @@ from .structures import (
     with_front,
     without_front,
 )
+from ..core.values import convert
+from ..ops.random_ops import seeds_of
+from . import combining, iterators, saving
+from .functions import scalar, trace, trace_element, trace_opening, trace_predicate
+from .generating import generated
+from .grouping import bucketed, grouped, reduced, traced_scan
+from .handles import pipeline_tensor, staged
+from .options import Options
 
 AUTOTUNE = ahead.AUTOTUNE
 

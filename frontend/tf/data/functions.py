@@ -14,9 +14,9 @@ from ...graph.graph import Graph
 from ...values.context import STATE, entered
 from ..core.bridge import SymbolicTfTensor, TfTensor
 from ..core.nested import flatten
+from ..core.structures import Part, core_spec, normal, packed, spec_of, tensor_of
 from ..core.values import convert
 from ..graph.state import TfFuncGraph
-from .structures import Part, core_spec, normal, packed, spec_of, tensor_of
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from ..core.bridge import EagerTensor, row_of
 from ..core.nested import flatten, pack_sequence_as
 from ..core.shapes import TensorShape
 from ..core.specs import TensorSpec
+from ..core.structures import PartSpec, tensor_of
 from ..core.values import array_of, convert
-from .structures import PartSpec, tensor_of
 
 ERRORS: tuple[tuple[type[Exception], type[OpError]], ...] = (
     (NotImplementedError, UnimplementedError),

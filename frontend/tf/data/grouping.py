@@ -16,10 +16,7 @@ from ...values.context import STATE
 from ..core.bridge import TfTensor
 from ..core.nested import flatten
 from ..core.specs import TensorSpec
-from ..core.values import convert
-from .functions import Traced, named, spread, trace
-from .handles import StoreKind, add, graph_for
-from .structures import (
+from ..core.structures import (
     Pipeline,
     core_spec,
     joined_spec,
@@ -29,6 +26,9 @@ from .structures import (
     spec_of,
     tensor_of,
 )
+from ..core.values import convert
+from .functions import Traced, named, spread, trace
+from .handles import StoreKind, add, graph_for
 
 TURNS = 8
 """How often a function is traced until the shapes of its state are those that it gives."""

@@ -16,8 +16,8 @@ from ...graph.graph import Graph, GraphTensor, Operation
 from ...graph.text_arrays import TEXT
 from ...values.context import STATE, entered
 from ..core.bridge import wrap
+from ..core.structures import Pipeline
 from ..graph.state import get_default_graph
-from .structures import Pipeline
 
 HANDLE = TensorSpec(TEXT, ())
 

@@ -21,10 +21,7 @@ from ...values.context import STATE
 from ...values.run_errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from ..core.bridge import wrap
 from ..core.nested import flatten
-from ..core.values import convert
-from .handles import HANDLE, StoreKind, add, graph_for, with_pipeline
-from .optional import Optional
-from .structures import (
+from ..core.structures import (
     PartSpec,
     classes_of,
     core_spec,
@@ -34,6 +31,9 @@ from .structures import (
     shapes_of,
     types_of,
 )
+from ..core.values import convert
+from .handles import HANDLE, StoreKind, add, graph_for, with_pipeline
+from .optional import Optional
 
 END = "End of sequence"
 

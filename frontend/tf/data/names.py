@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...data.stages import INFINITE, UNKNOWN
+from ..core import sparse as _s
 from ..core.space import Space
 from . import experimental as _e
 from . import iterators as _it
 from . import options as _o
 from . import readers as _r
-from . import sparse as _s
 from .dataset import AUTOTUNE, Dataset, DatasetSpec
 from .optional import Optional
 

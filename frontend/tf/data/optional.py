@@ -10,7 +10,7 @@ import numpy as np
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import wrap
 from ..core.nested import flatten
-from .structures import normal, packed, spec_of, tensor_of
+from ..core.structures import normal, packed, spec_of, tensor_of
 
 
 class Optional:

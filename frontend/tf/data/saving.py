@@ -14,9 +14,9 @@ from ...data.stages import Given, Run
 from ...formats.records import RecordWriter, file_errors
 from ...function.traces import ACTIVE
 from ..core.specs import TensorSpec
+from ..core.structures import Pipeline
 from ..core.values import convert
 from .handles import staged
-from .structures import Pipeline
 
 ELEMENTS, SPEC = "elements.records", "spec.json"
 

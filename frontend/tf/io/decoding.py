@@ -23,8 +23,8 @@ from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import DataLossError, InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
+from ..core.host_ops import SCALAR_TEXT, each, host, like_input, text
 from ..core.values import InGraph, convert, graph_of
-from .host_ops import SCALAR_TEXT, each, host, like_input, text
 
 Data: TypeAlias = bytes  # a parameter of TensorFlow has the name of the type
 

@@ -13,8 +13,8 @@ from ...formats.records import file_errors
 from ...graph.graph import Operation
 from ...graph.text_arrays import TEXT
 from ..core.bridge import TfTensor
+from ..core.host_ops import SCALAR_TEXT, host, host_effect, text, unknown
 from ..core.values import convert
-from .host_ops import SCALAR_TEXT, host, host_effect, text, unknown
 
 
 def _contents(name: Array) -> Sequence[Array]:

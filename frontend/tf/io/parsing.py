@@ -14,11 +14,11 @@ from ...formats import examples as f
 from ...formats.messages import SequenceExample
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor
+from ..core.host_ops import host, unknown
 from ..core.shapes import TensorShape
+from ..core.sparse import SparseTensor
 from ..core.values import convert
-from ..data.sparse import SparseTensor
 from . import features as ft
-from .host_ops import host, unknown
 
 Request = ft.Request
 Feature: TypeAlias = TfTensor | SparseTensor

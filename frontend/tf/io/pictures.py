@@ -16,9 +16,9 @@ from ....ir.types.tensor import TensorSpec
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
 from ..core.bridge import TfTensor, row_of
+from ..core.host_ops import SCALAR_TEXT, host, text, unknown
 from ..core.values import convert
 from ..image.colours import convert_image_dtype
-from .host_ops import SCALAR_TEXT, host, text, unknown
 
 CHANNELS = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 GRAY = np.array((9798, 19235, 3735), np.int64)

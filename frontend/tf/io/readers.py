@@ -18,10 +18,10 @@ from ...graph.graph import GraphTensor, Operation
 from ...graph.queue_ops import Use, carry_out, dequeue
 from ...graph.text_arrays import TEXT
 from ...values.run_errors import InvalidArgumentError, OutOfRangeError
+from ..core.host_ops import SCALAR_TEXT, text, unknown
 from ..core.values import InGraph, convert
 from ..graph.queues import QueueBase
 from ..graph.state import get_default_graph
-from .host_ops import SCALAR_TEXT, text, unknown
 from .records import TFRecordOptions
 
 Work = Iterator[tuple[bytes, bytes]]

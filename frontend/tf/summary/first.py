@@ -17,9 +17,9 @@ from ...formats.events import EventFile
 from ...formats.messages import Event, GraphDef, Summary, SummaryMetadata
 from ...graph.graph import Graph, GraphTensor
 from ...values.run_errors import InvalidArgumentError
+from ..core.host_ops import SCALAR_TEXT, text
 from ..core.values import InGraph, convert
 from ..graph.state import get_default_graph
-from ..io.host_ops import SCALAR_TEXT, text
 from ..io.pictures import png_bytes
 from ..runs.graph_messages import graph_message
 

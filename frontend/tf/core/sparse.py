@@ -17,11 +17,11 @@ from ...graph.graph import spec_with_unknowns
 from ...graph.text_arrays import TEXT
 from ...values.dtypes import DTypeLike
 from ...values.run_errors import InvalidArgumentError
-from ..core.bridge import TfTensor, row_of
-from ..core.shapes import ShapeLike, TensorShape
-from ..core.values import InGraph, convert, graph_of, static
-from ..io.host_ops import host
+from .bridge import TfTensor, row_of
+from .host_ops import host
+from .shapes import ShapeLike, TensorShape
 from .structures import Part, PartSpec
+from .values import InGraph, convert, graph_of, static
 
 SparseTensorValue = namedtuple("SparseTensorValue", "indices values dense_shape")
 

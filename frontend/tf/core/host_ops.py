@@ -12,8 +12,8 @@ from ....ir.types.tensor import TensorSpec
 from ...data.host import ArrayKind
 from ...graph.graph import Graph, Operation, spec_with_unknowns
 from ...graph.text_arrays import TEXT
-from ..core.bridge import TfTensor, dressed, wrap
-from ..core.values import InGraph, graph_of
+from .bridge import TfTensor, dressed, wrap
+from .values import InGraph, graph_of
 
 Specs = Sequence[TensorSpec] | Callable[[Sequence[TensorSpec]], Sequence[TensorSpec]]
 SCALAR_TEXT = TensorSpec(TEXT, ())

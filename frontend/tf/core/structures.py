@@ -12,11 +12,11 @@ from ....ir.types.tensor import TensorSpec as CoreSpec
 from ...data.stages import Stage
 from ...graph.text_arrays import TEXT
 from ...values.nest import pack_level
-from ..core.bridge import EagerTensor, TfTensor, wrap
-from ..core.nested import flatten, pack_sequence_as
-from ..core.shapes import TensorShape
-from ..core.specs import TensorSpec
-from ..core.values import convert
+from .bridge import EagerTensor, TfTensor, wrap
+from .nested import flatten, pack_sequence_as
+from .shapes import TensorShape
+from .specs import TensorSpec
+from .values import convert
 
 
 class Part:

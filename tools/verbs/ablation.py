@@ -19,8 +19,8 @@ import numpy as np
 
 from ..console import Console, in_bytes, in_seconds, table, to_json
 from ..errors import UsageError
+from ..measuring.statistics import Ratio, median_interval, ratio, turns
 from ..options import dims_of, is_library, options_of, output_of, shapes_of, source_of
-from .statistics import Ratio, median_interval, ratio, turns
 
 if TYPE_CHECKING:
     from ...codegen.compile import Compiled, Options
@@ -76,7 +76,7 @@ class Variant:
 def run(args: argparse.Namespace) -> int:
     """Measure all variants, and print, record and draw them."""
     from ...runtime.files import replacing
-    from .page import page
+    from ..viewing.ablation import page
 
     outputs = [output_of(name, args.model) for name in (args.output, args.html)]
     source = source_of(args.model)
