@@ -66,14 +66,16 @@ class Names:
     slots: int
     checks: bool
     extras: dict[str, Any]
+    by_units: bool = True
+    """Whether no more slots are used than a launch has units."""
 
 
 def describe(program: Program, names: Names) -> Description:
     """Return the description of a program of the level `loops`."""
     main, prepare = program.main, optional_function(program.module, "prepare")
     demands = Demands(program, only_first=not names.target.can.check_sizes)
-    run = Sequel(program, main, names.slots, demands)
-    made = Sequel(program, prepare, names.slots) if prepare is not None else None
+    run = Sequel(program, main, names, demands)
+    made = Sequel(program, prepare, names) if prepare is not None else None
     rows = weight_rows(program.module)
     raw, copies = _raw(program, rows, _tensors(prepare, "raw") if prepare is not None else ())
     weights = max((offset + size for _, offset, size in rows), default=0)
@@ -158,13 +160,13 @@ class Sequel:
     """The steps of one function in order, and the workspace that they need with scratch."""
 
     def __init__(
-        self, program: Program, function: FuncOp, slots: int, demands: Demands | None = None
+        self, program: Program, function: FuncOp, names: Names, demands: Demands | None = None
     ) -> None:
         self.demands = demands
         self.works = Works(counted=program.level != "loops")
         self.kernels, self.places = by_name(program.module), Places(function)
         launches = [op for op in operations_of(function) if isinstance(op, Launch)]
-        needs = [slots * int(_text(self.kernel(op), SCRATCH, "0")) for op in launches]
+        needs = [self.scratch_of(op, names, program.ranges) for op in launches]
         length = _number(function, WORKSPACE)
         offsets, self.live = place_scratch(function, needs, program.ranges, length)
         ends = [offset + need for offset, need in zip(offsets, needs, strict=True)]
@@ -174,6 +176,14 @@ class Sequel:
             for op, offset, need in zip(launches, offsets, needs, strict=True)
         }
         self.steps = self.steps_of(function.body.block)
+
+    def scratch_of(self, op: Launch, names: Names, ranges: dict[str, dims.Range]) -> int:
+        """Return the bytes of all slots that a launch may use."""
+        kernel, slots = self.kernel(op), names.slots
+        _, most = dims.bounds(_units(op, kernel), ranges)
+        if names.by_units and most is not None:
+            slots = min(slots, max(most, 1))
+        return slots * int(_text(kernel, SCRATCH, "0"))
 
     def steps_of(self, block: Block, *, inside: bool = False) -> tuple[Step, ...]:
         """Return the steps of a block; of one inside of another, not every run comes to them."""
@@ -244,15 +254,25 @@ def _launch(op: Launch, kernel: FuncOp, places: Places, scratch: int | None, wor
     if scratch is not None:
         arguments.append(Pointer("workspace", 0, scratch))
     arguments += [Scalar(_extent(d)) for d in sizes]
-    values = dict(zip(kernel_symbols(kernel), sizes, strict=True))
-    count = dims.substitute(dims.parse(_text(kernel, UNITS, "1")), values)
+    count = _units(op, kernel)
     rounds = _text(kernel, ROUNDS, "")
     name = kernel.sym_name.data
     if not rounds:
         return LaunchStep(name, tuple(arguments), _extent(count), work=work)
     arguments.append(Scalar(ROUND))
     step = LaunchStep(name, tuple(arguments), _extent(count), work=work)
-    return Repeat(ROUND, _extent(dims.substitute(dims.parse(rounds), values)), (step,))
+    return Repeat(ROUND, _extent(_of_launch(rounds, op, kernel)), (step,))
+
+
+def _units(op: Launch, kernel: FuncOp) -> dims.Dim:
+    """Return how many units of work a launch has, which threads share."""
+    return _of_launch(_text(kernel, UNITS, "1"), op, kernel)
+
+
+def _of_launch(text: str, op: Launch, kernel: FuncOp) -> dims.Dim:
+    """Return a size that a kernel states by its own symbols, with those of a launch."""
+    values = dict(zip(kernel_symbols(kernel), op.sizes, strict=True))
+    return dims.substitute(dims.parse(text), values)
 
 
 def _extent(dim: dims.Dim) -> int | str:

@@ -456,6 +456,10 @@ class Term:
         values = [self.like(other).value for other in others]
         return Term(self.math, getattr(self.math, function)(self.value, *values))
 
+    def emitted(self, operation: str) -> Term:
+        """Return an operation of a graph on this, by its name: the math emits (`EmitMath`)."""
+        return Term(self.math, self.math.step(operation, self.value))
+
     def like(self, other: Term | float) -> Term:
         """Return a term as it is, a number as a constant of this term's type."""
         if isinstance(other, Term):

@@ -42,7 +42,7 @@ class Cuda:
         """Return the plan of launches."""
         forget_requirements(job.program)  # what is out of range is clamped there
         job.descend()
-        names, cache = replace(job.names, slots=SLOTS), object_cache(job.options)
+        names, cache = replace(job.names, slots=SLOTS, by_units=False), object_cache(job.options)
         description, plan, cached = compile_gpu(job.program, job.target, names, cache)
         return Code(description, plan=plan, cached=cached)
 

@@ -116,7 +116,7 @@ class Silu(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """Multiply by s + y * (1 - s) for s = sigmoid(x)."""
-        share = x.apply("sigmoid")
+        share = x.emitted("sigmoid")
         return (grad * (share + y * (1.0 - share)),)
 
 
@@ -135,7 +135,7 @@ class Softplus(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """Multiply by sigmoid(x)."""
-        return (grad * x.apply("sigmoid"),)
+        return (grad * x.emitted("sigmoid"),)
 
 
 def softplus(x: Term) -> Term:
@@ -351,5 +351,5 @@ class Mish(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """Multiply by t + x * (1 - t * t) * sigmoid(x) for t = tanh(softplus(x))."""
-        share = x.apply("softplus").apply("tanh")
-        return (grad * (share + x * (1.0 - share * share) * x.apply("sigmoid")),)
+        share = x.emitted("softplus").apply("tanh")
+        return (grad * (share + x * (1.0 - share * share) * x.emitted("sigmoid")),)

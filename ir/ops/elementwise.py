@@ -302,7 +302,7 @@ class Abs(Unary):
     @classmethod
     def backward(cls, grad: Term, y: Term, x: Term) -> Sequence[Term | None]:
         """Multiply by the sign."""
-        return (grad * x.apply("sign"),)
+        return (grad * x.emitted("sign"),)
 
 
 @register

@@ -314,7 +314,7 @@ class LogSumExp(Reduction):
         dtype, axes = call.specs[0].dtype, call.attributes["axes"]
         x = Term(EmitMath(call.emit), call.operands[0]).cast(widened(dtype))
         largest = Term(x.math, call.emit(Max, x.value, axes=axes, keepdims=True))
-        base = largest.apply("isfinite").where(largest, 0.0)
+        base = largest.emitted("isfinite").where(largest, 0.0)
         parts = (x - base).apply("exp").value
         total = Term(x.math, call.emit(Sum, parts, axes=axes, keepdims=True))
         result = (total.apply("log") + base).cast(dtype).value

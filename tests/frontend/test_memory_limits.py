@@ -70,3 +70,18 @@ def test_a_pipeline_of_ones_own_stays(tmp_path: Path) -> None:
     assert all(o.passes == passes for _, o in ways(Options(passes=passes)))
     with pytest.raises(CompileError, match="at least"):
         gv.emit(KEPT, tmp_path / "m.so", limit=1000, passes=passes)
+
+
+def test_no_launch_has_scratch_for_more_threads_than_it_has_units(tmp_path: Path) -> None:
+    source = b"model m(x: f32[N, 500]) -> (y) { y = argsort(x, axis = 1) }"
+    needs = []
+    for slots in (1, 3, 64, 256):
+        options = Options(slots=slots)
+        gv.emit(source, tmp_path / "m.so", dims={"N": (1, 3)}, options=options)
+        model = gv.load(tmp_path / "m.so")
+        needs.append(model.workspace_bytes)
+        for count in (1, 3):
+            x = np.random.default_rng(slots).standard_normal((count, 500)).astype(np.float32)
+            with gv.load(tmp_path / "m.so", threads=slots) as shared:
+                np.testing.assert_array_equal(shared(x), np.argsort(x, axis=1, kind="stable"))
+    assert needs[0] < needs[1] == needs[2] == needs[3]
