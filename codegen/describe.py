@@ -48,6 +48,7 @@ from ..runtime.artifact import (
 )
 from ..runtime.artifact import Launch as LaunchStep
 from ..target import Target
+from .kernels.builder.outside import guarded, watch
 from .kernels.builder.plan import demands_of_kernel
 from .required import hide_fault
 from .scratch import place_scratch
@@ -102,7 +103,7 @@ def describe(program: Program, names: Names) -> Description:
         extras=names.extras,
     )
     wanted = requirements_of(program.module)
-    return hide_fault(model, wanted) if wanted else model
+    return watch(hide_fault(model, wanted) if wanted else model, guarded(program))
 
 
 def _raw(

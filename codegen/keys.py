@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 
-from .. import extensions
+from .. import extensions, knobs
 from ..target import Target
 from .cache import default_cache
 from .digests import Stamp, tree_digest
@@ -83,7 +83,8 @@ def key_of(source: str, target: Target) -> str:
     stamps = compiler_stamp(), package_stamp(), extensions.stamp(stamp_of)
     machine = f"{target.key} {target.l1} {target.l2} {target.l3}"
     hashed = hashlib.sha256()
-    for part in (str(FORMAT), *stamps, machine, source):
+    checks = "every access" if knobs.checks_bounds() else ""
+    for part in (str(FORMAT), *stamps, machine, checks, source):
         data = part.encode()
         hashed.update(len(data).to_bytes(8, "little"))
         hashed.update(data)

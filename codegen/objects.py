@@ -22,7 +22,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..ir import SOURCE, Program, take_apart
-from ..ir.interpret.launch import ROUNDS, SCRATCH, UNITS
+from ..ir.interpret.launch import GUARDED, ROUNDS, SCRATCH, UNITS
 from ..ir.levels import KIND
 from ..ir.ops.structure import Launch
 from ..ir.program import functions
@@ -32,6 +32,7 @@ from ..target import Target
 from . import kernels
 from .cache import Cache
 from .children import MOST, Children, processes
+from .kernels.builder.outside import guard
 from .keys import key_of
 from .llvm.compile import assemble
 from .llvm.emit.kernel import emit_parts
@@ -42,7 +43,7 @@ WORTH_A_CHILD = 8
 UNSEEN = ("sym_name", SOURCE)
 """What is not seen in a kernel's code, but for its name."""
 
-SIZES = (UNITS, SCRATCH, ROUNDS)
+SIZES = (UNITS, SCRATCH, ROUNDS, GUARDED)
 """Attributes of a kernel that are known when its loops are."""
 
 
@@ -51,7 +52,7 @@ class Made:
     """A kernel's object, and what else is to be known of it."""
 
     sizes: tuple[str, ...]
-    """Units, scratch and rounds, as the attributes of the kernel have them."""
+    """Units, scratch, rounds and looks, as the attributes of the kernel have them."""
     shared: tuple[str, ...]
     """The shared functions that it calls."""
     data: bytes
@@ -159,6 +160,7 @@ class Objects:
         """Return a kernel's object, and keep it."""
         key = self.key(function)
         loops = function if self.lowered else kernels.lower(function, self.target)
+        guard(loops)
         text, modules = emit_parts(loops, self.target)
         for name, module in modules.items():
             if name not in self.shared:

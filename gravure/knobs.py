@@ -35,7 +35,10 @@ class Knob:
 
 CACHE = Knob("GRAVURE_CACHE", "directory of compiled kernels and programs; `off` for none")
 CACHE_SIZE = Knob("GRAVURE_CACHE_SIZE", "bytes that the cache may have, like `4G`; `0`: no limit")
-CHECK = Knob("GRAVURE_CHECK", "run the program before and after each pass and compare")
+CHECK = Knob(
+    "GRAVURE_CHECK",
+    "run the program before and after each pass and compare; `bounds`: look at each access",
+)
 CLUSTER = Knob("GRAVURE_CLUSTER", "jobs and addresses of tasks, as JSON: set by `gravure launch`")
 DUMP = Knob("GRAVURE_DUMP", "directory that the IR is put into after each pass, numbered")
 ISOLATE = Knob("GRAVURE_ISOLATE", "compile in a process of its own, which may crash alone")
@@ -46,3 +49,13 @@ TIME = Knob("GRAVURE_TIME", "print the time that each pass takes")
 TIMEOUT = Knob("GRAVURE_TIMEOUT", "seconds that one rank waits for another, instead of 60")
 VERIFY = Knob("GRAVURE_VERIFY", "verify the IR after each pass, not only after the last")
 WORLD_SIZE = Knob("GRAVURE_WORLD_SIZE", "how many ranks were started: set by `gravure launch`")
+
+
+def checks_passes() -> bool:
+    """Say whether what each pass makes is run and compared."""
+    return CHECK.is_on() and not checks_bounds()
+
+
+def checks_bounds() -> bool:
+    """Say whether each access of compiled code is looked at in the run."""
+    return CHECK.text() == "bounds"

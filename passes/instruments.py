@@ -148,7 +148,7 @@ def from_environment() -> list[Observer]:
     found: list[Observer] = []
     if (directory := knobs.DUMP.path()) is not None:
         found.append(DumpDirectory(directory))
-    if knobs.CHECK.is_on():
+    if knobs.checks_passes():
         found.append(Check())
     if knobs.TIME.is_on():
         found.append(PrintTimes())

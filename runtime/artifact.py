@@ -39,6 +39,8 @@ DTYPE_CODES: Mapping[str, int] = {name: code for code, name in enumerate(DTYPES)
 ALIGNMENT = 64
 """Bytes that the workspace, the weights, and each buffer in them are aligned to."""
 
+OUTSIDE = "outside"
+"""Where the manifest says which kernels look at their accesses, and where a run tells of them."""
 REQUIRED = "requirements"
 """Where the manifest says what is required of values, and where a run tells of it."""
 

@@ -37,7 +37,7 @@ from .arguments import (
     result_shape,
     to_array,
 )
-from .artifact import REQUIRED, DimInfo, SizeDemand, TensorInfo
+from .artifact import OUTSIDE, REQUIRED, DimInfo, SizeDemand, TensorInfo
 from .buffer import Array, address, aligned_array, aligned_bytes, is_plain, told
 from .container import Seal, check_weights, check_weights_file, reader
 from .files import replacing
@@ -49,6 +49,8 @@ from .tracing import EARS, WATCHED, note, tell
 
 CPU_CHECKED = 1
 """What says in a context that the processor was asked: loading did it."""
+REACHED = 65
+"""The code of a status that says which kernel would have gone outside of a buffer."""
 REQUIREMENT = 64
 """The low bits of a status that says which requirement of values did not hold."""
 SHORT = 1 << 16
@@ -460,6 +462,12 @@ class Model:
         if wanted is not None and workspace is not None and status & 0xFF == REQUIREMENT:
             first = wanted["offset"]
             check(wanted["rows"], workspace[first : first + 8 * NUMBERS].view(np.int64))
+        outside = self.manifest.get(OUTSIDE)
+        if outside is not None and workspace is not None and status & 0xFF == REACHED:
+            first = outside["offset"]
+            _, place, access = workspace[first : first + 24].view(np.int64)
+            told = f"{self._library.status(status)}: access {access} at element {place}"
+            raise RuntimeInputError(told)
         raise RuntimeInputError(self._library.status(status))
 
     def _plan(self, arrays: Sequence[Array]) -> Plan:

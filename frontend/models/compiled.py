@@ -106,7 +106,7 @@ def is_kept(options: Options) -> bool:
 
     Not for other machines, as code prepares weights, nor where passes are to be looked at.
     """
-    watched = knobs.CHECK.is_on() or knobs.TIME.is_on() or knobs.VERIFY.is_on()
+    watched = knobs.checks_passes() or knobs.TIME.is_on() or knobs.VERIFY.is_on()
     if not options.cache or watched or knobs.DUMP.text():
         return False
     return runs_here(Target.parse(options.target, options.mattr))

@@ -90,6 +90,10 @@ def _element(kind: Attribute) -> Attribute:
     return element
 
 
+CHECKED = "gvk.checked"
+"""Attribute of an access that is looked at in the run: its number in the kernel."""
+
+
 @irdl_op_definition
 class Step(IRDLOperation):
     """The vector 0, 1, 2, ... of `index`."""

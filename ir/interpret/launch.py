@@ -38,6 +38,10 @@ slots, of which a call uses the part that starts at `slot` times these bytes.
 """
 
 
+GUARDED = "gv.guarded"
+"""Attribute of a `loops` kernel: how many accesses are looked at in the run; absent if none is."""
+
+
 def kernel_symbols(kernel: FuncOp) -> list[str]:
     """Return the names of a kernel function's own symbols."""
     row = kernel.attributes.get(SYMBOLS)

@@ -15,13 +15,14 @@ from xdsl.dialects.builtin import ArrayAttr, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ...ir.dialects.kernel import Gather, GemmPair, GemmTile, Scatter, TransposeTile
+from ...ir.dialects.kernel import Gather, Scatter
 from ...ir.interpret.launch import DEMANDS, ROUNDS, SCRATCH, SIZES, UNITS, kernel_symbols
 from ...ir.types.dims import parse
 from .carried import Carried
 from .polynomial import ZERO, Polynomial, number
 from .prover import ONE, Prover
 from .values import Facts, Truth, Values, is_index, lanes_of
+from .walks import WALKS, Amount, Walk, walks_of
 
 BYTES = 8
 
@@ -33,6 +34,8 @@ class UnprovenAccess:
     op: Operation
     what: str
     """The inequality that was not shown."""
+    alike: tuple[Operation, ...] = ()
+    """All that were proven together with it."""
 
     def __str__(self) -> str:
         return f"{self.op.name}: {self.what} is not shown"
@@ -47,6 +50,7 @@ class Span:
     high: int
     lowest: Operation
     highest: Operation
+    every: list[Operation]
 
 
 Key: TypeAlias = "tuple[SSAValue, Facts, Polynomial]"
@@ -197,8 +201,9 @@ class Accesses:
         key = buffer, facts, rest
         span = self.pending.get(key)
         if span is None:
-            self.pending[key] = Span(facts, low, high, op, op)
+            self.pending[key] = Span(facts, low, high, op, op, [op])
             return
+        span.every.append(op)
         if low < span.low:
             span.low, span.lowest = low, op
         if high > span.high:
@@ -211,11 +216,12 @@ class Accesses:
         with prover.given(facts):
             low, high = rest + span.low, rest + span.high
             if not (prover.holds(low) or prover.holds_always(low)):
-                self.faults.append(UnprovenAccess(span.lowest, f"{prover.text(low)} >= 0"))
+                wanted = f"{prover.text(low)} >= 0"
+                self.faults.append(UnprovenAccess(span.lowest, wanted, tuple(span.every)))
             spare = size - 1 - high
             if not (prover.holds(spare) or prover.holds_always(spare)):
                 wanted = f"{prover.text(high)} < {prover.text(size)}"
-                self.faults.append(UnprovenAccess(span.highest, wanted))
+                self.faults.append(UnprovenAccess(span.highest, wanted, tuple(span.every)))
 
     def size_of(self, buffer: SSAValue) -> Polynomial:
         """Return how many elements a buffer has."""
@@ -228,17 +234,24 @@ class Accesses:
             found = self.sizes[buffer] = number(kind.get_shape()[0])
         return found
 
-    def matrix(
-        self, op: Operation, at: tuple[SSAValue, Polynomial], *walks: tuple[Polynomial, Polynomial],
-        length: int = 1,
-    ) -> None:  # fmt: skip
-        """Note that a buffer is walked from a place: so many steps, each so far, of each walk."""
-        buffer, place = at
+    def walk(self, op: Operation, walk: Walk) -> None:
+        """Note that a buffer is walked from a place."""
+        place = self.values.index(walk.offset)
         facts: Facts = ()
-        for count, distance in walks:
-            place = place + self.prover.counter("k", ZERO, count, ONE) * distance
+        for often, far in walk.steps:
+            count = self.amount(often)
+            place = place + self.prover.counter("k", ZERO, count, ONE) * self.amount(far)
             facts += (count - 1,)
-        self.touch(op, buffer, place, length, facts)
+        self.touch(op, walk.buffer, place, walk.length, facts)
+
+    def amount(self, amount: Amount) -> Polynomial:
+        """Return an amount as an expression."""
+        if amount.value is None:
+            return number(amount.factor)
+        value = self.values.index(amount.value)
+        if amount.most is not None:
+            value = self.prover.one_of("min", number(amount.most), value)
+        return value * amount.factor
 
 
 def texts(function: FuncOp, name: str) -> list[str]:
@@ -298,48 +311,9 @@ def _nothing(walk: Accesses, op: Operation) -> None:
     """Touch nothing that must lie inside."""
 
 
-def _gemm_tile(walk: Accesses, op: GemmTile) -> None:
-    index, tile = walk.values.index, op.tile
-    rows, width, dots = number(tile.rows), tile.vectors * tile.lanes, tile.dots
-    segments, k = index(op.segments), index(op.k)
-    lda, ldb, ldc = (index(each) for each in (op.lda, op.ldb, op.ldc))
-    a_segment, b_segment, a_step = (index(x) for x in (op.a_segment, op.b_segment, op.a_step))
-    walk.matrix(
-        op, (op.a, index(op.a_offset)), (rows, lda * dots), (segments, a_segment * dots),
-        (k, a_step * dots), length=dots,
-    )  # fmt: skip
-    grouped = 1 if dots == 8 else dots  # eight numbers are one word
-    walk.matrix(
-        op, (op.b, index(op.b_offset)), (segments, b_segment * grouped), (k, ldb * grouped),
-        length=width * grouped,
-    )  # fmt: skip
-    columns = number(width)
-    if tile.masked:
-        columns = walk.prover.one_of("min", columns, index(op.columns))
-    places = ((rows, ldc), (columns, ONE))
-    for buffer in (op.c, *(op.beside if tile.added else ())):
-        walk.matrix(op, (buffer, index(op.c_offset)), *places)
-    for buffer, offset in zip(op.bias, op.bias_offset, strict=True):
-        walk.matrix(op, (buffer, index(offset)), (columns, ONE))
-
-
-def _gemm_pair(walk: Accesses, op: GemmPair) -> None:
-    index, tile = walk.values.index, op.tile
-    k, width, rows = index(op.k), tile.vectors * tile.lanes, number(tile.rows)
-    walk.matrix(op, (op.a, index(op.a_offset)), (k, index(op.a_step)))
-    walk.matrix(op, (op.b, index(op.b_offset)), (k, index(op.ldb)), length=width)
-    walk.matrix(op, (op.c, index(op.c_offset)), length=width)
-    walk.matrix(op, (op.x, index(op.x_offset)), (rows, index(op.ldx)), (k, ONE))
-    walk.matrix(op, (op.w, index(op.w_offset)), (k, index(op.ldw)), length=tile.lanes)
-    walk.matrix(op, (op.g, index(op.g_offset)), (rows, index(op.ldg)), length=tile.lanes)
-    walk.matrix(op, (op.bias, index(op.bias_offset)), length=tile.lanes)
-
-
-def _transpose_tile(walk: Accesses, op: TransposeTile) -> None:
-    index = walk.values.index
-    rows, columns = index(op.rows), index(op.cols)
-    walk.matrix(op, (op.src, index(op.src_offset)), (rows, index(op.ls)), (columns, ONE))
-    walk.matrix(op, (op.dst, index(op.dst_offset)), (columns, index(op.ld)), (rows, ONE))
+def _walk(walk: Accesses, op: Operation) -> None:
+    for each in walks_of(op):
+        walk.walk(op, each)
 
 
 Touch: TypeAlias = Callable[[Accesses, Any], None]
@@ -353,9 +327,7 @@ TOUCHES: Mapping[str, Touch] = {
     "gvk.gather": _gather,
     "gvk.scatter": _gather,
     "gvk.prefetch": _nothing,
-    "gvk.gemm_tile": _gemm_tile,
-    "gvk.gemm_pair": _gemm_pair,
-    "gvk.transpose_tile": _transpose_tile,
+    **dict.fromkeys(WALKS, _walk),
 }
 """Operations that read or write memory, and what they touch."""
 REGIONS: Mapping[str, Touch] = {

@@ -14,7 +14,7 @@ from .polynomial import Polynomial
 
 SIZES = (3, 40, 130, 2, 700, 9, 64, 17)
 """What sizes are at the first point; later ones take them in other orders."""
-COUNT = 6
+COUNT = 4
 
 
 @dataclass(frozen=True)

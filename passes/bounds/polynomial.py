@@ -29,7 +29,7 @@ class Polynomial:
         self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Polynomial) and self.terms == other.terms
+        return self is other or (isinstance(other, Polynomial) and self.terms == other.terms)
 
     def __hash__(self) -> int:
         if self._hash is None:

@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....errors import CompileError, UnsupportedOp
+from ....ir.dialects.kernel import CHECKED
 from ....target import Target
 from ..text.build import Shape, Text, number
 from ..text.multiples import MOST, multiple_of
@@ -51,7 +52,7 @@ LANES = (1, 2, 4, 8, 16, 32, 64, 128)
 class Emitter:
     """The state of emitting one function."""
 
-    __slots__ = ("_shapes", "allocas", "names", "operations", "target", "text")
+    __slots__ = ("_shapes", "allocas", "look", "names", "operations", "target", "text")
 
     def __init__(self, text: Text, target: Target, operations: Mapping[str, Emit]) -> None:
         self.text = text
@@ -59,6 +60,8 @@ class Emitter:
         self.operations = operations
         self.names: dict[SSAValue, str] = {}
         self.allocas: list[str] = []
+        self.look: Callable[[Operation, Emit], None] | None = None
+        """Emits accesses that are looked at in the run."""
         self._shapes: dict[int, Shape] = {}  # by id: the function holds its types alive
 
     def shape(self, value: SSAValue) -> Shape:
@@ -104,7 +107,10 @@ class Emitter:
                 if op.name in TERMINATORS:
                     return self.operands(op)
                 raise UnsupportedOp(f"{op.name}: the LLVM back end has no code for it")
-            emit(self, op)
+            if self.look is not None and CHECKED in op.attributes:
+                self.look(op, emit)
+            else:
+                emit(self, op)
         return []
 
 

@@ -19,10 +19,12 @@ from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Operation
 
 from ....errors import CompileError
+from ....ir.interpret.launch import GUARDED
 from ....target import Target
 from ..math.functions import MATH, NEAR
 from ..shared import part
 from ..text.build import Text
+from .checked import Checks
 from .control import CONTROL
 from .convert import CONVERT
 from .emitter import Emit, Emitter
@@ -85,6 +87,8 @@ def _emit(func: FuncOp, target: Target) -> Text:
     text = Text()
     e = Emitter(text, target, OPERATIONS)
     _enter(e, func)
+    if GUARDED in func.attributes:
+        e.look = Checks(e, func).emit
     head = len(text.lines)
     e.block(func.body.block)
     text.line("ret void")

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ....runtime.artifact import ALIGNMENT, DTYPES, REQUIRED, Description
+from ....runtime.artifact import ALIGNMENT, DTYPES, OUTSIDE, REQUIRED, Description
 from ....runtime.traces.recorder import RECORD
 from ....target import X86, Target
 from ...cache import Cache
@@ -39,6 +39,7 @@ from .record import RecordedSteps
 from .routine import DIVISION, Routine, c_string
 from .status import (
     POINTER,
+    REACHED,
     REQUIREMENT,
     WEIGHTS,
     argument_number,
@@ -294,20 +295,23 @@ class Entry:
         self.require_workspace(routine, self.model.workspace_bytes)
         routine.require_call(f"@{tag}.context(ptr %frame, ptr %workspace, ptr %context)")
         self.require_weights(routine)
+        if OUTSIDE in self.model.extras:
+            routine.store("i64", 0, "%workspace", self.model.extras[OUTSIDE]["offset"])
         self.scope(routine, 1)
         ended = routine.value(f"call i32 @{tag}.steps(ptr %frame)")
         self.scope(routine, 0)
         if self.model.demanded:
             routine.require_none(ended)
-        if self.model.required:
-            self.require_values(routine)
+        for what, code in ((OUTSIDE, REACHED), (REQUIRED, REQUIREMENT)):
+            if what in self.model.extras:
+                self.require_none_told(routine, self.model.extras[what]["offset"], code)
         return routine
 
-    def require_values(self, routine: Routine) -> None:
-        """Return a status if the run has found that a value is not as it must be."""
-        found = routine.load("i32", "%workspace", self.model.extras[REQUIRED]["offset"])
+    def require_none_told(self, routine: Routine, offset: int, code: int) -> None:
+        """Return a status if the run has told of something: its number is in the workspace."""
+        found = routine.load("i32", "%workspace", offset)
         above = routine.value(f"shl i32 {found}, 8")
-        named = routine.value(f"or i32 {above}, {REQUIREMENT}")
+        named = routine.value(f"or i32 {above}, {code}")
         fine = routine.value(f"icmp eq i32 {found}, 0")
         routine.require_none(routine.value(f"select i1 {fine}, i32 0, i32 {named}"))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....requirements import Requirement
-from ....runtime.artifact import ALIGNMENT, DTYPES, Description
+from ....runtime.artifact import ALIGNMENT, DTYPES, OUTSIDE, Description
 from .cpu import messages as cpu_messages
 from .routine import c_string
 
@@ -18,6 +18,8 @@ OK, CPU, DTYPE, RANK, SHAPE, RANGE, POINTER, WEIGHTS, NO_GPU, NOT_CREATED, CUDA,
 """The codes of a status; above that of `CUDA` is the number that CUDA gave."""
 
 
+REACHED = 65
+"""The code of a status that says which kernel would have gone outside of a buffer."""
 REQUIREMENT = 64
 """The code of a status that says which requirement of values did not hold: see `required`."""
 
@@ -69,6 +71,8 @@ def messages(model: Description) -> dict[int, str]:
         found[status(SIZES, index)] = f"{demand.text}: expected {demand.small} <= {demand.large}"
     for index, row in enumerate(model.required, 1):
         found[status(REQUIREMENT, index)] = Requirement.of(row).plain()
+    for index, name in enumerate(model.extras.get(OUTSIDE, {}).get("rows", ()), 1):
+        found[status(REACHED, index)] = f"kernel {name}: an access outside of its buffer"
     return found
 
 

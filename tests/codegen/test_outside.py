@@ -1,0 +1,106 @@
+"""`GRAVURE_CHECK=bounds` looks at each access: what is outside is told of, and not touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from guard_pages import guarded
+from test_bounds import CASES, arrays, outcome, program
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp
+
+import gravure as gv
+from gravure.codegen import kernels, objects
+from gravure.errors import RuntimeInputError
+from gravure.frontend.programs.load import load_program
+from gravure.ir import interpret
+from gravure.ir.interpret.launch import GUARDED, SIZES
+from gravure.target import Target
+
+ROW = "model m(x: f32[40], y: f32[40]) -> (z) { z = exp(x) + y }"
+PRODUCT = "model m(x: f32[40, 24], y: f32[24, 50]) -> (z) { z = matmul(x, y) }"
+PICKED = "model m(x: f32[9, 5], i: i64[7]) -> (z) { z = gather(x, i, axis=0) * 2.0 }"
+SORTED = "model m(x: f32[6, 50]) -> (z) { z = sort(x, axis=1) }"
+
+
+@pytest.fixture
+def looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every access looked at."""
+    monkeypatch.setenv("GRAVURE_CHECK", "bounds")
+
+
+def draw(text: str) -> list[Any]:
+    """Return arguments for a model."""
+    random = np.random.default_rng(3)
+    made = []
+    for spec in gv.compile(text.encode(), cache=False).inputs:
+        wide = (
+            random.integers(-4, 4, spec.shape) if spec.dtype == "i64" else random.random(spec.shape)
+        )
+        made.append(wide.astype(np.int64 if spec.dtype == "i64" else np.float32))
+    return made
+
+
+@pytest.mark.parametrize("text", [ROW, PRODUCT, PICKED, SORTED])
+def test_results_are_the_same_bits(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = draw(text)
+    plain = gv.compile(text.encode(), cache=False)
+    monkeypatch.setenv("GRAVURE_CHECK", "bounds")
+    looked = gv.compile(text.encode(), cache=False)
+    assert "outside" in looked.manifest
+    assert "outside" not in plain.manifest
+    np.testing.assert_array_equal(looked(*given), plain(*given))
+
+
+@pytest.mark.usefixtures("looking")
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_told_of_what_is_right(name: str) -> None:
+    model = gv.compile(program(name), cache=False)
+    for n, m in ((0, 3), (1, 1), (17, 16), (5, 33)):
+        given = arrays(name, {"N": n, "M": m})
+        found = outcome(lambda given=given: model.run([guarded(x) for x in given]))
+        if found is not None:
+            wanted = interpret(program(name).main, given)
+            np.testing.assert_allclose(found[0], wanted[0], rtol=1e-4, atol=1e-4)
+
+
+def smaller(which: int, size: str) -> Callable[[FuncOp, Target], FuncOp]:
+    """Return what lowers kernels that take one of their buffers to be smaller than it is."""
+    lower = kernels.lower
+
+    def lowered(kernel: FuncOp, target: Target) -> FuncOp:
+        made = lower(kernel, target)
+        rows = [each.data for each in made.attributes[SIZES].data]  # type: ignore[attr-defined]
+        rows[which] = size
+        made.attributes[SIZES] = type(made.attributes[SIZES])(map(StringAttr, rows))  # type: ignore[call-arg]
+        return made
+
+    return lowered
+
+
+@pytest.mark.parametrize("every", [True, False], ids=["all are looked at", "what is not shown"])
+@pytest.mark.parametrize(
+    ("text", "which", "size"),
+    [(ROW, 0, "20"), (ROW, 2, "39"), (PRODUCT, 0, "959"), (PRODUCT, 2, "1999"), (PICKED, 0, "10"),
+     (SORTED, 0, "299")],
+)  # fmt: skip
+def test_what_goes_outside_is_told_of(
+    text: str, which: int, size: str, every: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = draw(text)
+    if every:
+        monkeypatch.setenv("GRAVURE_CHECK", "bounds")
+    monkeypatch.setattr(objects.kernels, "lower", smaller(which, size))
+    model = gv.compile(load_program(text.encode()), cache=False)
+    for _ in range(4):
+        with pytest.raises(RuntimeInputError, match=r"kernel \w+: .*: access \d+ at element \d+"):
+            model(*given)
+
+
+def test_what_is_shown_is_not_looked_at() -> None:
+    made = gv.compile(load_program(PRODUCT.encode()), cache=False)
+    assert "outside" not in made.manifest
+    assert GUARDED == "gv.guarded"
