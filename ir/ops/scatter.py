@@ -42,6 +42,22 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
 """How updates are put into elements, beside `none`: the element is replaced."""
 
 
+def flat_places(shape: tuple[int, ...], at: tuple[Array, ...]) -> Array:
+    """Return where in memory the elements of slices lie, which indices of leading axes name.
+
+    numpy combines a vector at places in memory many times faster than slices at several indices.
+
+    >>> flat_places((2, 3), (np.array([1, 0]),))
+    array([3, 4, 5, 0, 1, 2])
+    """
+    lead, rest = shape[: len(at)], prod(shape[len(at) :])
+    first = np.zeros(np.broadcast_shapes(*(i.shape for i in at)), np.int64)
+    for indices, extent in zip(at, lead, strict=True):
+        first = first * extent + indices
+    places: Array = (first.reshape(-1, 1) * rest + np.arange(rest)).reshape(-1)
+    return places
+
+
 class Scatter(Op):
     """A tensor with updates put in at indices; `reduction` says how.
 
@@ -74,8 +90,9 @@ class Scatter(Op):
             result = np.array(x)
             result[at] = updates
             return result
-        wide = np.array(widen(x))
-        REDUCTIONS[reduction](wide, at, widen(updates))
+        wide = np.array(widen(x), order="C")
+        places, given = flat_places(x.shape, at), np.ascontiguousarray(widen(updates))
+        REDUCTIONS[reduction](wide.reshape(-1), places, given.reshape(-1))
         dtype = spec_of_array(x).dtype
         return round_to(wide, dtype) if dtype.is_float else wide
 
