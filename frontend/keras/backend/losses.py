@@ -26,7 +26,6 @@ from .tensors import (
     largest,
     name_of,
     rank,
-    sizes_but_batch,
 )
 
 _F, _R = _m.FUNCTIONS, _m.REDUCTIONS
@@ -342,10 +341,13 @@ def dot_product_attention(
     kind = str(_result_type(name_of(q), name_of(k), name_of(v), float))
     q, k, v = (cast(x, kind) for x in (q, k, v))
     q, k, v = (_a.transpose(x, [0, 2, 1, 3]) for x in (q, k, v))
-    groups = sizes_but_batch(q)[1] // sizes_but_batch(k)[1]
+    (_, heads, _, features), kept = q.shape, k.shape[1]
+    if None in (heads, kept, features):
+        raise ValueError(f"heads and features must be known before the run, not {tuple(q.shape)}")
+    groups = heads // kept
     if groups > 1:
         k, v = _a.repeat(k, groups, 1), _a.repeat(v, groups, 1)
-    factor = sizes_but_batch(q)[-1] ** -0.5 if scale is None else scale
+    factor = features**-0.5 if scale is None else scale
     logits = cast(_m.matmul(q * cast(factor, kind), k, transpose_b=True), _wide(kind))
     if attn_logits_soft_cap is not None:
         logits = _F["tanh"](logits / attn_logits_soft_cap) * attn_logits_soft_cap

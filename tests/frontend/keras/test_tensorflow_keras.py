@@ -227,3 +227,16 @@ def test_what_is_padded_by_no_number_of_its_own_is_compiled() -> None:
     assert tf.function(layer)(x).numpy().sum() == 4
     filled = tf.function(lambda x, by: keras.ops.pad(x, ((0, 0), (1, 1)), constant_values=by))
     assert filled(tf.ones((2, 2)), 3.0).numpy().tolist() == [[3, 1, 1, 3]] * 2
+
+
+def test_attention_over_rows_of_open_length() -> None:
+    layer = keras.layers.MultiHeadAttention(2, 4)
+    x = RANDOM(0).rand(2, 5, 8).astype("f4")
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, 8], tf.float32)])
+    def attended(x: Any) -> Any:
+        return layer(x, x, use_causal_mask=True)
+
+    for given in (x, x[:, :3]):
+        wanted = layer(given, given, use_causal_mask=True)
+        np.testing.assert_allclose(attended(given), wanted, rtol=1e-5, atol=1e-6)
