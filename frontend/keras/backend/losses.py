@@ -341,9 +341,7 @@ def dot_product_attention(
     kind = str(_result_type(name_of(q), name_of(k), name_of(v), float))
     q, k, v = (cast(x, kind) for x in (q, k, v))
     q, k, v = (_a.transpose(x, [0, 2, 1, 3]) for x in (q, k, v))
-    (_, heads, _, features), kept = q.shape, k.shape[1]
-    if None in (heads, kept, features):
-        raise ValueError(f"heads and features must be known before the run, not {tuple(q.shape)}")
+    heads, kept, features = (_known(x, axis) for x, axis in ((q, 1), (k, 1), (q, 3)))
     groups = heads // kept
     if groups > 1:
         k, v = _a.repeat(k, groups, 1), _a.repeat(v, groups, 1)
@@ -355,6 +353,14 @@ def dot_product_attention(
         logits = logits + cast(bias, name_of(logits))
     weights = _n.softmax(_masked(logits, mask, is_causal=is_causal), -1)
     return _a.transpose(_m.matmul(cast(weights, kind), v), [0, 2, 1, 3])
+
+
+def _known(x: Tensor, axis: int) -> int:
+    """Return a size of heads or features, which must be known before the run."""
+    size = tuple(x.shape)[axis]
+    if not isinstance(size, int):
+        raise ValueError(f"heads and features must be known before the run, not {tuple(x.shape)}")
+    return size
 
 
 def _wide(kind: str) -> str:

@@ -344,7 +344,9 @@ class Trainer(base_trainer.Trainer):
                 )
             sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
         data = (x, y) if sample_weight is None else (x, y, sample_weight)
-        return self._told(self.make_train_function()([data]), return_dict)
+        step = self.make_train_function()
+        self.reset_metrics()
+        return self._told(step([data]), return_dict)
 
     def test_on_batch(
         self, x: Tree, y: Tree = None, sample_weight: Tree = None, return_dict: bool = False
@@ -352,7 +354,9 @@ class Trainer(base_trainer.Trainer):
         """Return the metrics of one batch."""
         self._assert_compile_called("test_on_batch")
         data = (x, y) if sample_weight is None else (x, y, sample_weight)
-        return self._told(self.make_test_function()([data]), return_dict)
+        step = self.make_test_function()
+        self.reset_metrics()
+        return self._told(step([data]), return_dict)
 
     def _told(self, logs: Logs, return_dict: bool) -> Logs | list[float] | float:
         found: Logs = pythonify_logs(logs)

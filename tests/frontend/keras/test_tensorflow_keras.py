@@ -240,3 +240,14 @@ def test_attention_over_rows_of_open_length() -> None:
     for given in (x, x[:, :3]):
         wanted = layer(given, given, use_causal_mask=True)
         np.testing.assert_allclose(attended(given), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_the_metrics_of_a_batch_are_of_this_batch_alone() -> None:
+    drawn = RANDOM(0)
+    x, y = drawn.rand(20, 3).astype("f4"), drawn.randint(0, 2, 20).astype("f4")[:, None]
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    whole = model.evaluate(x, y, verbose=0)
+    model.fit(x[:5], y[:5], verbose=0)
+    assert model.train_on_batch(x, y) == pytest.approx(whole, rel=1e-5)
+    assert model.test_on_batch(x, y) == pytest.approx(whole, rel=1e-5)
